@@ -1,0 +1,34 @@
+import fastifyCaching from '@fastify/caching'
+import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { etagSegment } from '../src/store/response-cache.ts'
+
+/**
+ * Adds @fastify/caching (reply.etag, reply.expires, app.cache) on the entities' store, registered after the checks so
+ * that nothing is answered before them. Answers are private, and revalidated each time: none is ever stale.
+ */
+async function caching (app: FastifyInstance) {
+  await app.register(fastifyCaching, { cache: app.store.responses, cacheSegment: etagSegment, privacy: 'private, no-cache' })
+
+  app.addHook('onSend', function answerConditional (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
+    if (!isUnchanged(request, reply)) return done(null, payload)
+    reply.code(304).removeHeader('content-type').removeHeader('content-length')
+    done(null, '')
+  })
+}
+
+/** Whether the client has this very answer (RFC 9110, section 13.1.2). */
+function isUnchanged ({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
+  const condition = headers['if-none-match']
+  if (condition === undefined || reply.statusCode !== 200 || (method !== 'GET' && method !== 'HEAD')) return false
+  const etag = reply.getHeader('etag')
+  if (typeof etag !== 'string') return false
+  return condition.trim() === '*' || condition.split(',').some(one => opaque(one) === opaque(etag))
+}
+
+/** Weak comparison (RFC 9110, section 8.8.3.2): W/"1" is "1". */
+function opaque (etag: string): string {
+  return etag.trim().replace(/^W\//, '')
+}
+
+export default fp(caching, { name: 'caching', dependencies: ['entities', 'not-found'], fastify: '5.x' })

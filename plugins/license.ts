@@ -1,0 +1,41 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import fp from 'fastify-plugin'
+import type { License } from '../src/entities/license.ts'
+import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The license of the request's host; null where none has it. */
+    license: License | null
+    /** The license of a route that needs one. @throws {LicenseNotFoundHttpError} */
+    requireLicense: () => License
+  }
+}
+
+/** What the column holds; a longer host has no license. */
+const longestDomain = 255
+
+/** Sets request.license from the request's host, before any check runs. */
+async function license (app: FastifyInstance) {
+  const { licenses } = app.entities
+
+  app.addHook('onRequest', function lookUpLicense (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+    const license = request.domain.length > longestDomain ? null : licenses.read(request.domain)
+    if (!(license instanceof Promise)) {
+      request.license = license
+      return done()
+    }
+    license.then(license => {
+      request.license = license
+      done()
+    }, done)
+  })
+
+  app.decorateRequest('license', null)
+  app.decorateRequest('requireLicense', function requireLicense (this: FastifyRequest) {
+    if (this.license === null) throw new LicenseNotFoundHttpError(this.domain)
+    return this.license
+  })
+}
+
+export default fp(license, { name: 'license', dependencies: ['entities', 'host'], fastify: '5.x' })

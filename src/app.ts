@@ -1,0 +1,71 @@
+import cookie from '@fastify/cookie'
+import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions } from 'fastify'
+import access from '../plugins/access.ts'
+import caching from '../plugins/caching.ts'
+import database from '../plugins/database.ts'
+import entities from '../plugins/entities.ts'
+import errors, { sendError } from '../plugins/errors.ts'
+import forwarded from '../plugins/forwarded.ts'
+import host from '../plugins/host.ts'
+import license from '../plugins/license.ts'
+import locale from '../plugins/locale.ts'
+import notFound from '../plugins/not-found.ts'
+import requestChecker from '../plugins/request-checker.ts'
+import routeTable from '../plugins/route-table.ts'
+import applicationRoutes from '../routes/index.ts'
+import { type Config, readConfig } from './config.ts'
+import type { Database } from './database/database.ts'
+import { diagnosticsFor } from './diagnostics.ts'
+import { answerParserError } from './parser-errors.ts'
+
+export interface AppOptions {
+  /** Default: that of an empty environment. */
+  config?: Config
+  /** What answers where `routes/` would: so Portico is used as a library. */
+  routes?: FastifyPluginAsync
+  /** An open database, which the app does not close; default: the one that the configuration names. */
+  database?: Database
+  /** Default: no log. */
+  logger?: FastifyServerOptions['logger']
+}
+
+/** Makes the server, with every plugin in its place; what it opens is closed by app.close(). */
+export async function buildApp (options: AppOptions = {}): Promise<FastifyInstance> {
+  const { config = readConfig({}), routes = applicationRoutes, logger = false } = options
+  const showsDiagnostics = diagnosticsFor(config)
+
+  const app = fastify({
+    logger,
+    trustProxy: config.trustProxy.length > 0 && config.trustProxy,
+    // A request without a Host is answered as any other invalid one.
+    http: { requireHostHeader: false },
+    clientErrorHandler: answerParserError,
+    frameworkErrors: (error, request, reply) => { sendError(error, request, reply, showsDiagnostics) }
+  })
+
+  app.register(database, { databaseUrl: config.databaseUrl, dataDir: config.dataDir, database: options.database })
+  app.register(entities)
+  app.register(routeTable)
+  app.register(site)
+  try {
+    return await app
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+
+  /** product.md, "The request's way": the order of these is the order in which a request meets them. */
+  async function site (site: FastifyInstance) {
+    site.register(errors, { showsDiagnostics })
+    site.register(forwarded, { trustProxy: config.trustProxy })
+    site.register(host)
+    site.register(license)
+    site.register(cookie)
+    site.register(locale, { defaultLocale: config.defaultLocale })
+    site.register(access)
+    site.register(requestChecker)
+    site.register(notFound)
+    site.register(caching)
+    site.register(routes)
+  }
+}

@@ -1,0 +1,123 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import proxyAddr from '@fastify/proxy-addr'
+import { StartError } from './start-error.ts'
+
+/** What whoever runs the server can set. */
+export interface Config {
+  /** 0 lets the system choose. */
+  port: number
+  host: string
+  /** A postgres:// URL; undefined: PGlite in dataDir. */
+  databaseUrl: string | undefined
+  dataDir: string
+  /** Whether diagnostics are shown, to loopback and to debugAllow. */
+  debug: boolean
+  debugAllow: string[]
+  logLevel: string
+  /** Addresses of the proxies whose forwarded headers count. */
+  trustProxy: string[]
+  /** The first signs, all verify; empty: one is made up at each start. */
+  cookieSecrets: string[]
+  /** A BCP 47 language tag. */
+  defaultLocale: string
+}
+
+interface Variable {
+  default: string
+  accepts: (value: string) => boolean
+  /** Completes the sentence "<NAME> must be …". */
+  expects: string
+}
+
+const addresses = 'a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal or uniquelocal'
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+const variables = {
+  PORT: { default: '3000', accepts: value => /^\d{1,5}$/.test(value) && Number(value) <= 65535, expects: 'a port number from 0 to 65535' },
+  HOST: { default: '127.0.0.1', accepts: value => /^[^\s/]+$/.test(value), expects: 'a host name or an IP address' },
+  DATABASE_URL: { default: '', accepts: isPostgresUrl, expects: 'a URL that begins with postgres:// or postgresql://' },
+  DATA_DIR: { default: './data', accepts: value => !value.includes('\0'), expects: 'the path of a folder' },
+  DEBUG: { default: '0', accepts: value => value === '0' || value === '1', expects: '0 or 1' },
+  DEBUG_ALLOW: { default: '', accepts: areAddresses, expects: addresses },
+  LOG_LEVEL: { default: 'info', accepts: value => logLevels.includes(value), expects: `one of ${logLevels.join(', ')}` },
+  TRUST_PROXY: { default: '', accepts: areAddresses, expects: addresses },
+  COOKIE_SECRET: { default: '', accepts: value => listOf(value).every(secret => secret.length >= 32), expects: 'a comma-separated list of secrets of 32 characters or more' },
+  DEFAULT_LOCALE: { default: 'en', accepts: isLanguageTag, expects: 'a language tag such as en or pt-BR' },
+  NODE_ENV: { default: '', accepts: () => true, expects: '' }
+} satisfies Record<string, Variable>
+
+/**
+ * Reads and checks the configuration.
+ * @param environment the process's environment; an empty value counts as unset
+ * @param envFile a file of NAME=value lines, which may be absent and which the environment overrides
+ * @throws {StartError} naming the variable that is wrong, never its value: it may be a secret
+ */
+export function readConfig (environment: NodeJS.ProcessEnv, envFile?: string): Config {
+  const fromFile = readEnvFile(envFile)
+
+  function read (name: keyof typeof variables): string {
+    const value = environment[name] || fromFile[name]
+    if (!value) return variables[name].default
+    if (!variables[name].accepts(value)) throw new StartError(`${name} must be ${variables[name].expects}.`)
+    return value
+  }
+
+  const config: Config = {
+    port: Number(read('PORT')),
+    host: read('HOST'),
+    databaseUrl: read('DATABASE_URL') || undefined,
+    dataDir: read('DATA_DIR'),
+    debug: read('DEBUG') === '1',
+    debugAllow: listOf(read('DEBUG_ALLOW')),
+    logLevel: read('LOG_LEVEL'),
+    trustProxy: listOf(read('TRUST_PROXY')),
+    cookieSecrets: listOf(read('COOKIE_SECRET')),
+    defaultLocale: read('DEFAULT_LOCALE')
+  }
+  if (read('NODE_ENV') === 'production') assertFitForProduction(config)
+  return config
+}
+
+function assertFitForProduction (config: Config): void {
+  if (config.cookieSecrets.length === 0) {
+    throw new StartError(`COOKIE_SECRET must be set where NODE_ENV is production: ${variables.COOKIE_SECRET.expects}.`)
+  }
+  if (config.debug && config.debugAllow.length === 0) {
+    throw new StartError('DEBUG must be 0 where NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.')
+  }
+}
+
+function readEnvFile (path: string | undefined): NodeJS.ProcessEnv {
+  if (path === undefined || !existsSync(path)) return {}
+  try {
+    return parseEnv(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new StartError(`${path} cannot be read.`, { cause: error })
+  }
+}
+
+function listOf (value: string): string[] {
+  return value.split(',').map(item => item.trim()).filter(item => item !== '')
+}
+
+function isPostgresUrl (value: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)
+}
+
+function areAddresses (value: string): boolean {
+  try {
+    proxyAddr.compile(listOf(value))
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isLanguageTag (value: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(value).length === 1
+  } catch {
+    return false
+  }
+}

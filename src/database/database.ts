@@ -1,0 +1,82 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { StartError } from '../start-error.ts'
+import { Changes } from './changes.ts'
+import { openEmbedded } from './embedded.ts'
+import { Listener } from './listener.ts'
+import { migrate, seed } from './migrate.ts'
+import type { Tables } from './tables.ts'
+
+export interface Database {
+  db: Kysely<Tables>
+  changes: Changes
+  close: () => Promise<void>
+}
+
+export interface DatabaseOptions {
+  /** A postgres:// URL; undefined: PGlite in dataDir. */
+  databaseUrl: string | undefined
+  dataDir: string
+}
+
+/** In milliseconds: how long a query waits for a connection, and a connection for the server. */
+const connectionTimeoutMillis = 5000
+
+/**
+ * Opens the database, with its tables up to date and, where it is the embedded one, its demonstration records in it.
+ * @throws {StartError} where it cannot be reached, opened or migrated
+ */
+export async function openDatabase ({ databaseUrl, dataDir }: DatabaseOptions): Promise<Database> {
+  return await (databaseUrl === undefined ? openPglite(dataDir) : openPostgres(databaseUrl))
+}
+
+async function openPglite (dataDir: string): Promise<Database> {
+  const changes = new Changes()
+  const embedded = await openEmbedded(dataDir, client => changes.listenOn(client))
+  const database = assemble(embedded.pool, changes, embedded.close)
+  return await prepare(database, 'The embedded database', async () => {
+    await migrate(database.db)
+    await seed(database.db)
+  })
+}
+
+async function openPostgres (connectionString: string): Promise<Database> {
+  const changes = new Changes()
+  const config = { connectionString, connectionTimeoutMillis, application_name: 'portico', keepAlive: true }
+  const listener = new Listener(config, changes)
+  const database = assemble(new pg.Pool(config), changes, () => listener.close())
+  return await prepare(database, 'The database of DATABASE_URL', async () => {
+    await migrate(database.db)
+    await listener.open()
+  })
+}
+
+function assemble (pool: pg.Pool, changes: Changes, closeRest: () => Promise<void>): Database {
+  // An idle connection that breaks is replaced by the next query; without a listener its error would end the process.
+  pool.on('error', () => {})
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    db,
+    changes,
+    async close () {
+      await db.destroy()
+      await closeRest()
+    }
+  }
+}
+
+async function prepare (database: Database, name: string, steps: () => Promise<void>): Promise<Database> {
+  try {
+    await steps()
+    return database
+  } catch (error) {
+    await database.close()
+    throw new StartError(`${name} cannot be used: ${reasonOf(error)}.`, { cause: error })
+  }
+}
+
+/** A connection that failed on each of a host's addresses has an AggregateError, whose message is empty. */
+function reasonOf (error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,25 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { PGlite } from '@electric-sql/pglite'
+
+// PGlite blocks its thread for the whole of a query, so it has a thread of its own. Each port that arrives is a
+// connection: PostgreSQL's wire protocol in, and out again.
+
+const database = await PGlite.create(workerData)
+
+parentPort?.on('message', (message: MessagePort | 'close') => {
+  if (message === 'close') database.close().then(() => parentPort?.close())
+  else serve(message)
+})
+parentPort?.postMessage('ready')
+
+function serve (port: MessagePort): void {
+  // PGlite has one session: a new connection must not inherit what the last one left in it.
+  const fresh = database.exec('rollback').then(() => database.exec('discard all'))
+  port.on('message', async (bytes: Uint8Array) => {
+    await fresh
+    await database.runExclusive(() => database.execProtocolRawStream(bytes, {
+      // The bytes lie in PGlite's own memory, which the next query overwrites.
+      onRawData: answer => port.postMessage(answer.slice())
+    }))
+  })
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { Duplex } from 'node:stream'
+import { type MessagePort, MessageChannel, Worker } from 'node:worker_threads'
+import pg from 'pg'
+import { StartError } from '../start-error.ts'
+import { lockDirectory } from './directory-lock.ts'
+
+/** A PostgreSQL inside this process, that pg speaks to as to any other. */
+export interface EmbeddedDatabase {
+  /** One connection, as PGlite has one session: a second query waits for the first, or for its transaction. */
+  pool: pg.Pool
+  /** Ends the thread that it runs in, after the pool has ended. */
+  close: () => Promise<void>
+}
+
+/**
+ * Opens PGlite in a folder, which is made where there is none.
+ * @param onConnect is awaited before a new connection's first query
+ * @throws {StartError} where the folder cannot be used, or another process has it open
+ */
+export async function openEmbedded (dataDir: string, onConnect: (client: pg.ClientBase) => Promise<void>): Promise<EmbeddedDatabase> {
+  await mkdir(dataDir, { recursive: true }).catch((error: unknown) => {
+    throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${String(error)}.`, { cause: error })
+  })
+  const unlock = await lockDirectory(dataDir)
+  try {
+    const worker = await startWorker(join(dataDir, 'pglite'))
+    return {
+      pool: new pg.Pool({ max: 1, idleTimeoutMillis: 0, user: 'postgres', database: 'postgres', ssl: false, onConnect, stream: () => new EmbeddedStream(worker) }),
+      close: () => stopWorker(worker).finally(unlock)
+    }
+  } catch (error) {
+    unlock()
+    throw new StartError(`The embedded database in ${dataDir} cannot be opened: ${String(error)}.`, { cause: error })
+  }
+}
+
+async function startWorker (directory: string): Promise<Worker> {
+  // Sources run as .ts under a loader and as .js when built: the worker's file ends as this one does.
+  const worker = new Worker(new URL(`embedded-worker${extname(import.meta.url)}`, import.meta.url), { workerData: directory })
+  await once(worker, 'message')
+  return worker
+}
+
+async function stopWorker (worker: Worker): Promise<void> {
+  worker.postMessage('close')
+  await once(worker, 'exit')
+}
+
+/** What pg takes for its socket. */
+class EmbeddedStream extends Duplex {
+  readonly #worker: Worker
+  #port: MessagePort | undefined
+
+  constructor (worker: Worker) {
+    super()
+    this.#worker = worker
+  }
+
+  connect (): this {
+    const { port1, port2 } = new MessageChannel()
+    this.#port = port1
+    port1.on('message', (bytes: Uint8Array) => this.push(Buffer.from(bytes.buffer)))
+    port1.once('close', () => this.destroy())
+    this.#worker.postMessage(port2, [port2])
+    process.nextTick(() => this.emit('connect'))
+    return this
+  }
+
+  setNoDelay (): this {
+    return this
+  }
+
+  /** The worker, not its connections, keeps the process running. */
+  ref (): this {
+    return this
+  }
+
+  override _read (): void {}
+
+  override _write (chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+    this.#port?.postMessage(Uint8Array.from(chunk))
+    callback()
+  }
+
+  override _final (callback: () => void): void {
+    this.push(null)
+    callback()
+  }
+
+  override _destroy (error: Error | null, callback: (error: Error | null) => void): void {
+    this.#port?.close()
+    callback(error)
+  }
+}

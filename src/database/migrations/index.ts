@@ -1,0 +1,9 @@
+import type { Migration } from 'kysely'
+import * as records from './0001-records.ts'
+import * as changeNotifications from './0002-change-notifications.ts'
+
+/** Every migration, in order. What has been released is never edited: a change is a new file. */
+export const migrations: Record<string, Migration> = {
+  '0001-records': records,
+  '0002-change-notifications': changeNotifications
+}

@@ -1,0 +1,23 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import type { Store } from '../store/store.ts'
+import { groupsByLicense } from './group.ts'
+import { languagesByLicense } from './language.ts'
+import { licensesByDomain } from './license.ts'
+import { licenseTypesById } from './license-type.ts'
+import { museumsByLicense } from './museum.ts'
+import { platformsByLicense } from './platform.ts'
+
+export type Entities = ReturnType<typeof createEntities>
+
+/** Every entity, read through the store: `entities.licenses.read(domain)`, `entities.museums.read(license.id)`. */
+export function createEntities (db: Kysely<Tables>, store: Store) {
+  return {
+    licenses: licensesByDomain(db, store),
+    licenseTypes: licenseTypesById(db, store),
+    languages: languagesByLicense(db, store),
+    museums: museumsByLicense(db, store),
+    platforms: platformsByLicense(db, store),
+    groups: groupsByLicense(db, store)
+  }
+}

@@ -1,0 +1,24 @@
+import { isIP } from 'node:net'
+
+const port = /:\d+$/
+const name = /^[-A-Za-z0-9_]+(?:\.[-A-Za-z0-9_]+)*\.?$/
+const endsInNumber = /\.\d+\.?$/
+const bracketed = /^\[([0-9A-Fa-f:.]+)\]$/
+
+/**
+ * The form of a host that licenses are looked up by: trimmed, without port, lower-cased; brackets and a
+ * trailing dot stay (product.md, "Hosts and licenses"). Valid is what Symfony's Request::getHost accepts.
+ * @param host the value of a Host header, or the authority of a request target
+ * @returns null where the host is invalid or empty
+ */
+export function normaliseHost (host: string): string | null {
+  // String.prototype.trim would take a no-break space away, which is not a part of any valid host.
+  const domain = host.replace(/^[ \t]+|[ \t]+$/g, '').replace(port, '')
+  return isValid(domain) ? domain.toLowerCase() : null
+}
+
+function isValid (domain: string): boolean {
+  const address = bracketed.exec(domain)?.[1]
+  if (address !== undefined) return isIP(address) === 6
+  return endsInNumber.test(domain) ? isIP(domain) === 4 : name.test(domain)
+}

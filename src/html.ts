@@ -1,0 +1,28 @@
+/** Text that is markup already, so that the template does not escape it again. */
+export class Markup {
+  readonly #text: string
+
+  constructor (text: string) {
+    this.#text = text
+  }
+
+  toString (): string {
+    return this.#text
+  }
+}
+
+export type Content = Markup | string | number | null | undefined | false | readonly Content[]
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** A tagged template: everything put into it is escaped, unless it is markup; false, null and undefined leave nothing. */
+export function html (strings: TemplateStringsArray, ...contents: Content[]): Markup {
+  return new Markup(strings.reduce((markup, string, index) => markup + render(contents[index - 1]) + string))
+}
+
+function render (content: Content): string {
+  if (content instanceof Markup) return content.toString()
+  if (content === null || content === undefined || content === false) return ''
+  if (typeof content === 'string' || typeof content === 'number') return String(content).replace(/[&<>"']/g, character => entities[character] ?? '')
+  return content.map(render).join('')
+}

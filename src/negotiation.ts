@@ -1,0 +1,44 @@
+import { lookup } from 'bcp-47-match'
+import { LRUCache } from 'lru-cache'
+import Negotiator from 'negotiator'
+
+/** Clients send few different headers, and parsing one costs more than most requests' other work. */
+const remembered = 200
+/** Longer headers are parsed each time: what is remembered stays small. */
+const longestRemembered = 300
+
+/**
+ * Makes a function that chooses among media types by an Accept header (RFC 9110, section 12.5.1). The first type is
+ * the answer to no header, to one that accepts none of the types, and to one that cannot be read.
+ */
+export function negotiateType<Type extends string> (types: readonly [Type, ...Type[]]): (accept: string | undefined) => Type {
+  return rememberLast(accept => {
+    const preferred = new Negotiator({ headers: { accept } }).mediaType([...types])
+    return types.find(type => type === preferred) ?? types[0]
+  })
+}
+
+/**
+ * Makes a function that chooses among language tags by an Accept-Language header (RFC 9110, section 12.5.4; RFC 4647,
+ * lookup). Undefined where none of them is acceptable.
+ */
+export function negotiateLanguage (tags: readonly string[]): (acceptLanguage: string | undefined) => string | undefined {
+  return rememberLast(header => lookupLanguage(tags, new Negotiator({ headers: { 'accept-language': header } }).languages()))
+}
+
+/** The first of these language tags that a range, or one of them in order, names or narrows: de for de-AT. */
+export function lookupLanguage (tags: readonly string[], ranges: string | string[]): string | undefined {
+  return lookup([...tags], ranges)
+}
+
+function rememberLast<Choice> (choose: (header: string | undefined) => Choice): (header: string | undefined) => Choice {
+  const choices = new LRUCache<string, { choice: Choice }>({ max: remembered })
+  return header => {
+    if (header === undefined || header.length > longestRemembered) return choose(header)
+    const known = choices.get(header)
+    if (known !== undefined) return known.choice
+    const choice = choose(header)
+    choices.set(header, { choice })
+    return choice
+  }
+}

@@ -1,0 +1,62 @@
+import { LRUCache } from 'lru-cache'
+import { sizeOfEntry } from './size.ts'
+
+/** Where @fastify/caching would remember the ETags of its answers. */
+export const etagSegment = 'etags'
+
+export interface ResponseCacheOptions {
+  maxEntries: number
+  maxBytes: number
+}
+
+type Key = string | { id: string, segment: string }
+type Callback<Result> = (error: unknown, result: Result) => void
+
+interface Cached<Item> {
+  item: Item
+  /** When it was set, and for how long: milliseconds. */
+  stored: number
+  ttl: number
+}
+
+/**
+ * What application routes keep of their own making, as app.cache: the abstract-cache protocol that @fastify/caching
+ * asks for, answered at once. Items are strings, buffers or JSON values, and are not copied.
+ *
+ * ETags are not remembered: @fastify/caching answers 304 to any path, method and host once it knows an ETag, and goes
+ * on to when the rows behind it have changed. plugins/caching.ts compares them with the answer itself.
+ */
+export class ResponseCache {
+  readonly #entries: LRUCache<string, Cached<unknown>>
+
+  constructor ({ maxEntries, maxBytes }: ResponseCacheOptions) {
+    this.#entries = new LRUCache({ max: maxEntries, maxSize: maxBytes, sizeCalculation: ({ item }, key) => sizeOfEntry(key, item) })
+  }
+
+  get<Item = unknown> (key: Key, callback: Callback<Cached<Item> | null>): void
+  get<Item = unknown> (key: Key): Promise<Cached<Item> | null>
+  get (key: Key, callback?: Callback<Cached<unknown> | null>): Promise<Cached<unknown> | null> | void {
+    const entry = this.#entries.get(nameOf(key)) ?? null
+    if (callback === undefined) return Promise.resolve(entry)
+    callback(null, entry)
+  }
+
+  /** @param ttl in milliseconds */
+  set (key: Key, item: unknown, ttl: number, callback?: Callback<unknown>): void {
+    if (typeof key === 'string' || key.segment !== etagSegment) this.#entries.set(nameOf(key), { item, stored: Date.now(), ttl }, { ttl })
+    callback?.(null, item)
+  }
+
+  delete (key: Key, callback?: Callback<null>): void {
+    this.#entries.delete(nameOf(key))
+    callback?.(null, null)
+  }
+
+  has (key: Key, callback: Callback<boolean>): void {
+    callback(null, this.#entries.has(nameOf(key)))
+  }
+}
+
+function nameOf (key: Key): string {
+  return typeof key === 'string' ? key : `${key.segment}:${key.id}`
+}

@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache'
+import { sizeOfEntry } from './size.ts'
+
+/** What is kept of one entity: whose rows, in which shape, under which key. */
+export interface EntityMetadata {
+  table: string
+  /** The columns of a record. Other columns are another segment: a changed schema never reads an old record. */
+  columns: readonly string[]
+  /** The column whose value records are read by. Changes of this table's rows name it (migration 0002). */
+  key: string
+  /** Further tables that records are joined from: a change of theirs drops every record. */
+  joins: readonly string[]
+}
+
+export interface SegmentOptions {
+  maxEntries: number
+  maxBytes: number
+  /** Whether a record read at this time (of performance.now) may still be answered with. */
+  isTrusted: (readAt: number) => boolean
+}
+
+interface Entry<Value> {
+  value: Value
+  readAt: number
+}
+
+/** The records of one entity, read through: what is not here is loaded once, however many ask for it. */
+export class Segment<Value> {
+  readonly metadata: EntityMetadata
+  readonly #load: (key: string) => Promise<Value>
+  readonly #isTrusted: (readAt: number) => boolean
+  readonly #entries: LRUCache<string, Entry<Value>>
+  readonly #loading = new Map<string, Promise<Value>>()
+
+  constructor (metadata: EntityMetadata, load: (key: string) => Promise<Value>, options: SegmentOptions) {
+    this.metadata = metadata
+    this.#load = load
+    this.#isTrusted = options.isTrusted
+    this.#entries = new LRUCache({ max: options.maxEntries, maxSize: options.maxBytes })
+  }
+
+  /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
+  read (key: string): Value | Promise<Value> {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined && this.#isTrusted(entry.readAt)) return entry.value
+    return this.#loading.get(key) ?? this.#startLoading(key)
+  }
+
+  /** Forgets the record of one key, or all (null). What is being loaded may be out of date: it is not kept. */
+  forget (key: string | null): void {
+    if (key === null) {
+      this.#entries.clear()
+      this.#loading.clear()
+    } else {
+      this.#entries.delete(key)
+      this.#loading.delete(key)
+    }
+  }
+
+  #startLoading (key: string): Promise<Value> {
+    const readAt = performance.now()
+    const loading = this.#load(key).then(value => {
+      if (this.#endLoading(key, loading)) this.#entries.set(key, { value, readAt }, { size: sizeOfEntry(key, value) })
+      return value
+    }, error => {
+      this.#endLoading(key, loading)
+      throw error
+    })
+    this.#loading.set(key, loading)
+    return loading
+  }
+
+  /** Whether nothing was forgotten while this was being loaded. */
+  #endLoading (key: string, loading: Promise<Value>): boolean {
+    if (this.#loading.get(key) !== loading) return false
+    return this.#loading.delete(key)
+  }
+}

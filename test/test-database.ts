@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { Test } from 'tap'
+import { type Database, openDatabase } from '../src/database/database.ts'
+
+/** The PostgreSQL that the suite runs on; without it each test file has an embedded database of its own. */
+export const serverUrl = process.env['TEST_DATABASE_URL']
+
+/** A database for a test file, gone after it. */
+export async function openTestDatabase (t: Test): Promise<Database> {
+  const database = await openDatabase({ databaseUrl: serverUrl && await createDatabase(t, serverUrl), dataDir: t.testdir() })
+  t.teardown(() => database.close())
+  return database
+}
+
+/** An empty database on the server. @returns its URL */
+export async function createDatabase (t: Test, serverUrl: string): Promise<string> {
+  const name = `portico_test_${randomBytes(6).toString('hex')}`
+  await run(serverUrl, `create database ${name}`)
+  t.teardown(() => run(serverUrl, `drop database ${name} with (force)`))
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+async function run (serverUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client(serverUrl)
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
