@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Database, openDatabase } from '../src/database/database.ts'
+import type { Database } from '../src/database/database.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -9,17 +9,14 @@ declare module 'fastify' {
 }
 
 export interface DatabasePluginOptions {
-  databaseUrl: string | undefined
-  dataDir: string
-  /** One that is open already, and that whoever opened it closes. */
-  database: Database | undefined
+  database: Database
+  /** Whether it is closed with the app, after the last request. */
+  closes: boolean
 }
 
-/** Adds app.database: open and up to date before the app is ready, closed after its last request. */
-async function database (app: FastifyInstance, options: DatabasePluginOptions) {
-  const database = options.database ?? await openDatabase(options)
-
-  if (options.database === undefined) app.addHook('onClose', async function closeDatabase () { await database.close() })
+/** Adds app.database. */
+async function database (app: FastifyInstance, { database, closes }: DatabasePluginOptions) {
+  if (closes) app.addHook('onClose', async function closeDatabase () { await database.close() })
 
   app.decorate('database', database)
 }

@@ -26,7 +26,7 @@ async function forwarded (app: FastifyInstance, { trustProxy }: ForwardedOptions
 
   app.addHook('onRequest', function readForwarded (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
     const { headers, socket } = request.raw
-    if (headers.forwarded === undefined || !isTrusted(socket.remoteAddress ?? '', 0)) done()
+    if (headers.forwarded === undefined || !isTrusted(String(socket.remoteAddress), 0)) done()
     else done(translate(headers, headers.forwarded))
   })
 }
@@ -37,7 +37,7 @@ function translate (headers: IncomingMessage['headers'], forwarded: string): Bad
   try {
     hops = parseForwarded(forwarded)
   } catch (error) {
-    return new BadRequestHttpError(`The "Forwarded" header is malformed: ${String(error)}.`, { cause: error })
+    return new BadRequestHttpError('The "Forwarded" header is malformed.', { cause: error })
   }
   for (const { parameter, counterpart, normalise } of counterparts) {
     const values = hops.map(hop => hop[parameter]).filter(value => value !== undefined).map(normalise)

@@ -25,15 +25,15 @@ async function host (app: FastifyInstance) {
 }
 
 /** The Host headers, of which Node keeps only the first, and a target's authority that is another (RFC 9112, section 3.2.2). */
-function statedHosts ({ raw }: FastifyRequest): string[] {
-  const hosts = []
-  for (let index = 0; index < raw.rawHeaders.length; index += 2) {
-    const name = raw.rawHeaders[index]
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts.push(raw.rawHeaders[index + 1] ?? '')
-  }
-  const authority = authorityOf(raw.url ?? '/')
+function statedHosts ({ raw: { rawHeaders }, originalUrl }: FastifyRequest): string[] {
+  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
+  const authority = authorityOf(originalUrl)
   if (authority !== undefined && authority !== hosts[0]) hosts.push(authority)
   return hosts
+}
+
+function isHost (name: string | undefined): boolean {
+  return name?.length === 4 && name.toLowerCase() === 'host'
 }
 
 export default fp(host, { name: 'host', fastify: '5.x' })

@@ -13,7 +13,7 @@ async function routeTable (app: FastifyInstance) {
   const table = new RouteTable()
 
   app.addHook('onRoute', function noteRoute ({ method, url }: RouteOptions) {
-    for (const one of [method].flat()) table.add(one, url)
+    table.add(method, url)
   })
 
   app.decorate('routeTable', table)

@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie'
 import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions } from 'fastify'
 import access from '../plugins/access.ts'
 import caching from '../plugins/caching.ts'
-import database from '../plugins/database.ts'
+import databasePlugin from '../plugins/database.ts'
 import entities from '../plugins/entities.ts'
 import errors, { sendError } from '../plugins/errors.ts'
 import forwarded from '../plugins/forwarded.ts'
@@ -14,7 +14,7 @@ import requestChecker from '../plugins/request-checker.ts'
 import routeTable from '../plugins/route-table.ts'
 import applicationRoutes from '../routes/index.ts'
 import { type Config, readConfig } from './config.ts'
-import type { Database } from './database/database.ts'
+import { type Database, openDatabase } from './database/database.ts'
 import { diagnosticsFor } from './diagnostics.ts'
 import { answerParserError } from './parser-errors.ts'
 
@@ -33,6 +33,8 @@ export interface AppOptions {
 export async function buildApp (options: AppOptions = {}): Promise<FastifyInstance> {
   const { config = readConfig({}), routes = applicationRoutes, logger = false } = options
   const showsDiagnostics = diagnosticsFor(config)
+  // Not left to a plugin: Fastify gives those ten seconds, and migrating may take longer.
+  const database = options.database ?? await openDatabase(config)
 
   const app = fastify({
     logger,
@@ -43,7 +45,7 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply, showsDiagnostics) }
   })
 
-  app.register(database, { databaseUrl: config.databaseUrl, dataDir: config.dataDir, database: options.database })
+  app.register(databasePlugin, { database, closes: options.database === undefined })
   app.register(entities)
   app.register(routeTable)
   app.register(site)

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { parseEnv } from 'node:util'
 import proxyAddr from '@fastify/proxy-addr'
 import { StartError } from './start-error.ts'
@@ -31,13 +32,14 @@ interface Variable {
 }
 
 const addresses = 'a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal or uniquelocal'
+const rangeNames = ['loopback', 'linklocal', 'uniquelocal']
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 const variables = {
   PORT: { default: '3000', accepts: value => /^\d{1,5}$/.test(value) && Number(value) <= 65535, expects: 'a port number from 0 to 65535' },
   HOST: { default: '127.0.0.1', accepts: value => /^[^\s/]+$/.test(value), expects: 'a host name or an IP address' },
   DATABASE_URL: { default: '', accepts: isPostgresUrl, expects: 'a URL that begins with postgres:// or postgresql://' },
-  DATA_DIR: { default: './data', accepts: value => !value.includes('\0'), expects: 'the path of a folder' },
+  DATA_DIR: { default: './data', accepts: value => !/\p{Cc}/u.test(value), expects: 'the path of a folder' },
   DEBUG: { default: '0', accepts: value => value === '0' || value === '1', expects: '0 or 1' },
   DEBUG_ALLOW: { default: '', accepts: areAddresses, expects: addresses },
   LOG_LEVEL: { default: 'info', accepts: value => logLevels.includes(value), expects: `one of ${logLevels.join(', ')}` },
@@ -108,7 +110,8 @@ function isPostgresUrl (value: string): boolean {
 function areAddresses (value: string): boolean {
   try {
     proxyAddr.compile(listOf(value))
-    return true
+    // It also reads a number as an address: 1 would be 0.0.0.1, and not the one proxy that was meant.
+    return listOf(value).every(item => rangeNames.includes(item) || isIP(item.replace(/\/.*/, '')) !== 0)
   } catch {
     return false
   }

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
 
+// String.prototype.trim would take a no-break space away, too, which is not a part of any valid host.
+const trimmed = /^[ \t]*([^ \t]+)[ \t]*$/
 const port = /:\d+$/
 const name = /^[-A-Za-z0-9_]+(?:\.[-A-Za-z0-9_]+)*\.?$/
 const endsInNumber = /\.\d+\.?$/
@@ -12,9 +14,8 @@ const bracketed = /^\[([0-9A-Fa-f:.]+)\]$/
  * @returns null where the host is invalid or empty
  */
 export function normaliseHost (host: string): string | null {
-  // String.prototype.trim would take a no-break space away, which is not a part of any valid host.
-  const domain = host.replace(/^[ \t]+|[ \t]+$/g, '').replace(port, '')
-  return isValid(domain) ? domain.toLowerCase() : null
+  const domain = trimmed.exec(host)?.[1]?.replace(port, '')
+  return domain !== undefined && isValid(domain) ? domain.toLowerCase() : null
 }
 
 function isValid (domain: string): boolean {

@@ -13,8 +13,6 @@ export class Markup {
 
 export type Content = Markup | string | number | null | undefined | false | readonly Content[]
 
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
 /** A tagged template: everything put into it is escaped, unless it is markup; false, null and undefined leave nothing. */
 export function html (strings: TemplateStringsArray, ...contents: Content[]): Markup {
   return new Markup(strings.reduce((markup, string, index) => markup + render(contents[index - 1]) + string))
@@ -23,6 +21,6 @@ export function html (strings: TemplateStringsArray, ...contents: Content[]): Ma
 function render (content: Content): string {
   if (content instanceof Markup) return content.toString()
   if (content === null || content === undefined || content === false) return ''
-  if (typeof content === 'string' || typeof content === 'number') return String(content).replace(/[&<>"']/g, character => entities[character] ?? '')
+  if (typeof content === 'string' || typeof content === 'number') return String(content).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
   return content.map(render).join('')
 }

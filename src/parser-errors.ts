@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
-const statusOf: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
+const statuses = new Map<unknown, number>([['HPE_HEADER_OVERFLOW', 431], ['ERR_HTTP_REQUEST_TIMEOUT', 408]])
 
 /** Answers what Node's HTTP parser refused, which never becomes a request: a status, a problem, a closed connection. */
 export function answerParserError (error: Error & { code?: string }, socket: Socket): void {
@@ -9,7 +9,7 @@ export function answerParserError (error: Error & { code?: string }, socket: Soc
     socket.destroy()
     return
   }
-  const status = statusOf[error.code ?? ''] ?? 400
+  const status = statuses.get(error.code) ?? 400
   const title = STATUS_CODES[status]
   const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'The request could not be read as HTTP.' })
   socket.end(`HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)

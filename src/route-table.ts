@@ -1,50 +1,43 @@
-import { METHODS } from 'node:http'
-import findMyWay, { type HTTPMethod } from 'find-my-way'
-
-interface Route {
-  method: string
-  /** Among all routes, in the order of registration. */
-  position: number
-}
+import findMyWay from 'find-my-way'
 
 /**
  * Which routes there are, asked only when a request matched none: Fastify's own router does not say which methods a
  * path's routes declare.
  */
 export class RouteTable {
-  readonly #router = findMyWay()
-  readonly #methods = new Set<HTTPMethod>()
+  /** A router for each method, in which every route is one of GET and holds its place in the order of registration. */
+  readonly #routers = new Map<string, ReturnType<typeof findMyWay>>()
   #size = 0
 
-  /** Of routes that differ by their constraints only the first counts. */
-  add (method: string, url: string): void {
-    if (!isMethod(method) || this.#router.findRoute(method, url) !== null) return
-    // Fastify adds a HEAD after each GET, and refuses a declared one there.
-    if (method === 'HEAD' && this.#router.findRoute('GET', url) !== null) return
-    const route: Route = { method, position: this.#size++ }
-    this.#router.on(method, url, () => {}, route)
-    this.#methods.add(method)
+  /** Adds a route of one or more methods. Of routes that differ by their constraints only the first counts. */
+  add (methods: string | readonly string[], url: string): void {
+    // Fastify adds a HEAD after each GET, and refuses one that is declared there.
+    if (methods === 'HEAD' && this.#knows('GET', url)) return
+    for (const method of [methods].flat()) {
+      if (this.#knows(method, url)) continue
+      const router = this.#routers.get(method) ?? findMyWay()
+      router.on('GET', url, () => {}, this.#size++)
+      this.#routers.set(method, router)
+    }
   }
 
   /** Whether a route answers the method at this raw path. */
-  has (method: HTTPMethod, path: string): boolean {
-    return this.#find(method, path) !== undefined
+  has (method: string, path: string): boolean {
+    return this.#positionOf(method, path) !== undefined
   }
 
   /** The methods that the routes of a raw path declare, in the order of their registration. */
   methodsOf (path: string): string[] {
-    return [...this.#methods]
-      .map(method => this.#find(method, path))
-      .filter(route => route !== undefined)
-      .sort((one, other) => one.position - other.position)
-      .map(route => route.method)
+    return [...this.#routers.keys()]
+      .filter(method => this.has(method, path))
+      .sort((one, other) => Number(this.#positionOf(one, path)) - Number(this.#positionOf(other, path)))
   }
 
-  #find (method: HTTPMethod, path: string): Route | undefined {
-    return this.#router.find(method, path)?.store
+  #knows (method: string, url: string): boolean {
+    return this.#routers.get(method)?.hasRoute('GET', url) === true
   }
-}
 
-function isMethod (method: string): method is HTTPMethod {
-  return METHODS.includes(method)
+  #positionOf (method: string, path: string): number | undefined {
+    return this.#routers.get(method)?.find('GET', path)?.store
+  }
 }

@@ -1,14 +1,22 @@
 import { randomBytes } from 'node:crypto'
+import { cp } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { type Database, openDatabase } from '../src/database/database.ts'
+import { makeFolder } from './folder.ts'
 
 /** The PostgreSQL that the suite runs on; without it each test file has an embedded database of its own. */
 export const serverUrl = process.env['TEST_DATABASE_URL']
 
+/** An embedded database on its first start, to be copied. */
+export const embeddedTemplate = fileURLToPath(new URL('../.tap/embedded-database', import.meta.url))
+
 /** A database for a test file, gone after it. */
 export async function openTestDatabase (t: Test): Promise<Database> {
-  const database = await openDatabase({ databaseUrl: serverUrl && await createDatabase(t, serverUrl), dataDir: t.testdir() })
+  const dataDir = makeFolder(t)
+  if (serverUrl === undefined) await cp(embeddedTemplate, dataDir, { recursive: true })
+  const database = await openDatabase({ databaseUrl: serverUrl && await createDatabase(t, serverUrl), dataDir })
   t.teardown(() => database.close())
   return database
 }

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { StartError } from '../start-error.ts'
+import { reasonOf, StartError } from '../start-error.ts'
 import { Changes } from './changes.ts'
 import { openEmbedded } from './embedded.ts'
 import { Listener } from './listener.ts'
@@ -21,6 +21,8 @@ export interface DatabaseOptions {
 
 /** In milliseconds: how long a query waits for a connection, and a connection for the server. */
 const connectionTimeoutMillis = 5000
+/** In milliseconds: how long a connection is silent before it is asked whether it lives; the system's own is two hours. */
+const keepAliveInitialDelayMillis = 10_000
 
 /**
  * Opens the database, with its tables up to date and, where it is the embedded one, its demonstration records in it.
@@ -42,7 +44,7 @@ async function openPglite (dataDir: string): Promise<Database> {
 
 async function openPostgres (connectionString: string): Promise<Database> {
   const changes = new Changes()
-  const config = { connectionString, connectionTimeoutMillis, application_name: 'portico', keepAlive: true }
+  const config = { connectionString, connectionTimeoutMillis, application_name: 'portico', keepAlive: true, keepAliveInitialDelayMillis }
   const listener = new Listener(config, changes)
   const database = assemble(new pg.Pool(config), changes, () => listener.close())
   return await prepare(database, 'The database of DATABASE_URL', async () => {
@@ -73,10 +75,4 @@ async function prepare (database: Database, name: string, steps: () => Promise<v
     await database.close()
     throw new StartError(`${name} cannot be used: ${reasonOf(error)}.`, { cause: error })
   }
-}
-
-/** A connection that failed on each of a host's addresses has an AggregateError, whose message is empty. */
-function reasonOf (error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
-  return error instanceof Error ? error.message : String(error)
 }

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { renameSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join, relative } from 'node:path'
-import { StartError } from '../start-error.ts'
+import { reasonOf, StartError } from '../start-error.ts'
 
 /** In bytes, what the path of a socket may measure on every system that has them. */
 const longestPath = 103
+const openElsewhere = 'another process has it open'
 
 /**
  * Keeps a folder for this process: two PGlites in one folder destroy it. The lock is a listening socket, so that
@@ -17,12 +18,12 @@ export async function lockDirectory (directory: string): Promise<() => void> {
   const path = shorter(join(directory, 'lock'))
   if (Buffer.byteLength(path) > longestPath) throw new StartError(`DATA_DIR must be a shorter path: ${path} has more than ${longestPath} bytes.`)
   try {
-    return await listen(path).catch(error => {
-      if (error.code !== 'EADDRINUSE') throw error
+    return await listen(path).catch((error: unknown) => {
+      if (!hasCode(error, 'EADDRINUSE')) throw error
       return takeOver(path)
     })
   } catch (error) {
-    throw new StartError(`DATA_DIR ${directory} cannot be locked: ${error instanceof Error ? error.message : error}.`, { cause: error })
+    throw new StartError(`DATA_DIR ${directory} cannot be locked: ${reasonOf(error)}.`, { cause: error })
   }
 }
 
@@ -40,26 +41,26 @@ async function listen (path: string): Promise<() => void> {
 
 /** Removes the socket that a killed process left behind, and listens in its place. */
 async function takeOver (path: string): Promise<() => void> {
-  if (await isAlive(path)) throw new Error('another process has it open')
+  if (!await isDead(path)) throw new Error(openElsewhere)
   // Moved aside before it is looked at again: of two processes that find the same dead socket, one gets it.
   const aside = `${path}.${process.pid}`
   renameSync(path, aside)
-  if (await isAlive(aside)) {
+  if (!await isDead(aside)) {
     renameSync(aside, path)
-    throw new Error('another process has it open')
+    throw new Error(openElsewhere)
   }
   rmSync(aside)
   return await listen(path)
 }
 
-async function isAlive (path: string): Promise<boolean> {
+/** Whether nobody listens any more. One that is busy, or another user's, or that has just gone, is not known to be dead. */
+async function isDead (path: string): Promise<boolean> {
   const socket = connect(path)
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
+  const isDead = await once(socket, 'connect').then(() => false, (error: unknown) => hasCode(error, 'ECONNREFUSED'))
+  socket.destroy()
+  return isDead
+}
+
+function hasCode (error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { type MessagePort, MessageChannel, Worker } from 'node:worker_threads'
 import pg from 'pg'
-import { StartError } from '../start-error.ts'
+import { reasonOf, StartError } from '../start-error.ts'
 import { lockDirectory } from './directory-lock.ts'
 
 /** A PostgreSQL inside this process, that pg speaks to as to any other. */
@@ -22,7 +22,7 @@ export interface EmbeddedDatabase {
  */
 export async function openEmbedded (dataDir: string, onConnect: (client: pg.ClientBase) => Promise<void>): Promise<EmbeddedDatabase> {
   await mkdir(dataDir, { recursive: true }).catch((error: unknown) => {
-    throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${String(error)}.`, { cause: error })
+    throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}.`, { cause: error })
   })
   const unlock = await lockDirectory(dataDir)
   try {
@@ -33,7 +33,7 @@ export async function openEmbedded (dataDir: string, onConnect: (client: pg.Clie
     }
   } catch (error) {
     unlock()
-    throw new StartError(`The embedded database in ${dataDir} cannot be opened: ${String(error)}.`, { cause: error })
+    throw new StartError(`The embedded database in ${dataDir} cannot be opened: ${reasonOf(error)}.`, { cause: error })
   }
 }
 

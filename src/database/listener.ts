@@ -23,9 +23,14 @@ export class Listener {
     this.#client = client
     // The "end" that follows an error says all that there is to do.
     client.on('error', () => {})
-    await client.connect()
+    try {
+      await client.connect()
+      await this.#changes.listenOn(client)
+    } catch (error) {
+      await client.end()
+      throw error
+    }
     client.once('end', () => this.#reopen())
-    await this.#changes.listenOn(client)
   }
 
   async close (): Promise<void> {

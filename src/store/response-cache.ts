@@ -41,9 +41,12 @@ export class ResponseCache {
     callback(null, entry)
   }
 
-  /** @param ttl in milliseconds */
+  /** @param ttl in milliseconds; what has none is not kept */
   set (key: Key, item: unknown, ttl: number, callback?: Callback<unknown>): void {
-    if (typeof key === 'string' || key.segment !== etagSegment) this.#entries.set(nameOf(key), { item, stored: Date.now(), ttl }, { ttl })
+    const name = nameOf(key)
+    const isEtag = typeof key !== 'string' && key.segment === etagSegment
+    if (ttl > 0 && !isEtag) this.#entries.set(name, { item, stored: Date.now(), ttl }, { ttl })
+    else this.#entries.delete(name)
     callback?.(null, item)
   }
 
@@ -58,5 +61,5 @@ export class ResponseCache {
 }
 
 function nameOf (key: Key): string {
-  return typeof key === 'string' ? key : `${key.segment}:${key.id}`
+  return JSON.stringify(typeof key === 'string' ? key : [key.segment, key.id])
 }

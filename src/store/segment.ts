@@ -59,15 +59,22 @@ export class Segment<Value> {
 
   #startLoading (key: string): Promise<Value> {
     const readAt = performance.now()
-    const loading = this.#load(key).then(value => {
-      if (this.#endLoading(key, loading)) this.#entries.set(key, { value, readAt }, { size: sizeOfEntry(key, value) })
+    const loading: Promise<Value> = this.#load(key).then(value => {
+      if (this.#endLoading(key, loading)) this.#hold(key, value, readAt)
       return value
     }, error => {
-      this.#endLoading(key, loading)
-      throw error
+      const entry = this.#endLoading(key, loading) ? this.#entries.peek(key) : undefined
+      if (entry === undefined) throw error
+      // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
+      this.#hold(key, entry.value, performance.now())
+      return entry.value
     })
     this.#loading.set(key, loading)
     return loading
+  }
+
+  #hold (key: string, value: Value, readAt: number): void {
+    this.#entries.set(key, { value, readAt }, { size: sizeOfEntry(key, value) })
   }
 
   /** Whether nothing was forgotten while this was being loaded. */

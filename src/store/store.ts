@@ -17,7 +17,7 @@ interface Forgetful {
 
 /**
  * Holds records that were read from the database, in segments, each bounded. Told of every change it is never out
- * of date; while it may not be told, it trusts what it holds no longer than a moment.
+ * of date; while it may not be told, it trusts what it holds no longer than a moment, unless it cannot be read anew.
  */
 export class Store {
   readonly responses: ResponseCache

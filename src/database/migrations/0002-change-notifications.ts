@@ -41,10 +41,11 @@ export async function up (db: Kysely<unknown>): Promise<void> {
       return null;
     end
     $$`.execute(db)
-  for (const [table, key] of Object.entries(keys)) await addTriggers(db, table, key)
+  for (const [table, key] of Object.entries(keys)) await addChangeTriggers(db, table, key)
 }
 
-async function addTriggers (db: Kysely<unknown>, table: string, key: string | null): Promise<void> {
+/** Has the changes of a table told, under the values of its key column, or as a whole (null). */
+export async function addChangeTriggers (db: Kysely<unknown>, table: string, key: string | null): Promise<void> {
   const notify = key === null ? sql`notify_change()` : sql`notify_change(${sql.lit(key)})`
   const events = [
     ['insert', 'referencing new table as new_rows'],

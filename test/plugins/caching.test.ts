@@ -1,0 +1,86 @@
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { build } from '../build.ts'
+import { addLicense } from '../records.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test' })
+await addLicense(database, { domain: 'protected.test', protected: true })
+
+async function routes (app: FastifyInstance) {
+  app.get('/', async (request, reply) => reply.etag('"1"').send(`version 1 for ${request.headers['x-who'] ?? 'all'}`))
+  app.get('/other', async (_request, reply) => reply.etag('"2"').send('another'))
+  app.get('/untagged', async () => 'untagged')
+  app.get('/public', async (_request, reply) => reply.header('cache-control', 'public, max-age=60').expires(new Date(0)).send('public'))
+  app.get('/kept', async () => await new Promise((resolve, reject) => {
+    app.cache.get<string>('visits', (error, cached) => {
+      if (error) return reject(error)
+      const visits = `${cached?.item ?? ''}I`
+      app.cache.set('visits', visits, 60_000, () => resolve(visits))
+    })
+  }))
+  app.post('/', async (_request, reply) => reply.etag('"1"').send('posted'))
+}
+
+const app = await build(t, { database, routes })
+
+async function ask (url: string, condition: string, options: { method?: 'GET' | 'HEAD' | 'POST', host?: string } = {}) {
+  return await app.inject({ method: options.method ?? 'GET', url, headers: { host: options.host ?? 'museum.test', 'if-none-match': condition } })
+}
+
+for (const condition of ['"1"', 'W/"1"', '"0", "1"', '"0",W/"1" , "2"', '*']) {
+  t.test(`If-None-Match: ${condition} is answered that nothing has changed`, async t => {
+    const response = await ask('/', condition)
+    t.equal(response.statusCode, 304)
+    t.equal(response.body, '')
+    t.equal(response.headers.etag, '"1"')
+    t.equal(response.headers['cache-control'], 'private, no-cache')
+    t.notOk(response.headers['content-type'])
+  })
+}
+
+for (const condition of ['"2"', '1', '', '"', ',,,', '"1', 'W/1', `${'"x",'.repeat(2000)}"y"`]) {
+  t.test(`If-None-Match: ${condition.slice(0, 20)} is answered in full`, async t => {
+    t.equal((await ask('/', condition)).statusCode, 200)
+  })
+}
+
+t.test('an ETag that is known says nothing of another path', async t => {
+  await ask('/other', '"0"')
+  t.equal((await ask('/', '"2"')).statusCode, 200)
+})
+
+t.test('nor of another site', async t => {
+  t.equal((await ask('/', '"1"', { host: 'protected.test' })).statusCode, 401)
+  t.equal((await ask('/', '"1"', { host: 'nobody.test' })).statusCode, 404)
+})
+
+t.test('nor of a path that no route has', async t => {
+  t.equal((await ask('/version', '"1"')).statusCode, 404)
+  t.equal((await ask('/version', '*')).statusCode, 404)
+})
+
+t.test('HEAD is answered as GET is', async t => {
+  t.equal((await ask('/', '"1"', { method: 'HEAD' })).statusCode, 304)
+})
+
+t.test('a POST is not conditional', async t => {
+  t.equal((await ask('/', '"1"', { method: 'POST' })).body, 'posted')
+})
+
+t.test('an answer without an ETag is answered in full', async t => {
+  t.equal((await ask('/untagged', '*')).body, 'untagged')
+})
+
+t.test('answers are private and revalidated, unless their route says otherwise', async t => {
+  t.equal((await ask('/untagged', '')).headers['cache-control'], 'private, no-cache')
+  const { headers } = await ask('/public', '')
+  t.equal(headers['cache-control'], 'public, max-age=60')
+  t.equal(headers['expires'], 'Thu, 01 Jan 1970 00:00:00 GMT')
+})
+
+t.test('routes keep what they like in app.cache', async t => {
+  t.equal((await ask('/kept', '')).body, 'I')
+  t.equal((await ask('/kept', '')).body, 'II')
+})

@@ -1,0 +1,230 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { build } from '../build.ts'
+import { addLicense } from '../records.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test' })
+
+const secret = 'password=hunter2'
+// Whoever throws what is no error rarely writes it so that a linter sees it.
+const text: unknown = secret
+const nothing: unknown = null
+
+class TeapotError extends Error {
+  override readonly name = 'TeapotError'
+  readonly statusCode = 418
+}
+
+async function routes (app: FastifyInstance) {
+  app.get('/thrown', async () => { throw new Error(secret, { cause: new TypeError('beneath') }) })
+  app.get('/teapot', async () => { throw new TeapotError('Short and stout.') })
+  app.get('/unavailable', async () => { throw Object.assign(new Error(secret), { statusCode: 503 }) })
+  app.get('/string', async () => { throw text })
+  app.get('/null', async () => { throw nothing })
+  app.get('/odd-status/:status', async request => {
+    const { status } = request.params as { status: string }
+    throw Object.assign(new Error(secret), { statusCode: status === 'text' ? 'abc' : Number(status) })
+  })
+  app.get('/circle', async () => {
+    const error = new Error('again')
+    error.cause = error
+    throw error
+  })
+  app.get('/markup', async () => { throw Object.assign(new Error('<script>alert(1)</script>\r\nand\u0000 more'), { statusCode: 422 }) })
+  app.get('/stream', async (_request, reply) => reply.type('text/plain').send(new Readable({ read () { this.destroy(new Error(secret)) } })))
+  app.get('/:id', async () => 'found')
+  app.post('/', { schema: { body: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } } }, async () => 'posted')
+}
+
+const app = await build(t, { database, routes })
+const debug = await build(t, { database, routes, environment: { DEBUG: '1' } })
+
+async function ask (url: string, headers: Record<string, string> = {}, from = app) {
+  return await from.inject({ url, headers: { host: 'museum.test', ...headers } })
+}
+
+for (const [accept, type] of [
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
+  ['application/problem+json', 'application/problem+json; charset=utf-8'],
+  ['application/json', 'application/problem+json; charset=utf-8'],
+  ['*/*', 'application/problem+json; charset=utf-8'],
+  ['text/plain', 'text/plain; charset=utf-8'],
+  ['text/plain;q=0.5, text/html;q=0.1', 'text/plain; charset=utf-8'],
+  ['image/png', 'application/problem+json; charset=utf-8'],
+  ['', 'application/problem+json; charset=utf-8'],
+  ['garbage', 'application/problem+json; charset=utf-8'],
+  [';;,,q=/*/', 'application/problem+json; charset=utf-8'],
+  ['text/html;q=banana', 'application/problem+json; charset=utf-8'],
+  [`${'a/b,'.repeat(2000)}text/plain`, 'text/plain; charset=utf-8']
+] as const) {
+  t.test(`Accept: ${accept.slice(0, 70)} is told an error as ${type}`, async t => {
+    const response = await ask('/none/such', { accept })
+    t.equal(response.statusCode, 404)
+    t.equal(response.headers['content-type'], type)
+    t.match(response.headers.vary, 'Accept')
+  })
+}
+
+t.test('a client that states nothing is told a problem', async t => {
+  const response = await app.inject({ url: '/none/such', headers: { host: 'museum.test' } })
+  t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
+})
+
+t.test('plain text is one line', async t => {
+  t.equal((await ask('/none/such', { accept: 'text/plain' })).body, 'No route found for "GET /none/such"\n')
+  t.equal((await ask('/markup', { accept: 'text/plain' })).body, '<script>alert(1)</script> and  more\n')
+})
+
+t.test('the page says the status, its name and the message, with markup escaped', async t => {
+  const { body } = await ask('/markup', { accept: 'text/html' })
+  t.match(body, /^<!doctype html>/)
+  t.match(body, '<title>422 Unprocessable Entity</title>')
+  t.match(body, '<h1>Unprocessable Entity</h1>')
+  t.match(body, '&#60;script&#62;alert(1)&#60;/script&#62;')
+  t.notMatch(body, '<script>')
+})
+
+t.test('no error is stored, sniffed, or in another language than its own', async t => {
+  const { headers } = await ask('/none/such')
+  t.equal(headers['cache-control'], 'no-store')
+  t.equal(headers['x-content-type-options'], 'nosniff')
+  t.equal(headers['content-language'], 'en')
+})
+
+for (const accept of ['text/html', 'application/json', 'text/plain']) {
+  for (const url of ['/thrown', '/unavailable', '/string', '/stream']) {
+    t.test(`what ${url} threw is not told as ${accept}`, async t => {
+      const { body, statusCode } = await ask(url, { accept })
+      t.equal(statusCode, url === '/unavailable' ? 503 : 500)
+      t.match(body, 'Internal Server Error')
+      t.notMatch(body, secret)
+      t.notMatch(body, /\.ts|\/src\/|node_modules|at /)
+    })
+  }
+}
+
+t.test('an error with a status of its own has that, and below 500 its message is told', async t => {
+  const response = await ask('/teapot')
+  t.equal(response.statusCode, 418)
+  t.match(response.json(), { title: 'I\'m a Teapot', detail: 'Short and stout.' })
+})
+
+for (const status of ['200', '399', '600', '418.5', 'text', '-404', 'Infinity']) {
+  t.test(`a status of ${status} is none of an error`, async t => {
+    t.equal((await ask(`/odd-status/${status}`)).statusCode, 500)
+  })
+}
+
+t.test('an error with a status that has no name is told without one', async t => {
+  t.match((await ask('/odd-status/499')).json(), { status: 499, title: 'Unknown Error' })
+})
+
+t.test('null may be thrown', async t => {
+  t.equal((await ask('/null')).statusCode, 500)
+})
+
+t.test('in debug a problem tells the chain of exceptions', async t => {
+  t.same((await ask('/thrown', {}, debug)).json(), {
+    type: 'about:blank',
+    title: 'Internal Server Error',
+    status: 500,
+    detail: secret,
+    exceptions: [{ class: 'Error', message: secret }, { class: 'TypeError', message: 'beneath' }]
+  })
+})
+
+t.test('a chain that leads back into itself ends', async t => {
+  t.equal((await ask('/circle', {}, debug)).json().exceptions.length, 10)
+})
+
+t.test('in debug a string that was thrown is told as an error', async t => {
+  t.same((await ask('/string', {}, debug)).json().exceptions, [{ class: 'Error', message: `Thrown: ${secret}` }])
+})
+
+t.test('a client elsewhere is told nothing more in debug', async t => {
+  const response = await debug.inject({ url: '/thrown', headers: { host: 'museum.test' }, remoteAddress: '203.0.113.5' })
+  t.same(response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500, detail: 'Internal Server Error' })
+})
+
+for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip']) {
+  t.test(`nor is one behind a proxy on this machine that nobody declared, which ${header} gives away`, async t => {
+    const response = await ask('/thrown', { [header]: '203.0.113.5' }, debug)
+    t.notOk(response.json().exceptions)
+  })
+}
+
+t.test('DEBUG_ALLOW lets others see diagnostics', async t => {
+  const open = await build(t, { database, routes, environment: { DEBUG: '1', DEBUG_ALLOW: '203.0.113.0/24' } })
+  const response = await open.inject({ url: '/thrown', headers: { host: 'museum.test' }, remoteAddress: '203.0.113.5' })
+  t.equal(response.json().detail, secret)
+})
+
+t.test('behind a declared proxy it is the client\'s own address that counts', async t => {
+  const proxied = await build(t, { database, routes, environment: { DEBUG: '1', TRUST_PROXY: 'loopback' } })
+  t.notOk((await ask('/thrown', { 'x-forwarded-for': '203.0.113.5' }, proxied)).json().exceptions)
+  t.ok((await ask('/thrown', { 'x-forwarded-for': '::1' }, proxied)).json().exceptions)
+})
+
+t.test('a body that is not what it says is a bad request around the parser\'s error', async t => {
+  const response = await debug.inject({ method: 'POST', url: '/', headers: { host: 'museum.test', 'content-type': 'application/json' }, payload: '{"name":' })
+  t.equal(response.statusCode, 400)
+  t.match(response.json(), { detail: /JSON/, exceptions: [{ class: 'BadRequestHttpError' }, { class: /./ }] })
+  t.equal(response.json().exceptions[0].message, response.json().exceptions[1].message)
+})
+
+t.test('a body that the schema refuses is a bad request in the validator\'s words', async t => {
+  const response = await app.inject({ method: 'POST', url: '/', headers: { host: 'museum.test' }, payload: { name: {} } })
+  t.equal(response.statusCode, 400)
+  t.equal(response.json().detail, 'body/name must be string')
+})
+
+t.test('a body of an unknown type is told so', async t => {
+  const response = await app.inject({ method: 'POST', url: '/', headers: { host: 'museum.test', 'content-type': 'application/x-unknown' }, payload: 'x' })
+  t.equal(response.statusCode, 415)
+})
+
+t.test('a body over the limit is told so', async t => {
+  const response = await app.inject({ method: 'POST', url: '/', headers: { host: 'museum.test' }, payload: { name: 'a'.repeat(2 ** 21) } })
+  t.equal(response.statusCode, 413)
+})
+
+for (const url of ['/%zz', '/%', '/%c3%28', '/a/%e0%a4%a', '/%zz?a=%zz']) {
+  t.test(`${url} cannot be decoded`, async t => {
+    for (const accept of ['application/json', 'text/html', 'text/plain']) {
+      const response = await app.inject({ url, headers: { host: 'museum.test', accept } })
+      t.equal(response.statusCode, 400)
+      t.match(response.body, 'is not a valid url component')
+      t.equal(response.headers['cache-control'], 'no-store')
+    }
+  })
+}
+
+t.test('a parameter that is too long is told so in the same form as any error', async t => {
+  const response = await ask(`/${'a'.repeat(500)}`)
+  t.equal(response.statusCode, 414)
+  t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
+})
+
+t.test('errors of requests that fail before any hook show their cause in debug', async t => {
+  t.equal((await ask('/%zz', {}, debug)).json().exceptions.length, 2)
+})
+
+t.test('what is logged', async t => {
+  const lines: { level: number, msg: string, err?: unknown }[] = []
+  const logged = await build(t, { database, routes, logger: { level: 'info', stream: { write (line: string) { lines.push(JSON.parse(line)) } } } })
+
+  t.test('of an error of the client\'s is one line without a stack', async t => {
+    await ask('/none/such', {}, logged)
+    const line = lines.find(({ msg }) => msg.startsWith('No route found'))
+    t.match(line, { level: 30, err: undefined })
+    t.notMatch(JSON.stringify(line), 'stack')
+  })
+
+  t.test('of an error of the server\'s is the error with its stack', async t => {
+    await ask('/thrown', {}, logged)
+    t.match(lines.find(({ msg }) => msg === secret), { level: 50, err: { type: 'Error', stack: /errors\.test\.ts/ } })
+  })
+})

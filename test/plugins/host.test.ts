@@ -1,0 +1,168 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { build } from '../build.ts'
+import { nextChange } from '../next-change.ts'
+import { addLicense } from '../records.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test', name: 'The Museum' })
+await addLicense(database, { domain: '[::1]', name: 'The Address' })
+await addLicense(database, { domain: 'a.', name: 'The Dot' })
+await addLicense(database, { domain: 'typeless.test', type: null })
+await addLicense(database, { domain: 'twice.test', name: 'The First', type: 'one' })
+await addLicense(database, { domain: 'twice.test', name: 'The Second', type: 'two' })
+
+async function routes (app: FastifyInstance) {
+  app.get('/', async ({ domain, license }) => ({ domain, license: license?.name, type: license?.type }))
+  app.get('/open', { config: { license: 'optional' } }, async ({ domain, license }) => ({ domain, license }))
+  app.get('/needs', { config: { license: 'optional' } }, async request => request.requireLicense())
+}
+
+const app = await build(t, { database, routes })
+
+for (const [host, domain] of [
+  ['museum.test', 'museum.test'],
+  ['Museum.TEST:8080', 'museum.test'],
+  ['[::1]:80', '[::1]'],
+  ['a.', 'a.']
+] as const) {
+  t.test(`Host: ${host} is served the license of ${domain}`, async t => {
+    const response = await app.inject({ url: '/', headers: { host } })
+    t.equal(response.statusCode, 200)
+    t.equal(response.json().domain, domain)
+  })
+}
+
+for (const host of ['foo_bar', '-a-.b', 'nobody.test', 'museum.test.', 'xn--bcher-kva.test', `${'a'.repeat(60)}.`.repeat(5), '10.0.0.1', '[2001:db8::1]']) {
+  t.test(`Host: ${host} is valid, and has no license`, async t => {
+    const response = await app.inject({ url: '/', headers: { host } })
+    t.equal(response.statusCode, 404)
+    t.equal(response.json().detail, `No license found for "${host}".`)
+  })
+}
+
+for (const host of ['.a', 'a..', 'a..b', 'foo bar', 'a/b', 'a@b', 'a<b', 'a,b', 'b\u00fccher.test', '[::1', '[museum.test]', '[::1%25eth0]', 'a:b', '1.2.3', '256.0.0.1', '..', "';drop table licenses;--", '"><script>alert(1)</script>']) {
+  t.test(`Host: ${host} is invalid`, async t => {
+    const response = await app.inject({ url: '/', headers: { host } })
+    t.equal(response.statusCode, 400)
+    t.equal(response.json().detail, `Invalid Host "${host}".`)
+  })
+}
+
+t.test('an invalid host is escaped in the page that says so', async t => {
+  const response = await app.inject({ url: '/', headers: { host: '<script>alert(1)</script>', accept: 'text/html' } })
+  t.equal(response.statusCode, 400)
+  t.notMatch(response.body, '<script>')
+})
+
+t.test('an invalid host comes before a route that does not exist', async t => {
+  const response = await app.inject({ url: '/version', headers: { host: 'foo bar' } })
+  t.equal(response.statusCode, 400)
+})
+
+t.test('a license whose type is missing is not served', async t => {
+  const response = await app.inject({ url: '/', headers: { host: 'typeless.test' } })
+  t.equal(response.statusCode, 404)
+})
+
+t.test('of two licenses with one domain the lower id answers', async t => {
+  const response = await app.inject({ url: '/', headers: { host: 'twice.test' } })
+  t.same(response.json(), { domain: 'twice.test', license: 'The First', type: 'one' })
+})
+
+t.test('a route that declares it answers hosts without a license too', async t => {
+  const response = await app.inject({ url: '/open', headers: { host: 'nobody.test' } })
+  t.equal(response.statusCode, 200)
+  t.same(response.json(), { domain: 'nobody.test', license: null })
+})
+
+t.test('such a route may still ask for the license', async t => {
+  const response = await app.inject({ url: '/needs', headers: { host: 'nobody.test' } })
+  t.equal(response.statusCode, 404)
+  t.equal(response.json().detail, 'No license found for "nobody.test".')
+})
+
+t.test('a license added while the server runs is served on the next request, though its absence was known', async t => {
+  const headers = { host: 'added.test' }
+  t.equal((await app.inject({ url: '/', headers })).statusCode, 404)
+  const told = nextChange(database, 'licenses', 'added.test')
+  await addLicense(database, { domain: 'added.test', name: 'The New' })
+  await told
+  t.equal((await app.inject({ url: '/', headers })).json().license, 'The New')
+})
+
+t.test('a license that was renamed or removed is so on the next request', async t => {
+  const headers = { host: 'changing.test' }
+  const id = await addLicense(database, { domain: 'changing.test', name: 'Before' })
+  t.equal((await app.inject({ url: '/', headers })).json().license, 'Before')
+  const renamed = nextChange(database, 'licenses', 'changing.test')
+  await database.db.updateTable('licenses').set({ name: 'After' }).where('id', '=', id).execute()
+  await renamed
+  t.equal((await app.inject({ url: '/', headers })).json().license, 'After')
+  const removed = nextChange(database, 'licenses', 'changing.test')
+  await database.db.deleteFrom('licenses').where('id', '=', id).execute()
+  await removed
+  t.equal((await app.inject({ url: '/', headers })).statusCode, 404)
+})
+
+t.test('a query that fails is an internal error, which tells nothing of itself and is tried again', async t => {
+  await database.db.schema.alterTable('licenses').renameTo('hidden').execute()
+  const response = await app.inject({ url: '/', headers: { host: 'unread.test' } })
+  t.equal(response.statusCode, 500)
+  t.same(response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500, detail: 'Internal Server Error' })
+  await database.db.schema.alterTable('hidden').renameTo('licenses').execute()
+  t.equal((await app.inject({ url: '/', headers: { host: 'unread.test' } })).statusCode, 404)
+})
+
+t.test('over a connection', async t => {
+  const listening = await build(t, { database, routes })
+  const address = await listening.listen({ port: 0 })
+
+  t.test('two Host headers are refused', async t => {
+    const answer = await send('GET / HTTP/1.1\r\nHost: museum.test\r\nHost: twice.test\r\n')
+    t.match(answer, /^HTTP\/1\.1 400 /)
+    t.match(answer, 'Invalid Host \\"museum.test, twice.test\\".')
+  })
+
+  t.test('a missing Host is refused', async t => {
+    const answer = await send('GET / HTTP/1.1\r\n')
+    t.match(answer, /^HTTP\/1\.1 400 /)
+    t.match(answer, 'Invalid Host \\"\\".')
+  })
+
+  t.test('an empty Host is refused', async t => {
+    t.match(await send('GET / HTTP/1.1\r\nHost:\r\n'), 'Invalid Host \\"\\".')
+  })
+
+  t.test('an absolute-form target is answered as its path', async t => {
+    const answer = await send('GET http://museum.test/version?a HTTP/1.1\r\nHost: museum.test\r\n')
+    t.match(answer, /^HTTP\/1\.1 404 /)
+    t.match(answer, 'No route found for \\"GET /version\\"')
+  })
+
+  t.test('an absolute-form target without a path is the root', async t => {
+    t.match(await send('GET http://museum.test HTTP/1.1\r\nHost: museum.test\r\n'), /^HTTP\/1\.1 200 /)
+  })
+
+  t.test('an absolute-form target of another host than the Host header is refused', async t => {
+    const answer = await send('GET http://twice.test/ HTTP/1.1\r\nHost: museum.test\r\n')
+    t.match(answer, 'Invalid Host \\"museum.test, twice.test\\".')
+  })
+
+  t.test('bytes that are not ASCII are no host', async t => {
+    t.match(await send('GET / HTTP/1.1\r\nHost: m\u00fcseum.test\r\n'), /^HTTP\/1\.1 400 /)
+  })
+
+  t.test('white space around a host does not count', async t => {
+    t.match(await send('GET / HTTP/1.1\r\nHost: \t museum.test \t\r\n'), /^HTTP\/1\.1 200 /)
+  })
+
+  async function send (head: string): Promise<string> {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1')
+    socket.write(`${head}Connection: close\r\n\r\n`)
+    return await text(socket)
+  }
+})

@@ -1,0 +1,71 @@
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { build } from '../build.ts'
+import { addLicense } from '../records.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test' })
+
+async function routes (app: FastifyInstance) {
+  app.post('/', async () => 'done')
+  app.get('/', async () => 'read')
+}
+
+const app = await build(t, { database, routes })
+const cookie = 'locale=en'
+
+async function post (headers: Record<string, string>) {
+  return await app.inject({ method: 'POST', url: '/', headers: { host: 'museum.test:8080', ...headers } })
+}
+
+for (const headers of [
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'garbage' },
+  { 'sec-fetch-site': 'cross-site', origin: 'http://museum.test:8080' },
+  { origin: 'http://evil.test' },
+  { origin: 'http://museum.test:9090' },
+  { origin: 'http://museum.test:8080.evil.test' },
+  { origin: 'null' },
+  { origin: '"><script>' }
+]) {
+  t.test(`a POST that carries a cookie and ${JSON.stringify(headers)} comes from another site`, async t => {
+    const response = await post({ cookie, ...headers })
+    t.equal(response.statusCode, 403)
+    t.equal(response.json().detail, 'This request came from another site.')
+  })
+
+  t.test(`without a cookie a POST with ${JSON.stringify(headers)} may`, async t => {
+    t.equal((await post(headers)).body, 'done')
+  })
+}
+
+for (const headers of [
+  {},
+  { 'sec-fetch-site': 'same-origin' },
+  { 'sec-fetch-site': 'none' },
+  { origin: 'http://museum.test:8080' },
+  { origin: 'https://MUSEUM.test:8080' }
+]) {
+  t.test(`a POST that carries a cookie and ${JSON.stringify(headers)} comes from this site`, async t => {
+    t.equal((await post({ cookie, ...headers })).body, 'done')
+  })
+}
+
+t.test('a GET from another site is a link like any other', async t => {
+  const response = await app.inject({ url: '/', headers: { host: 'museum.test', cookie, 'sec-fetch-site': 'cross-site' } })
+  t.equal(response.body, 'read')
+})
+
+for (const override of ['', 'PUT;DROP', 'P U T', '<script>', 'PUT\u00e9', '123']) {
+  t.test(`the method override "${override}" is malformed`, async t => {
+    const response = await post({ 'x-http-method-override': override })
+    t.equal(response.statusCode, 400)
+    t.equal(response.json().detail, `Invalid method override "${override}".`)
+  })
+}
+
+t.test('a method override that is well-formed changes nothing', async t => {
+  t.equal((await post({ 'x-http-method-override': 'put' })).body, 'done')
+})

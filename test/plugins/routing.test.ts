@@ -1,0 +1,185 @@
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { build } from '../build.ts'
+import { addLicense } from '../records.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test' })
+await addLicense(database, { domain: 'protected.test', protected: true })
+
+async function routes (app: FastifyInstance) {
+  const answer = async () => 'ok'
+  app.put('/things', answer)
+  app.get('/things', answer)
+  app.get('/slash/', answer)
+  app.get('/plain', answer)
+  app.get('/things/:id', answer)
+  app.delete('/things/:id', answer)
+  app.route({ method: ['GET', 'HEAD'], url: '/headed', handler: answer })
+  app.post('/posted/', answer)
+  app.get('/constrained', { constraints: { host: 'elsewhere.test' } }, answer)
+  app.get('/missing', async (_request, reply) => reply.callNotFound())
+}
+
+const app = await build(t, { database, routes, environment: { DEBUG: '1' } })
+const headers = { host: 'museum.test' }
+
+t.test('a path that no route has is not found, and its cause names the trailing-slash form', async t => {
+  const response = await app.inject({ url: '/version', headers })
+  t.equal(response.statusCode, 404)
+  t.match(response.headers['content-type'], 'application/problem+json')
+  t.same(response.json(), {
+    type: 'about:blank',
+    title: 'Not Found',
+    status: 404,
+    detail: 'No route found for "GET /version"',
+    exceptions: [
+      { class: 'NotFoundHttpError', message: 'No route found for "GET /version"' },
+      { class: 'RouteResourceNotFoundError', message: 'No routes found for "/version/"' }
+    ]
+  })
+})
+
+for (const [method, url, message] of [
+  ['GET', '/portal/backend/info.php', 'No route found for "GET /portal/backend/info.php"'],
+  ['POST', '/version', 'No route found for "POST /version"'],
+  ['DELETE', '/version/', 'No route found for "DELETE /version/"'],
+  ['OPTIONS', '/version', 'No route found for "OPTIONS /version"'],
+  ['GET', '/version?a=b', 'No route found for "GET /version"'],
+  ['GET', '/a%20b%2Fc', 'No route found for "GET /a%20b%2Fc"'],
+  ['GET', '/double%252Fencoded', 'No route found for "GET /double%252Fencoded"'],
+  ['GET', '/nul%00', 'No route found for "GET /nul%00"']
+] as const) {
+  t.test(`${method} ${url} is not found under its raw path`, async t => {
+    const response = await app.inject({ method, url, headers })
+    t.equal(response.statusCode, 404)
+    t.equal(response.json().detail, message)
+  })
+}
+
+t.test('a path that ends in a slash is its own trailing-slash form', async t => {
+  const response = await app.inject({ url: '/version/', headers })
+  t.equal(response.json().exceptions[1].message, 'No routes found for "/version/"')
+})
+
+t.test('the referer extends the message of a route that was not found', async t => {
+  const response = await app.inject({ url: '/version', headers: { ...headers, referer: 'http://a.test/x' } })
+  t.equal(response.json().detail, 'No route found for "GET /version" (from "http://a.test/x")')
+})
+
+t.test('an empty referer does not extend it', async t => {
+  const response = await app.inject({ url: '/version', headers: { ...headers, referer: '' } })
+  t.equal(response.json().detail, 'No route found for "GET /version"')
+})
+
+for (const referer of ['"><script>alert(1)</script>', "' onmouseover=alert(1) '", '</title><h1>x', '&quot;&lt;']) {
+  t.test(`the referer ${referer} is escaped in the page`, async t => {
+    const response = await app.inject({ url: '/version', headers: { ...headers, referer, accept: 'text/html' } })
+    t.equal(response.statusCode, 404)
+    const shown = referer.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+    t.match(response.body, `(from &#34;${shown}&#34;)`)
+    t.notMatch(response.body, referer)
+  })
+}
+
+t.test('an unlicensed host does not hide that there is no route', async t => {
+  const response = await app.inject({ url: '/version', headers: { host: 'nobody.test' } })
+  t.equal(response.json().detail, 'No route found for "GET /version"')
+})
+
+t.test('a protected license asks for sign-in before it says what routes there are', async t => {
+  const response = await app.inject({ url: '/version', headers: { host: 'protected.test' } })
+  t.equal(response.statusCode, 401)
+})
+
+t.test('a method that a path\'s routes do not declare is not allowed, and the others are listed as they were registered', async t => {
+  const response = await app.inject({ method: 'POST', url: '/things', headers: { ...headers, referer: 'http://a.test/' } })
+  t.equal(response.statusCode, 405)
+  t.equal(response.headers['allow'], 'PUT, GET')
+  t.equal(response.json().detail, 'No route found for "POST /things": Method Not Allowed (Allow: PUT, GET)')
+  t.equal(response.json().exceptions[0].class, 'MethodNotAllowedHttpError')
+})
+
+t.test('HEAD is listed only where a route declares it', async t => {
+  const response = await app.inject({ method: 'PUT', url: '/headed', headers })
+  t.equal(response.headers['allow'], 'GET, HEAD')
+})
+
+t.test('the methods of a parametric route are found by the path it matches', async t => {
+  const response = await app.inject({ method: 'PATCH', url: '/things/a%20b', headers })
+  t.equal(response.headers['allow'], 'GET, DELETE')
+})
+
+t.test('OPTIONS is a method like any other', async t => {
+  const response = await app.inject({ method: 'OPTIONS', url: '/things', headers })
+  t.equal(response.statusCode, 405)
+})
+
+t.test('a path whose routes have the method under other constraints only is not found', async t => {
+  const response = await app.inject({ url: '/constrained', headers })
+  t.equal(response.statusCode, 404)
+})
+
+t.test('GET of a path whose slash form a GET route has is sent there for good, with its raw query', async t => {
+  const response = await app.inject({ url: '/slash?a=%20b&c', headers: { host: 'museum.test:8080' } })
+  t.equal(response.statusCode, 301)
+  t.equal(response.headers.location, 'http://museum.test:8080/slash/?a=%20b&c')
+  t.equal(response.body, '')
+})
+
+t.test('a trailing slash too many is taken away', async t => {
+  const response = await app.inject({ url: '/plain/', headers })
+  t.equal(response.statusCode, 301)
+  t.equal(response.headers.location, 'http://museum.test/plain')
+})
+
+t.test('HEAD is sent to the other slash form too', async t => {
+  const response = await app.inject({ method: 'HEAD', url: '/slash', headers })
+  t.equal(response.statusCode, 301)
+})
+
+for (const method of ['POST', 'PUT', 'DELETE'] as const) {
+  t.test(`${method} is never sent to the other slash form`, async t => {
+    const response = await app.inject({ method, url: '/slash', headers })
+    t.equal(response.statusCode, 404)
+  })
+}
+
+t.test('GET is not sent to the slash form that only other methods have', async t => {
+  const response = await app.inject({ url: '/posted', headers })
+  t.equal(response.statusCode, 404)
+})
+
+t.test('HEAD is answered by a GET route, without a body', async t => {
+  const response = await app.inject({ method: 'HEAD', url: '/things', headers })
+  t.equal(response.statusCode, 200)
+  t.equal(response.body, '')
+})
+
+t.test('HEAD of a path that no route has has no body either', async t => {
+  const response = await app.inject({ method: 'HEAD', url: '/version', headers })
+  t.equal(response.statusCode, 404)
+  t.equal(response.body, '')
+})
+
+t.test('a route that calls reply.callNotFound answers as if it were not there', async t => {
+  const response = await app.inject({ url: '/missing', headers })
+  t.equal(response.statusCode, 404)
+  t.equal(response.json().detail, 'No route found for "GET /missing"')
+})
+
+t.test('the hooks of the controller stay silent when there is no route', async t => {
+  const ran: string[] = []
+  const watched = await build(t, {
+    database,
+    async routes (app) {
+      app.addHook('preHandler', async () => { ran.push('preHandler') })
+      app.get('/', async () => 'ok')
+    }
+  })
+  await watched.inject({ url: '/version', headers })
+  t.same(ran, [])
+  await watched.inject({ url: '/', headers })
+  t.same(ran, ['preHandler'])
+})

@@ -1,0 +1,75 @@
+import t from 'tap'
+import { build } from '../build.ts'
+import { nextChange } from '../next-change.ts'
+import { addLicense } from '../records.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const database = await openTestDatabase(t)
+const id = await addLicense(database, { domain: 'museum.test', name: 'House & <Home>', languages: ['en', 'de'], museums: ['Zeughaus', 'Altes "Depot"'] })
+await addLicense(database, { domain: 'empty.test', name: 'Empty', languages: ['fr'] })
+
+const app = await build(t, { database })
+const browser = 'text/html,application/xhtml+xml,*/*;q=0.8'
+
+async function ask (headers: Record<string, string>, url = '/') {
+  return await app.inject({ url, headers: { host: 'museum.test', accept: browser, ...headers } })
+}
+
+t.test('a browser is shown the license\'s name, its museums and its languages', async t => {
+  const { body, headers, statusCode } = await ask({})
+  t.equal(statusCode, 200)
+  t.equal(headers['content-type'], 'text/html; charset=utf-8')
+  t.match(body, '<html lang="en">')
+  t.match(body, '<h1>House &#38; &#60;Home&#62;</h1>')
+  t.match(body, '<li>Altes &#34;Depot&#34;</li><li>Zeughaus</li>')
+  t.match(body, '<a href="/?_locale=en" lang="en" hreflang="en" aria-current="true">Language en</a>')
+  t.match(body, '<a href="/?_locale=de" lang="de" hreflang="de">Language de</a>')
+})
+
+t.test('it is shown in the language that the browser asks for', async t => {
+  const { body } = await ask({ 'accept-language': 'de-AT' })
+  t.match(body, '<html lang="de">')
+  t.match(body, '>Museen</h2>')
+})
+
+t.test('a site without museums, with one language, says the one and leaves the other out', async t => {
+  const { body } = await ask({ host: 'empty.test' })
+  t.match(body, 'Il n’y a pas encore de musées ici.')
+  t.notMatch(body, '<nav')
+})
+
+t.test('a program is told the same as JSON', async t => {
+  const response = await ask({ accept: 'application/json' })
+  t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+  t.match(response.json(), {
+    license: { domain: 'museum.test', name: 'House & <Home>' },
+    locale: 'en',
+    museums: [{ name: 'Altes "Depot"' }, { name: 'Zeughaus' }],
+    languages: [{ code: 'en', name: 'Language en' }, { code: 'de', name: 'Language de' }]
+  })
+})
+
+t.test('both have an ETag of their own, and are not sent twice', async t => {
+  const page = await ask({})
+  const json = await ask({ accept: 'application/json' })
+  t.not(page.headers.etag, json.headers.etag)
+  t.equal((await ask({ 'if-none-match': String(page.headers.etag) })).statusCode, 304)
+  t.equal((await ask({ 'if-none-match': String(page.headers.etag), accept: 'application/json' })).statusCode, 200)
+  t.match(page.headers.vary, 'Accept')
+})
+
+t.test('a page that a change made stale is sent anew', async t => {
+  const before = await ask({})
+  const told = nextChange(database, 'museums', id)
+  await database.db.insertInto('museums').values({ license_id: id, name: 'Neues Haus' }).execute()
+  await told
+  const after = await ask({ 'if-none-match': String(before.headers.etag) })
+  t.equal(after.statusCode, 200)
+  t.match(after.body, 'Neues Haus')
+})
+
+t.test('a host without a license has no front page', async t => {
+  const response = await ask({ host: 'nobody.test' })
+  t.equal(response.statusCode, 404)
+  t.match(response.body, 'No license found for &#34;nobody.test&#34;.')
+})

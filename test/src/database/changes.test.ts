@@ -1,0 +1,157 @@
+import { type RawBuilder, sql } from 'kysely'
+import t from 'tap'
+import { heardOf as heardOfChange } from '../../heard.ts'
+import { addLanguage, addLicense } from '../../records.ts'
+import { openTestDatabase } from '../../test-database.ts'
+
+const database = await openTestDatabase(t)
+const { db } = database
+
+const heardOf = (statement: RawBuilder<unknown>) => heardOfChange(database, () => statement.execute(db))
+
+const license = await addLicense(database, { domain: 'museum.test' })
+const other = await addLicense(database, { domain: 'other.test' })
+const dutch = await addLanguage(database, 'nl')
+const frisian = await addLanguage(database, 'fy')
+const { id: kiosk } = await db.insertInto('platforms').values({ name: 'kiosk' }).returning('id').executeTakeFirstOrThrow()
+// What was heard of all that is no test's.
+await heardOf(sql`select 1`)
+
+const tables = [
+  {
+    table: 'licenses',
+    insert: sql`insert into licenses (domain, name) values ('new.test', 'New')`,
+    update: sql`update licenses set domain = 'newer.test' where domain = 'new.test'`,
+    remove: sql`delete from licenses where domain = 'newer.test'`,
+    inserted: ['licenses new.test'],
+    updated: ['licenses new.test', 'licenses newer.test'],
+    removed: ['licenses newer.test']
+  },
+  {
+    table: 'museums',
+    insert: sql`insert into museums (license_id, name) values (${license}, 'Louvre')`,
+    update: sql`update museums set license_id = ${other} where name = 'Louvre'`,
+    remove: sql`delete from museums where name = 'Louvre'`,
+    inserted: [`museums ${license}`],
+    updated: [`museums ${license}`, `museums ${other}`],
+    removed: [`museums ${other}`]
+  },
+  {
+    table: 'groups',
+    insert: sql`insert into groups (license_id, name) values (${license}, 'Curators')`,
+    update: sql`update groups set name = 'Guards' where name = 'Curators'`,
+    remove: sql`delete from groups where name = 'Guards'`,
+    inserted: [`groups ${license}`],
+    updated: [`groups ${license}`],
+    removed: [`groups ${license}`]
+  },
+  {
+    table: 'license_languages',
+    insert: sql`insert into license_languages values (${license}, ${dutch}, 0)`,
+    update: sql`update license_languages set language_id = ${frisian} where license_id = ${license}`,
+    remove: sql`delete from license_languages where license_id = ${license}`,
+    inserted: [`license_languages ${license}`],
+    updated: [`license_languages ${license}`],
+    removed: [`license_languages ${license}`]
+  },
+  {
+    table: 'license_platforms',
+    insert: sql`insert into license_platforms values (${license}, ${kiosk})`,
+    update: sql`update license_platforms set license_id = ${other} where license_id = ${license}`,
+    remove: sql`delete from license_platforms where license_id = ${other}`,
+    inserted: [`license_platforms ${license}`],
+    updated: [`license_platforms ${license}`, `license_platforms ${other}`],
+    removed: [`license_platforms ${other}`]
+  },
+  {
+    table: 'license_types',
+    insert: sql`insert into license_types (type) values ('new')`,
+    update: sql`update license_types set type = 'newer' where type = 'new'`,
+    remove: sql`delete from license_types where type = 'newer'`,
+    inserted: ['license_types'],
+    updated: ['license_types'],
+    removed: ['license_types']
+  },
+  {
+    table: 'languages',
+    insert: sql`insert into languages (code, name) values ('la', 'Latin')`,
+    update: sql`update languages set name = 'Latina' where code = 'la'`,
+    remove: sql`delete from languages where code = 'la'`,
+    inserted: ['languages'],
+    updated: ['languages'],
+    removed: ['languages']
+  },
+  {
+    table: 'platforms',
+    insert: sql`insert into platforms (name) values ('radio')`,
+    update: sql`update platforms set name = 'wireless' where name = 'radio'`,
+    remove: sql`delete from platforms where name = 'wireless'`,
+    inserted: ['platforms'],
+    updated: ['platforms'],
+    removed: ['platforms']
+  }
+]
+
+for (const { table, insert, update, remove, inserted, updated, removed } of tables) {
+  t.test(`An insert into ${table} is heard`, async t => {
+    t.strictSame(await heardOf(insert), inserted)
+  })
+
+  t.test(`An update of ${table} is heard, for the keys before and after it`, async t => {
+    t.strictSame(await heardOf(update), updated)
+  })
+
+  t.test(`A deletion from ${table} is heard`, async t => {
+    t.strictSame(await heardOf(remove), removed)
+  })
+}
+
+t.test('The deletion of a license is heard for all that goes with it', async t => {
+  const id = await addLicense(database, { domain: 'closed.test', languages: ['nl'], museums: ['Closed'] })
+  await sql`insert into groups (license_id, name) values (${id}, 'Ghosts')`.execute(db)
+  await heardOf(sql`insert into license_platforms values (${id}, ${kiosk})`)
+  t.strictSame(await heardOf(sql`delete from licenses where id = ${id}`), [`groups ${id}`, `license_languages ${id}`, `license_platforms ${id}`, 'licenses closed.test', `museums ${id}`])
+})
+
+t.test('Each key of a statement is heard once', async t => {
+  t.strictSame(await heardOf(sql`insert into museums (license_id, name) values (${license}, 'A'), (${other}, 'B'), (${license}, 'C')`), [`museums ${license}`, `museums ${other}`].sort())
+})
+
+t.test('A statement of 100 keys is heard for each', async t => {
+  const heard = await heardOf(sql`insert into licenses (domain, name) select n || '.test', 'N' from generate_series(1, 100) n`)
+  t.equal(heard.length, 100)
+  t.ok(heard.includes('licenses 100.test'))
+})
+
+t.test('A statement of more than 100 keys is heard for the table as a whole', async t => {
+  t.strictSame(await heardOf(sql`insert into licenses (domain, name) select n || '.many.test', 'N' from generate_series(1, 101) n`), ['licenses'])
+})
+
+t.test('A key that holds spaces, quotes and other scripts is heard as it is', async t => {
+  const domain = "a b 'c' \"d\" \\ 博物館 💥"
+  t.strictSame(await heardOf(sql`insert into licenses (domain, name) values (${domain}, 'Hostile')`), [`licenses ${domain}`])
+})
+
+t.test('The longest key is heard', async t => {
+  const domain = '博'.repeat(255)
+  t.strictSame(await heardOf(sql`insert into licenses (domain, name) values (${domain}, 'Long')`), [`licenses ${domain}`])
+})
+
+t.test('A statement that changes no row is not heard', async t => {
+  t.strictSame(await heardOf(sql`delete from licenses where domain = 'nobody.test'`), [])
+})
+
+t.test('What is rolled back is not heard', async t => {
+  await t.rejects(db.transaction().execute(async transaction => {
+    await transaction.insertInto('license_types').values({ type: 'undone' }).execute()
+    throw new Error('changed our mind')
+  }), { message: 'changed our mind' })
+  t.strictSame(await heardOf(sql`select 1`), [])
+})
+
+for (const { table } of tables) {
+  t.test(`A truncation of ${table} is heard for the table as a whole`, async t => {
+    const heard = await heardOf(sql`truncate ${sql.table(table)} cascade`)
+    t.ok(heard.includes(table), heard.join())
+  })
+}

@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process'
+import diagnostics from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { lockDirectory } from '../../../src/database/directory-lock.ts'
+import { StartError } from '../../../src/start-error.ts'
+import { makeFolder } from '../../folder.ts'
+
+/** Leaves a socket behind as a killed process does. */
+async function leaveDeadSocket (path: string): Promise<void> {
+  const child = spawn(process.execPath, ['-e', 'require("net").createServer().listen(process.argv[1], () => console.log("listening"))', path], { env: {} })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+/** A socket that another process would listen on. */
+async function listenOn (t: Test, path: string): Promise<Server> {
+  const server = createServer(socket => socket.destroy()).listen(path)
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return server
+}
+
+/** Calls back between the attempt to connect to a socket and its outcome. */
+function onConnecting (t: Test, callback: () => void): void {
+  diagnostics.subscribe('net.client.socket', callback)
+  t.teardown(() => diagnostics.unsubscribe('net.client.socket', callback))
+}
+
+t.test('A folder is locked by one process at a time', async t => {
+  const directory = makeFolder(t)
+  const unlock = await lockDirectory(directory)
+  await t.rejects(lockDirectory(directory), new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`))
+  unlock()
+})
+
+t.test('A refused process leaves the lock to the one that has it', async t => {
+  const directory = makeFolder(t)
+  const unlock = await lockDirectory(directory)
+  await t.rejects(lockDirectory(directory))
+  await t.rejects(lockDirectory(directory))
+  unlock()
+})
+
+t.test('A folder that was let go of can be locked again', async t => {
+  const directory = makeFolder(t)
+  const unlock = await lockDirectory(directory)
+  unlock()
+  const unlockAgain = await lockDirectory(directory)
+  unlockAgain()
+  t.strictSame(readdirSync(directory), [])
+})
+
+t.test('The lock hangs up on whoever connects to it', async t => {
+  const directory = makeFolder(t)
+  const unlock = await lockDirectory(directory)
+  const socket = connect(join(directory, 'lock'))
+  await once(socket, 'close')
+  t.ok(socket.destroyed)
+  unlock()
+})
+
+t.test('The lock of a killed process is taken over', async t => {
+  const directory = makeFolder(t)
+  await leaveDeadSocket(join(directory, 'lock'))
+  t.ok(existsSync(join(directory, 'lock')))
+  const unlock = await lockDirectory(directory)
+  await t.rejects(lockDirectory(directory), { message: /another process has it open/ })
+  unlock()
+  t.strictSame(readdirSync(directory), [])
+})
+
+t.test('A dead lock that another process takes over at the same moment is left to it', async t => {
+  const directory = makeFolder(t)
+  const path = join(directory, 'lock')
+  await leaveDeadSocket(path)
+  await listenOn(t, `${path}.other`)
+  let isFirst = true
+  onConnecting(t, () => {
+    // The other process is faster: the socket that turns out to be dead is not the one that is there by then.
+    if (isFirst) process.nextTick(() => renameSync(`${path}.other`, path))
+    isFirst = false
+  })
+  await t.rejects(lockDirectory(directory), new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`))
+  t.strictSame(readdirSync(directory), ['lock'])
+  await t.rejects(lockDirectory(directory), { message: /another process has it open/ })
+})
+
+t.test('A dead lock that another process has moved aside at the same moment is left to it', async t => {
+  const directory = makeFolder(t)
+  const path = join(directory, 'lock')
+  await leaveDeadSocket(path)
+  onConnecting(t, () => process.nextTick(() => rmSync(path)))
+  await t.rejects(lockDirectory(directory), { name: 'StartError', message: /^DATA_DIR .* cannot be locked: ENOENT: .*\.$/ })
+})
+
+t.test('A lock that goes while it is looked at is left to whoever comes next', async t => {
+  const directory = makeFolder(t)
+  const path = join(directory, 'lock')
+  await leaveDeadSocket(path)
+  onConnecting(t, () => rmSync(path))
+  await t.rejects(lockDirectory(directory), new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`))
+})
+
+t.test('A path that is too long for a socket is refused', async t => {
+  const directory = join(makeFolder(t), 'd'.repeat(120))
+  await t.rejects(lockDirectory(directory), { name: 'StartError', message: /^DATA_DIR must be a shorter path: .* has more than 103 bytes\.$/ })
+})
+
+t.test('The length of a path is that of its bytes', async t => {
+  const directory = join(makeFolder(t), 'é'.repeat(50))
+  await t.rejects(lockDirectory(directory), { message: /^DATA_DIR must be a shorter path/ })
+})
+
+t.test('A path that is too long from the root may be short enough from here', async t => {
+  const here = process.cwd()
+  const directory = join(makeFolder(t), 'd'.repeat(100))
+  mkdirSync(directory)
+  process.chdir(directory)
+  t.teardown(() => process.chdir(here))
+  const unlock = await lockDirectory(directory)
+  await t.rejects(lockDirectory('.'), { message: 'DATA_DIR . cannot be locked: another process has it open.' })
+  unlock()
+})
+
+t.test('A folder that is not there is refused', async t => {
+  const directory = join(makeFolder(t), 'absent')
+  await t.rejects(lockDirectory(directory), { name: 'StartError', message: /^DATA_DIR .*absent cannot be locked: listen E[A-Z]+: .*\.$/ })
+})

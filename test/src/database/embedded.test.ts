@@ -1,0 +1,169 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import t from 'tap'
+import { Changes } from '../../../src/database/changes.ts'
+import { openDatabase } from '../../../src/database/database.ts'
+import { openEmbedded } from '../../../src/database/embedded.ts'
+import { StartError } from '../../../src/start-error.ts'
+import { makeFolder } from '../../folder.ts'
+
+// One after another in one folder: a new embedded database takes seconds.
+const dataDir = join(makeFolder(t), 'not', 'there', 'yet')
+const open = () => openDatabase({ databaseUrl: undefined, dataDir })
+
+t.test('A first start makes the folder, the tables and the demonstration records', async t => {
+  const database = await open()
+  const { db } = database
+  const licenses = await db.selectFrom('licenses').innerJoin('license_types', 'license_types.id', 'type_id').select(['domain', 'protected', 'type']).orderBy('licenses.id').execute()
+  t.strictSame(licenses, [
+    { domain: 'localhost', protected: false, type: 'demonstration' },
+    { domain: '127.0.0.1', protected: false, type: 'demonstration' },
+    { domain: 'protected.localhost', protected: true, type: 'demonstration' }
+  ])
+  for (const table of ['museums', 'license_languages', 'license_platforms', 'groups'] as const) {
+    const [count] = await db.selectFrom(table).select(db.fn.count<string>('license_id').distinct().as('licenses')).execute()
+    t.strictSame(count, { licenses: '3' }, `each license has ${table}`)
+  }
+  await database.close()
+})
+
+t.test('Deleted demonstration records stay deleted over a restart', async t => {
+  const first = await open()
+  await first.db.deleteFrom('licenses').execute()
+  await first.db.insertInto('platforms').values({ name: 'kiosk' }).execute()
+  await first.close()
+
+  const second = await open()
+  t.strictSame(await second.db.selectFrom('licenses').selectAll().execute(), [])
+  t.match(await second.db.selectFrom('platforms').select('name').where('name', '=', 'kiosk').execute(), [{ name: 'kiosk' }])
+  await second.close()
+})
+
+t.test('A folder that is open is refused, and goes on working for who has it', async t => {
+  const database = await open()
+  await t.rejects(open(), new StartError(`DATA_DIR ${dataDir} cannot be locked: another process has it open.`))
+  t.match(await sql`select 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
+  await database.close()
+})
+
+t.test('A DATA_DIR that is a file is refused', async t => {
+  const file = join(makeFolder(t), 'file')
+  writeFileSync(file, '')
+  await t.rejects(openDatabase({ databaseUrl: undefined, dataDir: file }), { name: 'StartError', message: /^DATA_DIR .*file cannot be used: .*EEXIST.*\.$/ })
+})
+
+t.test('The pool of an embedded database', async t => {
+  const changes = new Changes()
+  const embedded = await openEmbedded(dataDir, client => changes.listenOn(client))
+  const { pool } = embedded
+  pool.on('error', () => {})
+
+  t.test('answers a query with its rows', async t => {
+    t.match(await pool.query('select $1::text as name, 42 as number', ['Louvre']), { rows: [{ name: 'Louvre', number: 42 }] })
+  })
+
+  t.test('keeps names, quotes and other scripts as they are', async t => {
+    const name = '\'"\\; drop table licenses; -- Müzesi 博物館 💥'
+    t.match(await pool.query('select $1::text as name', [name]), { rows: [{ name }] })
+  })
+
+  t.test('answers with megabytes', async t => {
+    const { rows } = await pool.query<{ text: string }>('select repeat($1, 3000000) as text', ['a'])
+    t.equal(rows[0]?.text.length, 3_000_000)
+  })
+
+  t.test('takes megabytes', async t => {
+    t.match(await pool.query('select length($1) as length', ['é'.repeat(1_000_000)]), { rows: [{ length: 1_000_000 }] })
+  })
+
+  t.test('answers with many rows', async t => {
+    const { rows } = await pool.query('select generate_series(1, 20000)')
+    t.equal(rows.length, 20_000)
+  })
+
+  t.test('answers queries that are asked at once, each with its own', async t => {
+    const results = await Promise.all([1, 2, 3].map(number => pool.query('select $1::int as number', [number])))
+    t.strictSame(results.map(({ rows }) => rows), [[{ number: 1 }], [{ number: 2 }], [{ number: 3 }]])
+  })
+
+  t.test('runs a named statement again', async t => {
+    const statement = { name: 'double', text: 'select 2 * $1::int as number' }
+    t.match(await pool.query({ ...statement, values: [21] }), { rows: [{ number: 42 }] })
+    t.match(await pool.query({ ...statement, values: [2] }), { rows: [{ number: 4 }] })
+  })
+
+  t.test('rejects a wrong query with the error of PostgreSQL', async t => {
+    await t.rejects(pool.query('select nothing from nowhere'), { code: '42P01', message: 'relation "nowhere" does not exist' })
+  })
+
+  t.test('answers a right query after a wrong one', async t => {
+    await t.rejects(pool.query('selec'), { code: '42601' })
+    await t.rejects(pool.query('select 1 / $1::int', [0]), { code: '22012' })
+    t.match(await pool.query('select 1 as one'), { rows: [{ one: 1 }] })
+  })
+
+  t.test('keeps other queries out of a transaction', async t => {
+    const client = await pool.connect()
+    await client.query('begin')
+    await client.query("insert into platforms (name) values ('uncommitted')")
+    const outside = pool.query("select name from platforms where name = 'uncommitted'")
+    await client.query('rollback')
+    client.release()
+    t.match(await outside, { rows: [] })
+  })
+
+  t.test('commits a transaction', async t => {
+    const client = await pool.connect()
+    await client.query('begin')
+    await client.query("insert into platforms (name) values ('committed')")
+    await client.query('commit')
+    client.release()
+    t.match(await pool.query("delete from platforms where name = 'committed'"), { rowCount: 1 })
+  })
+
+  t.test('answers after a transaction that failed and was rolled back', async t => {
+    const client = await pool.connect()
+    await client.query('begin')
+    await t.rejects(client.query('select 1 / 0'))
+    await t.rejects(client.query('select 1'), { code: '25P02' })
+    await client.query('rollback')
+    client.release()
+    t.match(await pool.query('select 1 as one'), { rows: [{ one: 1 }] })
+  })
+
+  t.test('leaves nothing of a connection that was lost to the one after it', async t => {
+    const client = await pool.connect()
+    await client.query('begin')
+    await client.query("insert into platforms (name) values ('lost')")
+    await client.query("set application_name to 'lost'")
+    await client.query({ name: 'lost', text: 'select 1' })
+    client.release(true)
+
+    t.match(await pool.query("select count(*)::int as lost from platforms where name = 'lost'"), { rows: [{ lost: 0 }] })
+    t.strictSame((await pool.query("select current_setting('application_name') as name")).rows, [{ name: '' }])
+    t.match(await pool.query({ name: 'lost', text: 'select 2 as two' }), { rows: [{ two: 2 }] })
+  })
+
+  t.test('hears changes before and after a connection was lost, and says from when on it hears them', async t => {
+    const heard: string[] = []
+    changes.on('change', table => heard.push(table)).on('listening', () => heard.push('listening'))
+    await pool.query("select pg_notify('portico_changes', 'before')")
+    const client = await pool.connect()
+    client.release(true)
+    await pool.query("select pg_notify('portico_changes', 'after')")
+    t.strictSame(heard, ['before', 'listening', 'after'])
+  })
+
+  t.test('ends, and the folder is free', async t => {
+    await pool.end()
+    await embedded.close()
+    t.strictSame(readdirSync(dataDir), ['pglite'])
+  })
+})
+
+t.test('A damaged database is refused in one line, and its folder unlocked', async t => {
+  rmSync(join(dataDir, 'pglite', 'global', 'pg_control'))
+  await t.rejects(open(), { name: 'StartError', message: /^The embedded database in .* cannot be opened: [^\n]+\.$/ })
+  t.notOk(existsSync(join(dataDir, 'lock')))
+})

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { addLicense } from '../../records.ts'
+import { openTestDatabase } from '../../test-database.ts'
+
+const database = await openTestDatabase(t)
+const { db } = database
+const id = await addLicense(database, { domain: 'museum.test', languages: ['nl', 'fy'] })
+const long = 'x'.repeat(256)
+
+t.test("A license's creation is its first update", async t => {
+  const license = await db.selectFrom('licenses').select(['created_at', 'updated_at']).where('id', '=', id).executeTakeFirstOrThrow()
+  t.type(license.created_at, Date)
+  t.strictSame(license.updated_at, license.created_at)
+})
+
+t.test('An update of a license touches its updated_at, whatever the update says of it, and not its created_at', async t => {
+  const before = await db.selectFrom('licenses').select(['created_at', 'updated_at']).where('id', '=', id).executeTakeFirstOrThrow()
+  await db.updateTable('licenses').set({ name: 'Renamed', updated_at: new Date(0) }).where('id', '=', id).execute()
+  const after = await db.selectFrom('licenses').select(['created_at', 'updated_at']).where('id', '=', id).executeTakeFirstOrThrow()
+  t.ok(after.updated_at > before.updated_at)
+  t.strictSame(after.created_at, before.created_at)
+})
+
+t.test('Ids are text, and hold what no number of JavaScript does', async t => {
+  await db.insertInto('platforms').values({ id: '9007199254740993', name: 'far' }).execute()
+  t.match(await db.selectFrom('platforms').select('id').where('name', '=', 'far').execute(), [{ id: '9007199254740993' }])
+})
+
+t.test('Two licenses may have one domain', async t => {
+  await addLicense(database, { domain: 'twice.test' })
+  await addLicense(database, { domain: 'twice.test' })
+  t.equal((await db.selectFrom('licenses').select('id').where('domain', '=', 'twice.test').execute()).length, 2)
+})
+
+t.test('What belongs to a license goes with it', async t => {
+  const gone = await addLicense(database, { domain: 'gone.test', languages: ['nl'], museums: ['Gone'] })
+  await db.insertInto('groups').values({ license_id: gone, name: 'Gone' }).execute()
+  await db.deleteFrom('licenses').where('id', '=', gone).execute()
+  for (const table of ['museums', 'license_languages', 'groups'] as const) {
+    t.strictSame(await db.selectFrom(table).select('license_id').where('license_id', '=', gone).execute(), [])
+  }
+})
+
+t.test("A license's languages can change places within a transaction", async t => {
+  await db.transaction().execute(async transaction => {
+    await sql`set constraints all deferred`.execute(transaction)
+    await sql`update license_languages set position = 1 - position where license_id = ${id}`.execute(transaction)
+  })
+  const codes = await db.selectFrom('license_languages').innerJoin('languages', 'languages.id', 'language_id').select('code').where('license_id', '=', id).orderBy('position').execute()
+  t.strictSame(codes, [{ code: 'fy' }, { code: 'nl' }])
+})
+
+const refused = {
+  'A license without a domain': sql`insert into licenses (domain, name) values ('', 'A')`,
+  'A license with a domain in capitals': sql`insert into licenses (domain, name) values ('Museum.test', 'A')`,
+  'A license with a domain of 256 characters': sql`insert into licenses (domain, name) values (${long}, 'A')`,
+  'A license without a name': sql`insert into licenses (domain, name) values ('a.test', '')`,
+  'A license with a name of 256 characters': sql`insert into licenses (domain, name) values ('a.test', ${long})`,
+  'A license of a type that is not there': sql`insert into licenses (domain, name, type_id) values ('a.test', 'A', 0)`,
+  'A domain that holds NUL': sql`insert into licenses (domain, name) values (${'a\0b'}, 'A')`,
+  'A license type without a label': sql`insert into license_types (type) values ('')`,
+  'A license type that is there already': sql`insert into license_types (type) values ('standard')`,
+  'The deletion of a license type that licenses have': sql`delete from license_types where type = 'standard'`,
+  'A language whose code is none': sql`insert into languages (code, name) values ('en_US', 'English')`,
+  'A language whose code is markup': sql`insert into languages (code, name) values ('"><script>', 'English')`,
+  'A language whose code ends with a line': sql`insert into languages (code, name) values (${'en\n'}, 'English')`,
+  'A language whose code is empty': sql`insert into languages (code, name) values ('', 'English')`,
+  'A language that is there already': sql`insert into languages (code, name) values ('nl', 'Dutch')`,
+  'A language without a name': sql`insert into languages (code, name) values ('en', '')`,
+  'A language that a license has twice': sql`insert into license_languages select license_id, language_id, 7 from license_languages`,
+  'A position that two languages of a license have': sql`update license_languages set position = 0`,
+  'A position before the first': sql`update license_languages set position = -1`,
+  'The deletion of a language that licenses have': sql`delete from languages where code = 'nl'`,
+  'A museum of no license': sql`insert into museums (license_id, name) values (0, 'A')`,
+  'A museum without a name': sql`insert into museums (license_id, name) values (${id}, '')`,
+  'A group without a name': sql`insert into groups (license_id, name) values (${id}, '')`,
+  'A platform with a name of 256 characters': sql`insert into platforms (name) values (${long})`,
+  'A user whose e-mail is too long': sql`insert into users (email, password_hash) values (${long}, 'x')`,
+  'A user whose e-mail is too short': sql`insert into users (email, password_hash) values ('a@', 'x')`
+}
+
+for (const [name, statement] of Object.entries(refused)) {
+  t.test(`${name} is refused`, async t => {
+    // The classes of PostgreSQL's errors: 23 integrity constraint violation, 22 data exception.
+    await t.rejects(statement.execute(db), { code: /^2[23]/ })
+  })
+}

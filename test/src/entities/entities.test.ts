@@ -1,0 +1,176 @@
+import t from 'tap'
+import { createEntities } from '../../../src/entities/entities.ts'
+import { Store } from '../../../src/store/store.ts'
+import { heardOf } from '../../heard.ts'
+import { addLanguage, addLicense, addLicenseType } from '../../records.ts'
+import { openTestDatabase } from '../../test-database.ts'
+
+const database = await openTestDatabase(t)
+const { db, changes } = database
+const store = new Store()
+const entities = createEntities(db, store)
+changes.on('change', (table, key) => store.change(table, key))
+
+/** What a change gives, after it was heard of. */
+async function heard<Result> (change: Promise<Result>): Promise<Result> {
+  await heardOf(database, () => change)
+  return await change
+}
+
+t.test('A license is read by its domain, with the label of its type', async t => {
+  const id = await heard(addLicense(database, { domain: 'museum.test', name: 'Louvre', type: 'museum', protected: true }))
+  const license = await entities.licenses.read('museum.test')
+  t.match(license, { id, domain: 'museum.test', name: 'Louvre', type: 'museum', protected: true, created_at: Date, updated_at: Date, type_id: await addLicenseType(database, 'museum') })
+})
+
+t.test('A license that was read is held, and cannot be changed by who reads it', async t => {
+  await heard(addLicense(database, { domain: 'held.test' }))
+  const license = await entities.licenses.read('held.test')
+  t.equal(entities.licenses.read('held.test'), license)
+  t.ok(Object.isFrozen(license))
+})
+
+t.test('Of two licenses with one domain that of the lower id is read', async t => {
+  const lower = await heard(addLicense(database, { domain: 'twice.test', name: 'Zoo' }))
+  await heard(addLicense(database, { domain: 'twice.test', name: 'Aquarium' }))
+  t.match(await entities.licenses.read('twice.test'), { id: lower, name: 'Zoo' })
+})
+
+t.test('A license whose type is missing is not served', async t => {
+  await heard(addLicense(database, { domain: 'typeless.test', type: null }))
+  t.equal(await entities.licenses.read('typeless.test'), null)
+})
+
+t.test('A license whose type is missing leaves its domain to the next', async t => {
+  await heard(addLicense(database, { domain: 'next.test', name: 'First', type: null }))
+  await heard(addLicense(database, { domain: 'next.test', name: 'Second' }))
+  t.match(await entities.licenses.read('next.test'), { name: 'Second' })
+})
+
+t.test('A domain is matched as a whole, and literally', async t => {
+  await heard(addLicense(database, { domain: 'exact.test' }))
+  for (const domain of ['exact', 'exact.test.', 'www.exact.test', 'EXACT.test', 'exact%', '_xact.test', "' or true --", '', 'exact.test ']) {
+    t.equal(await entities.licenses.read(domain), null, JSON.stringify(domain))
+  }
+})
+
+t.test('That a domain has no license is held until it has one', async t => {
+  t.equal(await entities.licenses.read('new.test'), null)
+  t.equal(entities.licenses.read('new.test'), null)
+  await heard(db.insertInto('licenses').values({ domain: 'new.test', name: 'New', type_id: await heard(addLicenseType(database, 'standard')) }).execute())
+  t.match(await entities.licenses.read('new.test'), { name: 'New' })
+})
+
+t.test('A license that gets another domain is read by it, and no longer by the first', async t => {
+  await heard(addLicense(database, { domain: 'here.test' }))
+  await entities.licenses.read('here.test')
+  await entities.licenses.read('there.test')
+  await heard(db.updateTable('licenses').set({ domain: 'there.test' }).where('domain', '=', 'here.test').execute())
+  t.equal(await entities.licenses.read('here.test'), null)
+  t.match(await entities.licenses.read('there.test'), { domain: 'there.test' })
+})
+
+t.test("A license type's new label is seen in its licenses", async t => {
+  await heard(addLicense(database, { domain: 'labelled.test', type: 'before' }))
+  t.match(await entities.licenses.read('labelled.test'), { type: 'before' })
+  await heard(db.updateTable('license_types').set({ type: 'after' }).where('type', '=', 'before').execute())
+  t.match(await entities.licenses.read('labelled.test'), { type: 'after' })
+})
+
+t.test('A license type is read by its id', async t => {
+  const id = await heard(addLicenseType(database, 'gallery'))
+  t.strictSame(await entities.licenseTypes.read(id), { id, type: 'gallery' })
+  t.ok(Object.isFrozen(entities.licenseTypes.read(id)))
+})
+
+t.test('That there is no such license type is held', async t => {
+  t.equal(await entities.licenseTypes.read('9007199254740993'), null)
+  t.equal(entities.licenseTypes.read('9007199254740993'), null)
+})
+
+t.test('A change of a license type is seen', async t => {
+  const id = await heard(addLicenseType(database, 'library'))
+  await entities.licenseTypes.read(id)
+  await heard(db.deleteFrom('license_types').where('id', '=', id).execute())
+  t.equal(await entities.licenseTypes.read(id), null)
+})
+
+t.test('Languages of a license are read in their order, the default first', async t => {
+  const id = await heard(addLicense(database, { domain: 'languages.test', languages: ['nl', 'de', 'fy'] }))
+  t.match(await entities.languages.read(id), [{ code: 'nl', name: 'Language nl' }, { code: 'de' }, { code: 'fy' }])
+})
+
+t.test('A change of the languages of a license is seen', async t => {
+  const id = await heard(addLicense(database, { domain: 'more-languages.test', languages: ['nl'] }))
+  await entities.languages.read(id)
+  await heard(db.insertInto('license_languages').values({ license_id: id, language_id: await addLanguage(database, 'fy'), position: 1 }).execute())
+  t.match(await entities.languages.read(id), [{ code: 'nl' }, { code: 'fy' }])
+})
+
+t.test("A language's new name is seen in its licenses", async t => {
+  const id = await heard(addLicense(database, { domain: 'named.test', languages: ['nl'] }))
+  await entities.languages.read(id)
+  await heard(db.updateTable('languages').set({ name: 'Nederlands' }).where('code', '=', 'nl').execute())
+  t.match(await entities.languages.read(id), [{ name: 'Nederlands' }])
+})
+
+t.test('Museums of a license are read by name, of the same name by id, and no others', async t => {
+  await heard(addLicense(database, { domain: 'other-museums.test', museums: ['Ashmolean'] }))
+  const id = await heard(addLicense(database, { domain: 'museums.test', museums: ['Prado', 'Louvre', 'Prado'] }))
+  const museums = await entities.museums.read(id)
+  t.strictSame(museums.map(museum => museum.name), ['Louvre', 'Prado', 'Prado'])
+  t.ok(Number(museums[1]?.id) < Number(museums[2]?.id))
+})
+
+t.test('A change of a museum is seen', async t => {
+  const id = await heard(addLicense(database, { domain: 'renamed-museum.test', museums: ['Prado'] }))
+  await entities.museums.read(id)
+  await heard(db.updateTable('museums').set({ name: 'Museo del Prado' }).where('license_id', '=', id).execute())
+  t.match(await entities.museums.read(id), [{ name: 'Museo del Prado' }])
+})
+
+t.test('Platforms of a license are read by name', async t => {
+  const id = await heard(addLicense(database, { domain: 'platforms.test' }))
+  const platforms = await db.insertInto('platforms').values([{ name: 'radio' }, { name: 'kiosk' }, { name: 'unused' }]).returning(['id', 'name']).execute()
+  const [radio, kiosk] = platforms
+  t.ok(radio && kiosk)
+  if (!radio || !kiosk) return
+  await db.insertInto('license_platforms').values([radio, kiosk].map(platform => ({ license_id: id, platform_id: platform.id }))).execute()
+  t.strictSame(await entities.platforms.read(id), [kiosk, radio])
+})
+
+t.test('A change of the platforms of a license is seen, and of a platform', async t => {
+  const id = await heard(addLicense(database, { domain: 'more-platforms.test' }))
+  t.strictSame(await entities.platforms.read(id), [])
+  const platform = await db.insertInto('platforms').values({ name: 'television' }).returning('id').executeTakeFirstOrThrow()
+  await heard(db.insertInto('license_platforms').values({ license_id: id, platform_id: platform.id }).execute())
+  t.strictSame(await entities.platforms.read(id), [{ id: platform.id, name: 'television' }])
+  await heard(db.updateTable('platforms').set({ name: 'cinema' }).where('id', '=', platform.id).execute())
+  t.strictSame(await entities.platforms.read(id), [{ id: platform.id, name: 'cinema' }])
+})
+
+t.test('Groups of a license are read by id', async t => {
+  const id = await heard(addLicense(database, { domain: 'groups.test' }))
+  const groups = await db.insertInto('groups').values([{ license_id: id, name: 'Guards' }, { license_id: id, name: 'Curators' }]).returning(['id', 'name']).execute()
+  t.strictSame(await entities.groups.read(id), groups)
+})
+
+t.test('A change of a group is seen', async t => {
+  const id = await heard(addLicense(database, { domain: 'more-groups.test' }))
+  t.strictSame(await entities.groups.read(id), [])
+  await heard(db.insertInto('groups').values({ license_id: id, name: 'Guards' }).execute())
+  t.match(await entities.groups.read(id), [{ name: 'Guards' }])
+})
+
+t.test('What belongs to a license is a list that cannot be changed by who reads it', async t => {
+  const id = await heard(addLicense(database, { domain: 'frozen.test', languages: ['nl'], museums: ['Prado'] }))
+  for (const entity of [entities.languages, entities.museums, entities.platforms, entities.groups]) {
+    t.ok(Object.isFrozen(await entity.read(id)), entity.metadata.table)
+  }
+})
+
+t.test('A license that is not there has nothing', async t => {
+  for (const entity of [entities.languages, entities.museums, entities.platforms, entities.groups]) {
+    t.strictSame(await entity.read('0'), [], entity.metadata.table)
+  }
+})

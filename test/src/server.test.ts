@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { makeFolder } from '../folder.ts'
+import { addLicense } from '../records.ts'
+import { createDatabase, serverUrl } from '../test-database.ts'
+
+const file = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
+// Compiled as the suite is, whatever folder it runs in: coverage of two compilations cannot be added up.
+const project = fileURLToPath(new URL('../../tsconfig.json', import.meta.url))
+
+// One database for all, opened by one server after another: a new embedded one takes seconds.
+const folder = makeFolder(t)
+const databaseUrl = serverUrl && await createDatabase(t, serverUrl)
+const database = await openDatabase({ databaseUrl, dataDir: join(folder, 'data') })
+await addLicense(database, { domain: 'museum.test', name: 'Louvre' })
+await database.close()
+
+/** The server as a process of its own, ended with the test at the latest. */
+function start (t: Test, environment: Record<string, string> = {}, cwd = folder) {
+  const env = { ...process.env, TS_NODE_PROJECT: project, PORT: '0', DATABASE_URL: databaseUrl, ...environment }
+  const child = spawn(process.execPath, [...process.execArgv, file], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let log = ''
+  child.stdout.on('data', chunk => { log += String(chunk) })
+  const errors = text(child.stderr)
+  const ended = once(child, 'close')
+
+  return {
+    child,
+    /** Waits until a line of the log matches, and gives the match. */
+    async logged (pattern: RegExp): Promise<RegExpExecArray> {
+      for (;;) {
+        const match = pattern.exec(log)
+        if (match !== null) return match
+        if (child.exitCode !== null) throw new Error(`The server ended: ${await errors}`)
+        await Promise.race([once(child.stdout, 'data'), ended])
+      }
+    },
+    async port (): Promise<number> {
+      const [, port] = await this.logged(/Server listening at http:\/\/127\.0\.0\.1:(\d+)/)
+      return Number(port)
+    },
+    async end () {
+      const [code] = await ended
+      return { code, errors: await errors }
+    }
+  }
+}
+
+/** What a server that cannot start says. */
+async function refusal (t: Test, environment: Record<string, string>, cwd?: string) {
+  const { code, errors } = await start(t, environment, cwd).end()
+  t.equal(code, 1)
+  t.match(errors, /^portico: [^\n]+\n$/, 'is one line')
+  return errors
+}
+
+/** A request on a connection of its own, and its answer once the server has closed it. */
+function request (port: number, head: string) {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(head)
+  return { socket, answer: text(socket) }
+}
+
+const get = 'GET / HTTP/1.1\r\nHost: museum.test\r\n'
+
+t.test('A SIGINT ends the server in order, though a client that was answered keeps its connection open', async t => {
+  const server = start(t)
+  const { socket, answer } = request(await server.port(), `${get}\r\n`)
+  await once(socket, 'data')
+  server.child.kill('SIGINT')
+  t.strictSame(await server.end(), { code: 0, errors: '' })
+  t.match(await answer, /^HTTP\/1\.1 200 OK\r\n/)
+})
+
+t.test('A request that is under way at a SIGTERM is answered', async t => {
+  const server = start(t)
+  const { answer } = request(await server.port(), `${get}\r\n`)
+  await server.logged(/incoming request/)
+  server.child.kill('SIGTERM')
+  t.match(await answer, /^HTTP\/1\.1 200 OK\r\n[^]*Louvre/)
+  t.strictSame(await server.end(), { code: 0, errors: '' })
+})
+
+t.test('A request that waits for the database at a SIGTERM is answered', { skip: databaseUrl === undefined && 'it needs TEST_DATABASE_URL: nobody else can lock a table of the embedded database' }, async t => {
+  const server = start(t)
+  const port = await server.port()
+  const other = new pg.Client(databaseUrl)
+  t.teardown(() => other.end())
+  await other.connect()
+  await other.query('begin; lock table licenses')
+  const { answer } = request(port, `${get}\r\n`)
+  await server.logged(/incoming request/)
+  server.child.kill('SIGTERM')
+  while (await isListening(port));
+  await other.query('commit')
+  t.match(await answer, /^HTTP\/1\.1 200 OK\r\n[^]*Louvre/)
+  t.strictSame(await server.end(), { code: 0, errors: '' })
+})
+
+t.test('A wrong variable stops the start with a line that names it', async t => {
+  t.equal(await refusal(t, { PORT: 'http' }), 'portico: PORT must be a port number from 0 to 65535.\n')
+})
+
+t.test('The .env file of the working directory is read', async t => {
+  const cwd = makeFolder(t)
+  writeFileSync(join(cwd, '.env'), 'LOG_LEVEL=loud\n')
+  t.match(await refusal(t, {}, cwd), /^portico: LOG_LEVEL must be one of/)
+})
+
+t.test('A database that cannot be reached stops the start with a line that says so', async t => {
+  const unused = createServer().listen(0, '127.0.0.1')
+  await once(unused, 'listening')
+  const { port } = addressOf(unused)
+  unused.close()
+  await once(unused, 'close')
+  const errors = await refusal(t, { DATABASE_URL: `postgres://portico:hunter2@127.0.0.1:${port}/portico` })
+  t.equal(errors, `portico: The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`)
+})
+
+t.test('A port in use stops the start with a line that says so', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = addressOf(other)
+  t.equal(await refusal(t, { PORT: String(port) }), `portico: HOST and PORT cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.\n`)
+})
+
+async function isListening (port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const isConnected = await once(socket, 'connect').then(() => true, () => false)
+  socket.destroy()
+  return isConnected
+}
+
+function addressOf (server: ReturnType<typeof createServer>): AddressInfo {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
+  return address
+}
