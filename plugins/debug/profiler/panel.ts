@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Configuration, Profile } from './profile.ts'
+import type { Recorder } from './recorder.ts'
 import type { Markup } from './views/html.ts'
 
 /** The few colours that mean something. */
@@ -49,7 +50,8 @@ export interface BuiltInPanel<Data> extends PanelView<Data> {
 
 /**
  * A panel of the application's. `collect` runs once a request, after the client has its answer; what it
- * returns is masked, bounded and stored as JSON, and handed to the other functions when viewed.
+ * returns is masked, bounded and stored as JSON, and handed to the other functions when viewed. Where a
+ * page carries the toolbar it runs once more before, with what is known by then.
  */
 export interface Panel<Data> extends PanelView<Data> {
   collect(finished: FinishedRequest): Data | null
@@ -61,14 +63,11 @@ export interface FinishedRequest {
   /** Null where the request failed before Fastify made one (a malformed URL). */
   request: FastifyRequest | null
   reply: FastifyReply | null
+  /** Key of what a panel recorded on the way, in a WeakMap of its own. */
+  recorder: Recorder
   /** All that was recorded so far, except `panels`. */
   profile: Profile
 }
 
 /** Either kind, its data's type known to itself only. */
 export type AnyPanel = BuiltInPanel<unknown> | Panel<unknown>
-
-/** Whatever the kind, what a panel has to show of a profile; null: nothing. */
-export function panelData (panel: AnyPanel, profile: Profile): unknown {
-  return 'read' in panel ? panel.read(profile) : profile.panels[panel.name] ?? null
-}
