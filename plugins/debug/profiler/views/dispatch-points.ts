@@ -24,7 +24,6 @@ ${interruptionText(point, context.profile) !== null && html`<p class="notice err
 ${renderDataTable(`Listeners of ${point.name}`, [
     { label: '#', kind: 'number' },
     { label: 'Listener' },
-    { label: 'Registered at' },
     { label: 'Time', kind: 'number' },
     { label: 'Outcome', kind: 'short' }
   ], point.listeners.flatMap((id, index) => {
@@ -34,8 +33,7 @@ ${renderDataTable(`Listeners of ${point.name}`, [
       className: point.interrupted?.span === id ? 'interrupting' : '',
       cells: [
         index + 1,
-        html`${span.name} <small>${span.hook}${span.plugin !== null && ` · plugin ${span.plugin}`}${span.routeLevel && ' · route'}</small>`,
-        renderLocation(span.location, context),
+        html`${span.name} <small>${span.hook}${span.plugin !== null && ` · plugin ${span.plugin}`}${span.routeLevel && ' · route'} ${renderLocation(span.location, context)}</small>`,
         formatDuration(span.duration),
         renderSpanOutcome(span)
       ]

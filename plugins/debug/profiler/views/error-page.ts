@@ -3,6 +3,7 @@ import { assets, assetUrl } from './assets.ts'
 import { renderStatus } from './badge.ts'
 import { renderErrorMarkdown } from './error-markdown.ts'
 import { renderClassChain, renderExceptions } from './exceptions.ts'
+import { renderGaps } from './gaps.ts'
 import { html, Markup } from './html.ts'
 import { renderLogTable } from './log-table.ts'
 import { isRoutingFailure, renderNearMisses } from './near-misses.ts'
@@ -48,6 +49,7 @@ export function renderErrorPage (context: ViewContext): string {
 </ul></nav>
 </header>
 <main id="main" tabindex="-1">
+${renderGaps(profile)}
 ${isRoutingFailure(profile) && html`<section aria-labelledby="matches"><h2 id="matches">What would have matched</h2>
 ${renderNearMisses(profile, context)}</section>`}
 <section id="exceptions" aria-labelledby="exceptions-title"><h2 id="exceptions-title">Exceptions <span class="count">${exceptions.length}</span></h2>

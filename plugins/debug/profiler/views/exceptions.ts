@@ -16,8 +16,16 @@ const OPEN_SOURCES = 6
 /** The classes of the chain in reading order: what was thrown, then what lies beneath it. */
 export function renderClassChain (exceptions: readonly Exception[]): Markup {
   return html`<ol class="chain" aria-label="Chain of exceptions">${exceptions.map((exception, index) => html`
-<li>${index > 0 && html`<span class="muted">${relationText(exception)}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`)}
+<li>${index > 0 && html`<span class="muted">${joint(exceptions, index)}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`)}
 </ol>`
+}
+
+/** The word between an exception and the one before it: further members of the same error follow with "and". */
+function joint (exceptions: readonly Exception[], index: number): string {
+  const [before, exception] = exceptions.slice(index - 1)
+  if (before === undefined || exception === undefined) return ''
+  const alike = exception.relation === 'member' && before.relation === 'member' && before.parent === exception.parent
+  return alike ? 'and' : relationText(exception)
 }
 
 /** How an exception belongs to the one above it. */

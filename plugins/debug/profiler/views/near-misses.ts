@@ -25,14 +25,12 @@ export function renderNearMisses ({ routing, method, path }: Profile, context: P
 ${nearMisses.length > 0 && renderDataTable('Nearest routes', [
     { label: 'Methods', kind: 'short' },
     { label: 'Route' },
-    { label: 'Why' },
-    { label: 'Declared at' }
+    { label: 'Why' }
   ], nearMisses.map(miss => ({
     cells: [
       miss.method.map(name => html`${renderBadge(name, name === method ? 'good' : 'neutral')} `),
-      html`<code>${miss.url}</code>${miss.host !== null && html` <span class="muted">on ${miss.host}</span>`}`,
-      nearMissText(miss),
-      renderLocation(miss.location, context)
+      html`<code>${miss.url}</code>${miss.host !== null && html` <span class="muted">on ${miss.host}</span>`} <small>${renderLocation(miss.location, context)}</small>`,
+      nearMissText(miss)
     ]
   })))}`
 }

@@ -41,7 +41,7 @@ function renderOffer (missing: Missing, base: string): Markup | null {
   const url = `${base}/${encodeURIComponent(missing.token)}`
   if (missing.what === 'exception') return html`<p><a href="${url}">Open its profile</a></p>`
   return html`<h2>Its panels</h2>
-<ul>${missing.panels.map(({ name, label }) => html`
+<ul class="offer">${missing.panels.map(({ name, label }) => html`
 <li><a href="${url}?panel=${encodeURIComponent(name)}">${label}</a> <code>${name}</code></li>`)}
 </ul>`
 }

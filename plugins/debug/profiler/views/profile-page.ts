@@ -1,11 +1,11 @@
 import type { AnyPanel, ViewContext } from '../panel.ts'
 import type { Profile } from '../profile.ts'
-import { html, type Markup } from './html.ts'
 import { renderEmptyState } from './empty-state.ts'
+import { renderGaps } from './gaps.ts'
+import { html, type Markup } from './html.ts'
 import { renderPage } from './page.ts'
 import { menuEntries, panelData, renderPanelMenu } from './panel-menu.ts'
 import { renderProfileHeader } from './profile-header.ts'
-import { count } from './units.ts'
 
 /** A profile with one panel open; `open` names one of the panels. */
 export function renderProfilePage (context: ViewContext, panels: readonly AnyPanel[], open: string): string {
@@ -33,15 +33,6 @@ function renderPanelBody (panel: AnyPanel, context: ViewContext): Markup {
     // A panel is the application's code: its fault must not take the page away.
     return html`<p class="notice error">This panel could not be shown: ${String(error)}</p>`
   }
-}
-
-/** What is missing from the record, said before anything is read from it. */
-function renderGaps ({ dropped, notes }: Profile): Markup | null {
-  if (dropped.length === 0 && notes.length === 0) return null
-  return html`<ul class="notice" aria-label="What is missing">${dropped.map(drop => html`
-<li>${count(drop.count, 'item')} of ${drop.what} left out: ${drop.why}</li>`)}${notes.map(note => html`
-<li>${note}</li>`)}
-</ul>`
 }
 
 function renderCost ({ cost }: Profile): Markup {

@@ -16,5 +16,10 @@ export function renderValue (value: unknown): Markup {
   if (value === '') return html`<span class="muted">empty</span>`
   const text = valueText(value)
   if (typeof value !== 'object' || text.length <= INLINE_LENGTH) return html`<code>${text}</code>`
-  return html`<pre tabindex="0"><code>${valueText(value, 2)}</code></pre>`
+  return html`<pre tabindex="0"><code>${unfolded(valueText(value, 2))}</code></pre>`
+}
+
+/** JSON with the line breaks of its strings shown as such: a recorded stack is read, not parsed. */
+function unfolded (json: string): string {
+  return json.replace(/(?<!\\)((?:\\\\)*)\\n/g, '$1\n')
 }

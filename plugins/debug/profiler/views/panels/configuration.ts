@@ -25,14 +25,12 @@ function renderRoutes ({ routes }: Configuration, context: ViewContext): Markup 
   return renderDataTable('Routes', [
     { label: 'Methods', kind: 'short' },
     { label: 'Route' },
-    { label: 'Handler' },
-    { label: 'Declared at' }
+    { label: 'Handler' }
   ], routes.map(route => ({
     cells: [
       route.method.join(', '),
       html`<code>${route.url}</code>${route.host !== null && html` <span class="muted">on ${route.host}</span>`}`,
-      html`${route.handler}${route.plugin !== null && html` <small>plugin ${route.plugin}</small>`}`,
-      renderLocation(route.location, context)
+      html`${route.handler} <small>${route.plugin !== null && `plugin ${route.plugin} `}${renderLocation(route.location, context)}</small>`
     ]
   })))
 }

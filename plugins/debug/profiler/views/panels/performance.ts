@@ -36,7 +36,16 @@ function byKind ({ spans }: Profile): Share[] {
 }
 
 function byPlugin ({ spans }: Profile): Share[] {
-  return shares(spans, span => span.plugin ?? 'no plugin', () => 'point')
+  return shares(spans, span => pluginOf(span, spans), () => 'point')
+}
+
+/** The plugin of a span, or of the nearest it ran within that has one: a query is its caller's. */
+function pluginOf (span: Span, spans: readonly Span[]): string {
+  for (let at: Span | undefined = span, left = spans.length; at !== undefined && left >= 0; left--) {
+    if (at.plugin !== null) return at.plugin
+    at = at.parent === null ? undefined : spans[at.parent]
+  }
+  return 'no plugin'
 }
 
 function renderShares (title: string, list: readonly Share[]): Markup {
