@@ -7,6 +7,7 @@ import { renderGaps } from './gaps.ts'
 import { html, Markup } from './html.ts'
 import { renderLogTable } from './log-table.ts'
 import { isRoutingFailure, renderNearMisses } from './near-misses.ts'
+import { profileUrl } from './profile-url.ts'
 import { renderStackTraces } from './stack-trace.ts'
 import { statusText, statusTone } from './tone.ts'
 
@@ -21,8 +22,7 @@ export function renderErrorPage (context: ViewContext): string {
   const { profile, base, root } = context
   const { exceptions, logs } = profile
   const thrown = exceptions[0]
-  const message = thrown === undefined ? statusText(profile.status) : thrown.message
-  const profileUrl = `${base}/${encodeURIComponent(profile.token)}`
+  const message = thrown === undefined ? statusText(profile.status) : thrown.message || thrown.class
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -39,13 +39,13 @@ export function renderErrorPage (context: ViewContext): string {
 <a class="skip" href="#main">Skip to content</a>
 <header class="summary ${statusTone(profile.status)}">
 <div class="glance">${renderStatus(profile.status)}${renderClassChain(exceptions)}</div>
-<h1>${message === '' ? thrown?.class ?? '' : message}</h1>
+<h1>${message}</h1>
 <p class="request"><code><span class="method">${profile.method}</span> ${profile.url}</code></p>
 <nav class="sections" aria-label="Sections"><ul>
 <li><a href="#exceptions">Exceptions <span class="count">${exceptions.length}</span></a></li>
 <li><a href="#logs">Logs <span class="count">${logs.length}</span></a></li>
 <li><a href="#stack-traces">Stack Traces <span class="count">${exceptions.length}</span></a></li>
-<li class="actions"><button type="button" data-copy="markdown" hidden>Copy as Markdown</button> <a href="${profileUrl}?panel=exception">Open profile</a></li>
+<li class="actions"><button type="button" data-copy="markdown" hidden>Copy as Markdown</button> <a href="${profileUrl(base, profile.token, 'exception')}">Open profile</a></li>
 </ul></nav>
 </header>
 <main id="main" tabindex="-1">

@@ -16,15 +16,13 @@ const OPEN_SOURCES = 6
 /** The classes of the chain in reading order: what was thrown, then what lies beneath it. */
 export function renderClassChain (exceptions: readonly Exception[]): Markup {
   return html`<ol class="chain" aria-label="Chain of exceptions">${exceptions.map((exception, index) => html`
-<li>${index > 0 && html`<span class="muted">${joint(exceptions, index)}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`)}
+<li>${index > 0 && html`<span class="muted">${joint(exception, exceptions[index - 1])}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`)}
 </ol>`
 }
 
 /** The word between an exception and the one before it: further members of the same error follow with "and". */
-function joint (exceptions: readonly Exception[], index: number): string {
-  const [before, exception] = exceptions.slice(index - 1)
-  if (before === undefined || exception === undefined) return ''
-  const alike = exception.relation === 'member' && before.relation === 'member' && before.parent === exception.parent
+function joint (exception: Exception, before: Exception | undefined): string {
+  const alike = exception.relation === 'member' && before?.relation === 'member' && before.parent === exception.parent
   return alike ? 'and' : relationText(exception)
 }
 
@@ -42,8 +40,9 @@ export function renderExceptions (exceptions: readonly Exception[], place: Place
 
 function renderException (exception: Exception, index: number, all: readonly Exception[], place: Place): Markup {
   const properties = Object.entries(exception.properties)
-  const parent = exception.parent === null ? undefined : all[exception.parent]
-  const origin = parent !== undefined && html`<p class="muted">${exception.relation === 'cause' ? 'Cause' : 'Member'} of <a href="#exception-${(exception.parent ?? 0) + 1}">${parent.class}</a></p>`
+  const parent = exception.parent ?? -1
+  const above = all[parent]
+  const origin = above !== undefined && html`<p class="muted">${exception.relation === 'cause' ? 'Cause' : 'Member'} of <a href="#exception-${parent + 1}">${above.class}</a></p>`
   return html`<article class="exception" id="exception-${index + 1}" aria-labelledby="exception-${index + 1}-class">
 <header>
 <h3 id="exception-${index + 1}-class">${exception.class}${exception.code !== null && html` ${renderBadge(exception.code)}`}${exception.statusCode !== null && html` ${renderBadge(exception.statusCode)}`}</h3>

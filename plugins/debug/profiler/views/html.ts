@@ -27,7 +27,7 @@ const entities: Record<string, string> = {
 
 /** Escapes text for an element's content and for a quoted attribute alike, and shows what is invisible in it. */
 export function escape (text: string): string {
-  return visible(text).replace(/[&<>"'`]/g, character => entities[character] ?? '')
+  return visible(text).replace(/[&<>"'`]/g, character => String(entities[character]))
 }
 
 function print (content: Content): string {
@@ -42,9 +42,9 @@ function print (content: Content): string {
 
 /** The tag of every view: html`<p>${anything}</p>` escapes what is not markup. */
 export function html (pieces: TemplateStringsArray, ...values: readonly Content[]): Markup {
-  let text = pieces[0] ?? ''
-  for (let index = 0; index < values.length; index++) {
-    text += print(values[index]) + (pieces[index + 1] ?? '')
-  }
+  let text = ''
+  pieces.forEach((piece, index) => {
+    text += piece + print(values[index])
+  })
   return new Markup(text)
 }

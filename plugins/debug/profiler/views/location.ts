@@ -1,6 +1,7 @@
 import { html, type Markup } from './html.ts'
 import type { ViewContext } from '../panel.ts'
 import type { Location } from '../profile.ts'
+import { urlPart } from './profile-url.ts'
 
 type Place = Pick<ViewContext, 'root' | 'editorUrl'>
 
@@ -27,6 +28,6 @@ export function renderLocation (location: Location | null, { root, editorUrl }: 
 
 function editorLink ({ file, line, column }: Location, template: string | null): string | null {
   if (template === null || file.startsWith('node:')) return null
-  const values: Record<string, string> = { file: encodeURI(file), line: String(line), column: String(column) }
-  return template.replace(/\{(file|line|column)\}/g, (_, name: string) => values[name] ?? '')
+  const values: Record<string, string> = { file: file.split('/').map(urlPart).join('/'), line: String(line), column: String(column) }
+  return template.replace(/\{(file|line|column)\}/g, (_, name: string) => String(values[name]))
 }

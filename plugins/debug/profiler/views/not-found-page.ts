@@ -5,6 +5,7 @@ import { html, type Markup } from './html.ts'
 import { blocks, code, plain } from './markdown.ts'
 import { renderPage } from './page.ts'
 import { renderProfileList } from './profile-list.ts'
+import { profileUrl } from './profile-url.ts'
 import { renderSearchBar, type SearchBarOptions } from './search-bar.ts'
 import { profilesMarkdown } from './search-markdown.ts'
 
@@ -38,11 +39,10 @@ ${newest.length === 0 ? renderEmptyState('No profile is stored.') : renderProfil
 
 function renderOffer (missing: Missing, base: string): Markup | null {
   if (missing.what === 'profile') return null
-  const url = `${base}/${encodeURIComponent(missing.token)}`
-  if (missing.what === 'exception') return html`<p><a href="${url}">Open its profile</a></p>`
+  if (missing.what === 'exception') return html`<p><a href="${profileUrl(base, missing.token)}">Open its profile</a></p>`
   return html`<h2>Its panels</h2>
 <ul class="offer">${missing.panels.map(({ name, label }) => html`
-<li><a href="${url}?panel=${encodeURIComponent(name)}">${label}</a> <code>${name}</code></li>`)}
+<li><a href="${profileUrl(base, missing.token, name)}">${label}</a> <code>${name}</code></li>`)}
 </ul>`
 }
 

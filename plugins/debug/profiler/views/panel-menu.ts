@@ -2,6 +2,7 @@ import type { AnyPanel, Badge } from '../panel.ts'
 import type { Json, Profile } from '../profile.ts'
 import { renderBadge } from './badge.ts'
 import { html, type Markup } from './html.ts'
+import { profileUrl } from './profile-url.ts'
 
 /** A panel as the menu lists it; without data it is greyed. */
 export interface MenuEntry {
@@ -37,8 +38,8 @@ function badgeOf (panel: AnyPanel, data: unknown): Badge | null {
 }
 
 /** The panels to choose from. */
-export function renderPanelMenu (entries: readonly MenuEntry[], open: string, url: string): Markup {
+export function renderPanelMenu (entries: readonly MenuEntry[], open: string, base: string, token: string): Markup {
   return html`<nav class="menu" aria-label="Panels"><ul>${entries.map(({ name, label, empty, badge }) => html`
-<li><a href="${url}?panel=${encodeURIComponent(name)}"${name === open && html` aria-current="page"`}${empty && html` class="empty"`}>${label}${empty && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` ${renderBadge(badge.text, badge.tone)}`}</a></li>`)}
+<li><a href="${profileUrl(base, token, name)}"${name === open && html` aria-current="page"`}${empty && html` class="empty"`}>${label}${empty && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` ${renderBadge(badge.text, badge.tone)}`}</a></li>`)}
 </ul></nav>`
 }

@@ -1,6 +1,7 @@
 import type { Profile } from '../profile.ts'
 import { renderBadge, renderStatus } from './badge.ts'
 import { html, type Markup } from './html.ts'
+import { profileUrl } from './profile-url.ts'
 import { outcomeText, statusTone } from './tone.ts'
 import { formatDuration, formatTime } from './units.ts'
 
@@ -18,7 +19,7 @@ ${fact('IP', profile.ip ?? 'unknown')}
 ${fact('At', html`<time datetime="${timestamp(profile.time)}">${formatTime(profile.time)}</time>`)}
 ${Object.entries(profile.labels).map(([name, value]) => fact(name, value))}
 ${fact('Token', html`<code>${profile.token}</code>`)}
-${profile.parent !== null && fact('Caused by', html`<a href="${base}/${encodeURIComponent(profile.parent)}">${profile.parent}</a>`)}
+${profile.parent !== null && fact('Caused by', html`<a href="${profileUrl(base, profile.parent)}">${profile.parent}</a>`)}
 </dl>
 </header>`
 }

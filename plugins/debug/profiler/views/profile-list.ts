@@ -1,15 +1,15 @@
 import type { ProfileSummary } from '../profile.ts'
 import { renderBadge, renderStatus } from './badge.ts'
 import { html, type Markup } from './html.ts'
+import { profileUrl } from './profile-url.ts'
 import { outcomeText } from './tone.ts'
 import { count, formatDuration, formatTime } from './units.ts'
 
 /** Profiles one below the other, newest first as they come, each a link to its page. */
 export function renderProfileList (profiles: readonly ProfileSummary[], base: string, panel?: string): Markup {
-  const query = panel === undefined ? '' : `?panel=${encodeURIComponent(panel)}`
   return html`<ol class="profiles">${profiles.map(profile => html`
 <li><span class="status">${renderStatus(profile.status, 'short')}</span>
-<a class="title" href="${base}/${encodeURIComponent(profile.token)}${query}"><span class="method">${profile.method}</span> <span class="url">${profile.url}</span></a>
+<a class="title" href="${profileUrl(base, profile.token, panel)}"><span class="method">${profile.method}</span> <span class="url">${profile.url}</span></a>
 <span class="duration">${formatDuration(profile.duration)}</span>
 <p class="about">${about(profile)}</p></li>`)}
 </ol>`

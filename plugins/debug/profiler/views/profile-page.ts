@@ -16,7 +16,7 @@ export function renderProfilePage (context: ViewContext, panels: readonly AnyPan
     title: `${label} · ${profile.status ?? 'no response'} ${profile.method} ${profile.url.slice(0, 80)}`,
     base,
     header: renderProfileHeader(profile, base),
-    aside: renderPanelMenu(menuEntries(panels, profile), open, `${base}/${encodeURIComponent(profile.token)}`),
+    aside: renderPanelMenu(menuEntries(panels, profile), open, base, profile.token),
     main: html`<h2>${label}</h2>
 ${renderGaps(profile)}
 ${panel !== undefined && renderPanelBody(panel, context)}`,

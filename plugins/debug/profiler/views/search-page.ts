@@ -3,6 +3,7 @@ import { renderEmptyState } from './empty-state.ts'
 import { html, type Markup } from './html.ts'
 import { renderPage } from './page.ts'
 import { renderProfileList } from './profile-list.ts'
+import { urlPart } from './profile-url.ts'
 import { renderSearchBar, type SearchBarOptions } from './search-bar.ts'
 import { searchQuery } from './search-query.ts'
 import { count } from './units.ts'
@@ -40,7 +41,7 @@ function renderShortcuts ({ base }: SearchBarOptions): Markup {
 function renderPaging ({ criteria, page, pages }: SearchResult, { base, panel }: SearchBarOptions): Markup | null {
   if (pages < 2) return null
   const link = (to: number, label: string, rel: string): Markup => {
-    const query = [searchQuery(criteria, to), panel === undefined ? '' : `panel=${encodeURIComponent(panel)}`].filter(part => part !== '').join('&')
+    const query = [searchQuery(criteria, to), panel === undefined ? '' : `panel=${urlPart(panel)}`].filter(part => part !== '').join('&')
     return html`<a rel="${rel}" href="${base}/search${query !== '' && `?${query}`}">${label}</a>`
   }
   return html`<nav class="paging" aria-label="Pages">${page > 1 ? link(page - 1, 'Newer', 'prev') : html`<span></span>`}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'Older', 'next') : html`<span></span>`}</nav>`

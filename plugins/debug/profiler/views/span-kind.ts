@@ -6,8 +6,8 @@ export type SpanColour = 'hook' | 'handler' | 'validation' | 'query' | 'cache' |
 /** In the order the legend lists them. */
 export const spanColours: readonly SpanColour[] = ['hook', 'validation', 'handler', 'query', 'cache', 'other']
 
-/** The colour of a kind of span; a kind this version does not know is among the others. */
+/** The colour of a kind of span. */
 export function spanColour (kind: SpanKind): SpanColour {
   if (kind === 'not-found-handler' || kind === 'error-handler') return 'handler'
-  return spanColours.find(colour => colour === kind) ?? 'other'
+  return kind
 }

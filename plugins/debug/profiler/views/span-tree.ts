@@ -1,64 +1,56 @@
 import type { DispatchPoint, Profile, Span } from '../profile.ts'
 
-/** One line of the waterfall: a dispatch point or a span, and how deep it stands. */
-export type TimelineRow =
-  | { type: 'point', point: DispatchPoint, start: number, duration: number, depth: 0 }
-  | { type: 'span', span: Span, id: number, start: number, duration: number, depth: number }
+/** A span and what ran within it. */
+interface SpanNode {
+  span: Span
+  children: SpanNode[]
+}
 
-/** Spans by the id of the span they ran within; null holds those that ran within none. */
-function childrenOf (spans: readonly Span[]): Map<number | null, number[]> {
-  const children = new Map<number | null, number[]>()
-  spans.forEach(({ parent }, id) => {
+/** One line of the waterfall: a dispatch point or a span, and how deep it stands. */
+export type TimelineRow = { start: number, duration: number, depth: number } &
+  ({ type: 'point', point: DispatchPoint } | { type: 'span', span: Span })
+
+const MAX_DEPTH = 12
+
+/** Every span as a node, and those that ran within none. */
+function spanTree (spans: readonly Span[]): { nodes: SpanNode[], roots: SpanNode[] } {
+  const nodes = spans.map(span => ({ span, children: [] }))
+  const roots: SpanNode[] = []
+  nodes.forEach((node: SpanNode, id) => {
     // A parent is always recorded before its children; anything else would be a circle.
-    const key = parent !== null && parent < id ? parent : null
-    const list = children.get(key)
-    if (list === undefined) children.set(key, [id])
-    else list.push(id)
+    const parent = node.span.parent !== null && node.span.parent < id ? nodes[node.span.parent] : undefined
+    const siblings: SpanNode[] = parent?.children ?? roots
+    siblings.push(node)
   })
-  return children
+  return { nodes, roots }
+}
+
+function spanRows ({ span, children }: SpanNode, depth: number): TimelineRow[] {
+  const row: TimelineRow = { type: 'span', span, start: span.start, duration: span.duration, depth }
+  return [row, ...children.flatMap(child => spanRows(child, Math.min(depth + 1, MAX_DEPTH)))]
 }
 
 /** Dispatch points in order of time, their listeners below them, and below each what ran within it. */
 export function timelineRows ({ spans, lifecycle }: Profile): TimelineRow[] {
-  const children = childrenOf(spans)
-  const rows: TimelineRow[] = []
-  const add = (id: number, depth: number): void => {
-    const span = spans[id]
-    if (span === undefined) return
-    rows.push({ type: 'span', span, id, start: span.start, duration: span.duration, depth })
-    for (const child of children.get(id) ?? []) add(child, Math.min(depth + 1, 12))
+  const { roots } = spanTree(spans)
+  const came = lifecycle.flatMap(point => point.start === null ? [] : [{ point, start: point.start, duration: point.duration ?? 0 }])
+  const names = new Set<string | null>(came.map(({ point }) => point.name))
+  const groups = came.map(({ point, start, duration }): TimelineRow[] => [
+    { type: 'point', point, start, duration, depth: 0 },
+    ...roots.filter(({ span }) => span.dispatchPoint === point.name).flatMap(node => spanRows(node, 1))
+  ])
+  for (const node of roots) {
+    if (!names.has(node.span.dispatchPoint)) groups.push(spanRows(node, 0))
   }
-  const roots = children.get(null) ?? []
-  const groups: Array<{ start: number, add: () => void }> = []
-  for (const point of lifecycle) {
-    const { start, duration } = point
-    if (start === null) continue
-    groups.push({
-      start,
-      add: () => {
-        rows.push({ type: 'point', point, start, duration: duration ?? 0, depth: 0 })
-        for (const id of roots) if (spans[id]?.dispatchPoint === point.name) add(id, 1)
-      }
-    })
-  }
-  const reached = new Set(lifecycle.filter(point => point.start !== null).map(point => point.name))
-  for (const id of roots) {
-    const span = spans[id]
-    if (span === undefined || (span.dispatchPoint !== null && reached.has(span.dispatchPoint))) continue
-    groups.push({ start: span.start, add: () => add(id, 0) })
-  }
-  for (const group of groups.sort((a, b) => a.start - b.start)) group.add()
-  return rows
+  return groups.sort(([a], [b]) => Number(a?.start) - Number(b?.start)).flat()
 }
 
-/** Each span's own time: its duration less that of what ran within it, which may have run side by side. */
-export function ownTimes (spans: readonly Span[]): number[] {
-  const own = spans.map(span => span.duration)
-  for (const [parent, ids] of childrenOf(spans)) {
-    if (parent === null) continue
-    own[parent] = Math.max(0, (own[parent] ?? 0) - covered(ids.map(id => spans[id]).filter(span => span !== undefined)))
-  }
-  return own
+/** Each span with its own time: its duration less that of what ran within it, which may have run side by side. */
+export function ownTimes (spans: readonly Span[]): Array<{ span: Span, own: number }> {
+  return spanTree(spans).nodes.map(({ span, children }) => ({
+    span,
+    own: Math.max(0, span.duration - covered(children.map(child => child.span)))
+  }))
 }
 
 /** The time in which at least one of the spans ran. */

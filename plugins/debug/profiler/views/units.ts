@@ -3,7 +3,8 @@ const figures = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, useGr
 /** A duration in milliseconds as a person reads it: 0.42 ms, 15 ms, 1.2 s. */
 export function formatDuration (ms: number | null | undefined): string {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return 'n/a'
-  if (ms >= 60_000) return `${Math.floor(ms / 60_000)} min ${Math.round(ms % 60_000 / 1000)} s`
+  const seconds = Math.round(ms / 1000)
+  if (seconds >= 60) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   if (ms >= 1000) return `${figures.format(ms / 1000)} s`
   if (ms > 0 && ms < 0.01) return '< 0.01 ms'
   return `${figures.format(Math.round(ms * 100) / 100)} ms`

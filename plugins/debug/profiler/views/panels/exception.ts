@@ -9,7 +9,7 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
   label: 'Exception',
   read: ({ exceptions }) => exceptions.length === 0 ? null : exceptions,
   badge: exceptions => ({ text: String(exceptions.length), tone: 'error' }),
-  toolbarItem: exceptions => ({ label: 'Exception', value: exceptions[0]?.class ?? '', tone: 'error' }),
+  toolbarItem: ([thrown]) => thrown === undefined ? null : { label: 'Exception', value: thrown.class, tone: 'error' },
   body: (_, context) => renderExceptionPanel(context),
   markdown: (exceptions, { root }) => exceptionsMarkdown(exceptions, root)
 }

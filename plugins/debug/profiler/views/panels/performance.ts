@@ -19,15 +19,14 @@ interface Share {
 
 /** Own time added up by kind or plugin, the longest first. */
 function shares (spans: readonly Span[], name: (span: Span) => string, colour: (span: Span) => string): Share[] {
-  const own = ownTimes(spans)
   const byName = new Map<string, Share>()
-  spans.forEach((span, id) => {
+  for (const { span, own } of ownTimes(spans)) {
     const key = name(span)
     const share = byName.get(key) ?? { name: key, colour: colour(span), spans: 0, time: 0 }
     share.spans++
-    share.time += own[id] ?? 0
+    share.time += own
     byName.set(key, share)
-  })
+  }
   return [...byName.values()].sort((a, b) => b.time - a.time)
 }
 
