@@ -37,8 +37,7 @@
       const sheet = new CSSStyleSheet()
       sheet.replaceSync(css)
       shadow.adoptedStyleSheets = [sheet]
-      const { base, token, status, items } = this.#data
-      const profile = `${base}/${encodeURIComponent(token)}`
+      const { url, status, items } = this.#data
       const fetches = make('div', { className: 'fetches', hidden: true, role: 'region', 'aria-label': 'Requests of this page' }, this.#list)
       const toggleFetches = make('button', { type: 'button', 'aria-expanded': 'false' }, make('span', { className: 'label', textContent: 'Fetches' }), this.#amount)
       toggleFetches.addEventListener('click', () => {
@@ -49,10 +48,10 @@
       const root = make('section', { className: 'root', 'aria-label': 'Profiler toolbar' },
         fetches,
         make('div', { className: 'bar' },
-          make('a', { href: profile, className: `status ${status.tone}`, textContent: status.text, title: 'Open the profile' }),
+          make('a', { href: url, className: `status ${status.tone}`, textContent: status.text, title: 'Open the profile' }),
           make('ul', { className: 'items' },
-            ...items.map(({ label, value, tone, panel }) => make('li', {},
-              make('a', { href: `${profile}?panel=${encodeURIComponent(panel)}` },
+            ...items.map(({ label, value, tone, url }) => make('li', {},
+              make('a', { href: url },
                 make('span', { className: 'label', textContent: label }),
                 make('span', { className: `value ${tone}`, textContent: value, title: value })))),
             make('li', {}, toggleFetches)),

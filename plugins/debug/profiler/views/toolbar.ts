@@ -2,6 +2,7 @@ import type { AnyPanel, ToolbarItem, ViewContext } from '../panel.ts'
 import { assetUrl } from './assets.ts'
 import { html, type Markup } from './html.ts'
 import { panelData } from './panel-menu.ts'
+import { profileUrl } from './profile-url.ts'
 import { statusText, statusTone } from './tone.ts'
 
 /** An item and the panel it leads to. */
@@ -31,9 +32,9 @@ export function renderToolbar (context: ViewContext, panels: readonly AnyPanel[]
   const { profile, base } = context
   const data = {
     base,
-    token: profile.token,
+    url: profileUrl(base, profile.token),
     status: { text: statusText(profile.status), tone: statusTone(profile.status) },
-    items: toolbarEntries(context, panels)
+    items: toolbarEntries(context, panels).map(({ panel, ...item }) => ({ ...item, url: profileUrl(base, profile.token, panel) }))
   }
   return html`<script src="${assetUrl(base, 'toolbar.js')}" data-profiler="${JSON.stringify(data)}" defer></script>`
 }

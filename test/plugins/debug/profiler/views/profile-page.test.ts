@@ -165,6 +165,7 @@ t.test('the badge of logs counts the worst, or all where none is bad', async t =
   const menu = (levels: number[]): string => renderProfilePage(context(profile({ logs: levels.map(level => ({ level, start: 0, message: '', fields: {} })) })), panels, 'request')
   t.match(menu([30, 40, 50]), 'Logs <span class="badge error">1')
   t.match(menu([40, 40]), 'Logs <span class="badge warning">2')
+  t.match(menu([]), 'class="empty">Logs')
   t.match(menu([10, 20, 30]), 'Logs <span class="badge neutral">3')
 })
 
