@@ -1,6 +1,8 @@
 import type { ViewContext } from '../panel.ts'
+import type { Profile } from '../profile.ts'
 import { assets, assetUrl } from './assets.ts'
 import { renderStatus } from './badge.ts'
+import { renderEmptyState } from './empty-state.ts'
 import { renderErrorMarkdown } from './error-markdown.ts'
 import { renderClassChain, renderExceptions } from './exceptions.ts'
 import { renderGaps } from './gaps.ts'
@@ -22,7 +24,7 @@ export function renderErrorPage (context: ViewContext): string {
   const { profile, base, root } = context
   const { exceptions, logs } = profile
   const thrown = exceptions[0]
-  const message = thrown === undefined ? statusText(profile.status) : thrown.message || thrown.class
+  const message = thrown === undefined ? silentFailure(profile) : thrown.message || thrown.class
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -53,7 +55,7 @@ ${renderGaps(profile)}
 ${isRoutingFailure(profile) && html`<section aria-labelledby="matches"><h2 id="matches">What would have matched</h2>
 ${renderNearMisses(profile, context)}</section>`}
 <section id="exceptions" aria-labelledby="exceptions-title"><h2 id="exceptions-title">Exceptions <span class="count">${exceptions.length}</span></h2>
-${renderExceptions(exceptions, context)}</section>
+${thrown === undefined ? renderEmptyState('Nothing was thrown: the answer was given without an exception.') : renderExceptions(exceptions, context)}</section>
 <section id="logs" aria-labelledby="logs-title"><h2 id="logs-title">Logs <span class="count">${logs.length}</span></h2>
 ${renderLogTable(logs)}</section>
 <section id="stack-traces" aria-labelledby="traces-title"><h2 id="traces-title">Stack Traces <span class="count">${exceptions.length}</span></h2>
@@ -63,4 +65,9 @@ ${renderStackTraces(exceptions, root)}
 </body>
 </html>
 `.toString()
+}
+
+/** What there is to say of a failure that nothing was thrown for. */
+function silentFailure (profile: Profile): string {
+  return isRoutingFailure(profile) ? `No route for ${profile.method} ${profile.path}` : 'An error was answered without an exception'
 }

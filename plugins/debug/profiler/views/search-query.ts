@@ -2,11 +2,6 @@ import type { SearchCriteria } from '../profile.ts'
 
 const fields = ['token', 'method', 'status', 'url', 'route', 'host', 'ip', 'durationFrom', 'durationTo', 'perPage'] as const
 
-/** The field of a label, as it stands in the query string. */
-export function labelField (name: string): string {
-  return `label.${name}`
-}
-
 /** A moment as an input of type datetime-local takes it, in UTC. */
 export function inputTime (time: number | undefined): string {
   if (time === undefined) return ''
@@ -14,7 +9,7 @@ export function inputTime (time: number | undefined): string {
   return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 19)
 }
 
-/** The query string of a search, empty fields left out. */
+/** The query string of a search, empty fields left out; labels go by their own names. */
 export function searchQuery (criteria: SearchCriteria, page: number): string {
   const query = new URLSearchParams()
   for (const field of fields) {
@@ -25,7 +20,7 @@ export function searchQuery (criteria: SearchCriteria, page: number): string {
     const value = inputTime(criteria[field])
     if (value !== '') query.set(field, value)
   }
-  for (const [name, value] of Object.entries(criteria.labels ?? {})) query.set(labelField(name), value)
+  for (const [name, value] of Object.entries(criteria.labels ?? {})) query.set(name, value)
   if (page > 1) query.set('page', String(page))
   return query.toString()
 }

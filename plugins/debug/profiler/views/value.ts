@@ -1,6 +1,6 @@
 import { html, type Markup } from './html.ts'
 
-const INLINE_LENGTH = 100
+const INLINE_LENGTH = 160
 const MAX_LENGTH = 20_000
 
 /** Text of a recorded value, bounded: strings as they are, the rest as JSON. */

@@ -47,8 +47,9 @@ t.test('an error without a message is headed by its class', async t => {
   t.match(renderErrorPage(context(failedProfile({ exceptions: [exception({ message: '' })] }))), '<h1>MuseumError</h1>')
 })
 
-t.test('an error status without an exception is headed by the status', async t => {
-  t.match(renderErrorPage(context(profile({ status: 503, logs: [] }))), '<h1>503 Service Unavailable</h1>')
+t.test('an error that nothing was thrown for is headed by what is known of it', async t => {
+  t.match(renderErrorPage(context(profile({ status: 503, logs: [] }))), '<h1>An error was answered without an exception</h1>')
+  t.match(renderErrorPage(context(notFoundProfile({ exceptions: [] }))), /<h1>No route for GET \/version<\/h1>.*Nothing was thrown/s)
 })
 
 t.test('its stylesheet is permitted by the hash of the very text it holds', async t => {

@@ -10,7 +10,7 @@ t.test('nothing, an empty string and a value look different', async t => {
 })
 
 t.test('a long object is indented in a block, line breaks of its strings shown', async t => {
-  const text = String(renderValue({ stack: 'Error: no\n    at here', path: 'C:\\new', more: 'x'.repeat(100) }))
+  const text = String(renderValue({ stack: 'Error: no\n    at here', path: 'C:\\new', more: 'x'.repeat(200) }))
   t.match(text, 'Error: no\n    at here')
   t.match(text, 'C:\\\\new')
 })
