@@ -16,18 +16,24 @@ export class Markup {
   }
 }
 
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-  '`': '&#96;'
-}
+// Most text needs nothing done to it: one look tells.
+// eslint-disable-next-line no-control-regex -- they are what is looked for
+const special = /[&<>"'`\0-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]/
 
 /** Escapes text for an element's content and for a quoted attribute alike, and shows what is invisible in it. */
 export function escape (text: string): string {
-  return visible(text).replace(/[&<>"'`]/g, character => String(entities[character]))
+  return special.test(text) ? escapeSpecial(text) : text
+}
+
+// Six passes without a callback: on a long text, less than half the time of one pass with it.
+function escapeSpecial (text: string): string {
+  return visible(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+    .replaceAll('`', '&#96;')
 }
 
 function print (content: Content): string {
