@@ -23,6 +23,8 @@ export interface Exchange {
   request: FastifyRequest | null
   reply: FastifyReply | null
   hijacked: boolean
+  /** True once all of the answer has been handed over. */
+  finished: boolean
 }
 
 /** What collecting needs besides the exchange. */
@@ -165,10 +167,9 @@ function thrownBy ({ recorder }: Exchange, exceptions: Profile['exceptions']): M
   return map
 }
 
-function outcomeOf ({ response, hijacked }: Exchange): Outcome {
-  if (!response.writableEnded && !response.closed && !response.destroyed) return 'unfinished'
-  if (!response.writableFinished) return 'aborted'
-  return hijacked ? 'hijacked' : 'completed'
+function outcomeOf ({ response, hijacked, finished }: Exchange): Outcome {
+  if (finished) return hijacked ? 'hijacked' : 'completed'
+  return response.closed || response.destroyed ? 'aborted' : 'unfinished'
 }
 
 function routingOf ({ request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {

@@ -53,13 +53,10 @@ export function diagnosticBody (
   return Buffer.from(renderErrorPage(context))
 }
 
-const bodyEnd = Buffer.from('</body>')
-
 function withToolbar (body: Buffer, tag: string): Buffer | null {
-  let end = body.lastIndexOf(bodyEnd)
-  // In capitals, or with a space in it: found by reading it as text of one byte a character.
-  if (end === -1) end = body.toString('latin1').search(/<\/body\s*>(?![\s\S]*<\/body\s*>)/i)
-  return end === -1 ? null : Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
+  // Read as text of one byte a character, so that places in it are places in the body.
+  const end = [...body.toString('latin1').matchAll(/<\/body\s*>/gi)].at(-1)?.index
+  return end === undefined ? null : Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
 }
 
 function withExceptions (body: Buffer, profile: Profile, link: string): Buffer | null {

@@ -93,6 +93,7 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
       return instance.recorderOf(this.raw) ?? null
     }
   })
+  app.register(profilerRoutes, { profiler: instance, base, panels, labels: options.labels ?? [] })
   watchArrivals(app, (raw, response) => { instance.arrive(raw, response) })
   addRequestHooks(app, instance)
   followRequestLoggers(app, instance)
@@ -100,7 +101,6 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
   trace(app, { recorderOf: raw => instance.recorderOf(raw), plugins: instance.plugins, routes: instance.routes, base })
   app.addHook('onReady', async () => { instance.configure() })
   app.addHook('onClose', async () => { await instance.stop() })
-  app.register(profilerRoutes, { profiler: instance, base, panels, labels: options.labels ?? [] })
 }
 
 function checkedBase (base: string): string {
@@ -131,7 +131,8 @@ export function profiledOptions (options: FastifyServerOptions = {}): FastifySer
       const { server } = reply
       if (server.hasDecorator('profiler')) {
         server.profiler.enter(request, reply)
-        request.recorder?.fail(error, null)
+        // The request is Fastify's barest: it has no decorators.
+        server.profiler.recorderOf(request.raw)?.fail(error, null)
       }
       if (frameworkErrors !== undefined) return frameworkErrors(error, request, reply)
       answerAsFastify(error, reply.raw)

@@ -30,12 +30,15 @@ export function isSensitiveName (name: string): boolean {
 /** Shorter ones would be found in every other word. */
 const shortestSecret = 6
 
+/** Variables of shells and desktops whose names only sound like secrets: a folder is no password. */
+const harmlessVariable = /^(?:OLD)?PWD$|^(?:XDG|DESKTOP|DBUS|GDM)_|_SOCK$/
+
 /** The values of the environment that must never be shown, found by their names and in URLs with a password. */
 export function environmentSecrets (environment: Record<string, string | undefined>): string[] {
   const secrets: string[] = []
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined) continue
-    if (isSensitiveName(name) && value.length >= 8) secrets.push(value)
+    if (isSensitiveName(name) && value.length >= 8 && !harmlessVariable.test(name)) secrets.push(value)
     const password = /^[\w+.-]+:\/\/[^\s:/@]*:([^\s@]+)@/.exec(value)?.[1]
     if (password !== undefined) secrets.push(password)
   }
@@ -82,9 +85,9 @@ export class Mask {
     }
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return
     let count = 0
-    for (const [key, item] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
       if (++count > this.#bounds.values) return
-      this.learnFrom(item, Array.isArray(value) || isSensitiveName(name) ? name : key, depth + 1)
+      this.learnFrom(read(value, key), Array.isArray(value) || isSensitiveName(name) ? name : key, depth + 1)
     }
   }
 

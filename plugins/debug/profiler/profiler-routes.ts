@@ -4,6 +4,7 @@ import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Profile } from './profile.ts'
 import type { Profiler } from './profiler.ts'
 import { readCriteria } from './search.ts'
+import { untraced } from './tracer.ts'
 import { assets } from './views/assets.ts'
 import { profilerPolicy } from './views/content-security-policy.ts'
 import { renderErrorMarkdown } from './views/error-markdown.ts'
@@ -38,7 +39,7 @@ const newestShown = 10
 export async function profilerRoutes (app: FastifyInstance, options: ProfilerRoutesOptions): Promise<void> {
   const { profiler, base, panels } = options
 
-  app.addHook('onRequest', async function guardProfiler (request, reply) {
+  app.addHook('onRequest', untraced(async function guardProfiler (request: FastifyRequest, reply: FastifyReply) {
     const verdict = profiler.access.judge(request.raw)
     if (verdict === 'address') return reply.callNotFound()
     addHeaders(reply)
@@ -46,7 +47,7 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
       return reply.code(403).type('text/plain; charset=utf-8')
         .send('The profiler does not answer under this host name: it could be anybody\'s. Use localhost, an IP address, or tell it that the name is yours (isTrustedHost).\n')
     }
-  })
+  }))
   app.setErrorHandler(function profilerFailed (error, request, reply) {
     request.log.error(error, 'The profiler failed to show a page')
     return reply.code(500).type('text/plain; charset=utf-8').send('The profiler failed to show this page; the log says why.\n')

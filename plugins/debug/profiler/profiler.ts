@@ -117,9 +117,10 @@ export class Profiler {
       },
       replace: (_response, body) => this.#guard(() => diagnosis === null ? null : this.#replace(exchange, diagnosis, body))
     })
-    const exchange: Exchange = { recorder, raw, response, answer, request: null, reply: null, hijacked: false }
+    const exchange: Exchange = { recorder, raw, response, answer, request: null, reply: null, hijacked: false, finished: false }
     this.#exchanges.set(raw, exchange)
     this.#open.add(exchange)
+    response.once('finish', () => { exchange.finished = true })
     response.once('close', () => this.#close(exchange))
     recorder.ownTime += performance.now() - before
     return exchange
@@ -198,7 +199,6 @@ export class Profiler {
     recorder.ended = recorder.now()
     const closing = new Promise<void>(resolve => {
       const deadline = setTimeout(done, this.#parts.patience)
-      deadline.unref()
       const onceIdle = () => recorder.whenIdle(() => setImmediate(() => recorder.underWay === 0 ? done() : onceIdle()))
       const finish = () => {
         this.#guard(() => this.#finish(exchange))

@@ -26,6 +26,12 @@ const dispatchPoints: Record<string, DispatchPointName | null> = {
 
 const tracedAlready = new WeakSet<object>()
 
+/** Keeps a hook of the profiler's own pages out of the tracer's sight. */
+export function untraced<Subject extends AnyFunction> (subject: Subject): Subject {
+  tracedAlready.add(subject)
+  return subject
+}
+
 /** What the tracer needs of the profiler around it. */
 export interface TracerParts {
   recorderOf(raw: IncomingMessage): Recorder | undefined
