@@ -57,12 +57,13 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   const losses: ChainLosses = { exceptions: 0, frames: 0 }
   const exceptions = describeExceptions(recorder.failures.map(failure => failure.error), mask, bounds, losses)
   const duration = round(recorder.ended ?? recorder.now())
-  const spans = recorder.spans.map(span => ({
-    ...span,
-    start: round(span.start),
-    duration: round(span.duration),
-    detail: span.detail === null ? null : mask.text(span.detail)
-  }))
+  const { spans } = recorder
+  // In place, and harmless when it is done twice: copies of spans were a third of what a profile costs.
+  for (const span of spans) {
+    span.start = round(span.start)
+    span.duration = round(span.duration)
+    if (span.detail !== null) span.detail = mask.text(span.detail)
+  }
   const host = headerOf(requestHeaders, 'host')
   const loop = performance.eventLoopUtilization(recorder.loopAtStart)
   const heap = getHeapStatistics()
@@ -192,23 +193,35 @@ function routingOf ({ request, recorder }: Exchange, routes: RouteTable, mask: M
   return { matched: null, nearMisses: routes.nearMisses(recorder.method, pathOfUrl(recorder.url)), routes: count }
 }
 
+/** What every line has, and a profile says once or in a place of its own. */
+const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
+
 function logLine (start: number, line: string, mask: Mask): LogLine {
-  const { level, msg, time: _time, pid: _pid, hostname: _hostname, ...fields } = parseLine(line)
+  const parsed = parseLine(line)
+  const { level, msg } = parsed
+  const fields: Record<string, Json> = {}
+  for (const name of Object.keys(parsed)) {
+    if (!ownFields.has(name)) fields[name] = mask.value(parsed[name], name)
+  }
   return {
     level: typeof level === 'number' ? level : 30,
     start: round(start),
     message: typeof msg === 'string' ? mask.text(msg) : '',
-    fields: mask.record(fields)
+    fields
   }
 }
 
 function parseLine (line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : { msg: line }
+    return isRecord(value) ? value : { msg: line }
   } catch {
     return { msg: line }
   }
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 function headerLines (rawHeaders: readonly string[]): HeaderLine[] {

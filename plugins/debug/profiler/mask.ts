@@ -213,9 +213,8 @@ export class Mask {
       if (item === undefined) continue
       // Below a sensitive name everything is.
       const within = isSensitiveName(name) ? name : key
-      Object.defineProperty(plain, this.text(key), {
-        value: this.#plain(item, within, depth + 1, budget), enumerable: true, configurable: true, writable: true
-      })
+      // That one key would not be stored but change the object.
+      plain[key === '__proto__' ? '[__proto__]' : this.text(key)] = this.#plain(item, within, depth + 1, budget)
     }
     return plain
   }

@@ -112,8 +112,8 @@ export class Profiler {
     const answer = watchAnswer(response, {
       beforeHead: () => this.#addHeaders(exchange),
       mayReplace: () => {
-        diagnosis = this.#guard(() => this.access.judge(raw) === 'allowed' ? diagnose(exchange, response) : null)
-        return diagnosis !== null
+        diagnosis = this.#guard(() => diagnose(exchange, response))
+        return diagnosis !== null && this.#guard(() => this.access.judge(raw)) === 'allowed'
       },
       replace: (_response, body) => this.#guard(() => diagnosis === null ? null : this.#replace(exchange, diagnosis, body))
     })
@@ -245,7 +245,11 @@ function serverTiming (recorder: Recorder): string {
     const name = dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
     sums.set(name, (sums.get(name) ?? 0) + duration)
   }
-  const parts = [`total;dur=${recorder.now().toFixed(2)}`]
-  for (const [name, sum] of sums) parts.push(`${name};dur=${sum.toFixed(2)}`)
+  const parts = [`total;dur=${hundredths(recorder.now())}`]
+  for (const [name, sum] of sums) parts.push(`${name};dur=${hundredths(sum)}`)
   return parts.join(', ')
+}
+
+function hundredths (milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
 }

@@ -44,13 +44,24 @@ export interface RecordedLine {
 
 const ignoredSpan: OpenSpan = { end () {} }
 
+const tokenBytes = 9
+let random = Buffer.alloc(0)
+
+/** Random bytes are cheap by the thousand and dear by the nine. */
+function newToken (): string {
+  if (random.length < tokenBytes) random = randomBytes(tokenBytes * 256)
+  const token = random.toString('base64url', 0, tokenBytes)
+  random = random.subarray(tokenBytes)
+  return token
+}
+
 /**
  * What is recorded of one request while it runs: cheap to add to, bounded, and forgotten once it is stored.
  * A panel keeps what it records besides in a WeakMap of its own, keyed by the recorder.
  */
 export class Recorder {
   /** 72 random bits, URL-safe. */
-  readonly token = randomBytes(9).toString('base64url')
+  readonly token = newToken()
   readonly parent: string | null
   readonly time = Date.now()
   readonly raw: IncomingMessage
@@ -133,10 +144,24 @@ export class Recorder {
   /** For the tracer: a hook or a handler begins. Answers the span's id, null when there is no room for it. */
   open (traced: TracedFunction): number | null {
     if (this.#full()) return null
-    this.spans.push({ ...traced, parent: null, start: this.now(), duration: 0, outcome: 'unfinished', detail: null })
-    const id = this.spans.length - 1
+    const { kind, name, hook, routeLevel, dispatchPoint, plugin, location } = traced
+    // Spelled out, in the order of every other span: a spread costs four microseconds here.
+    const id = this.spans.push({
+      parent: null,
+      kind,
+      name,
+      hook,
+      routeLevel,
+      dispatchPoint,
+      plugin,
+      location,
+      start: this.now(),
+      duration: 0,
+      outcome: 'unfinished',
+      detail: null
+    }) - 1
     this.#running.push(id)
-    if (traced.hook === 'onResponse') this.underWay++
+    if (hook === 'onResponse') this.underWay++
     return id
   }
 

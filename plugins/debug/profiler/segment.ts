@@ -36,8 +36,8 @@ export class Segment {
   /** Adds a profile; throws what the file system says, and leaves the file as it was then. */
   append (summary: ProfileSummary, profile: string): Entry {
     this.#descriptor ??= openSync(this.path, 'a')
-    const head = Buffer.from(`${JSON.stringify(summary)}\t`)
-    const line = Buffer.concat([head, Buffer.from(`${profile}\n`)])
+    const head = `${JSON.stringify(summary)}\t`
+    const line = Buffer.from(`${head}${profile}\n`)
     try {
       let written = 0
       while (written < line.length) written += writeSync(this.#descriptor, line, written)
@@ -45,7 +45,8 @@ export class Segment {
       this.#undo(this.#descriptor)
       throw error
     }
-    const entry = { summary, segment: this, offset: this.size + head.length, length: line.length - head.length - 1 }
+    const start = Buffer.byteLength(head)
+    const entry = { summary, segment: this, offset: this.size + start, length: line.length - start - 1 }
     this.size += line.length
     this.entries.push(entry)
     return entry
