@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+
+/** Who may see profiles, and under which host names. */
+export interface AccessRules {
+  /** Addresses and networks ("10.0.0.0/8") besides the machine itself. */
+  allow: readonly string[]
+  /** Whether a host name is the application's own; local names and IP addresses always are. */
+  isTrustedHost: (host: string) => boolean
+}
+
+/** address: not a client that may look. host: a name that anybody could have pointed here. */
+export type Verdict = 'allowed' | 'address' | 'host'
+
+/** Decides for a request, by the address it came from and the name it asked for. */
+export class Access {
+  readonly #addresses = new BlockList()
+  readonly #isTrustedHost: (host: string) => boolean
+
+  constructor ({ allow, isTrustedHost }: AccessRules) {
+    this.#addresses.addSubnet('127.0.0.0', 8, 'ipv4')
+    this.#addresses.addAddress('::1', 'ipv6')
+    for (const entry of allow) this.#add(entry)
+    this.#isTrustedHost = isTrustedHost
+  }
+
+  /**
+   * Every address a request names must be allowed: the socket's and all that forwarded headers claim. A
+   * client can add to those headers but not take away what a proxy wrote, so lying only shuts it out.
+   */
+  judge (raw: IncomingMessage): Verdict {
+    const addresses = [raw.socket.remoteAddress ?? '', ...forwardedAddresses(raw)]
+    if (!addresses.every(address => this.#isAllowed(address))) return 'address'
+    const hosts = [raw.headers.host ?? raw.headers[':authority'], ...listOf(raw.headers['x-forwarded-host'])]
+    return hosts.every(host => typeof host === 'string' && this.#isKnownHost(host)) ? 'allowed' : 'host'
+  }
+
+  #add (entry: string): void {
+    const [address = '', bits] = entry.split('/')
+    const version = isIP(address)
+    if (version === 0) throw new Error(`The profiler's "allow" takes IP addresses and networks, not "${entry}".`)
+    const family = version === 4 ? 'ipv4' : 'ipv6'
+    if (bits === undefined) this.#addresses.addAddress(address, family)
+    else this.#addresses.addSubnet(address, Number(bits), family)
+  }
+
+  #isAllowed (address: string): boolean {
+    const plain = address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
+    const version = isIP(plain)
+    return version !== 0 && this.#addresses.check(plain, version === 4 ? 'ipv4' : 'ipv6')
+  }
+
+  #isKnownHost (host: string): boolean {
+    const name = hostName(host)
+    return isLocalName(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || this.#isTrustedHost(name)
+  }
+}
+
+/** A host without its port, in lower case. */
+export function hostName (host: string): string {
+  return host.trim().toLowerCase().replace(/:\d*$/, '')
+}
+
+function isLocalName (name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost')
+}
+
+function forwardedAddresses ({ headers }: IncomingMessage): string[] {
+  const forwarded = listOf(headers.forwarded).flatMap(hop => /(?:^|;)\s*for=/i.test(hop) ? [hop.replace(/^.*?for="?([^";]*).*$/i, '$1')] : [])
+  return [...listOf(headers['x-forwarded-for']), ...listOf(headers['x-real-ip']), ...forwarded].map(withoutPort)
+}
+
+function listOf (header: string | string[] | undefined): string[] {
+  return [header ?? []].flat().flatMap(line => line.split(',')).map(part => part.trim()).filter(part => part !== '')
+}
+
+function withoutPort (address: string): string {
+  return address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+}

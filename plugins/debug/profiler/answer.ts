@@ -1,0 +1,123 @@
+import type { ServerResponse } from 'node:http'
+
+/** What is sent, as far as it is known. */
+export interface Answer {
+  /** Bytes of body sent so far. */
+  bytes: number
+  /** True when the body came in more than one piece. */
+  streamed: boolean
+}
+
+export interface AnswerObserver {
+  /** Called once, before the head is written: the last moment to add headers. */
+  beforeHead(response: ServerResponse): void
+  /** Whether this answer's body may be replaced once it is known whole. Called after `beforeHead`. */
+  mayReplace(response: ServerResponse): boolean
+  /** The body to send instead, or null to leave it; may change headers, never the status. */
+  replace(response: ServerResponse, body: Buffer): Buffer | null
+}
+
+/**
+ * Watches one raw response, and lets its body be replaced if it is sent whole. This is below Fastify and all
+ * its hooks on purpose: it sees every answer, a hijacked one and that to a malformed URL too, after compression
+ * and ETags have been decided; and a streamed body is never held back.
+ */
+export function watchAnswer (response: ServerResponse, observer: AnswerObserver): Answer {
+  const { writeHead, write, end, flushHeaders } = response
+  const answer: Answer = { bytes: 0, streamed: false }
+  let announced = false
+  let ending = false
+  /** The arguments of a writeHead that waits for the body that follows at once. */
+  let held: unknown[] | null = null
+
+  function announce (): void {
+    if (announced) return
+    announced = true
+    observer.beforeHead(response)
+  }
+
+  function release (): void {
+    if (held === null) return
+    const args = held
+    held = null
+    Reflect.apply(writeHead, response, args)
+  }
+
+  function count (chunk: unknown): void {
+    if (typeof chunk === 'string') answer.bytes += Buffer.byteLength(chunk)
+    else if (ArrayBuffer.isView(chunk)) answer.bytes += chunk.byteLength
+  }
+
+  Object.assign(response, {
+    writeHead (status: number, ...rest: unknown[]): unknown {
+      if (held !== null || response.headersSent) return Reflect.apply(writeHead, response, [status, ...rest])
+      response.statusCode = status
+      const headers = rest.at(-1)
+      const merged = takeHeaders(response, headers)
+      announce()
+      const args = [status, ...(merged ? rest.slice(0, -1) : rest)]
+      if (!merged || ending || answer.streamed || !observer.mayReplace(response)) return Reflect.apply(writeHead, response, args)
+      held = args
+      // Only for a body that is sent together with its head; anybody else goes on unhindered.
+      process.nextTick(release)
+      return response
+    },
+
+    write (...args: unknown[]): unknown {
+      if (!ending) {
+        answer.streamed = true
+        release()
+        count(args[0])
+      }
+      return Reflect.apply(write, response, args)
+    },
+
+    end (...args: unknown[]): unknown {
+      ending = true
+      if (!response.headersSent && held === null && !answer.streamed && isBody(args[0])) {
+        announce()
+        if (observer.mayReplace(response)) held = [response.statusCode]
+      }
+      if (held !== null && isBody(args[0])) {
+        const body = observer.replace(response, bodyOf(args[0], args[1]))
+        if (body !== null) {
+          response.setHeader('content-length', body.byteLength)
+          args[0] = body
+          if (typeof args[1] === 'string') args[1] = undefined
+        } else if (!response.hasHeader('content-length')) {
+          response.setHeader('content-length', bodyOf(args[0], args[1]).byteLength)
+        }
+      }
+      release()
+      count(args[0])
+      return Reflect.apply(end, response, args)
+    },
+
+    flushHeaders (): void {
+      answer.streamed = true
+      release()
+      Reflect.apply(flushHeaders, response, [])
+    }
+  })
+  return answer
+}
+
+/** Sets what writeHead was given, as Node does, so that the headers can be read; false for forms left to Node. */
+function takeHeaders (response: ServerResponse, headers: unknown): boolean {
+  if (headers === undefined || typeof headers === 'string') return true
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return false
+  for (const [name, value] of Object.entries(headers)) {
+    // An undefined value is Node's to complain about.
+    if (value !== undefined) response.setHeader(name, value)
+  }
+  return true
+}
+
+function isBody (chunk: unknown): chunk is string | Uint8Array {
+  return typeof chunk === 'string' || chunk instanceof Uint8Array
+}
+
+function bodyOf (chunk: string | Uint8Array, encoding: unknown): Buffer {
+  if (typeof chunk !== 'string') return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  return Buffer.from(chunk, typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8')
+}

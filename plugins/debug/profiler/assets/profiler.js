@@ -1,0 +1,34 @@
+/* global HTMLDetailsElement, addEventListener, location, matchMedia */
+'use strict'
+
+// What a page can do without: everything on it is readable when this file never arrives.
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const source = document.getElementById(button.dataset.copy)
+  if (source === null || navigator.clipboard === undefined) continue
+  const label = button.textContent
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(source.textContent)
+      button.textContent = 'Copied'
+    } catch {
+      button.textContent = 'The browser refused'
+    }
+    setTimeout(() => { button.textContent = label }, 2000)
+  })
+}
+
+// A link to an exception opens what it stands in.
+function unfold () {
+  const target = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null
+  for (let element = target; element !== null; element = element.parentElement) {
+    if (element instanceof HTMLDetailsElement) element.open = true
+  }
+}
+
+addEventListener('hashchange', unfold)
+
+// On a narrow screen the search form stands above the results: folded, so that they are seen first.
+const fold = document.querySelector('.search-fold')
+if (fold !== null && matchMedia('(max-width: 56rem)').matches) fold.open = false

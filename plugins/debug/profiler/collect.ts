@@ -1,0 +1,280 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Answer } from './answer.ts'
+import type { ProfileBounds } from './bounds.ts'
+import { hostName } from './access.ts'
+import { describeExceptions, type ChainLosses } from './exception-chain.ts'
+import { describeLifecycle } from './lifecycle.ts'
+import { Mask } from './mask.ts'
+import type { Panel } from './panel.ts'
+import type { Dropped, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing } from './profile.ts'
+import type { Recorder } from './recorder.ts'
+import type { RouteTable } from './route-table.ts'
+
+/** One request as the profiler holds it between its arrival and its profile. */
+export interface Exchange {
+  recorder: Recorder
+  raw: IncomingMessage
+  response: ServerResponse
+  answer: Answer
+  /** Null until Fastify has made them, and for ever where it does not (a malformed URL). */
+  request: FastifyRequest | null
+  reply: FastifyReply | null
+  hijacked: boolean
+  /** True once all of the answer has been handed over. */
+  finished: boolean
+}
+
+/** What collecting needs besides the exchange. */
+export interface CollectionParts {
+  bounds: ProfileBounds
+  secrets: readonly string[]
+  routes: RouteTable
+  panels: ReadonlyArray<Panel<unknown>>
+  configuration: string
+}
+
+const processStart = Math.round(performance.timeOrigin)
+
+/** Makes the profile of a request out of what was recorded: plain, masked, bounded. */
+export function collect (exchange: Exchange, parts: CollectionParts): Profile {
+  const before = performance.now()
+  const { recorder, raw, response, answer, request, reply } = exchange
+  const { bounds } = parts
+  const mask = new Mask(bounds, parts.secrets)
+  const requestHeaders = headerLines(raw.rawHeaders)
+  const responseHeaders = answerHeaders(response)
+  mask.learnFromHeaders(requestHeaders)
+  mask.learnFromHeaders(responseHeaders)
+  mask.learnFromUrl(recorder.url)
+  for (const [name, value] of requestHeaders) if (name.toLowerCase() === 'referer') mask.learnFromUrl(value)
+  mask.learnFrom(request?.body)
+  mask.learnFrom(request?.params)
+  mask.learnFrom(request?.query)
+
+  const losses: ChainLosses = { exceptions: 0, frames: 0 }
+  const exceptions = describeExceptions(recorder.failures.map(failure => failure.error), mask, bounds, losses)
+  const duration = round(recorder.ended ?? recorder.now())
+  const { spans } = recorder
+  // In place, and harmless when it is done twice: copies of spans were a third of what a profile costs.
+  for (const span of spans) {
+    span.start = round(span.start)
+    span.duration = round(span.duration)
+    if (span.detail !== null) span.detail = mask.text(span.detail)
+  }
+  const host = headerOf(requestHeaders, 'host')
+  const loop = performance.eventLoopUtilization(recorder.loopAtStart)
+  const heap = getHeapStatistics()
+  const profile: Profile = {
+    version: 1,
+    token: recorder.token,
+    parent: recorder.parent,
+    time: recorder.time,
+    duration,
+    status: response.headersSent ? response.statusCode : null,
+    outcome: outcomeOf(exchange),
+    method: recorder.method,
+    url: mask.text(recorder.url),
+    path: mask.text(pathOfUrl(recorder.url)),
+    host: host === null ? null : mask.text(hostName(host)),
+    ip: request?.ip ?? recorder.remoteAddress,
+    protocol: request?.protocol ?? ('encrypted' in raw.socket ? 'https' : 'http'),
+    httpVersion: raw.httpVersion,
+    requestId: request === null ? null : mask.text(String(request.id)),
+    request: {
+      headers: requestHeaders.map(line => mask.header(line)),
+      query: mask.record(queryOf(recorder.url)),
+      params: mask.record(request?.params),
+      cookies: cookiesOf(requestHeaders, mask),
+      body: mask.value(request?.body),
+      contentType: headerOf(requestHeaders, 'content-type'),
+      bodySize: bodySizeOf(requestHeaders)
+    },
+    response: {
+      headers: responseHeaders.map(line => mask.header(line)),
+      contentType: headerOf(responseHeaders, 'content-type'),
+      bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
+      streamed: answer.streamed
+    },
+    exceptions,
+    logs: recorder.lines.map(({ start, line }) => logLine(start, line, mask)),
+    spans,
+    lifecycle: describeLifecycle(spans, recorder.marks, thrownBy(exchange, exceptions)),
+    routing: routingOf(exchange, parts.routes, mask),
+    eventLoop: {
+      utilization: Math.round(loop.utilization * 1000) / 1000,
+      active: round(loop.active),
+      idle: round(loop.idle)
+    },
+    memory: {
+      heapUsedAtStart: recorder.heapAtStart,
+      heapUsedAtEnd: heap.used_heap_size,
+      heapTotal: heap.total_heap_size,
+      heapLimit: heap.heap_size_limit
+    },
+    process: { id: process.pid, startedAt: processStart },
+    configuration: parts.configuration,
+    dropped: [],
+    notes: recorder.notes.map(note => mask.text(note)),
+    cost: { trace: Math.round(recorder.ownTime * 1000), collect: 0, store: 0 },
+    labels: {},
+    panels: {}
+  }
+  collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
+  profile.dropped = droppedOf(recorder, losses, mask, bounds)
+  profile.cost.collect = Math.round((performance.now() - before) * 1000)
+  return profile
+}
+
+function collectPanels (
+  profile: Profile,
+  source: { request: FastifyRequest | null, reply: FastifyReply | null, recorder: Recorder },
+  panels: ReadonlyArray<Panel<unknown>>,
+  mask: Mask
+): void {
+  for (const panel of panels) {
+    try {
+      const data = panel.collect({ ...source, profile })
+      if (data === null) continue
+      profile.panels[panel.name] = mask.value(data)
+      for (const [name, value] of Object.entries(panel.labels?.(data) ?? {})) profile.labels[name] = mask.text(value)
+    } catch (error) {
+      profile.notes.push(mask.text(`The panel "${panel.name}" failed to collect: ${String(error)}`))
+    }
+  }
+}
+
+function droppedOf (recorder: Recorder, losses: ChainLosses, mask: Mask, bounds: ProfileBounds): Dropped[] {
+  const candidates: Dropped[] = [
+    { what: 'spans', count: recorder.droppedSpans, why: `A profile holds ${bounds.spans} spans.` },
+    { what: 'logs', count: recorder.droppedLines, why: `A profile holds ${bounds.logs} log lines.` },
+    { what: 'exceptions', count: losses.exceptions + recorder.droppedFailures, why: `A profile holds ${bounds.exceptions} exceptions.` },
+    { what: 'frames', count: losses.frames, why: `An exception holds ${bounds.frames} frames.` },
+    { what: 'values', count: mask.dropped, why: `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.` }
+  ]
+  return candidates.filter(({ count }) => count > 0)
+}
+
+/** Finds for each failed span the exception it threw: causes and members stand between those thrown. */
+function thrownBy ({ recorder }: Exchange, exceptions: Profile['exceptions']): Map<number | null, number> {
+  const roots = exceptions.flatMap((exception, index) => exception.relation === 'thrown' ? [index] : [])
+  const map = new Map<number | null, number>()
+  roots.forEach((index, position) => {
+    const span = recorder.failures[position]?.span ?? null
+    if (!map.has(span)) map.set(span, index)
+  })
+  return map
+}
+
+function outcomeOf ({ response, hijacked, finished }: Exchange): Outcome {
+  if (finished) return hijacked ? 'hijacked' : 'completed'
+  return response.closed || response.destroyed ? 'aborted' : 'unfinished'
+}
+
+function routingOf ({ request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {
+  const pattern = request === null || request.is404 ? undefined : request.routeOptions.url
+  const count = routes.routes.length
+  if (pattern !== undefined && request !== null) {
+    const route = routes.find(recorder.method, pattern)
+    const matched: MatchedRoute = {
+      method: [request.routeOptions.method ?? recorder.method].flat(),
+      url: pattern,
+      host: null,
+      handler: 'anonymous',
+      plugin: null,
+      location: null,
+      ...route,
+      params: mask.record(request.params)
+    }
+    return { matched, nearMisses: [], routes: count }
+  }
+  return { matched: null, nearMisses: routes.nearMisses(recorder.method, pathOfUrl(recorder.url)), routes: count }
+}
+
+/** What every line has, and a profile says once or in a place of its own. */
+const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
+
+function logLine (start: number, line: string, mask: Mask): LogLine {
+  const parsed = parseLine(line)
+  const { level, msg } = parsed
+  const fields: Record<string, Json> = {}
+  for (const name of Object.keys(parsed)) {
+    if (!ownFields.has(name)) fields[name] = mask.value(parsed[name], name)
+  }
+  return {
+    level: typeof level === 'number' ? level : 30,
+    start: round(start),
+    message: typeof msg === 'string' ? mask.text(msg) : '',
+    fields
+  }
+}
+
+function parseLine (line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isRecord(value) ? value : { msg: line }
+  } catch {
+    return { msg: line }
+  }
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function headerLines (rawHeaders: readonly string[]): HeaderLine[] {
+  const lines: HeaderLine[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    lines.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''])
+  }
+  return lines
+}
+
+function answerHeaders (response: ServerResponse): HeaderLine[] {
+  return Object.entries(response.getHeaders()).flatMap(([name, value]) =>
+    [value ?? []].flat().map((item): HeaderLine => [name, String(item)]))
+}
+
+function headerOf (lines: readonly HeaderLine[], wanted: string): string | null {
+  return lines.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
+}
+
+function cookiesOf (lines: readonly HeaderLine[], mask: Mask): Record<string, string> {
+  const cookies: Array<[string, string]> = []
+  for (const [name, value] of lines) {
+    if (name.toLowerCase() !== 'cookie') continue
+    for (const pair of value.split(';')) cookies.push([mask.text(pair.split('=', 1)[0]?.trim() ?? ''), '[masked]'])
+  }
+  return Object.fromEntries(cookies)
+}
+
+function bodySizeOf (lines: readonly HeaderLine[]): number | null {
+  const length = headerOf(lines, 'content-length')
+  return length === null ? null : Number(length)
+}
+
+/** The raw path: no query, no fragment, an absolute-form target reduced to its path. */
+export function pathOfUrl (url: string): string {
+  const path = url.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
+  return path === '' ? '/' : path
+}
+
+function queryOf (url: string): Record<string, Json> {
+  const start = url.indexOf('?')
+  const query: Array<[string, Json]> = []
+  if (start !== -1) {
+    const parameters = new URLSearchParams(url.slice(start + 1))
+    for (const name of new Set(parameters.keys())) {
+      const values = parameters.getAll(name)
+      query.push([name, values.length === 1 ? values[0] ?? '' : values])
+    }
+  }
+  return Object.fromEntries(query)
+}
+
+/** Microseconds are as exact as it gets. */
+function round (milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000
+}

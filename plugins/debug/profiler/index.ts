@@ -1,0 +1,159 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import type { FastifyError, FastifyInstance, FastifyServerOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import { Access } from './access.ts'
+import { watchArrivals } from './arrival.ts'
+import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './bounds.ts'
+import { profiledLogger } from './log-recorder.ts'
+import { environmentSecrets } from './mask.ts'
+import type { Panel } from './panel.ts'
+import type { Json } from './profile.ts'
+import { Profiler } from './profiler.ts'
+import { profilerRoutes } from './profiler-routes.ts'
+import { ProfileStore } from './profile-store.ts'
+import { addRequestHooks, followRequestLoggers, loggerNote } from './request-hooks.ts'
+import { trace } from './tracer.ts'
+import type { Recorder } from './recorder.ts'
+import { builtInPanels } from './views/panels/built-in.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    profiler: Profiler
+  }
+  interface FastifyRequest {
+    /** What records this request; null for the profiler's own pages. */
+    readonly recorder: Recorder | null
+  }
+}
+
+export interface ProfilerOptions {
+  /** Where the pages are; "/_profiler". */
+  base?: string
+  /** Where profiles are stored; ".profiler" in the working directory. */
+  directory?: string
+  /** What the store holds in all. */
+  storeBounds?: Partial<StoreBounds>
+  /** What one profile holds. */
+  profileBounds?: Partial<ProfileBounds>
+  /** Addresses and networks that may look, besides the machine itself. */
+  allow?: readonly string[]
+  /** Whether a host name is the application's; local names and IP addresses always are. */
+  isTrustedHost?: (host: string) => boolean
+  /** The application's own panels. */
+  panels?: ReadonlyArray<Panel<unknown>>
+  /** Names of the labels that those panels give profiles, for the search form. */
+  labels?: readonly string[]
+  /** "vscode://file/{file}:{line}:{column}": makes file names links. */
+  editorUrl?: string | null
+  /** "https://example.org": the origin of links to profiles; that of the request if it is missing. */
+  linkOrigin?: string | null
+  /** The application's folder, to shorten file names; the working directory. */
+  root?: string
+  /** Values that are masked wherever they turn up, besides those that names give away. */
+  secrets?: readonly string[]
+  /** Shown on the configuration panel, masked by their names. */
+  settings?: Record<string, Json>
+  versions?: Record<string, string>
+  /** Milliseconds a profile waits for queries that outlive their answer. */
+  patience?: number
+}
+
+/** Profiles every request. Register it before everything that is to be seen in a profile. */
+async function profiler (app: FastifyInstance, options: ProfilerOptions): Promise<void> {
+  const base = checkedBase(options.base ?? '/_profiler')
+  const ownPanels = options.panels ?? []
+  const panels = [...builtInPanels.slice(0, -1), ...ownPanels, ...builtInPanels.slice(-1)]
+  const complain = (error: unknown, message: string) => { app.log.warn({ err: error }, message) }
+  const bounds = { ...defaultProfileBounds, ...options.profileBounds }
+  const directory = options.directory ?? join(process.cwd(), '.profiler')
+  const note = loggerNote(app)
+  const instance = new Profiler({
+    app,
+    base,
+    bounds,
+    panels: checkedPanels(panels),
+    ownPanels,
+    complain,
+    store: new ProfileStore({ directory, bounds: { ...defaultStoreBounds, ...options.storeBounds }, complain }),
+    access: new Access({ allow: options.allow ?? [], isTrustedHost: options.isTrustedHost ?? (() => false) }),
+    secrets: [...environmentSecrets(process.env), ...(options.secrets ?? [])],
+    editorUrl: options.editorUrl ?? null,
+    linkOrigin: options.linkOrigin ?? null,
+    root: options.root ?? process.cwd(),
+    settings: options.settings ?? {},
+    versions: options.versions ?? {},
+    patience: options.patience ?? 1000,
+    notes: note === null ? [] : [note]
+  })
+
+  app.decorate('profiler', instance)
+  app.decorateRequest('recorder', {
+    getter () {
+      return instance.recorderOf(this.raw) ?? null
+    }
+  })
+  app.register(profilerRoutes, { profiler: instance, base, panels, labels: options.labels ?? [] })
+  watchArrivals(app, (raw, response) => { instance.arrive(raw, response) })
+  addRequestHooks(app, instance)
+  followRequestLoggers(app, instance)
+  instance.plugins.watch(app)
+  trace(app, { recorderOf: raw => instance.recorderOf(raw), plugins: instance.plugins, routes: instance.routes, base })
+  app.addHook('onReady', async () => { instance.configure() })
+  app.addHook('onClose', async () => { await instance.stop() })
+}
+
+function checkedBase (base: string): string {
+  if (/^\/[\w./-]*\w$/.test(base)) return base
+  throw new Error(`The profiler's "base" is a path such as "/_profiler", not "${base}".`)
+}
+
+function checkedPanels<Some extends { name: string }> (panels: readonly Some[]): readonly Some[] {
+  const names = new Set<string>()
+  for (const { name } of panels) {
+    if (!/^[\w-]+$/.test(name)) throw new Error(`A panel's name is letters, digits, - and _, not "${name}".`)
+    if (names.has(name)) throw new Error(`There are two panels named "${name}".`)
+    names.add(name)
+  }
+  return panels
+}
+
+/**
+ * The options of the Fastify constructor, made so that nothing escapes the profiler: log lines of every level,
+ * and requests that fail before any hook runs, injected ones too. Only the profiler's presence makes it matter.
+ */
+export function profiledOptions (options: FastifyServerOptions = {}): FastifyServerOptions {
+  const { frameworkErrors } = options
+  return {
+    ...options,
+    ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
+    frameworkErrors (error, request, reply) {
+      const { server } = reply
+      if (server.hasDecorator('profiler')) {
+        server.profiler.enter(request, reply)
+        // The request is Fastify's barest: it has no decorators.
+        server.profiler.recorderOf(request.raw)?.fail(error, null)
+      }
+      if (frameworkErrors !== undefined) return frameworkErrors(error, request, reply)
+      answerAsFastify(error, reply.raw)
+    }
+  }
+}
+
+/** What Fastify answers itself where there is no `frameworkErrors`. */
+function answerAsFastify ({ code, message, statusCode = 400 }: FastifyError, response: ServerResponse): void {
+  const body = JSON.stringify({ error: STATUS_CODES[statusCode], code, message, statusCode })
+  response.writeHead(statusCode, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
+export default fp(profiler, { name: 'profiler', fastify: '5.x' })
+
+export { currentRecorder } from './current-recorder.ts'
+export { captureCallSite, isForeign } from './call-site.ts'
+export { profiledLogger, recordedLogger } from './log-recorder.ts'
+export type { Panel, PanelView, ViewContext, FinishedRequest, Badge, ToolbarItem, Tone } from './panel.ts'
+export type { Profile, Json, Span, SpanKind, Location } from './profile.ts'
+export type { Recorder, SpanDescription, OpenSpan } from './recorder.ts'
+export type { ProfileBounds, StoreBounds } from './bounds.ts'
+export { html } from './views/html.ts'

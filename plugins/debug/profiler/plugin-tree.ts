@@ -1,0 +1,63 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { performance } from 'node:perf_hooks'
+import type { FastifyInstance } from 'fastify'
+import type { PluginNode } from './profile.ts'
+
+/**
+ * Which plugin registers what. Fastify's own pluginName answers for the encapsulation context, so a hook the
+ * application adds after a plugin is said to be that plugin's; here the plugin that is really running answers.
+ */
+export class PluginTree {
+  readonly root: PluginNode = { name: 'application', duration: null, children: [] }
+  readonly #loading = new AsyncLocalStorage<PluginNode>()
+
+  /** Watches every `register` from now on, in all contexts. */
+  watch (app: FastifyInstance): void {
+    const register = app.register
+    const observe = (plugin: unknown) => this.#observe(plugin)
+    Object.defineProperty(app, 'register', {
+      configurable: true,
+      writable: true,
+      value: function observedRegister (this: FastifyInstance, plugin: unknown, ...options: unknown[]): unknown {
+        return Reflect.apply(register, this, [observe(plugin), ...options])
+      }
+    })
+  }
+
+  /** The name of the plugin whose code runs now; null for the application's own. */
+  current (): string | null {
+    return this.#loading.getStore()?.name ?? null
+  }
+
+  #observe (plugin: unknown): unknown {
+    if (typeof plugin !== 'function') return plugin
+    const node: PluginNode = { name: pluginName(plugin), duration: null, children: [] }
+    const parent = this.#loading.getStore() ?? this.root
+    parent.children.push(node)
+    const loading = this.#loading
+    // A proxy and not a wrapper: fastify-plugin's marks, the name and the arity stay as they are.
+    return new Proxy(plugin, {
+      apply (target, self, parameters: unknown[]): unknown {
+        const start = performance.now()
+        const end = () => { node.duration = performance.now() - start }
+        const done = parameters[2]
+        if (typeof done === 'function') {
+          parameters[2] = (...results: unknown[]): unknown => {
+            end()
+            return Reflect.apply(done, undefined, results)
+          }
+        }
+        const result: unknown = loading.run(node, () => Reflect.apply(target, self, parameters))
+        if (result instanceof Promise) result.then(end, end)
+        return result
+      }
+    })
+  }
+}
+
+function pluginName (plugin: object): string {
+  const displayName: unknown = Reflect.get(plugin, Symbol.for('fastify.display-name'))
+  if (typeof displayName === 'string') return displayName
+  const name: unknown = Reflect.get(plugin, 'name')
+  return typeof name === 'string' && name !== '' ? name : 'anonymous'
+}

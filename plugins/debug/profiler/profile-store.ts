@@ -1,0 +1,241 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StoreBounds } from './bounds.ts'
+import type { Configuration, Profile, ProfileSummary, SearchCriteria, SearchResult } from './profile.ts'
+import { matcherOf, pageOf } from './search.ts'
+import { isMissing, Segment, type Entry } from './segment.ts'
+
+/** The bounds are kept by dropping the oldest segment: so much of the store goes at once. */
+const segmentsPerStore = 8
+
+/** What could not be written is kept in memory, so that the newest can be looked at nevertheless. */
+const unwrittenKept = 50
+
+const configurationsKept = 20
+
+const segmentName = /^profiles-[0-9a-z]+-\d+-\d+\.ndjson$/
+const configurationName = /^configuration-[\w-]+\.json$/
+
+export interface ProfileStoreOptions {
+  directory: string
+  bounds: StoreBounds
+  /** Told once of each kind of trouble, until it is over. */
+  complain: (error: unknown, message: string) => void
+}
+
+/**
+ * Profiles on disk, in append-only segments of bounded size, with their summaries in memory for searches.
+ * Several processes may share a directory: each appends to segments of its own and reads the others'. Nothing
+ * here throws because of the disk: a profile that cannot be written is kept in memory for a while.
+ */
+export class ProfileStore {
+  readonly #directory: string
+  readonly #bounds: StoreBounds
+  readonly #complain: ProfileStoreOptions['complain']
+  /** Oldest first. */
+  #segments: Segment[] = []
+  readonly #byToken = new Map<string, Entry>()
+  readonly #unwritten = new Map<string, { summary: ProfileSummary, profile: string }>()
+  #current: Segment | null = null
+  #sequence = 0
+  #bytes = 0
+  #troubles = new Set<string>()
+
+  constructor ({ directory, bounds, complain }: ProfileStoreOptions) {
+    this.#directory = directory
+    this.#bounds = bounds
+    this.#complain = complain
+  }
+
+  /** Stores a profile, and drops the oldest when that would exceed a bound. */
+  write (summary: ProfileSummary, profile: string): void {
+    try {
+      const segment = this.#segmentFor(profile.length)
+      const before = segment.size
+      this.#byToken.set(summary.token, segment.append(summary, profile))
+      this.#bytes += segment.size - before
+      this.#troubles.delete('write')
+    } catch (error) {
+      this.#current?.close()
+      this.#current = null
+      this.#unwritten.set(summary.token, { summary, profile })
+      const [oldest] = this.#unwritten.keys()
+      if (this.#unwritten.size > unwrittenKept && oldest !== undefined) this.#unwritten.delete(oldest)
+      this.#trouble('write', error, 'The profiler cannot write; profiles are kept in memory, and only the newest')
+    }
+  }
+
+  /** The profile of a token ("latest" is the newest), or null. */
+  find (token: string): Profile | null {
+    if (token === 'latest') {
+      const [newest] = this.search({ perPage: 1 }).profiles
+      return newest === undefined ? null : this.find(newest.token)
+    }
+    if (!this.#byToken.has(token) && !this.#unwritten.has(token)) this.#refresh()
+    const text = this.#textOf(token)
+    if (text === null) return null
+    try {
+      const profile: unknown = JSON.parse(text)
+      if (isProfile(profile, token)) return profile
+    } catch {
+      // Told below, as a line that parses to something else is.
+    }
+    this.#trouble('corrupt', undefined, 'The profiler found a stored profile that cannot be read, and skips it')
+    return null
+  }
+
+  /** What matches, the newest first. */
+  search (criteria: SearchCriteria): SearchResult {
+    this.#refresh()
+    const matches = matcherOf(criteria)
+    const oldest = Date.now() - this.#bounds.age
+    const found: ProfileSummary[] = []
+    for (const segment of this.#segments) {
+      for (const { summary } of segment.entries) if (summary.time >= oldest && matches(summary)) found.push(summary)
+    }
+    for (const { summary } of this.#unwritten.values()) if (matches(summary)) found.push(summary)
+    // The pages show the newest first, and the sort keeps the order of what came in the same millisecond.
+    return pageOf(criteria, found.reverse())
+  }
+
+  /** Stores what many profiles share, once. */
+  writeConfiguration (configuration: Configuration): void {
+    const path = this.#configurationPath(configuration.key)
+    try {
+      mkdirSync(this.#directory, { recursive: true })
+      // Another process must never read half of it.
+      writeFileSync(`${path}.${process.pid}`, JSON.stringify(configuration))
+      renameSync(`${path}.${process.pid}`, path)
+      this.#pruneConfigurations()
+    } catch (error) {
+      this.#trouble('write', error, 'The profiler cannot write; profiles are kept in memory, and only the newest')
+    }
+  }
+
+  /** The configuration a profile names, or null when it is gone. */
+  findConfiguration (key: string): Configuration | null {
+    if (!/^[\w-]+$/.test(key)) return null
+    try {
+      const configuration: unknown = JSON.parse(readFileSync(this.#configurationPath(key), 'utf8'))
+      return isConfiguration(configuration, key) ? configuration : null
+    } catch {
+      return null
+    }
+  }
+
+  close (): void {
+    this.#current?.close()
+    this.#current = null
+  }
+
+  #textOf (token: string): string | null {
+    const entry = this.#byToken.get(token)
+    if (entry === undefined) return this.#unwritten.get(token)?.profile ?? null
+    if (entry.summary.time < Date.now() - this.#bounds.age) return null
+    try {
+      return entry.segment.read(entry)
+    } catch (error) {
+      if (isMissing(error)) this.#forget(entry.segment)
+      else this.#trouble('read', error, 'The profiler cannot read a stored profile')
+      return null
+    }
+  }
+
+  /** The segment to append to, after making room for what comes. */
+  #segmentFor (length: number): Segment {
+    const { profiles, bytes, age } = this.#bounds
+    const current = this.#current
+    if (current === null || this.#isFull(current, length)) {
+      current?.close()
+      mkdirSync(this.#directory, { recursive: true })
+      this.#refresh()
+      const started = Date.now().toString(36)
+      this.#current = new Segment(join(this.#directory, `profiles-${started}-${process.pid}-${this.#sequence++}.ndjson`))
+      this.#segments.push(this.#current)
+    }
+    const oldestKept = Date.now() - age
+    // Twice the profile's length: its summary stands beside it.
+    while (this.#segments.length > 1) {
+      const [oldest] = this.#segments
+      if (oldest === undefined || oldest === this.#current) break
+      const tooMuch = this.#bytes + length * 2 > bytes || this.#byToken.size + 1 > profiles
+      const tooOld = (oldest.entries.at(-1)?.summary.time ?? 0) < oldestKept
+      if (!tooMuch && !tooOld) break
+      oldest.delete()
+      this.#forget(oldest)
+    }
+    if (this.#current === null) throw new Error('There is no segment to write to.')
+    return this.#current
+  }
+
+  #isFull (segment: Segment, length: number): boolean {
+    const { profiles, bytes, age } = this.#bounds
+    const [first] = segment.entries
+    if (first === undefined) return false
+    return segment.size + length > bytes / segmentsPerStore ||
+      segment.entries.length >= Math.max(1, Math.floor(profiles / segmentsPerStore)) ||
+      Date.now() - first.summary.time > age / segmentsPerStore
+  }
+
+  /** Looks for what other processes wrote or deleted since. */
+  #refresh (): void {
+    let names: string[]
+    try {
+      names = readdirSync(this.#directory).filter(name => segmentName.test(name))
+    } catch (error) {
+      if (!isMissing(error)) this.#trouble('read', error, 'The profiler cannot read its directory')
+      names = []
+    }
+    const present = new Set(names)
+    for (const segment of [...this.#segments]) if (!present.has(segment.name) && segment.size > 0) this.#forget(segment)
+    const known = new Set(this.#segments.map(segment => segment.name))
+    for (const name of names) if (!known.has(name)) this.#segments.push(new Segment(join(this.#directory, name)))
+    this.#segments.sort((one, other) => one.name < other.name ? -1 : 1)
+    for (const segment of this.#segments) if (segment !== this.#current && present.has(segment.name)) this.#readOn(segment)
+  }
+
+  #readOn (segment: Segment): void {
+    const { size, corrupt } = segment
+    try {
+      for (const entry of segment.readOn()) this.#byToken.set(entry.summary.token, entry)
+    } catch (error) {
+      if (!isMissing(error)) this.#trouble('read', error, 'The profiler cannot read a segment of its store')
+    }
+    this.#bytes += segment.size - size
+    if (segment.corrupt > corrupt) {
+      this.#trouble('corrupt', undefined, 'The profiler found a stored profile that cannot be read, and skips it')
+    }
+  }
+
+  #forget (segment: Segment): void {
+    this.#segments = this.#segments.filter(other => other !== segment)
+    this.#bytes -= segment.size
+    for (const entry of segment.entries) this.#byToken.delete(entry.summary.token)
+    if (segment !== this.#current) return
+    segment.close()
+    this.#current = null
+  }
+
+  #configurationPath (key: string): string {
+    return join(this.#directory, `configuration-${key}.json`)
+  }
+
+  #pruneConfigurations (): void {
+    const names = readdirSync(this.#directory).filter(name => configurationName.test(name)).sort()
+    for (const name of names.slice(0, -configurationsKept)) unlinkSync(join(this.#directory, name))
+  }
+
+  #trouble (kind: string, error: unknown, message: string): void {
+    if (this.#troubles.has(kind)) return
+    this.#troubles.add(kind)
+    this.#complain(error, message)
+  }
+}
+
+function isProfile (value: unknown, token: string): value is Profile {
+  return typeof value === 'object' && value !== null && 'version' in value && value.version === 1 && 'token' in value && value.token === token
+}
+
+function isConfiguration (value: unknown, key: string): value is Configuration {
+  return typeof value === 'object' && value !== null && 'key' in value && value.key === key
+}

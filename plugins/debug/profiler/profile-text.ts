@@ -1,0 +1,70 @@
+import type { Profile, ProfileSummary } from './profile.ts'
+
+/** What a search sees of a profile. */
+export function summarise (profile: Profile): ProfileSummary {
+  const { token, parent, time, duration, status, outcome, method, url, host, ip, routing, exceptions, logs, labels } = profile
+  const [exception] = exceptions
+  return {
+    token,
+    parent,
+    time,
+    duration,
+    status,
+    outcome,
+    method,
+    url: url.slice(0, 500),
+    host,
+    ip,
+    route: routing.matched?.url ?? null,
+    exception: exception === undefined ? null : `${exception.class}: ${exception.message}`.slice(0, 200),
+    logErrors: logs.filter(({ level }) => level >= 50).length,
+    labels
+  }
+}
+
+/** A profile as it is stored, cut until it is within its bound; what was cut is said in it. */
+export function serialise (profile: Profile, bytes: number): string {
+  let text = JSON.stringify(profile)
+  while (text.length > bytes && shorten(profile, bytes)) text = JSON.stringify(profile)
+  return text
+}
+
+/** Halves the largest part of a profile; false when there is nothing left to halve. */
+function shorten (profile: Profile, bytes: number): boolean {
+  const why = `A stored profile holds ${bytes} bytes.`
+  const sizes = [
+    { what: 'spans', size: profile.spans.length > 0 ? JSON.stringify(profile.spans).length : 0 },
+    { what: 'logs', size: profile.logs.length > 0 ? JSON.stringify(profile.logs).length : 0 },
+    { what: 'exceptions', size: profile.exceptions.length > 0 ? JSON.stringify(profile.exceptions).length : 0 },
+    { what: 'headers', size: JSON.stringify([profile.request.headers, profile.response.headers]).length },
+    { what: 'values', size: JSON.stringify([profile.request.body, profile.request.query, profile.request.params]).length },
+    ...Object.entries(profile.panels).map(([name, data]) => ({ what: `panel ${name}`, size: JSON.stringify(data).length }))
+  ].sort((one, other) => other.size - one.size)
+  const [largest] = sizes
+  if (largest === undefined || largest.size < 1000) return false
+  const drop = (count: number) => {
+    const known = profile.dropped.find(dropped => dropped.what === largest.what && dropped.why === why)
+    if (known === undefined) profile.dropped.push({ what: largest.what, count, why })
+    else known.count += count
+  }
+  if (largest.what === 'spans') {
+    drop(profile.spans.splice(Math.floor(profile.spans.length / 2)).length)
+    for (const point of profile.lifecycle) point.listeners = point.listeners.filter(id => id < profile.spans.length)
+  } else if (largest.what === 'logs') {
+    drop(profile.logs.splice(Math.floor(profile.logs.length / 2)).length)
+  } else if (largest.what === 'exceptions') {
+    drop(profile.exceptions.splice(Math.floor(profile.exceptions.length / 2)).length)
+  } else if (largest.what === 'headers') {
+    const { request, response } = profile
+    drop(request.headers.length + response.headers.length)
+    request.headers = []
+    response.headers = []
+  } else if (largest.what === 'values') {
+    drop(3)
+    Object.assign(profile.request, { body: null, query: {}, params: {} })
+  } else {
+    drop(1)
+    delete profile.panels[largest.what.slice('panel '.length)]
+  }
+  return true
+}

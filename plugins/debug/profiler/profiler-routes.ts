@@ -1,0 +1,176 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { preferredForm } from './negotiation.ts'
+import type { AnyPanel, ViewContext } from './panel.ts'
+import type { Profile } from './profile.ts'
+import type { Profiler } from './profiler.ts'
+import { readCriteria } from './search.ts'
+import { untraced } from './tracer.ts'
+import { assets } from './views/assets.ts'
+import { profilerPolicy } from './views/content-security-policy.ts'
+import { renderErrorMarkdown } from './views/error-markdown.ts'
+import { renderExceptionPanel } from './views/exception-panel.ts'
+import type { Markup } from './views/html.ts'
+import { missingText, renderNotFoundMarkdown, renderNotFoundPage, type Missing } from './views/not-found-page.ts'
+import { panelData } from './views/panel-menu.ts'
+import { renderProfileMarkdown } from './views/profile-markdown.ts'
+import { renderProfilePage } from './views/profile-page.ts'
+import { renderSearchBar, type SearchBarOptions } from './views/search-bar.ts'
+import { renderSearchMarkdown } from './views/search-markdown.ts'
+import { renderSearchPage } from './views/search-page.ts'
+
+export interface ProfilerRoutesOptions {
+  profiler: Profiler
+  base: string
+  panels: readonly AnyPanel[]
+  /** Names of the labels one can search by. */
+  labels: readonly string[]
+}
+
+/** One page in the three forms it has. */
+interface Page {
+  html: () => string | Markup
+  json: () => unknown
+  markdown: () => string
+}
+
+const newestShown = 10
+
+/** The pages of the profiler, for trusted clients only; to anybody else they are paths like any unknown one. */
+export async function profilerRoutes (app: FastifyInstance, options: ProfilerRoutesOptions): Promise<void> {
+  const { profiler, base, panels } = options
+
+  app.addHook('onRequest', untraced(async function guardProfiler (request: FastifyRequest, reply: FastifyReply) {
+    const verdict = profiler.access.judge(request.raw)
+    if (verdict === 'address') return reply.callNotFound()
+    addHeaders(reply)
+    if (verdict === 'host') {
+      return reply.code(403).type('text/plain; charset=utf-8')
+        .send('The profiler does not answer under this host name: it could be anybody\'s. Use localhost, an IP address, or tell it that the name is yours (isTrustedHost).\n')
+    }
+  }))
+  app.setErrorHandler(function profilerFailed (error, request, reply) {
+    request.log.error(error, 'The profiler failed to show a page')
+    return reply.code(500).type('text/plain; charset=utf-8').send('The profiler failed to show this page; the log says why.\n')
+  })
+
+  app.get(base, showSearch)
+  app.get(`${base}/`, showSearch)
+  app.get(`${base}/search`, showSearch)
+
+  async function showSearch (request: FastifyRequest, reply: FastifyReply) {
+    const query = queryOf(request)
+    const result = await profiler.search(readCriteria(query, options.labels))
+    return send(request, reply, {
+      html: () => renderSearchPage(result, searchBarOptions(query)),
+      json: () => result,
+      markdown: () => renderSearchMarkdown(result, base)
+    })
+  }
+
+  app.get(`${base}/search_bar`, async function showSearchBar (request, reply) {
+    const query = queryOf(request)
+    const criteria = readCriteria(query, options.labels)
+    return send(request, reply, {
+      html: () => renderSearchBar(criteria, searchBarOptions(query)),
+      json: () => ({ criteria, labels: options.labels }),
+      markdown: () => `\`\`\`json\n${JSON.stringify(criteria, null, 2)}\n\`\`\`\n`
+    })
+  })
+
+  app.get<{ Params: { name: string } }>(`${base}/assets/:name`, async function sendAsset (request, reply) {
+    const asset = new Map(Object.entries(assets)).get(request.params.name)
+    if (asset === undefined) return reply.callNotFound()
+    const isCurrent = queryOf(request).get('v') === asset.version
+    return reply
+      .header('cache-control', isCurrent ? 'private, max-age=31536000, immutable' : 'private, no-cache')
+      .type(asset.type)
+      .send(asset.body)
+  })
+
+  app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile (request, reply) {
+    const context = await contextOf(request.params.token)
+    if (context === null) return sendMissing(request, reply, { what: 'profile', token: request.params.token })
+    const { profile } = context
+    const wanted = queryOf(request).get('panel')
+    const open = panels.find(({ name }) => name === (wanted ?? defaultPanel(profile)))
+    if (open === undefined) {
+      return sendMissing(request, reply, { what: 'panel', token: profile.token, panel: wanted ?? '', panels })
+    }
+    return send(request, reply, {
+      html: () => renderProfilePage(context, panels, open.name),
+      json: () => wanted === null ? profile : { token: profile.token, panel: open.name, data: panelData(open, profile) },
+      markdown: () => renderProfileMarkdown(context, panels, wanted ?? undefined)
+    })
+  })
+
+  app.get<{ Params: { token: string } }>(`${base}/:token/exception`, async function showException (request, reply) {
+    const context = await contextOf(request.params.token)
+    if (context === null) return sendMissing(request, reply, { what: 'profile', token: request.params.token })
+    const { token, exceptions } = context.profile
+    if (exceptions.length === 0) return sendMissing(request, reply, { what: 'exception', token })
+    return send(request, reply, {
+      html: () => renderExceptionPanel(context),
+      json: () => ({ token, exceptions }),
+      markdown: () => renderErrorMarkdown(context)
+    })
+  })
+
+  app.get<{ Params: { token: string } }>(`${base}/:token/exception.css`, async function sendExceptionCss (request, reply) {
+    const { token } = request.params
+    if (await profiler.find(token) === null) return sendMissing(request, reply, { what: 'profile', token })
+    const { type, body } = assets['exception.css']
+    return reply.header('cache-control', 'private, max-age=3600').type(type).send(body)
+  })
+
+  async function contextOf (token: string): Promise<ViewContext | null> {
+    const profile = await profiler.find(token)
+    return profile === null ? null : profiler.viewContext(profile)
+  }
+
+  async function sendMissing (request: FastifyRequest, reply: FastifyReply, missing: Missing): Promise<FastifyReply> {
+    const { profiles } = await profiler.search({ perPage: newestShown })
+    return send(request, reply.code(404), {
+      html: () => renderNotFoundPage(missing, profiles, searchBarOptions(queryOf(request))),
+      json: () => ({
+        error: missingText(missing),
+        ...(missing.what === 'panel' && { panels: panels.map(({ name }) => name) }),
+        newest: profiles
+      }),
+      markdown: () => renderNotFoundMarkdown(missing, profiles, base)
+    })
+  }
+
+  function searchBarOptions (query: URLSearchParams): SearchBarOptions {
+    const panel = query.get('panel')
+    return { base, labels: options.labels, ...(panel !== null && panel !== '' && { panel }) }
+  }
+}
+
+function defaultPanel (profile: Profile): string {
+  return profile.exceptions.length > 0 ? 'exception' : 'request'
+}
+
+function send (request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
+  const form = preferredForm(request.raw)
+  if (form === 'html') return reply.type('text/html; charset=utf-8').send(page.html().toString())
+  if (form === 'markdown') return reply.type('text/markdown; charset=utf-8').send(page.markdown())
+  return reply.type('application/json; charset=utf-8').send(`${JSON.stringify(page.json())}\n`)
+}
+
+/** Every page, whatever it says: nothing inline, not framed, not kept, not indexed. */
+function addHeaders (reply: FastifyReply): void {
+  reply.headers({
+    'content-security-policy': profilerPolicy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'x-robots-tag': 'noindex',
+    'cache-control': 'no-store',
+    vary: 'accept'
+  })
+}
+
+function queryOf (request: FastifyRequest): URLSearchParams {
+  const url = request.raw.url ?? ''
+  const start = url.indexOf('?')
+  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1))
+}

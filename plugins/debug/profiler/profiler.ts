@@ -1,0 +1,255 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Access } from './access.ts'
+import { watchAnswer } from './answer.ts'
+import type { ProfileBounds } from './bounds.ts'
+import { collect, type Exchange } from './collect.ts'
+import { describeConfiguration } from './configuration.ts'
+import { currentRecorder } from './current-recorder.ts'
+import { diagnose, diagnosticBody, type Diagnosis } from './debug-answer.ts'
+import type { AnyPanel, Panel, ViewContext } from './panel.ts'
+import { PluginTree } from './plugin-tree.ts'
+import type { Configuration, Json, Profile, SearchCriteria, SearchResult } from './profile.ts'
+import type { ProfileStore } from './profile-store.ts'
+import { serialise, summarise } from './profile-text.ts'
+import { Recorder } from './recorder.ts'
+import { RouteTable } from './route-table.ts'
+import { resolveSources } from './source-excerpt.ts'
+
+/** What a profiler is made of; every option of the plugin has its value here. */
+export interface ProfilerParts {
+  app: FastifyInstance
+  base: string
+  store: ProfileStore
+  bounds: ProfileBounds
+  access: Access
+  /** The application's, and all there are in the order of the menu. */
+  ownPanels: ReadonlyArray<Panel<unknown>>
+  panels: readonly AnyPanel[]
+  secrets: readonly string[]
+  editorUrl: string | null
+  root: string
+  /** Origin of the links to profiles; null: that of the request. */
+  linkOrigin: string | null
+  /** Milliseconds a profile waits for queries that outlive the answer. */
+  patience: number
+  versions: Record<string, string>
+  settings: Record<string, Json>
+  /** Sentences that belong into every profile. */
+  notes: readonly string[]
+  complain: (error: unknown, message: string) => void
+}
+
+/** Follows every request from its arrival to its stored profile. */
+export class Profiler {
+  readonly routes = new RouteTable()
+  readonly plugins = new PluginTree()
+  readonly access: Access
+  readonly #parts: ProfilerParts
+  readonly #recorders = new WeakMap<IncomingMessage, Recorder>()
+  readonly #exchanges = new WeakMap<IncomingMessage, Exchange>()
+  readonly #open = new Set<Exchange>()
+  readonly #closing = new Set<Promise<void>>()
+  #configuration: Configuration | null = null
+  /** Microseconds the last profile took to be stored: that of a profile itself is known too late. */
+  #storeCost = 0
+
+  constructor (parts: ProfilerParts) {
+    this.#parts = parts
+    this.access = parts.access
+  }
+
+  /** How many requests have no profile yet. */
+  get pending (): number {
+    return this.#open.size
+  }
+
+  /** Resolves when every request that has been answered has its profile. */
+  async settled (): Promise<void> {
+    await Promise.all(this.#closing)
+  }
+
+  /** The profile of a token; "latest" is the newest. */
+  async find (token: string): Promise<Profile | null> {
+    await this.settled()
+    return this.#parts.store.find(token)
+  }
+
+  /** The profiles that match, the newest first. */
+  async search (criteria: SearchCriteria): Promise<SearchResult> {
+    await this.settled()
+    return this.#parts.store.search(criteria)
+  }
+
+  /** What a view of this profile needs. */
+  viewContext (profile: Profile): ViewContext {
+    const { base, editorUrl, root, store } = this.#parts
+    const configuration = this.#configuration?.key === profile.configuration
+      ? this.#configuration
+      : store.findConfiguration(profile.configuration)
+    return { profile: resolveSources(profile), configuration, base, editorUrl, root }
+  }
+
+  /** The recorder of a request, made at its first mention; none for the profiler's own pages. */
+  recorderOf (raw: IncomingMessage): Recorder | undefined {
+    const known = this.#recorders.get(raw)
+    if (known !== undefined || this.#isOwn(raw.url ?? '/')) return known
+    const recorder = new Recorder(raw, currentRecorder()?.token ?? null, this.#parts.bounds)
+    for (const note of this.#parts.notes) recorder.note(note)
+    this.#recorders.set(raw, recorder)
+    return recorder
+  }
+
+  /** A request is there, and its response to be watched; being told twice changes nothing. */
+  arrive (raw: IncomingMessage, response: ServerResponse): Exchange | null {
+    const known = this.#exchanges.get(raw)
+    if (known !== undefined) return known
+    const before = performance.now()
+    const recorder = this.recorderOf(raw)
+    if (recorder === undefined) return null
+    let diagnosis: Diagnosis | null = null
+    const answer = watchAnswer(response, {
+      beforeHead: () => this.#addHeaders(exchange),
+      mayReplace: () => {
+        diagnosis = this.#guard(() => diagnose(exchange, response))
+        return diagnosis !== null && this.#guard(() => this.access.judge(raw)) === 'allowed'
+      },
+      replace: (_response, body) => this.#guard(() => diagnosis === null ? null : this.#replace(exchange, diagnosis, body))
+    })
+    const exchange: Exchange = { recorder, raw, response, answer, request: null, reply: null, hijacked: false, finished: false }
+    this.#exchanges.set(raw, exchange)
+    this.#open.add(exchange)
+    response.once('finish', () => { exchange.finished = true })
+    response.once('close', () => this.#close(exchange))
+    recorder.ownTime += performance.now() - before
+    return exchange
+  }
+
+  /** Fastify has made its request and reply. */
+  enter (request: FastifyRequest, reply: FastifyReply): void {
+    const exchange = this.arrive(request.raw, reply.raw)
+    if (exchange === null || exchange.request !== null) return
+    exchange.request = request
+    exchange.reply = reply
+    const { hijack } = reply
+    reply.hijack = function () {
+      exchange.hijacked = true
+      return hijack.call(this)
+    }
+  }
+
+  /** Describes the application as it stands now that it is ready. */
+  configure (): void {
+    const { app, versions, settings, store } = this.#parts
+    this.#configuration = describeConfiguration({
+      versions: { fastify: app.version, ...versions },
+      settings,
+      plugins: this.plugins.root,
+      routes: this.routes.routes
+    })
+    store.writeConfiguration(this.#configuration)
+  }
+
+  /** Stores what is still open, as unfinished, and stops. */
+  async stop (): Promise<void> {
+    await this.settled()
+    for (const exchange of [...this.#open]) this.#finish(exchange)
+    this.#parts.store.close()
+  }
+
+  #isOwn (url: string): boolean {
+    const { base } = this.#parts
+    return url.startsWith(base) && (url.length === base.length || url[base.length] === '/' || url[base.length] === '?')
+  }
+
+  #addHeaders (exchange: Exchange): void {
+    const { recorder, response } = exchange
+    response.setHeader('x-debug-token', recorder.token)
+    response.setHeader('x-debug-token-link', this.#linkOf(exchange))
+    response.setHeader('x-robots-tag', 'noindex')
+    response.setHeader('server-timing', serverTiming(recorder))
+  }
+
+  #linkOf ({ recorder, raw, request }: Exchange): string {
+    const { linkOrigin, base } = this.#parts
+    if (linkOrigin !== null) return `${linkOrigin}${base}/${recorder.token}`
+    const protocol = request?.protocol ?? ('encrypted' in raw.socket ? 'https' : 'http')
+    const host = request?.host ?? raw.headers.host ?? ''
+    const plain = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(host) ? host : 'localhost'
+    return `${protocol}://${plain}${base}/${recorder.token}`
+  }
+
+  #replace (exchange: Exchange, diagnosis: Diagnosis, body: Buffer): Buffer | null {
+    const profile = this.#collect(exchange)
+    profile.status = exchange.response.statusCode
+    profile.outcome = 'completed'
+    const context = this.viewContext(profile)
+    return diagnosticBody(diagnosis, exchange.response, body, context, this.#parts.panels, this.#linkOf(exchange))
+  }
+
+  #collect (exchange: Exchange): Profile {
+    const { bounds, secrets, ownPanels } = this.#parts
+    const configuration = this.#configuration?.key ?? ''
+    return collect(exchange, { bounds, secrets, routes: this.routes, panels: ownPanels, configuration })
+  }
+
+  #close (exchange: Exchange): void {
+    const { recorder } = exchange
+    recorder.ended = recorder.now()
+    const closing = new Promise<void>(resolve => {
+      const deadline = setTimeout(done, this.#parts.patience)
+      const onceIdle = () => recorder.whenIdle(() => setImmediate(() => recorder.underWay === 0 ? done() : onceIdle()))
+      const finish = () => {
+        this.#guard(() => this.#finish(exchange))
+        resolve()
+      }
+      function done () {
+        clearTimeout(deadline)
+        finish()
+      }
+      // Response hooks run when the answer is out, which is just now.
+      setImmediate(onceIdle)
+    })
+    this.#closing.add(closing)
+    closing.then(() => this.#closing.delete(closing), () => {})
+  }
+
+  #finish (exchange: Exchange): void {
+    if (!this.#open.delete(exchange)) return
+    exchange.recorder.finish()
+    const { store, bounds } = this.#parts
+    const profile = this.#collect(exchange)
+    profile.cost.store = this.#storeCost
+    const before = performance.now()
+    const text = serialise(profile, bounds.bytes)
+    store.write(summarise(profile), text)
+    this.#storeCost = Math.round((performance.now() - before) * 1000)
+  }
+
+  /** The profiler's own faults are told to the log and kept from the request. */
+  #guard<Result> (call: () => Result): Result | null {
+    try {
+      return call()
+    } catch (error) {
+      this.#parts.complain(error, 'The profiler failed; the request did not')
+      return null
+    }
+  }
+}
+
+/** How long it took so far, in all and by dispatch point, for the browser's own tools. */
+function serverTiming (recorder: Recorder): string {
+  const sums = new Map<string, number>()
+  for (const { dispatchPoint, kind, duration } of recorder.spans) {
+    const name = dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
+    sums.set(name, (sums.get(name) ?? 0) + duration)
+  }
+  const parts = [`total;dur=${hundredths(recorder.now())}`]
+  for (const [name, sum] of sums) parts.push(`${name};dur=${hundredths(sum)}`)
+  return parts.join(', ')
+}
+
+function hundredths (milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
+}

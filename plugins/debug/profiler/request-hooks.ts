@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify'
+import { markLogger, recordLinesOf, recordsEveryLevel } from './log-recorder.ts'
+import type { Profiler } from './profiler.ts'
+
+/**
+ * The profiler's own hooks: where a request is, that it is being answered, and what went wrong in Fastify
+ * itself. Added before anything is traced, and so in no profile.
+ */
+export function addRequestHooks (app: FastifyInstance, profiler: Profiler): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    profiler.enter(request, reply)
+    profiler.recorderOf(request.raw)?.mark('kernel.request')
+    done()
+  })
+  app.addHook('preHandler', (request, _reply, done) => {
+    profiler.recorderOf(request.raw)?.mark('kernel.controller')
+    done()
+  })
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    const recorder = profiler.recorderOf(request.raw)
+    recorder?.answering()
+    recorder?.mark('kernel.response')
+    done()
+  })
+  app.addHook('onResponse', (request, _reply, done) => {
+    profiler.recorderOf(request.raw)?.mark('kernel.finish_request')
+    done()
+  })
+  app.addHook('onError', (request, _reply, error, done) => {
+    profiler.recorderOf(request.raw)?.fail(error, null)
+    done()
+  })
+}
+
+type LoggerFactory = Parameters<FastifyInstance['setChildLoggerFactory']>[0]
+
+/** Gives every request's logger to its recorder, whichever factory the application or a plugin of its own sets. */
+export function followRequestLoggers (app: FastifyInstance, profiler: Profiler): void {
+  const complete = recordsEveryLevel(app.log)
+  const setChildLoggerFactory = app.setChildLoggerFactory
+
+  function following (factory: LoggerFactory): LoggerFactory {
+    return function (logger, bindings, options, raw) {
+      const child = factory.call(this, logger, bindings, options, raw)
+      const recorder = profiler.recorderOf(raw)
+      // Without logging every request has the same logger, and it writes nothing.
+      if (recorder === undefined || child === logger) return child
+      markLogger(child, recorder)
+      if (!complete) recordLinesOf(child, recorder)
+      return child
+    }
+  }
+
+  app.setChildLoggerFactory(following(app.childLoggerFactory))
+  Object.defineProperty(app, 'setChildLoggerFactory', {
+    configurable: true,
+    writable: true,
+    value: function (this: FastifyInstance, factory: LoggerFactory): FastifyInstance {
+      return setChildLoggerFactory.call(this, following(factory))
+    }
+  })
+}
+
+/** What is to be said in every profile of an application whose logger the profiler does not see whole; null: nothing. */
+export function loggerNote (app: FastifyInstance): string | null {
+  if (recordsEveryLevel(app.log)) return null
+  if (app.log.level === undefined) return 'The application has no logger, so that there are no log lines.'
+  return `Log lines below the logger's level (${app.log.level}) are missing: make the logger with profiledLogger().`
+}

@@ -1,0 +1,149 @@
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { ProfileSummary } from './profile.ts'
+
+/** Where in a segment a profile stands; its summary is in memory, for searches. */
+export interface Entry {
+  summary: ProfileSummary
+  segment: Segment
+  offset: number
+  length: number
+}
+
+const tab = 0x09
+const newline = 0x0a
+
+/**
+ * One file of profiles, a line each: the summary, a tab, the profile, both as JSON (which has no raw tab or
+ * newline). Only the process that made it appends to it; any may read it, and any may delete it.
+ */
+export class Segment {
+  readonly path: string
+  readonly name: string
+  /** In the order written. */
+  readonly entries: Entry[] = []
+  /** Bytes read or written so far. */
+  size = 0
+  /** Lines that could not be read. */
+  corrupt = 0
+  #descriptor: number | null = null
+
+  constructor (path: string) {
+    this.path = path
+    this.name = basename(path)
+  }
+
+  /** Adds a profile; throws what the file system says, and leaves the file as it was then. */
+  append (summary: ProfileSummary, profile: string): Entry {
+    this.#descriptor ??= openSync(this.path, 'a')
+    const head = `${JSON.stringify(summary)}\t`
+    const line = Buffer.from(`${head}${profile}\n`)
+    try {
+      let written = 0
+      while (written < line.length) written += writeSync(this.#descriptor, line, written)
+    } catch (error) {
+      this.#undo(this.#descriptor)
+      throw error
+    }
+    const start = Buffer.byteLength(head)
+    const entry = { summary, segment: this, offset: this.size + start, length: line.length - start - 1 }
+    this.size += line.length
+    this.entries.push(entry)
+    return entry
+  }
+
+  /** Reads what was written since the last time, by whichever process; answers the new entries. */
+  readOn (): Entry[] {
+    const added: Entry[] = []
+    const descriptor = openSync(this.path, 'r')
+    try {
+      const { size } = fstatSync(descriptor)
+      const bytes = readRange(descriptor, this.size, size - this.size)
+      let start = 0
+      // A line without its end is still being written, or was when its process died.
+      for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+        const entry = this.#entryOf(bytes.subarray(start, end), this.size + start)
+        if (entry === null) this.corrupt++
+        else added.push(entry)
+        start = end + 1
+      }
+      this.size += start
+    } finally {
+      closeSync(descriptor)
+    }
+    for (const entry of added) this.entries.push(entry)
+    return added
+  }
+
+  /** The text of one profile. */
+  read ({ offset, length }: Entry): string {
+    const descriptor = openSync(this.path, 'r')
+    try {
+      return readRange(descriptor, offset, length).toString()
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  /** Deletes the file; another process may have been faster. */
+  delete (): void {
+    this.close()
+    try {
+      unlinkSync(this.path)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  }
+
+  close (): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor)
+    this.#descriptor = null
+  }
+
+  #undo (descriptor: number): void {
+    try {
+      ftruncateSync(descriptor, this.size)
+    } catch {
+      // What cannot be cut off ends as one corrupt line, which readers skip.
+    }
+  }
+
+  #entryOf (line: Buffer, offset: number): Entry | null {
+    const end = line.indexOf(tab)
+    if (end === -1) return null
+    try {
+      const summary: unknown = JSON.parse(line.toString('utf8', 0, end))
+      if (!isSummary(summary)) return null
+      return { summary, segment: this, offset: offset + end + 1, length: line.length - end - 1 }
+    } catch {
+      return null
+    }
+  }
+}
+
+function readRange (descriptor: number, position: number, length: number): Buffer {
+  const buffer = Buffer.alloc(Math.max(0, length))
+  let read = 0
+  while (read < length) {
+    const count = readSync(descriptor, buffer, read, length - read, position + read)
+    if (count === 0) break
+    read += count
+  }
+  return buffer.subarray(0, read)
+}
+
+function isSummary (value: unknown): value is ProfileSummary {
+  return typeof value === 'object' && value !== null &&
+    'token' in value && typeof value.token === 'string' &&
+    'time' in value && typeof value.time === 'number' &&
+    'duration' in value && typeof value.duration === 'number' &&
+    'status' in value && (value.status === null || typeof value.status === 'number') &&
+    'method' in value && typeof value.method === 'string' &&
+    'url' in value && typeof value.url === 'string' &&
+    'labels' in value && typeof value.labels === 'object' && value.labels !== null
+}
+
+/** Whether an error says that a file or folder is not there. */
+export function isMissing (error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

@@ -1,0 +1,40 @@
+import { isForeign, pathOf } from './call-site.ts'
+import type { Frame } from './profile.ts'
+
+const line = /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/).*?|node:[\w/]+|<anonymous>):(\d+):(\d+)\)?$/
+
+/**
+ * The frames of an error's stack. The message is taken off first: it may itself contain lines that look
+ * like frames, and must not make the profiler read files of its choosing.
+ */
+export function parseStack (stack: string, message: string, limit: number): { frames: Frame[], dropped: number } {
+  const after = message === '' ? 0 : stack.indexOf(message)
+  const text = after === -1 ? stack : stack.slice(after + message.length)
+  const frames: Frame[] = []
+  let dropped = 0
+  for (const candidate of text.split('\n')) {
+    const match = line.exec(candidate)
+    if (match === null) continue
+    const [, , name, where = '', row = '0', column = '0'] = match
+    const file = pathOf(where)
+    if (isOwnMachinery(file)) continue
+    if (frames.length >= limit) {
+      dropped++
+      continue
+    }
+    frames.push({ function: name ?? null, file, line: Number(row), column: Number(column), kind: kindOf(file) })
+  }
+  return { frames, dropped }
+}
+
+function kindOf (file: string): Frame['kind'] {
+  if (file.startsWith('node:') || file === '<anonymous>') return 'node'
+  return isForeign(file) ? 'module' : 'own'
+}
+
+const tracer = /[\\/]profiler[\\/](?:tracer|current-recorder)\.[jt]s$/
+
+/** The profiler's wrappers stand between all functions: nobody wants to read them in a stack. */
+function isOwnMachinery (file: string): boolean {
+  return tracer.test(file)
+}

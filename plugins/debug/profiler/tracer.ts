@@ -1,0 +1,275 @@
+import type { IncomingMessage } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { captureCallSite, originalLocation } from './call-site.ts'
+import { runWithRecorder } from './current-recorder.ts'
+import type { PluginTree } from './plugin-tree.ts'
+import type { DispatchPointName, Location, SpanKind } from './profile.ts'
+import type { Recorder, TracedFunction } from './recorder.ts'
+import type { RouteTable } from './route-table.ts'
+
+type AnyFunction = (...args: never[]) => unknown
+
+/** The dispatch point each of Fastify's hooks belongs to; errors have none of their own. */
+const dispatchPoints: Record<string, DispatchPointName | null> = {
+  onRequest: 'kernel.request',
+  preParsing: 'kernel.request',
+  preValidation: 'kernel.controller',
+  preHandler: 'kernel.controller',
+  preSerialization: 'kernel.response',
+  onSend: 'kernel.response',
+  onResponse: 'kernel.finish_request',
+  onError: null,
+  onTimeout: null,
+  onRequestAbort: null
+}
+
+const tracedAlready = new WeakSet<object>()
+
+/** Keeps a hook of the profiler's own pages out of the tracer's sight. */
+export function untraced<Subject extends AnyFunction> (subject: Subject): Subject {
+  tracedAlready.add(subject)
+  return subject
+}
+
+/** What the tracer needs of the profiler around it. */
+export interface TracerParts {
+  recorderOf(raw: IncomingMessage): Recorder | undefined
+  plugins: PluginTree
+  routes: RouteTable
+  /** Routes under it are the profiler's own: neither traced nor listed. */
+  base: string
+}
+
+/**
+ * Times every hook, route hook, handler and error handler that is added from now on, in all contexts, under
+ * its own name. Functions keep their name, arity, asyncness and `this`; nothing else about them is known.
+ */
+export function trace (app: FastifyInstance, parts: TracerParts): void {
+  traceRoutes(app, parts)
+  traceHooks(app, parts)
+  traceErrorHandlers(app, parts)
+  traceNotFoundHandlers(app, parts)
+}
+
+function traceHooks (app: FastifyInstance, parts: TracerParts): void {
+  const addHook = app.addHook
+  replaceMethod(app, 'addHook', function tracedAddHook (this: FastifyInstance, name: unknown, hook: unknown): unknown {
+    if (typeof name === 'string' && isFunction(hook)) {
+      if (name === 'onRoute') {
+        // It may add hooks to the route after ours has looked at it.
+        const onRoute = hook
+        return Reflect.apply(addHook, this, [name, function (this: FastifyInstance, route: RouteOptions) {
+          Reflect.apply(onRoute, this, [route])
+          traceRoute(route, parts, null)
+        }])
+      }
+      if (name in dispatchPoints) {
+        const location = registrationSite(tracedAddHook)
+        return Reflect.apply(addHook, this, [name, traced(hook, describeHook(hook, name, false, parts, location), parts)])
+      }
+    }
+    return Reflect.apply(addHook, this, [name, hook])
+  })
+}
+
+function traceErrorHandlers (app: FastifyInstance, parts: TracerParts): void {
+  const setErrorHandler = app.setErrorHandler
+  replaceMethod(app, 'setErrorHandler', function tracedSetErrorHandler (this: FastifyInstance, handler: unknown): unknown {
+    if (!isFunction(handler)) return Reflect.apply(setErrorHandler, this, [handler])
+    const location = registrationSite(tracedSetErrorHandler)
+    return Reflect.apply(setErrorHandler, this, [traced(handler, describe(handler, 'error-handler', parts, location), parts)])
+  })
+}
+
+function traceNotFoundHandlers (app: FastifyInstance, parts: TracerParts): void {
+  const setNotFoundHandler = app.setNotFoundHandler
+  replaceMethod(app, 'setNotFoundHandler', function tracedSetNotFoundHandler (this: FastifyInstance, ...args: unknown[]): unknown {
+    const location = registrationSite(tracedSetNotFoundHandler)
+    const wrapped = args.map(arg => {
+      if (isFunction(arg)) return traced(arg, describe(arg, 'not-found-handler', parts, location), parts)
+      if (typeof arg !== 'object' || arg === null) return arg
+      const options = { ...arg }
+      traceHooksOf(options, parts, location)
+      return options
+    })
+    return Reflect.apply(setNotFoundHandler, this, wrapped)
+  })
+}
+
+function traceRoutes (app: FastifyInstance, parts: TracerParts): void {
+  const handlers = new Map<string, unknown>()
+  app.addHook('onRoute', function profileRoute (route) {
+    if (isOwn(route.url, parts.base)) return
+    const location = registrationSite(profileRoute)
+    const { handler } = route
+    const methods = [route.method].flat().map(method => method.toUpperCase())
+    const key = `${route.url} ${JSON.stringify(route.constraints ?? null)}`
+    // Fastify adds a HEAD to every GET, with the same handler: no route that anyone declared.
+    const added = methods.length === 1 && methods[0] === 'HEAD' && handlers.get(key) === handler
+    if (methods.includes('GET')) handlers.set(key, handler)
+    if (!added) {
+      const host: unknown = Reflect.get(route.constraints ?? {}, 'host')
+      parts.routes.add({
+        method: methods,
+        url: route.url,
+        host: host === undefined ? null : String(host),
+        handler: nameOf(handler),
+        plugin: parts.plugins.current(),
+        location
+      })
+    }
+    traceRoute(route, parts, location)
+  })
+}
+
+function traceRoute (route: RouteOptions, parts: TracerParts, location: Location | null): void {
+  if (isOwn(route.url, parts.base)) return
+  if (!tracedAlready.has(route.handler)) {
+    const description = describe(route.handler, 'handler', parts, location)
+    route.handler = traced(route.handler, description, parts)
+  }
+  if (route.errorHandler !== undefined && !tracedAlready.has(route.errorHandler)) {
+    const description = describe(route.errorHandler, 'error-handler', parts, location)
+    route.errorHandler = traced(route.errorHandler, { ...description, routeLevel: true }, parts)
+  }
+  traceHooksOf(route, parts, location)
+}
+
+/** Traces the hooks that stand in an object of options, a route's or a not-found handler's. */
+function traceHooksOf (options: object, parts: TracerParts, location: Location | null): void {
+  for (const name of Object.keys(dispatchPoints)) {
+    const hooks: unknown = Reflect.get(options, name)
+    const wrap = (hook: unknown): unknown =>
+      isFunction(hook) ? traced(hook, describeHook(hook, name, true, parts, location), parts) : hook
+    if (Array.isArray(hooks)) Reflect.set(options, name, hooks.map(wrap))
+    else if (isFunction(hooks)) Reflect.set(options, name, wrap(hooks))
+  }
+}
+
+function isOwn (url: string, base: string): boolean {
+  return url === base || url.startsWith(`${base}/`)
+}
+
+function describeHook (hook: AnyFunction, name: string, routeLevel: boolean, parts: TracerParts, location: Location | null): TracedFunction {
+  const point = dispatchPoints[name] ?? null
+  return {
+    ...describe(hook, 'hook', parts, location),
+    hook: name,
+    routeLevel,
+    // What a route adds runs after what its plugins added: the arguments are there by then.
+    dispatchPoint: routeLevel && name === 'preHandler' ? 'kernel.controller_arguments' : point
+  }
+}
+
+function describe (subject: AnyFunction, kind: SpanKind, parts: TracerParts, location: Location | null): TracedFunction {
+  return { kind, name: nameOf(subject), hook: null, routeLevel: false, dispatchPoint: null, plugin: parts.plugins.current(), location }
+}
+
+/** The same function, timed. A proxy, so that all Fastify may ask of a function is answered by the function itself. */
+function traced<Subject extends AnyFunction> (subject: Subject, description: TracedFunction, parts: TracerParts): Subject {
+  if (tracedAlready.has(subject)) return subject
+  const proxy = new Proxy(subject, {
+    apply (target, self, args: unknown[]): unknown {
+      const raw = rawRequestIn(args)
+      const recorder = raw === null ? undefined : parts.recorderOf(raw)
+      if (recorder === undefined || recorder.finished) {
+        if (description.kind === 'hook' && raw !== null && isOwn(raw.url ?? '', parts.base) && !isUnmatched(args[0])) return skip(args)
+        return Reflect.apply(target, self, args)
+      }
+      return timed(recorder, description, target, self, args)
+    }
+  })
+  tracedAlready.add(proxy)
+  return proxy
+}
+
+/** The profiler's pages pass none of the application's hooks: a broken one is what they are there to show. */
+function skip (args: readonly unknown[]): unknown {
+  const done = args.at(-1)
+  return isFunction(done) ? Reflect.apply(done, undefined, []) : undefined
+}
+
+function isUnmatched (request: unknown): boolean {
+  return typeof request === 'object' && request !== null && 'is404' in request && request.is404 === true
+}
+
+function timed (recorder: Recorder, description: TracedFunction, target: AnyFunction, self: unknown, args: unknown[]): unknown {
+  const before = performance.now()
+  if (description.kind === 'handler') recorder.mark('kernel.controller_arguments')
+  const id = recorder.open(description)
+  const last = args.length - 1
+  const done = args[last]
+  const calledBack = isFunction(done)
+  if (calledBack) {
+    args[last] = function (...results: unknown[]): unknown {
+      end(results[0])
+      return Reflect.apply(done, undefined, results)
+    }
+  }
+  recorder.ownTime += performance.now() - before
+  let result: unknown
+  try {
+    result = runWithRecorder(recorder, () => Reflect.apply(target, self, args))
+  } catch (error) {
+    fail(error)
+    throw error
+  }
+  if (isThenable(result)) result.then(() => end(null), fail)
+  else if (!calledBack && result !== undefined) end(null)
+  else if (description.kind === 'error-handler') end(null)
+  return result
+
+  function end (error: unknown): void {
+    if (error instanceof Error) fail(error)
+    else if (id !== null) recorder.close(id, isAnswer(description.kind) ? 'replied' : 'continued')
+  }
+
+  function fail (error: unknown): void {
+    recorder.fail(error, id)
+    if (id !== null) recorder.close(id, 'threw')
+  }
+}
+
+function isAnswer (kind: SpanKind): boolean {
+  return kind === 'handler' || kind === 'not-found-handler' || kind === 'error-handler'
+}
+
+/** Fastify passes the request first, after the error to error handlers. */
+function rawRequestIn (args: readonly unknown[]): IncomingMessage | null {
+  return rawRequest(args[0]) ?? rawRequest(args[1])
+}
+
+function rawRequest (value: unknown): IncomingMessage | null {
+  if (typeof value !== 'object' || value === null || !('raw' in value) || !('routeOptions' in value)) return null
+  const { raw } = value
+  return isIncomingMessage(raw) ? raw : null
+}
+
+function isIncomingMessage (value: unknown): value is IncomingMessage {
+  return typeof value === 'object' && value !== null && 'rawHeaders' in value
+}
+
+function isFunction (value: unknown): value is AnyFunction {
+  return typeof value === 'function'
+}
+
+function isThenable (value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function nameOf (subject: AnyFunction): string {
+  return subject.name.replace(/^(?:bound )+/, '') || 'anonymous'
+}
+
+/** Where the application registers what is being added: the first line outside Fastify and the profiler. */
+function registrationSite (below: AnyFunction): Location | null {
+  const location = captureCallSite(below, file => machinery.test(file) || file.startsWith('node:'))
+  return location === null ? null : originalLocation(location)
+}
+
+const machinery = /[\\/]node_modules[\\/](?:fastify|avvio|fastify-plugin)[\\/]|[\\/]profiler[\\/]tracer\.[jt]s$/
+
+function replaceMethod (app: FastifyInstance, name: string, method: AnyFunction): void {
+  Object.defineProperty(app, name, { configurable: true, writable: true, value: method })
+}

@@ -1,0 +1,107 @@
+import type { ViewContext } from '../panel.ts'
+import type { Exception, Frame } from '../profile.ts'
+import { renderBadge } from './badge.ts'
+import { renderExcerpt } from './code-block.ts'
+import { renderEmptyState } from './empty-state.ts'
+import { html, type Content, type Markup } from './html.ts'
+import { renderKeyValueTable } from './key-value-table.ts'
+import { renderLocation } from './location.ts'
+import { count } from './units.ts'
+
+type Place = Pick<ViewContext, 'root' | 'editorUrl'>
+
+/** Own frames beyond these keep their source folded: a deep recursion is not read line by line. */
+const OPEN_SOURCES = 6
+
+/** The classes of the chain in reading order: what was thrown, then what lies beneath it. */
+export function renderClassChain (exceptions: readonly Exception[]): Markup {
+  return html`<ol class="chain" aria-label="Chain of exceptions">${exceptions.map((exception, index) => html`
+<li>${index > 0 && html`<span class="muted">${joint(exception, exceptions[index - 1])}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`)}
+</ol>`
+}
+
+/** The word between an exception and the one before it: further members of the same error follow with "and". */
+function joint (exception: Exception, before: Exception | undefined): string {
+  const alike = exception.relation === 'member' && before?.relation === 'member' && before.parent === exception.parent
+  return alike ? 'and' : relationText(exception)
+}
+
+/** How an exception belongs to the one above it. */
+export function relationText ({ relation }: Exception): string {
+  if (relation === 'cause') return 'caused by'
+  if (relation === 'member') return 'with'
+  return 'thrown'
+}
+
+/** Every exception of the chain with its own frames: own code with its source, the rest folded. */
+export function renderExceptions (exceptions: readonly Exception[], place: Place): Markup {
+  return html`${exceptions.map((exception, index) => renderException(exception, index, exceptions, place))}`
+}
+
+function renderException (exception: Exception, index: number, all: readonly Exception[], place: Place): Markup {
+  const properties = Object.entries(exception.properties)
+  const parent = exception.parent ?? -1
+  const above = all[parent]
+  const origin = above !== undefined && html`<p class="muted">${exception.relation === 'cause' ? 'Cause' : 'Member'} of <a href="#exception-${parent + 1}">${above.class}</a></p>`
+  return html`<article class="exception" id="exception-${index + 1}" aria-labelledby="exception-${index + 1}-class">
+<header>
+<h3 id="exception-${index + 1}-class">${exception.class}${exception.code !== null && html` ${renderBadge(exception.code)}`}${exception.statusCode !== null && html` ${renderBadge(exception.statusCode)}`}</h3>
+${origin}
+<p class="message">${exception.message === '' ? html`<span class="muted">No message.</span>` : exception.message}</p>
+${properties.length > 0 && html`<details><summary>${count(properties.length, 'property', 'properties')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, properties)}</details>`}
+</header>
+${renderFrames(exception.frames, place)}
+</article>`
+}
+
+function renderFrames (frames: readonly Frame[], place: Place): Markup {
+  if (frames.length === 0) return renderEmptyState('No stack trace.')
+  const items: Content[] = []
+  let sources = 0
+  for (let index = 0; index < frames.length;) {
+    const folded = foreignFrom(frames, index)
+    const frame = frames[index]
+    if (folded.length > 0) {
+      items.push(renderFolded(folded, place))
+      index += folded.length
+    } else if (frame !== undefined) {
+      items.push(renderOwnFrame(frame, sources++ < OPEN_SOURCES, place))
+      index++
+    }
+  }
+  return html`<ol class="frames">${items}</ol>`
+}
+
+/** The run of frames from here on that are not the application's. */
+function foreignFrom (frames: readonly Frame[], start: number): Frame[] {
+  const end = frames.findIndex((frame, index) => index >= start && frame.kind === 'own')
+  return frames.slice(start, end === -1 ? frames.length : end)
+}
+
+function renderFolded (frames: readonly Frame[], place: Place): Markup {
+  return html`
+<li><details class="folded"><summary>${count(frames.length, 'frame')} of ${origins(frames)}</summary><ol>${frames.map(frame => html`
+<li>${renderFrameLine(frame, place)}</li>`)}</ol></details></li>`
+}
+
+function renderOwnFrame (frame: Frame, open: boolean, place: Place): Markup {
+  const line = renderFrameLine(frame, place)
+  if (frame.excerpt === undefined) return html`\n<li class="own">${line}</li>`
+  const source = renderExcerpt(frame.excerpt)
+  return html`
+<li class="own">${line}${open ? source : html`<details><summary>Source</summary>${source}</details>`}</li>`
+}
+
+function renderFrameLine (frame: Frame, place: Place): Markup {
+  return html`<p class="frame">${renderLocation(frame, place)} <span class="function">${frame.function ?? 'anonymous'}</span></p>`
+}
+
+/** Whose frames they are: the names of the packages, and Node. */
+function origins (frames: readonly Frame[]): string {
+  const names = new Set(frames.map(frame => frame.kind === 'node' ? 'Node' : packageName(frame.file)))
+  return [...names].join(', ')
+}
+
+function packageName (file: string): string {
+  return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? 'elsewhere'
+}

@@ -1,0 +1,15 @@
+import type { LogLine } from '../profile.ts'
+import { code, plain, table } from './markdown.ts'
+import { levelName } from './tone.ts'
+import { formatDuration } from './units.ts'
+import { valueText } from './value.ts'
+
+/** Log lines as a table: level, time since the request began, message, fields. */
+export function logsMarkdown (logs: readonly LogLine[]): string {
+  return table(['Level', 'Start', 'Message', 'Fields'], logs.map(({ level, start, message, fields }) => [
+    levelName(level),
+    formatDuration(start),
+    plain(message),
+    Object.keys(fields).length === 0 ? '' : code(valueText(fields))
+  ]))
+}

@@ -1,0 +1,41 @@
+import type { AnyPanel, ViewContext } from '../panel.ts'
+import type { Profile } from '../profile.ts'
+import { renderEmptyState } from './empty-state.ts'
+import { renderGaps } from './gaps.ts'
+import { html, type Markup } from './html.ts'
+import { renderPage } from './page.ts'
+import { menuEntries, panelData, renderPanelMenu } from './panel-menu.ts'
+import { renderProfileHeader } from './profile-header.ts'
+
+/** A profile with one panel open; `open` names one of the panels. */
+export function renderProfilePage (context: ViewContext, panels: readonly AnyPanel[], open: string): string {
+  const { profile, base } = context
+  const panel = panels.find(({ name }) => name === open)
+  const label = panel?.label ?? open
+  return renderPage({
+    title: `${label} · ${profile.status ?? 'no response'} ${profile.method} ${profile.url.slice(0, 80)}`,
+    base,
+    header: renderProfileHeader(profile, base),
+    aside: renderPanelMenu(menuEntries(panels, profile), open, base, profile.token),
+    main: html`<h2>${label}</h2>
+${renderGaps(profile)}
+${panel !== undefined && renderPanelBody(panel, context)}`,
+    footer: renderCost(profile)
+  })
+}
+
+function renderPanelBody (panel: AnyPanel, context: ViewContext): Markup {
+  const data = panelData(panel, context.profile)
+  if (data === null) return renderEmptyState('Nothing was recorded for this request.')
+  try {
+    return panel.body(data, context)
+  } catch (error) {
+    // A panel is the application's code: its fault must not take the page away.
+    return html`<p class="notice error">This panel could not be shown: ${String(error)}</p>`
+  }
+}
+
+function renderCost ({ cost }: Profile): Markup {
+  const total = cost.trace + cost.collect + cost.store
+  return html`<p>Profiling this request took ${Math.round(total)} µs of CPU: ${Math.round(cost.trace)} while it ran, ${Math.round(cost.collect + cost.store)} after its answer.</p>`
+}

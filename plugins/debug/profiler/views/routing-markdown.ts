@@ -1,0 +1,22 @@
+import type { Profile } from '../profile.ts'
+import { locationText } from './location.ts'
+import { blocks, code, table } from './markdown.ts'
+import { nearMissText } from './near-misses.ts'
+import { count } from './units.ts'
+
+/** The route that answered, or the nearest of those that did not. */
+export function routingMarkdown ({ routing, method, path }: Profile, root: string): string {
+  const { matched, nearMisses, routes } = routing
+  if (matched !== null) return `Matched ${code(`${matched.method.join(', ')} ${matched.url}`)}, handler ${code(matched.handler)}.`
+  return blocks(
+    `None of ${count(routes, 'route')} matches ${code(`${method} ${path}`)}${nearMisses.length === 0 ? ', and none comes near it.' : '. The nearest:'}`,
+    nearMisses.length === 0
+      ? null
+      : table(['Methods', 'Route', 'Why', 'Declared at'], nearMisses.map(miss => [
+        miss.method.join(', '),
+        code(miss.url),
+        nearMissText(miss),
+        miss.location === null ? '' : code(locationText(miss.location, root))
+      ]))
+  )
+}

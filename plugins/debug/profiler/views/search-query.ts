@@ -1,0 +1,26 @@
+import type { SearchCriteria } from '../profile.ts'
+
+const fields = ['token', 'method', 'status', 'url', 'route', 'host', 'ip', 'durationFrom', 'durationTo', 'perPage'] as const
+
+/** A moment as an input of type datetime-local takes it, in UTC. */
+export function inputTime (time: number | undefined): string {
+  if (time === undefined) return ''
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 19)
+}
+
+/** The query string of a search, empty fields left out; labels go by their own names. */
+export function searchQuery (criteria: SearchCriteria, page: number): string {
+  const query = new URLSearchParams()
+  for (const field of fields) {
+    const value = criteria[field]
+    if (value !== undefined && value !== '') query.set(field, String(value))
+  }
+  for (const field of ['timeFrom', 'timeTo'] as const) {
+    const value = inputTime(criteria[field])
+    if (value !== '') query.set(field, value)
+  }
+  for (const [name, value] of Object.entries(criteria.labels ?? {})) query.set(name, value)
+  if (page > 1) query.set('page', String(page))
+  return query.toString()
+}

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Readable } from 'node:stream'
+import Fastify from 'fastify'
+import t from 'tap'
+import profiler from '../../../../plugins/debug/profiler/index.ts'
+import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendAndLeave, sendRaw } from './profiled-app.ts'
+
+const answers: Array<{ url: string, method?: 'GET' | 'POST', payload?: string, status: number }> = [
+  { url: '/fine', status: 200 },
+  { url: '/nowhere', status: 404 },
+  { url: '/not-allowed', status: 405 },
+  { url: '/moved', status: 301 },
+  { url: '/%zz', status: 400 },
+  { url: '/json', method: 'POST', payload: '{', status: 400 },
+  { url: '/forbidden', status: 403 },
+  { url: '/broken', status: 500 },
+  { url: '/streamed', status: 200 },
+  { url: '/hijacked', status: 202 }
+]
+
+async function appWithEveryAnswer (t: Parameters<typeof profiledApp>[0]) {
+  const app = await profiledApp(t)
+  app.get('/fine', async () => ({ fine: true }))
+  app.get('/not-allowed', async (_request, reply) => reply.code(405).header('allow', 'PUT').send({ no: true }))
+  app.get('/moved', async (_request, reply) => reply.redirect('/fine', 301))
+  app.post('/json', async () => 'never')
+  app.get('/forbidden', { onRequest: async (_request, reply) => reply.code(403).send({ no: true }) }, async () => 'never')
+  app.get('/broken', async () => { throw new Error('broken') })
+  app.get('/streamed', async (_request, reply) => reply.send(Readable.from(['a', 'b', 'c'])))
+  app.get('/hijacked', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(202, { 'content-type': 'text/plain' })
+    reply.raw.end('mine')
+  })
+  return app
+}
+
+t.test('every answer leaves exactly one profile, with its status and token, when it is injected', async t => {
+  const app = await appWithEveryAnswer(t)
+  for (const { url, method = 'GET', payload, status } of answers) {
+    const headers = payload === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await app.inject({ url, method, headers, ...(payload !== undefined && { payload }) })
+    const profile = await onlyProfile(t, app, url)
+    t.equal(response.statusCode, status, url)
+    t.equal(profile.status, status)
+    t.equal(profile.token, response.headers['x-debug-token'])
+    t.match(profile.token, /^[\w-]{12}$/)
+    t.equal(profile.outcome, url === '/hijacked' ? 'hijacked' : 'completed')
+    t.equal(profile.response.streamed, url === '/streamed')
+  }
+  t.equal(app.profiler.pending, 0)
+})
+
+t.test('every answer leaves exactly one profile when it goes through a socket', async t => {
+  const app = await appWithEveryAnswer(t)
+  const { port, origin } = await listen(app)
+  for (const { url, method = 'GET', payload, status } of answers) {
+    const body = payload === undefined ? '\r\n' : `content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n${payload}`
+    const text = await sendRaw(port, `${method} ${url} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n${body}`)
+    const profile = await onlyProfile(t, app, url)
+    t.equal(profile.status, status, url)
+    t.ok(text.startsWith(`HTTP/1.1 ${status} `))
+    t.match(text, new RegExp(`x-debug-token: ${profile.token}\r\n`))
+    t.match(text, `x-debug-token-link: ${origin}/_profiler/${profile.token}\r\n`)
+    t.match(text, /server-timing: total;dur=\d/)
+    t.match(text, 'x-robots-tag: noindex\r\n')
+  }
+})
+
+t.test('a bare Fastify without the constructor options is profiled too, malformed URLs included', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async () => 'bare')
+  const { port } = await listen(app)
+  await sendRaw(port, 'GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  await sendRaw(port, 'GET /%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  const { profiles } = await app.profiler.search({})
+  t.same(profiles.map(({ url, status }) => `${url} ${status}`), ['/%zz 400', '/ 200'])
+  const { notes } = await onlyProfile(t, app, '/%zz')
+  t.match(notes, ['The application has no logger, so that there are no log lines.'])
+})
+
+t.test('a server on both addresses of localhost is profiled on both', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'both')
+  await app.listen({ port: 0, host: 'localhost' })
+  for (const listening of app.addresses()) {
+    if (typeof listening === 'string') continue
+    const { address, port, family } = listening
+    const host = family === 'IPv6' ? `[${address}]` : address
+    const response = await fetch(`http://${host}:${port}/%zz`)
+    t.match(await response.text(), 'FST_ERR_BAD_URL')
+    t.ok(response.headers.get('x-debug-token'))
+  }
+  const { total } = await app.profiler.search({ url: '/%zz' })
+  t.equal(total, app.addresses().length)
+})
+
+t.test('a malformed URL interrupts kernel.request before any listener', async t => {
+  const app = await profiledApp(t)
+  await app.inject('/%zz')
+  const { exceptions, lifecycle } = await onlyProfile(t, app, '/%zz')
+  t.equal(exceptions[0]?.code, 'FST_ERR_BAD_URL')
+  t.same(lifecycle[0]?.interrupted, { span: null, exception: 0 })
+})
+
+t.test('an input that fails validation interrupts kernel.controller', async t => {
+  const app = await profiledApp(t)
+  app.get('/:id', { schema: { params: { type: 'object', properties: { id: { type: 'integer' } } } } }, async () => 'never')
+  await app.inject('/word')
+  const { exceptions, lifecycle, status } = await onlyProfile(t, app, '/word')
+  t.equal(status, 400)
+  t.equal(exceptions[0]?.code, 'FST_ERR_VALIDATION')
+  t.same(lifecycle[1]?.interrupted, { span: null, exception: 0 })
+})
+
+t.test('a client that leaves is an aborted request', async t => {
+  const app = await profiledApp(t)
+  const { promise, resolve } = deferred()
+  app.get('/slow', () => { resolve() })
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n', promise)
+  while (app.profiler.pending > 0) await sleep(1)
+  const profile = await onlyProfile(t, app, '/slow')
+  t.equal(profile.outcome, 'aborted')
+  t.equal(profile.status, null)
+  t.equal(profile.spans.find(({ kind }) => kind === 'handler')?.outcome, 'unfinished')
+})
+
+t.test('ten thousand clients that leave leave nothing pending', { timeout: 120_000 }, async t => {
+  const app = await profiledApp(t)
+  let gone = () => {}
+  app.get('/slow', () => { gone() })
+  const { port } = await listen(app)
+  for (let batch = 0; batch < 100; batch++) {
+    let waiting = 100
+    const { promise, resolve } = deferred()
+    gone = () => { if (--waiting === 0) resolve() }
+    await Promise.all(Array.from({ length: 100 }, () =>
+      sendAndLeave(port, 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n', promise)))
+  }
+  await everythingStored(app)
+  t.equal(app.profiler.pending, 0)
+  const { total } = await app.profiler.search({ url: '/slow' })
+  t.ok(total > 8000 && total <= 10_000, `${total} of 10,000 are in the store`)
+})
+
+t.test('a request that never ends is stored as unfinished when the application closes', async t => {
+  const directory = t.testdir()
+  const app = await profiledApp(t, { directory })
+  const { promise, resolve } = deferred()
+  app.get('/endless', () => { resolve() })
+  app.inject('/endless', () => {})
+  await promise
+  t.equal(app.profiler.pending, 1)
+  await app.close()
+  t.equal(app.profiler.pending, 0)
+  const next = await profiledApp(t, { directory })
+  t.equal((await onlyProfile(t, next, '/endless')).outcome, 'unfinished')
+})
+
+t.test('a request that another one injects names it as its parent', async t => {
+  const app = await profiledApp(t)
+  app.get('/inner', async () => 'inner')
+  app.get('/outer', async () => (await app.inject('/inner')).body)
+  const response = await app.inject('/outer')
+  t.equal((await onlyProfile(t, app, '/inner')).parent, response.headers['x-debug-token'])
+})
+
+t.test('a panel that fails to collect is a note, and no harm to the request', async t => {
+  const app = await profiledApp(t, {
+    panels: [{ name: 'bad', label: 'Bad', collect () { throw new Error('no data') }, body: () => { throw new Error('no body') } }]
+  })
+  app.get('/', async () => 'ok')
+  t.equal((await app.inject('/')).body, 'ok')
+  t.match((await onlyProfile(t, app, '/')).notes, ['The panel "bad" failed to collect: Error: no data'])
+})
+
+t.test('the profiler opens no profile of its own pages', async t => {
+  const app = await profiledApp(t)
+  await app.inject('/_profiler/')
+  await app.inject('/_profiler')
+  await app.inject('/_profiler/none/such')
+  t.equal((await app.profiler.search({})).total, 0)
+  t.notOk((await app.inject('/_profiler/')).headers['x-debug-token'])
+  await app.inject('/_profiler-like')
+  t.equal((await app.profiler.search({})).total, 1)
+})
+
+t.test('log lines of a logger that is not the profiler\'s are recorded as far as its level goes', async t => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'info', stream: { write (line: string) { lines.push(line) } } } })
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async request => {
+    request.log.debug('not seen')
+    request.log.info('seen')
+    return 'ok'
+  })
+  await app.inject('/')
+  const { logs, notes } = await onlyProfile(t, app, '/')
+  t.same(logs.map(({ message }) => message), ['incoming request', 'seen', 'request completed'])
+  t.match(notes, [/level \(info\) are missing/])
+  t.equal(lines.length, 3)
+})

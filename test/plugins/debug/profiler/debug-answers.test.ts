@@ -1,0 +1,166 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
+
+const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+const page = '<html><body><p>Hello</p><script>"</body>"</script></BODY></html>'
+
+t.test('a failed request is answered with the diagnostic page, where HTML is wanted', async t => {
+  const app = await profiledApp(t)
+  app.get('/broken', async () => { throw new Error('it <broke>') })
+  app.get('/conflict', async (_request, reply) => reply.code(409).send({ no: true }))
+  for (const [url, status] of [['/broken', 500], ['/nowhere', 404], ['/conflict', 409], ['/%zz', 400]] as const) {
+    const before = performance.now()
+    const { statusCode, headers, body } = await app.inject({ url, headers: browser })
+    t.comment(`${url}: ${(performance.now() - before).toFixed(1)} ms, ${body.length} bytes`)
+    t.equal(statusCode, status)
+    t.match(headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })
+    t.equal(headers['content-length'], String(Buffer.byteLength(body)))
+    for (const section of ['Exceptions', 'Logs', 'Stack Traces']) t.match(body, section)
+    t.match(body, `/_profiler/${headers['x-debug-token']}`)
+    t.notMatch(body, '<broke>')
+    t.ok(Buffer.byteLength(body) < 60_000)
+  }
+})
+
+t.test('whoever asks for Markdown gets Markdown', async t => {
+  const app = await profiledApp(t)
+  const { statusCode, headers, body } = await app.inject({ url: '/nowhere', headers: { accept: 'text/markdown' } })
+  t.equal(statusCode, 404)
+  t.match(headers['content-type'], 'text/markdown')
+  t.match(body, /^# 404/)
+})
+
+t.test('programs get what the application answered, problems with their exceptions', async t => {
+  const app = await profiledApp(t)
+  app.setErrorHandler(async (error, request, reply) => {
+    const body = request.url === '/list' ? '[]' : request.url === '/text' ? 'no JSON' : JSON.stringify({ title: String(error) })
+    return reply.code(500).type('application/problem+json').send(body)
+  })
+  for (const url of ['/problem', '/list', '/text']) app.get(url, async () => { throw new TypeError('bad', { cause: new Error('deep') }) })
+  app.get('/plain', async (_request, reply) => reply.code(400).send({ plain: true }))
+  t.same((await app.inject('/plain')).json(), { plain: true })
+  t.equal((await app.inject('/list')).body, '[]')
+  t.equal((await app.inject('/text')).body, 'no JSON')
+  const response = await app.inject({ url: '/problem', headers: { accept: 'application/problem+json' } })
+  const problem = response.json()
+  t.match(problem, {
+    title: 'TypeError: bad',
+    token: response.headers['x-debug-token'],
+    link: response.headers['x-debug-token-link'],
+    exceptions: [{ class: 'TypeError', message: 'bad', relation: 'thrown' }, { class: 'Error', message: 'deep', relation: 'cause' }]
+  })
+  t.match(problem.exceptions[0].trace[0], /debug-answers\.test\.ts:\d+:\d+/)
+})
+
+t.test('clients that are not trusted get the application\'s own answers, with a token', async t => {
+  const app = await profiledApp(t)
+  app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
+  for (const outsider of [{ remoteAddress: '203.0.113.1' }, { headers: { ...browser, host: 'evil.test' } }]) {
+    const missing = await app.inject({ url: '/nowhere', headers: browser, ...outsider })
+    t.equal(missing.json().message, 'Route GET:/nowhere not found')
+    t.ok(missing.headers['x-debug-token'])
+    t.equal((await app.inject({ url: '/page', headers: browser, ...outsider })).body, page)
+  }
+})
+
+t.test('the toolbar is one tag before the last </body> of a page', async t => {
+  const app = await profiledApp(t)
+  app.get('/page', async (_request, reply) => reply.type('text/html').header('content-security-policy', "default-src 'self'").header('etag', '"1"').send(page))
+  app.get('/plain', async (_request, reply) => reply.type('text/html').send(Buffer.from('<body>text</body>')))
+  app.get('/form', async (_request, reply) => reply.code(422).type('text/html').send('<body>try again</body>'))
+  const { body, headers } = await app.inject({ url: '/page', headers: browser })
+  t.match(body, /^<html><body><p>Hello<\/p><script>"<\/body>"<\/script><script src="\/_profiler\/assets\/toolbar\.js[^<]*<\/script><\/BODY><\/html>$/i)
+  t.equal(headers['content-length'], String(Buffer.byteLength(body)))
+  t.match(headers, { etag: '"1"', 'content-security-policy': "default-src 'self'" })
+  t.match((await app.inject({ url: '/plain', headers: browser })).body, /^<body>text<script [^<]*<\/script><\/body>$/)
+  t.match((await app.inject({ url: '/form', headers: browser })).body, /^<body>try again<script /, 'a form with mistakes stays a form')
+})
+
+t.test('the toolbar leaves alone what is no page', async t => {
+  const app = await profiledApp(t)
+  const html = async (url: string, headers: Record<string, string>, status = 200, body = page) => {
+    app.get(url, async (_request, reply) => reply.code(status).type('text/html').headers(headers).send(body))
+  }
+  await html('/page', {})
+  await html('/encoded', { 'content-encoding': 'gzip' })
+  await html('/download', { 'content-disposition': 'attachment' })
+  await html('/moved', { location: '/' }, 302)
+  await html('/part', {}, 200, '<p>part</p>')
+  app.get('/json', async () => ({ html: page }))
+  app.get('/stream', async (_request, reply) => reply.type('text/html').send(Readable.from([page])))
+  app.get('/unchanged', async (_request, reply) => reply.code(304).type('text/html').send())
+  app.get('/raw', (_request, reply) => {
+    reply.hijack()
+    reply.raw.setHeader('content-type', 'text/html')
+    reply.raw.end(page)
+  })
+  for (const url of ['/encoded', '/download', '/moved', '/stream', '/raw']) {
+    t.equal((await app.inject({ url, headers: browser })).body, page, url)
+  }
+  t.equal((await app.inject({ url: '/part', headers: browser })).body, '<p>part</p>')
+  t.same((await app.inject({ url: '/json', headers: browser })).json(), { html: page })
+  t.equal((await app.inject({ url: '/unchanged', headers: browser })).body, '')
+  t.equal((await app.inject({ method: 'HEAD', url: '/page', headers: browser })).headers['content-length'], String(page.length))
+  for (const headers of [{ 'x-requested-with': 'XMLHttpRequest' }, { 'sec-fetch-dest': 'empty' }, { accept: '*/*' }]) {
+    t.equal((await app.inject({ url: '/page', headers: { ...browser, ...headers } })).body, page)
+  }
+  t.match((await app.inject({ url: '/page', headers: { ...browser, 'sec-fetch-dest': 'iframe' } })).body, 'toolbar.js')
+})
+
+t.test('raw answers are untouched, however they are written', async t => {
+  const app = await profiledApp(t)
+  const type = { 'content-type': 'text/html' }
+  app.get('/late', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, type)
+    setImmediate(() => reply.raw.end(page))
+  })
+  app.get('/flushed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, 'Fine', type).flushHeaders()
+    reply.raw.end(page)
+  })
+  app.get('/array', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, ['content-type', 'text/html']).end(page)
+  })
+  app.get('/pieces', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, type)
+    reply.raw.write('<body>')
+    reply.raw.end('</body>', 'latin1')
+  })
+  app.get('/twice', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, type).end(page)
+    t.throws(() => reply.raw.writeHead(500), { code: 'ERR_HTTP_HEADERS_SENT' })
+  })
+  const { port } = await listen(app)
+  for (const [url, body] of [['/late', page], ['/flushed', page], ['/array', page], ['/pieces', '</body>'], ['/twice', page]] as const) {
+    const text = await sendRaw(port, `GET ${url} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n`)
+    t.match(text, body, url)
+    t.notMatch(text, 'toolbar.js')
+    t.match(text, 'x-debug-token')
+    t.equal((await onlyProfile(t, app, url)).outcome, 'hijacked')
+  }
+})
+
+t.test('a page of the profiler that fails leaves the application\'s answer as it was', async t => {
+  const app = await profiledApp(t, {
+    panels: [{ name: 'bad', label: 'Bad', collect: () => 1, labels () { throw new Error('labels') }, toolbarItem () { throw new Error('item') }, body () { throw new Error('body') } }]
+  })
+  app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
+  const { body, headers } = await app.inject({ url: '/page', headers: browser })
+  t.match(body, 'toolbar.js')
+  const shown = await app.inject({ url: `/_profiler/${headers['x-debug-token']}?panel=bad`, headers: browser })
+  t.equal(shown.statusCode, 200)
+})
+
+t.test('links lead to the origin the request came to, or to the one that is configured', async t => {
+  const app = await profiledApp(t)
+  t.match((await app.inject({ url: '/', headers: { host: 'museum.test:8080' } })).headers['x-debug-token-link'], 'http://museum.test:8080/_profiler/')
+  t.match((await app.inject({ url: '/', headers: { host: 'a"b' } })).headers['x-debug-token-link'], 'http://localhost/_profiler/')
+  const behind = await profiledApp(t, { linkOrigin: 'https://debug.test', base: '/-/profiler' })
+  t.match((await behind.inject('/')).headers['x-debug-token-link'], 'https://debug.test/-/profiler/')
+})

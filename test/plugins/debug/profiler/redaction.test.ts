@@ -1,0 +1,146 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import formbody from 'node:querystring'
+import t from 'tap'
+import { html } from '../../../../plugins/debug/profiler/index.ts'
+import { profiledApp } from './profiled-app.ts'
+
+// Each is planted in one place, and must be nowhere in what the profiler shows or stores.
+const secrets = {
+  authorization: 'plantedauthorization01',
+  basic: 'plantedbasicpassword02',
+  apiKey: 'plantedapikey03',
+  cookie: 'plantedcookie04',
+  encodedCookie: 'planted cookie/05',
+  setCookie: 'plantedsetcookie06',
+  query: 'plantedquery07',
+  referer: 'plantedreferer08',
+  json: 'plantedjson09',
+  nested: 'plantednested10',
+  form: 'plantedform11',
+  parameter: 'plantedparameter12',
+  sql: 'plantedsql13',
+  logField: 'plantedlogfield14',
+  logMessage: 'plantedlogmessage15',
+  errorProperty: 'plantederrorproperty16',
+  errorMessage: 'plantederrormessage17',
+  cause: 'plantedcause18',
+  environment: 'plantedenvironment19',
+  urlPassword: 'plantedurlpassword20',
+  webToken: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwbGFudGVkMjEifQ.c2lnbmF0dXJlMjE',
+  panel: 'plantedpanel22'
+}
+
+t.test('no planted secret is in any page, form or file', async t => {
+  process.env.PLANTED_SECRET_KEY = secrets.environment
+  t.teardown(() => { delete process.env.PLANTED_SECRET_KEY })
+  const directory = t.testdir()
+  const app = await profiledApp(t, {
+    directory,
+    panels: [{ name: 'extra', label: 'Extra', collect: () => ({ apiToken: secrets.panel, shown: 'visible' }), body: data => html`<p>${JSON.stringify(data)}</p>` }]
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, { ...formbody.parse(String(body)) })
+  })
+  app.post<{ Body: { password: string } }>('/reset/:token', async function failing (request, reply) {
+    const { password } = request.body
+    reply.header('set-cookie', `session=${secrets.setCookie}; Path=/; HttpOnly`)
+    request.log.info({ user: 'visible', password: secrets.logField, headers: request.headers }, `signed in with password=${secrets.logMessage}`)
+    request.recorder?.record({ kind: 'query', name: 'insert', detail: `insert into users values ('${password}') -- secret: ${secrets.sql}` }, 1)
+    const cause = new Error(`connect postgres://portico:${secrets.urlPassword}@localhost/db with token=${secrets.cause}`)
+    throw Object.assign(new Error(`cannot use ${password}, ${secrets.environment}, ${secrets.webToken} nor {"secret":"${secrets.errorMessage}"}`, { cause }), {
+      clientSecret: secrets.errorProperty
+    })
+  })
+  const headers = {
+    authorization: `Bearer ${secrets.authorization}`,
+    'proxy-authorization': `Basic ${Buffer.from(`user:${secrets.basic}`).toString('base64')}`,
+    'x-api-key': secrets.apiKey,
+    cookie: `theme=${secrets.cookie}; other=${encodeURIComponent(secrets.encodedCookie)}`,
+    referer: `https://example.org/?access_token=${secrets.referer}&next=visible`
+  }
+  const url = `/reset/${secrets.parameter}?api_key=${secrets.query}&page=visible`
+  const pages: string[] = []
+  for (const accept of ['text/html', 'application/json', 'text/markdown']) {
+    for (const request of [
+      { 'content-type': 'application/json', payload: JSON.stringify({ password: secrets.json, deep: { credentials: { name: secrets.nested } } }) },
+      { 'content-type': 'application/x-www-form-urlencoded', payload: formbody.stringify({ password: secrets.form, name: 'visible' }) }
+    ]) {
+      const { payload, ...type } = request
+      const response = await app.inject({ method: 'POST', url, headers: { ...headers, ...type, accept }, payload })
+      t.equal(response.statusCode, 500)
+      // The application's own JSON is its own affair.
+      if (accept !== 'application/json') pages.push(response.body)
+      const { profiles } = await app.profiler.search({ perPage: 1 })
+      const base = `/_profiler/${profiles[0]?.token}`
+      const panels = ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'extra', 'configuration']
+      for (const page of [base, `${base}/exception`, '/_profiler/', ...panels.map(panel => `${base}?panel=${panel}`)]) {
+        const answer = await app.inject({ url: page, headers: { accept } })
+        t.equal(answer.statusCode, 200, page)
+        pages.push(answer.body)
+      }
+    }
+  }
+  const files = readdirSync(directory).map(name => readFileSync(join(directory, name), 'utf8'))
+  for (const [where, secret] of Object.entries(secrets)) {
+    for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64').replace(/=+$/, '')]) {
+      t.notOk(pages.some(page => page.includes(form)), `${where} is on no page`)
+      t.notOk(files.some(file => file.includes(form)), `${where} is in no file`)
+    }
+  }
+  t.ok(pages.some(page => page.includes('visible')), 'what is no secret is shown')
+})
+
+t.test('a password as short and plain as a word leaves the record readable', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async () => 'ok')
+  const { headers } = await app.inject({ method: 'POST', url: '/', payload: { password: 'request', pin: 1234, secrets: [1, null, true], note: 'a request' } })
+  const profile = await app.profiler.find(String(headers['x-debug-token']))
+  t.same(profile?.request.body, { password: '[masked]', pin: '[masked]', secrets: ['[masked]', null, '[masked]'], note: 'a [masked]' })
+})
+
+t.test('values of any kind become plain data within bounds', async t => {
+  const app = await profiledApp(t, { profileBounds: { values: 20, depth: 3, text: 100 } })
+  class Odd {
+    get failing () { throw new Error('getter') }
+  }
+  app.addContentTypeParser('text/odd', (_request, _payload, done) => {
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    const failing = Object.defineProperty({}, 'failing', { enumerable: true, get: () => new Odd().failing })
+    done(null, {
+      cycle,
+      failing,
+      date: new Date(0),
+      noDate: new Date(NaN),
+      error: new Error('inside'),
+      map: new Map([['key1', 1]]),
+      set: new Set([1n]),
+      bytes: Buffer.alloc(3),
+      buffer: new ArrayBuffer(2),
+      fn: function named () {},
+      symbol: Symbol('s'),
+      infinite: Infinity,
+      nothing: undefined,
+      long: 'x'.repeat(500)
+    })
+  })
+  app.post('/', async () => 'ok')
+  const { headers } = await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'text/odd' }, payload: 'x' })
+  const profile = await app.profiler.find(String(headers['x-debug-token']))
+  t.match(profile?.request.body, {
+    cycle: { self: { self: '[object]' } },
+    failing: { failing: '[getter threw]' },
+    date: '1970-01-01T00:00:00.000Z',
+    noDate: 'Invalid Date',
+    error: 'Error: inside',
+    map: { key1: 1 },
+    set: ['1'],
+    bytes: '[3 bytes]',
+    buffer: '[2 bytes]',
+    fn: '[function named]',
+    symbol: 'Symbol(s)',
+    infinite: 'Infinity'
+  })
+  t.match(profile?.dropped, [{ what: 'values' }])
+})

@@ -1,0 +1,241 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import t from 'tap'
+import type { Profile } from '../../../../plugins/debug/profiler/profile.ts'
+import { ProfileStore } from '../../../../plugins/debug/profiler/profile-store.ts'
+import { defaultStoreBounds, type StoreBounds } from '../../../../plugins/debug/profiler/bounds.ts'
+import { Segment } from '../../../../plugins/debug/profiler/segment.ts'
+import { summarise } from '../../../../plugins/debug/profiler/profile-text.ts'
+import { onlyProfile, profiledApp } from './profiled-app.ts'
+
+type Test = Parameters<typeof profiledApp>[0]
+
+async function exampleProfile (t: Test): Promise<Profile> {
+  const app = await profiledApp(t)
+  app.get('/example/:id', async () => 'ok')
+  await app.inject('/example/1')
+  return onlyProfile(t, app, '/example/1')
+}
+
+function storeIn (directory: string, bounds: Partial<StoreBounds> = {}) {
+  const complaints: string[] = []
+  const store = new ProfileStore({
+    directory,
+    bounds: { ...defaultStoreBounds, ...bounds },
+    complain: (_error, message) => { complaints.push(message) }
+  })
+  return { store, complaints }
+}
+
+function write (store: ProfileStore, profile: Profile, token: string, changes: Partial<Profile> = {}) {
+  const changed = { ...profile, ...changes, token }
+  store.write(summarise(changed), JSON.stringify(changed))
+}
+
+function bytesIn (directory: string): number {
+  return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
+}
+
+t.test('profiles survive a restart', async t => {
+  const directory = t.testdir()
+  const first = await profiledApp(t, { directory })
+  first.get('/', async () => 'ok')
+  const { headers } = await first.inject('/')
+  await first.close()
+  const second = await profiledApp(t, { directory })
+  const profile = await second.profiler.find(String(headers['x-debug-token']))
+  t.equal(profile?.url, '/')
+  t.ok(second.profiler.viewContext(profile ?? await exampleProfile(t)).configuration, 'with the configuration they ran under')
+})
+
+t.test('two applications on one directory read each other\'s profiles as they come', async t => {
+  const directory = t.testdir()
+  const [one, other] = [await profiledApp(t, { directory }), await profiledApp(t, { directory })]
+  for (const app of [one, other]) app.get('/', async () => 'ok')
+  for (let round = 1; round <= 3; round++) {
+    const { headers } = await one.inject('/')
+    await one.profiler.settled()
+    t.ok(await other.profiler.find(String(headers['x-debug-token'])))
+    await other.inject('/')
+    await other.profiler.settled()
+    t.equal((await one.profiler.search({})).total, round * 2)
+  }
+})
+
+t.test('what another process wrote before it was killed is there', async t => {
+  const directory = t.testdir()
+  const program = `
+    import Fastify from 'fastify'
+    import profiler from './plugins/debug/profiler/index.ts'
+    const app = Fastify()
+    await app.register(profiler, { directory: process.argv[1] })
+    app.get('/', async () => 'ok')
+    for (let request = 0; request < 20; request++) await app.inject('/')
+    await app.profiler.settled()
+    console.log('written')
+    setInterval(() => {}, 1000)
+  `
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const app = await profiledApp(t, { directory })
+  t.equal((await app.profiler.search({})).total, 20)
+  t.equal((await app.profiler.find('latest'))?.status, 200)
+})
+
+t.test('ten thousand profiles are searched within 50 ms', async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  const { store } = storeIn(directory, { profiles: 20_000 })
+  const start = Date.now() - 10_000
+  for (let index = 0; index < 10_000; index++) {
+    write(store, profile, `token-${index}`, {
+      time: start + index,
+      duration: index,
+      status: index % 10 === 0 ? 404 : 200,
+      url: `/page/${index}`,
+      method: index % 2 === 0 ? 'GET' : 'POST',
+      host: index % 3 === 0 ? 'one.test' : 'two.test',
+      labels: { license: index % 5 === 0 ? 'Louvre' : 'Prado' }
+    })
+  }
+  const searches = [
+    [{}, 10_000], [{ token: 'token-77' }, 1], [{ method: 'post' }, 5000], [{ status: '404' }, 1000], [{ status: '4xx' }, 1000],
+    [{ status: '>=400' }, 1000], [{ status: '<300' }, 9000], [{ status: '<= 200' }, 9000], [{ status: '>404' }, 0], [{ status: 'none' }, 0],
+    [{ status: 'odd' }, 0], [{ url: '/PAGE/123' }, 11], [{ route: '/example/:id' }, 10_000], [{ host: 'one' }, 3334], [{ ip: '127.' }, 10_000],
+    [{ durationFrom: 9000, durationTo: 9009 }, 10], [{ timeFrom: start + 5, timeTo: start + 9 }, 5], [{ labels: { license: 'louvre' } }, 2000],
+    [{ labels: { none: 'such' } }, 0], [{ status: '4xx', labels: { license: 'Louvre' }, host: 'one' }, 334]
+  ] as const
+  const times: number[] = []
+  for (const [criteria, total] of searches) {
+    const before = performance.now()
+    const result = store.search(criteria)
+    times.push(performance.now() - before)
+    t.equal(result.total, total, JSON.stringify(criteria))
+  }
+  t.comment(`slowest of ${times.length} searches: ${Math.max(...times).toFixed(1)} ms`)
+  t.ok(Math.max(...times) < 50)
+  const second = store.search({ page: 2, perPage: 50, status: '200' })
+  t.same([second.page, second.pages, second.profiles.length, second.profiles[0]?.token], [2, 180, 50, 'token-9944'])
+  t.equal(store.search({ page: 999 }).page, 500)
+  store.close()
+})
+
+t.test('the store stays within its bounds by dropping the oldest', async t => {
+  const profile = await exampleProfile(t)
+  for (const bounds of [{ profiles: 100 }, { bytes: 200_000 }]) {
+    const directory = t.testdir()
+    const { store } = storeIn(directory, bounds)
+    for (let index = 0; index < 1000; index++) {
+      write(store, profile, `token-${index}`)
+      if (index % 50 === 0) t.ok(bytesIn(directory) <= (bounds.bytes ?? Infinity))
+    }
+    const { total } = store.search({})
+    t.ok(total <= (bounds.profiles ?? 1000) && total >= 20, `${total} profiles`)
+    t.equal(store.find('token-0'), null)
+    t.equal(store.find('token-999')?.token, 'token-999')
+    store.close()
+  }
+})
+
+t.test('profiles that are too old are found no more, and dropped at the next write', async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  const { store } = storeIn(directory, { age: 60_000 })
+  write(store, profile, 'old', { time: Date.now() - 120_000 })
+  t.equal(store.find('old'), null)
+  t.equal(store.search({}).total, 0)
+  write(store, profile, 'new', { time: Date.now() })
+  t.equal(readdirSync(directory).length, 1)
+  t.ok(store.find('new'))
+  store.close()
+})
+
+t.test('an unwritable folder costs one log line, and the newest profiles are kept in memory', async t => {
+  const lines: string[] = []
+  const directory = join(t.testdir({ file: 'in the way' }), 'file', 'profiles')
+  const app = await profiledApp(t, { directory }, { logger: { level: 'warn', stream: new Writable({ write (line, _encoding, done) { lines.push(String(line)); done() } }) } })
+  app.get('/', async () => 'ok')
+  for (let request = 0; request < 60; request++) t.equal((await app.inject('/')).body, 'ok')
+  t.equal((await app.profiler.search({})).total, 50)
+  t.equal((await app.profiler.find('latest'))?.status, 200)
+  t.equal(lines.filter(line => line.includes('cannot write')).length, 1)
+})
+
+t.test('what could not be written while a file was in the way is followed by what can', async t => {
+  const profile = await exampleProfile(t)
+  const directory = join(t.testdir({ profiles: 'in the way' }), 'profiles')
+  const { store, complaints } = storeIn(directory)
+  write(store, profile, 'lost')
+  write(store, profile, 'lost too')
+  t.equal(store.find('lost')?.token, 'lost')
+  t.equal(complaints.length, 1)
+  rmSync(directory)
+  write(store, profile, 'after')
+  t.equal(store.find('after')?.token, 'after')
+  t.equal(readdirSync(directory).length, 1)
+  store.close()
+})
+
+t.test('a full disk is an error that leaves the segment as it was', { skip: !existsSync('/dev/full') }, async t => {
+  const profile = await exampleProfile(t)
+  const segment = new Segment('/dev/full')
+  t.throws(() => segment.append(summarise(profile), JSON.stringify(profile)), { code: 'ENOSPC' })
+  t.equal(segment.size, 0)
+  t.same(segment.entries, [])
+  segment.close()
+})
+
+t.test('corrupt records are skipped with one log line', async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  const { store } = storeIn(directory)
+  write(store, profile, 'good')
+  store.write(summarise({ ...profile, token: 'half' }), '{"version":1,')
+  store.write(summarise({ ...profile, token: 'other' }), JSON.stringify({ ...profile, token: 'not it' }))
+  store.close()
+  const [name = ''] = readdirSync(directory)
+  appendFileSync(join(directory, name), 'no tab\n{broken\t{}\n{"token":1}\t{}\n{"token":"cut off')
+  const { store: reader, complaints } = storeIn(directory)
+  t.equal(reader.search({}).total, 3)
+  t.equal(reader.find('good')?.token, 'good')
+  t.equal(reader.find('half'), null)
+  t.equal(reader.find('other'), null)
+  t.equal(reader.find('cut off'), null)
+  t.same(complaints, ['The profiler found a stored profile that cannot be read, and skips it'])
+})
+
+t.test('a folder deleted under a running process is made anew', async t => {
+  const profile = await exampleProfile(t)
+  const directory = join(t.testdir(), 'profiles')
+  const { store, complaints } = storeIn(directory)
+  write(store, profile, 'one')
+  rmSync(directory, { recursive: true })
+  t.equal(store.find('one'), null)
+  write(store, profile, 'two')
+  t.equal(store.find('two')?.token, 'two')
+  t.same(complaints, [])
+  store.close()
+})
+
+t.test('a hundred thousand queries and a body of 100 MB stay within a profile\'s bounds, and what is dropped is said', { timeout: 60_000 }, async t => {
+  const directory = t.testdir()
+  const app = await profiledApp(t, { directory, profileBounds: { bytes: 200_000 } }, { bodyLimit: 200 * 1024 * 1024 })
+  app.post('/', async request => {
+    for (let query = 0; query < 100_000; query++) request.recorder?.span({ kind: 'query', name: 'select', detail: 'select '.repeat(20) }).end()
+    return 'ok'
+  })
+  const payload = JSON.stringify({ text: 'x'.repeat(100 * 1024 * 1024) })
+  const response = await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload })
+  t.equal(response.statusCode, 200)
+  const profile = await onlyProfile(t, app, '/')
+  t.ok(JSON.stringify(profile).length <= 200_000)
+  t.equal(profile.request.bodySize, payload.length)
+  const spans = profile.dropped.filter(({ what }) => what === 'spans').reduce((sum, { count }) => sum + count, 0)
+  t.equal(spans + profile.spans.length, 100_001, 'every span is there or counted')
+  t.match(JSON.stringify(profile.request.body), 'characters')
+})

@@ -1,0 +1,203 @@
+import fp from 'fastify-plugin'
+import t from 'tap'
+import type { Profile, Span } from '../../../../plugins/debug/profiler/profile.ts'
+import { onlyProfile, profiledApp } from './profiled-app.ts'
+
+function spanNamed ({ spans }: Profile, name: string): Span {
+  const span = spans.find(candidate => candidate.name === name)
+  if (span === undefined) throw new Error(`There is no span "${name}" among ${spans.map(each => each.name).join(', ')}.`)
+  return span
+}
+
+/** How long each nap really took, by its length: timers are late on a busy machine. */
+const naps = new Map<number, number>()
+
+function nap (milliseconds: number, done: () => void): void {
+  const start = performance.now()
+  setTimeout(() => {
+    naps.set(milliseconds, performance.now() - start)
+    done()
+  }, milliseconds)
+}
+
+function sleep (milliseconds: number): Promise<void> {
+  return new Promise(resolve => { nap(milliseconds, resolve) })
+}
+
+function takes (t: Parameters<typeof profiledApp>[0], profile: Profile, name: string, milliseconds: number) {
+  const { duration } = spanNamed(profile, name)
+  const slept = naps.get(milliseconds) ?? 0
+  t.ok(slept >= milliseconds - 1 && Math.abs(duration - slept) <= 3, `${name} took ${duration} ms, it slept ${slept}`)
+}
+
+t.test('hooks, route hooks and handlers appear with the time they took, under their own names', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onRequest', async function asyncRequest () { await sleep(5) })
+  app.addHook('onRequest', function callbackRequest (_request, _reply, done) { nap(7, done) })
+  app.addHook('preParsing', async function asyncParsing () { await sleep(6) })
+  app.addHook('preValidation', function callbackValidation (_request, _reply, done) { nap(8, done) })
+  app.addHook('preHandler', async function asyncHandler () { await sleep(9) })
+  app.addHook('preSerialization', function callbackSerialization (_request, _reply, payload, done) { nap(10, () => done(null, payload)) })
+  app.addHook('onSend', async function asyncSend () { await sleep(11) })
+  app.addHook('onResponse', function callbackResponse (_request, _reply, done) { nap(12, done) })
+  app.addHook('onResponse', async function asyncResponse () { await sleep(13) })
+  app.post('/', {
+    preHandler: [async function routeHook () { await sleep(14) }],
+    handler: async function sleepyHandler () {
+      await sleep(15)
+      return { slept: true }
+    }
+  })
+  t.same((await app.inject({ method: 'POST', url: '/', payload: {} })).json(), { slept: true })
+  const profile = await onlyProfile(t, app, '/')
+  const names = ['asyncRequest', 'callbackRequest', 'asyncParsing', 'callbackValidation', 'asyncHandler',
+    'callbackSerialization', 'asyncSend', 'callbackResponse', 'asyncResponse', 'routeHook', 'sleepyHandler']
+  const times = [5, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15]
+  names.forEach((name, index) => takes(t, profile, name, times[index] ?? 0))
+  t.same(profile.lifecycle.map(({ name, listeners }) => [name, listeners.map(id => profile.spans[id]?.name)]), [
+    ['kernel.request', ['asyncRequest', 'callbackRequest', 'asyncParsing']],
+    ['kernel.controller', ['callbackValidation', 'asyncHandler']],
+    ['kernel.controller_arguments', ['routeHook']],
+    ['kernel.response', ['callbackSerialization', 'asyncSend']],
+    ['kernel.finish_request', ['callbackResponse', 'asyncResponse']]
+  ])
+  t.ok(profile.lifecycle.every(({ start, interrupted }) => start !== null && interrupted === null))
+  t.match(spanNamed(profile, 'routeHook').location?.file, /tracer\.test\.ts$/)
+})
+
+t.test('not-found and error handlers appear with the time they took', async t => {
+  const app = await profiledApp(t)
+  app.setNotFoundHandler({ preHandler: async function beforeNotFound () { await sleep(6) } }, async function nothingThere (_request, reply) {
+    await sleep(8)
+    return reply.code(404).send('nothing')
+  })
+  app.setErrorHandler(async function mend (_error, _request, reply) {
+    await sleep(12)
+    return reply.code(500).send('mended')
+  })
+  app.get('/broken', async function breaking () { throw new Error('broken') })
+  app.get('/route', {
+    errorHandler: function mendRoute (_error, _request, reply) { nap(5, () => { reply.code(500).send('route') }) },
+    handler: function throwing () { throw new TypeError('at once') }
+  })
+  await app.inject('/nowhere')
+  const missing = await onlyProfile(t, app, '/nowhere')
+  takes(t, missing, 'beforeNotFound', 6)
+  takes(t, missing, 'nothingThere', 8)
+  await app.inject('/broken')
+  const broken = await onlyProfile(t, app, '/broken')
+  takes(t, broken, 'mend', 12)
+  t.equal(spanNamed(broken, 'breaking').outcome, 'threw')
+  t.equal(spanNamed(broken, 'mend').kind, 'error-handler')
+  await app.inject('/route')
+  const route = await onlyProfile(t, app, '/route')
+  t.equal(route.exceptions[0]?.class, 'TypeError')
+  t.equal(spanNamed(route, 'mendRoute').routeLevel, true)
+})
+
+t.test('what interrupted a dispatch point is named, whether it threw, failed or answered', async t => {
+  const app = await profiledApp(t)
+  app.get('/threw', { onRequest: async function refusing () { throw new Error('no') } }, async () => 'never')
+  app.get('/failed', { preHandler: function failing (_request, _reply, done) { done(new Error('no')) } }, async () => 'never')
+  app.get('/answered', { onRequest: function answering (_request, reply) { reply.code(403).send('no') } }, async () => 'never')
+  app.get('/returned', { preHandler: async function returning (_request, reply) { return reply.code(401).send('no') } }, async () => 'never')
+  for (const [url, point, name, exception] of [
+    ['/threw', 0, 'refusing', 0], ['/failed', 2, 'failing', 0], ['/answered', 0, 'answering', null], ['/returned', 2, 'returning', null]
+  ] as const) {
+    await app.inject(url)
+    const { lifecycle, spans } = await onlyProfile(t, app, url)
+    const interrupted = lifecycle[point]?.interrupted
+    t.equal(spans[interrupted?.span ?? -1]?.name, name)
+    t.equal(interrupted?.exception, exception)
+    t.notOk(spans.some(({ kind }) => kind === 'handler'), 'the handler never ran')
+  }
+})
+
+t.test('the plugin that registers a hook is named, and not the one loaded before it', async t => {
+  const app = await profiledApp(t)
+  await app.register(fp(async function first (scope) {
+    await sleep(1)
+    scope.addHook('onRequest', async function ofFirst () {})
+  }, { name: 'first' }))
+  app.addHook('onRequest', async function ofApplication () {})
+  app.register(function second (scope, _options, done) {
+    scope.addHook('onRequest', async function ofSecond () {})
+    scope.get('/', async () => 'ok')
+    done()
+  })
+  await app.inject('/')
+  const profile = await onlyProfile(t, app, '/')
+  t.equal(spanNamed(profile, 'ofFirst').plugin, 'first')
+  t.equal(spanNamed(profile, 'ofApplication').plugin, null)
+  t.equal(spanNamed(profile, 'ofSecond').plugin, 'second')
+  const { configuration } = app.profiler.viewContext(profile)
+  t.same(configuration?.plugins.children.map(({ name }) => name), ['first', 'second'])
+  t.same(configuration?.routes.map(({ url, method, plugin }) => ({ url, method, plugin })), [{ url: '/', method: ['GET'], plugin: 'second' }])
+})
+
+t.test('hooks that an onRoute hook adds to a route are timed', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onRoute', function addToRoute (route) {
+    route.preHandler = async function addedLater () { await sleep(5) }
+  })
+  app.get('/', async () => 'ok')
+  await app.inject('/')
+  takes(t, await onlyProfile(t, app, '/'), 'addedLater', 5)
+})
+
+t.test('functions keep what Fastify asks of them: this, arity, asyncness', async t => {
+  const app = await profiledApp(t)
+  app.decorate('answer', 42)
+  app.addHook('onRequest', async function keeping () { t.equal(Reflect.get(this, 'answer'), 42) })
+  app.get('/', async function handler () { return { answer: Reflect.get(this, 'answer') } })
+  const hooks = { three: async (_request: unknown, _reply: unknown, _done: unknown) => {} }
+  t.throws(() => app.addHook('onRequest', Reflect.get(hooks, String('three'))), { code: 'FST_ERR_HOOK_INVALID_ASYNC_HANDLER' })
+  t.throws(() => app.addHook('onSend', Reflect.get({}, 'none')), { code: 'FST_ERR_HOOK_INVALID_HANDLER' })
+  t.throws(() => app.setErrorHandler(Reflect.get({}, 'none')), { code: 'FST_ERR_ERROR_HANDLER_NOT_FN' })
+  t.same((await app.inject('/')).json(), { answer: 42 })
+})
+
+t.test('a panel adds spans of its own, during a hook and past the answer', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async function reading (request) {
+    request.recorder?.record({ kind: 'cache', name: 'read', detail: 'key' }, 0.5)
+    const query = request.recorder?.span({ kind: 'query', name: 'select', detail: 'select 1' })
+    nap(20, () => {
+      query?.end()
+      query?.end('threw')
+    })
+    return 'ok'
+  })
+  await app.inject('/')
+  const profile = await onlyProfile(t, app, '/')
+  takes(t, profile, 'select', 20)
+  t.equal(spanNamed(profile, 'select').outcome, 'continued')
+  t.equal(profile.spans[spanNamed(profile, 'read').parent ?? -1]?.name, 'reading')
+})
+
+t.test('a profile does not wait for ever for what a panel never ends', async t => {
+  const app = await profiledApp(t, { patience: 10 })
+  app.get('/', async request => {
+    request.recorder?.span({ kind: 'query', name: 'endless' })
+    return 'ok'
+  })
+  await app.inject('/')
+  t.equal(spanNamed(await onlyProfile(t, app, '/'), 'endless').outcome, 'unfinished')
+})
+
+t.test('routes that nearly matched are named, with the methods and the slash', async t => {
+  const app = await profiledApp(t)
+  app.put('/things/:id', async () => 'put')
+  app.get('/items/', async () => 'list')
+  app.get('/version', async () => '1')
+  app.get('*', { constraints: { host: 'elsewhere' } }, async () => 'all')
+  for (const [url, expected] of [
+    ['/things/5', 'method PUT /things/:id'], ['/items', 'slash GET /items/'], ['/versoin', 'similar GET /version']
+  ] as const) {
+    await app.inject(url)
+    const { routing } = await onlyProfile(t, app, url)
+    const [nearest] = routing.nearMisses
+    t.equal(routing.matched, null)
+    t.equal(`${nearest?.reason} ${nearest?.method} ${nearest?.url}`, expected)
+  }
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { renderClassChain, renderExceptions } from '../../../../../plugins/debug/profiler/views/exceptions.ts'
+import { renderExceptionPanel } from '../../../../../plugins/debug/profiler/views/exception-panel.ts'
+import { exceptionsMarkdown } from '../../../../../plugins/debug/profiler/views/exceptions-markdown.ts'
+import { stackTraceText } from '../../../../../plugins/debug/profiler/views/stack-trace.ts'
+import { context, exception, failedProfile, foreignFrames, notFoundProfile, ownFrame, profile } from './example-profile.ts'
+
+const place = { root: '/srv/museum', editorUrl: null }
+
+t.test('the chain reads as a sentence: thrown, caused by, with, and', async t => {
+  const text = String(renderClassChain(failedProfile().exceptions)).replace(/<[^>]+>/g, '').replace(/\s+/g, ' ').trim()
+  t.equal(text, 'MuseumError caused by AggregateError with ConnectionError and ConnectionError and TimeoutError')
+})
+
+t.test('every exception is shown with its own frames, and whose cause or member it is', async t => {
+  const text = String(renderExceptions(failedProfile().exceptions, place))
+  t.equal(text.match(/<article/g)?.length, 5)
+  t.match(text, /Cause of <a href="#exception-1">MuseumError/)
+  t.match(text, /Member of <a href="#exception-2">AggregateError/)
+})
+
+t.test('own code stands open, the rest is folded under the names of its packages', async t => {
+  const text = String(renderExceptions([exception()], place))
+  t.match(text, /<li class="own">.*<pre class="source"/s)
+  t.match(text, '3 frames of fastify, @fastify/cookie, Node')
+  t.match(text, '<details class="folded">')
+})
+
+t.test('frames above own code are folded apart from those below it', async t => {
+  const text = String(renderExceptions([exception({ frames: [...foreignFrames(), ownFrame(), ...foreignFrames()] })], place))
+  t.equal(text.match(/<details class="folded">/g)?.length, 2)
+})
+
+t.test('a frame from neither the application nor a package has a place all the same', async t => {
+  t.match(String(renderExceptions([exception({ frames: [{ function: null, kind: 'module', file: '/opt/other.js', line: 1, column: 1 }] })], place)), /1 frame of elsewhere.*anonymous/s)
+})
+
+t.test('the sources of a deep recursion are folded from the seventh on', async t => {
+  const text = String(renderExceptions([exception({ frames: Array.from({ length: 8 }, () => ownFrame()) })], place))
+  t.equal(text.match(/<details><summary>Source/g)?.length, 2)
+})
+
+t.test('an exception without message or stack says so', async t => {
+  const text = String(renderExceptions([exception({ message: '', frames: [] })], place))
+  t.match(text, 'No message.')
+  t.match(text, 'No stack trace.')
+})
+
+t.test('the code, status and properties of an exception are shown', async t => {
+  const text = String(renderExceptions([exception({ code: 'E_X', statusCode: 418, properties: { museum: 7 } })], place))
+  t.match(text, /E_X.*418.*1 property.*museum/s)
+})
+
+t.test('a parent that is not in the list is not linked', async t => {
+  t.notMatch(String(renderExceptions([exception({ relation: 'cause', parent: 9 })], place)), 'Cause of')
+})
+
+t.test('the panel of a routing failure begins with what would have matched', async t => {
+  t.match(String(renderExceptionPanel(context(notFoundProfile()))), /What would have matched.*NotFoundHttpError/s)
+})
+
+t.test('the panel of another failure does not speak of routes', async t => {
+  t.notMatch(String(renderExceptionPanel(context(failedProfile()))), 'What would have matched')
+})
+
+t.test('the panel of a request without exceptions says so', async t => {
+  t.match(String(renderExceptionPanel(context(profile()))), 'Nothing was thrown')
+})
+
+t.test('a stack trace reads as Node prints it', async t => {
+  t.equal(stackTraceText(exception({ frames: [ownFrame(), ownFrame({ function: null })] }), place.root),
+    'MuseumError: Museum 7 could not be shown\n    at showMuseum (routes/museums.ts:41:11)\n    at routes/museums.ts:41:11')
+  t.equal(stackTraceText(exception({ message: '', frames: [] }), place.root), 'MuseumError')
+})
+
+t.test('Markdown has the message, the source with its line marked, and the stack of each', async t => {
+  const text = exceptionsMarkdown(failedProfile().exceptions, place.root)
+  t.match(text, '### 1. MuseumError (thrown)')
+  t.match(text, '> 41 |     throw new MuseumError')
+  t.match(text, 'at showMuseum (routes/museums.ts:41:11)')
+  t.match(text, '### 5. TimeoutError (with)')
+})
+
+t.test('Markdown of an exception with no source has its stack only', async t => {
+  t.notMatch(exceptionsMarkdown([exception({ message: '', frames: foreignFrames() })], place.root), '```ts')
+})

@@ -1,0 +1,117 @@
+import t from 'tap'
+import type { SearchCriteria, SearchResult } from '../../../../../plugins/debug/profiler/profile.ts'
+import { missingText, renderNotFoundMarkdown, renderNotFoundPage } from '../../../../../plugins/debug/profiler/views/not-found-page.ts'
+import { renderSearchBar } from '../../../../../plugins/debug/profiler/views/search-bar.ts'
+import { renderSearchMarkdown } from '../../../../../plugins/debug/profiler/views/search-markdown.ts'
+import { renderSearchPage } from '../../../../../plugins/debug/profiler/views/search-page.ts'
+import { inputTime, searchQuery } from '../../../../../plugins/debug/profiler/views/search-query.ts'
+import { panels } from './example-panels.ts'
+import { failedProfile, profile, summary } from './example-profile.ts'
+
+const options = { base: '/_profiler', labels: ['license'] }
+const summaries = [summary(profile()), summary(failedProfile({ host: null, ip: null, routing: { ...profile().routing, matched: null } })), summary(profile({ status: null, outcome: 'aborted' }))]
+const everything: SearchCriteria = {
+  token: 'abc',
+  method: 'POST',
+  status: '>=400',
+  url: '/a?b',
+  route: '/:id',
+  host: 'louvre.example',
+  ip: '::1',
+  durationFrom: 5,
+  durationTo: 10,
+  timeFrom: Date.UTC(2026, 10, 21, 1, 11, 7),
+  timeTo: Date.UTC(2026, 10, 22),
+  labels: { license: 'Louvre' },
+  perPage: 50
+}
+
+function result (changes: Partial<SearchResult> = {}): SearchResult {
+  return { criteria: {}, profiles: summaries, total: 3, page: 1, pages: 1, ...changes }
+}
+
+t.test('the form asks for everything a profile can be found by, and is filled from the search', async t => {
+  const form = String(renderSearchBar(everything, { ...options, panel: 'exception' }))
+  for (const part of ['name="panel" value="exception"', 'name="url" value="/a?b"', '<option selected>POST', 'name="status" value="&gt;=400"', 'name="route" value="/:id"', 'name="host" value="louvre.example"', 'name="ip" value="::1"', 'name="license" value="Louvre"', 'name="token" value="abc"']) t.ok(form.includes(part), part)
+  t.match(form, /name="durationFrom"[^>]*value="5"/)
+  t.match(form, /name="timeFrom"[^>]*value="2026-11-21T01:11:07"/)
+})
+
+t.test('a method out of the ordinary can be searched for again, nonsense is left out', async t => {
+  t.match(String(renderSearchBar({ method: 'PROPFIND' }, options)), '<option selected>PROPFIND')
+  t.notMatch(String(renderSearchBar({ method: 'NONSENSE' }, { base: '' })), 'NONSENSE')
+})
+
+t.test('every field of the form has a label', async t => {
+  const form = String(renderSearchBar({}, options))
+  for (const [tag] of form.matchAll(/<(?:input|select)[^>]*>/g)) {
+    const id = / id="([^"]+)"/.exec(tag)?.[1]
+    t.ok(tag.includes('aria-label') || form.includes(`<label for="${id}"`), tag)
+  }
+})
+
+t.test('a query string says the search again', async t => {
+  t.equal(searchQuery(everything, 2), 'token=abc&method=POST&status=%3E%3D400&url=%2Fa%3Fb&route=%2F%3Aid&host=louvre.example&ip=%3A%3A1&durationFrom=5&durationTo=10&perPage=50&timeFrom=2026-11-21T01%3A11%3A07&timeTo=2026-11-22T00%3A00%3A00&license=Louvre&page=2')
+})
+
+t.test('a time that is none is left out', async t => {
+  t.equal(inputTime(NaN), '')
+})
+
+t.test('without criteria the page is the list of the newest', async t => {
+  t.match(renderSearchPage(result({ criteria: { page: 1, perPage: 20 } }), options), /<h1>Newest profiles <span class="count">3/)
+})
+
+t.test('a row says status, request, time, exception, route and labels, and leads to the profile', async t => {
+  const page = renderSearchPage(result(), options)
+  t.match(page, /badge good">200<.*href="\/_profiler\/k3Jx9PzQ4wTn">.*24\.6 ms.*route \/museums\/:id.*license Louvre/s)
+  t.match(page, /badge error">MuseumError.*1 logged error/s)
+  t.match(page, /badge warning">–<.*The client left/s)
+})
+
+t.test('a search says how many it found, and opens them in the panel asked for', async t => {
+  const page = renderSearchPage(result({ criteria: { status: '500' } }), { ...options, panel: 'exception' })
+  t.match(page, /<h1>3 profiles found/)
+  t.match(page, 'href="/_profiler/k3Jx9PzQ4wTn?panel=exception"')
+})
+
+t.test('a search that found nothing, and a store that holds nothing, say so', async t => {
+  t.match(renderSearchPage(result({ profiles: [], total: 0, criteria: { url: 'x' } }), options), 'No stored profile is like that.')
+  t.match(renderSearchPage(result({ profiles: [], total: 0 }), options), 'No profile is stored yet.')
+})
+
+t.test('pages lead to the newer and the older, and keep the search', async t => {
+  const middle = renderSearchPage(result({ criteria: { url: 'a', page: 2 }, page: 2, pages: 3 }), { ...options, panel: 'logs' })
+  t.match(middle, 'rel="prev" href="/_profiler/search?url=a&amp;panel=logs"')
+  t.match(middle, 'rel="next" href="/_profiler/search?url=a&amp;page=3&amp;panel=logs"')
+  t.notMatch(renderSearchPage(result({ page: 1, pages: 2 }), options), 'rel="prev"')
+  const last = renderSearchPage(result({ page: 2, pages: 2 }), options)
+  t.match(last, 'rel="prev" href="/_profiler/search"')
+  t.notMatch(last, 'rel="next"')
+})
+
+t.test('Markdown of a search is a table, with the page where there are several', async t => {
+  t.match(renderSearchMarkdown(result({ pages: 2 }), '/_profiler'), /^# Profiles: 3.*\| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s)
+  t.match(renderSearchMarkdown(result({ profiles: [] }), '/_profiler'), 'None.')
+})
+
+t.test('an unknown token is said to be so, and the newest are offered', async t => {
+  const page = renderNotFoundPage({ what: 'profile', token: '<b>' }, summaries, options)
+  t.match(page, 'There is no profile &quot;&lt;b&gt;&quot;: it may have expired')
+  t.match(page, 'href="/_profiler/k3Jx9PzQ4wTn"')
+})
+
+t.test('an unknown panel is answered with the panels there are', async t => {
+  const missing = { what: 'panel', token: 'abc', panel: 'nope', panels } as const
+  t.match(renderNotFoundPage(missing, [], options), /There is no panel &quot;nope&quot;.*\?panel=request.*\?panel=license.*No profile is stored/s)
+  t.match(renderNotFoundMarkdown(missing, [], '/_profiler'), 'Its panels: `request`, `performance`')
+})
+
+t.test('a request without an exception is offered as it is', async t => {
+  t.match(renderNotFoundPage({ what: 'exception', token: 'abc' }, [], options), /Request abc had no exception.*href="\/_profiler\/abc"/s)
+})
+
+t.test('Markdown of what is not there offers the newest', async t => {
+  t.match(renderNotFoundMarkdown({ what: 'profile', token: 'abc' }, summaries, '/_profiler'), /There is no profile.*## Newest profiles/s)
+  t.equal(missingText({ what: 'exception', token: 'abc' }), 'Request abc had no exception.')
+})
