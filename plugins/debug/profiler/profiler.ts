@@ -8,6 +8,7 @@ import { collect, type Exchange } from './collect.ts'
 import { describeConfiguration } from './configuration.ts'
 import { currentRecorder } from './current-recorder.ts'
 import { diagnose, diagnosticBody, type Diagnosis } from './debug-answer.ts'
+import type { StandingSecrets } from './mask.ts'
 import type { AnyPanel, Panel, ViewContext } from './panel.ts'
 import { PluginTree } from './plugin-tree.ts'
 import type { Configuration, Json, Profile, SearchCriteria, SearchResult } from './profile.ts'
@@ -27,7 +28,7 @@ export interface ProfilerParts {
   /** The application's, and all there are in the order of the menu. */
   ownPanels: ReadonlyArray<Panel<unknown>>
   panels: readonly AnyPanel[]
-  secrets: readonly string[]
+  secrets: StandingSecrets
   editorUrl: string | null
   root: string
   /** Origin of the links to profiles; null: that of the request. */
