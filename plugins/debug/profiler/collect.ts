@@ -7,7 +7,7 @@ import type { ProfileBounds } from './bounds.ts'
 import { hostName } from './access.ts'
 import { describeExceptions, type ChainLosses } from './exception-chain.ts'
 import { describeLifecycle } from './lifecycle.ts'
-import { Mask } from './mask.ts'
+import { Mask, type StandingSecrets } from './mask.ts'
 import type { Panel } from './panel.ts'
 import type { Dropped, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing } from './profile.ts'
 import type { Recorder } from './recorder.ts'
@@ -30,7 +30,7 @@ export interface Exchange {
 /** What collecting needs besides the exchange. */
 export interface CollectionParts {
   bounds: ProfileBounds
-  secrets: readonly string[]
+  secrets: StandingSecrets
   routes: RouteTable
   panels: ReadonlyArray<Panel<unknown>>
   configuration: string

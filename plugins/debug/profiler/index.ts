@@ -6,7 +6,7 @@ import { Access } from './access.ts'
 import { watchArrivals } from './arrival.ts'
 import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './bounds.ts'
 import { profiledLogger } from './log-recorder.ts'
-import { environmentSecrets } from './mask.ts'
+import { environmentSecrets, standingSecrets } from './mask.ts'
 import type { Panel } from './panel.ts'
 import type { Json } from './profile.ts'
 import { Profiler } from './profiler.ts'
@@ -77,7 +77,7 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
     complain,
     store: new ProfileStore({ directory, bounds: { ...defaultStoreBounds, ...options.storeBounds }, complain }),
     access: new Access({ allow: options.allow ?? [], isTrustedHost: options.isTrustedHost ?? (() => false) }),
-    secrets: [...environmentSecrets(process.env), ...(options.secrets ?? [])],
+    secrets: standingSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
     editorUrl: options.editorUrl ?? null,
     linkOrigin: options.linkOrigin ?? null,
     root: options.root ?? process.cwd(),

@@ -52,25 +52,50 @@ const pair = /([\w.[\]-]{2,60})(=|%3D)([^\s&#;"'<>%,)\\]+)/gi
 const member = /(\\?["'])([\w.-]{2,60})\1(\s*:\s*)(\\?["'])(.*?)\4/g
 const labelled = /\b([\w-]{2,40})(:\s+)([^\s"'&;,]+)/g
 
+/** Secrets that hold for all requests, made ready once. */
+export interface StandingSecrets {
+  texts: readonly string[]
+  pattern: RegExp | null
+}
+
+/** Makes secrets ready to be masked in every request. */
+export function standingSecrets (secrets: readonly string[]): StandingSecrets {
+  const texts = secrets.filter(canBeFound).flatMap(secret => [secret, encode(secret)])
+  return { texts, pattern: texts.length === 0 ? null : patternOf(texts) }
+}
+
+function canBeFound ({ length }: string): boolean {
+  return length >= shortestSecret && length <= 8192
+}
+
+/** One pattern of all secrets, the longest first, so that none is masked in part. */
+function patternOf (secrets: readonly string[]): RegExp {
+  const sorted = [...new Set(secrets)].sort((one, other) => other.length - one.length)
+  return new RegExp(sorted.map(secret => secret.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|'), 'g')
+}
+
 /**
  * Masks what one request brought along. Secrets are known by the name they stand under; once known, a
  * secret is masked wherever else it turns up: in a message, a URL, a query's parameters, a panel's data.
  */
 export class Mask {
   readonly #bounds: ProfileBounds
+  readonly #standing: StandingSecrets
+  /** Those of this request. */
   readonly #secrets = new Set<string>()
-  #known: RegExp | null = null
+  #known: RegExp | null
   /** Values left out because a structure held too many of them. */
   dropped = 0
 
-  constructor (bounds: ProfileBounds, secrets: readonly string[]) {
+  constructor (bounds: ProfileBounds, secrets: StandingSecrets) {
     this.#bounds = bounds
-    for (const secret of secrets) this.learn(secret)
+    this.#standing = secrets
+    this.#known = secrets.pattern
   }
 
   /** From now on this text is masked wherever it stands. */
   learn (secret: string): void {
-    if (secret.length < shortestSecret || secret.length > 8192 || this.#secrets.size >= 500) return
+    if (!canBeFound(secret) || this.#secrets.size >= 500) return
     this.#secrets.add(secret)
     this.#secrets.add(encode(secret))
     this.#known = null
@@ -151,7 +176,8 @@ export class Mask {
   #hide (text: string): string {
     if (text.length < shortestSecret) return text
     let result = text
-    if (this.#secrets.size > 0) result = result.replace(this.#pattern(), masked)
+    const known = this.#pattern()
+    if (known !== null) result = result.replace(known, masked)
     if (result.includes('=') || result.includes('%3')) {
       result = result.replace(pair, (whole, name: string, sign: string) => isSensitiveName(name) ? `${name}${sign}${masked}` : whole)
     }
@@ -166,12 +192,8 @@ export class Mask {
     return result
   }
 
-  /** One pattern of all secrets, the longest first, so that none is masked in part. */
-  #pattern (): RegExp {
-    if (this.#known === null) {
-      const secrets = [...this.#secrets].sort((one, other) => other.length - one.length)
-      this.#known = new RegExp(secrets.map(secret => secret.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|'), 'g')
-    }
+  #pattern (): RegExp | null {
+    if (this.#known === null && this.#secrets.size > 0) this.#known = patternOf([...this.#standing.texts, ...this.#secrets])
     return this.#known
   }
 

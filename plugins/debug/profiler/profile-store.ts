@@ -56,8 +56,7 @@ export class ProfileStore {
       this.#bytes += segment.size - before
       this.#troubles.delete('write')
     } catch (error) {
-      this.#current?.close()
-      this.#current = null
+      this.#abandonCurrent()
       this.#unwritten.set(summary.token, { summary, profile })
       const [oldest] = this.#unwritten.keys()
       if (this.#unwritten.size > unwrittenKept && oldest !== undefined) this.#unwritten.delete(oldest)
@@ -166,6 +165,21 @@ export class ProfileStore {
     }
     if (this.#current === null) throw new Error('There is no segment to write to.')
     return this.#current
+  }
+
+  /** After a failed write: begin anew next time, and leave no empty file behind for each failure. */
+  #abandonCurrent (): void {
+    const segment = this.#current
+    if (segment === null) return
+    this.#current = null
+    segment.close()
+    if (segment.entries.length > 0) return
+    this.#forget(segment)
+    try {
+      segment.delete()
+    } catch {
+      // The disk that refused the write may refuse this too.
+    }
   }
 
   #isFull (segment: Segment, length: number): boolean {

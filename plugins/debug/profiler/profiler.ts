@@ -8,6 +8,7 @@ import { collect, type Exchange } from './collect.ts'
 import { describeConfiguration } from './configuration.ts'
 import { currentRecorder } from './current-recorder.ts'
 import { diagnose, diagnosticBody, type Diagnosis } from './debug-answer.ts'
+import type { StandingSecrets } from './mask.ts'
 import type { AnyPanel, Panel, ViewContext } from './panel.ts'
 import { PluginTree } from './plugin-tree.ts'
 import type { Configuration, Json, Profile, SearchCriteria, SearchResult } from './profile.ts'
@@ -27,7 +28,7 @@ export interface ProfilerParts {
   /** The application's, and all there are in the order of the menu. */
   ownPanels: ReadonlyArray<Panel<unknown>>
   panels: readonly AnyPanel[]
-  secrets: readonly string[]
+  secrets: StandingSecrets
   editorUrl: string | null
   root: string
   /** Origin of the links to profiles; null: that of the request. */
@@ -198,21 +199,31 @@ export class Profiler {
     const { recorder } = exchange
     recorder.ended = recorder.now()
     const closing = new Promise<void>(resolve => {
-      const deadline = setTimeout(done, this.#parts.patience)
-      const onceIdle = () => recorder.whenIdle(() => setImmediate(() => recorder.underWay === 0 ? done() : onceIdle()))
       const finish = () => {
         this.#guard(() => this.#finish(exchange))
         resolve()
       }
-      function done () {
-        clearTimeout(deadline)
-        finish()
-      }
       // Response hooks run when the answer is out, which is just now.
-      setImmediate(onceIdle)
+      setImmediate(() => {
+        if (recorder.underWay === 0) finish()
+        else this.#wait(recorder, finish)
+      })
     })
     this.#closing.add(closing)
     closing.then(() => this.#closing.delete(closing), () => {})
+  }
+
+  /** Calls back when nothing is under way any more, or when patience is at its end. */
+  #wait (recorder: Recorder, callback: () => void): void {
+    const deadline = setTimeout(callback, this.#parts.patience)
+    const lookAgain = () => {
+      if (recorder.underWay > 0) return onceIdle()
+      clearTimeout(deadline)
+      callback()
+    }
+    // One response hook ends before the next begins.
+    const onceIdle = () => recorder.whenIdle(() => { setImmediate(lookAgain) })
+    onceIdle()
   }
 
   #finish (exchange: Exchange): void {
