@@ -5,10 +5,12 @@ import { Changes } from './changes.ts'
 import { openEmbedded } from './embedded.ts'
 import { Listener } from './listener.ts'
 import { migrate, seed } from './migrate.ts'
+import { QueryEvents } from './query-events.ts'
 import type { Tables } from './tables.ts'
 
 export interface Database {
   db: Kysely<Tables>
+  queries: QueryEvents
   changes: Changes
   close: () => Promise<void>
 }
@@ -56,9 +58,11 @@ async function openPostgres (connectionString: string): Promise<Database> {
 function assemble (pool: pg.Pool, changes: Changes, closeRest: () => Promise<void>): Database {
   // An idle connection that breaks is replaced by the next query; without a listener its error would end the process.
   pool.on('error', () => {})
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const queries = new QueryEvents()
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [queries.plugin], log: queries.log })
   return {
     db,
+    queries,
     changes,
     async close () {
       await db.destroy()

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { sizeOfEntry } from './size.ts'
+import type { StoreEvents } from './store-events.ts'
 
 /** What is kept of one entity: whose rows, in which shape, under which key. */
 export interface EntityMetadata {
@@ -17,6 +18,7 @@ export interface SegmentOptions {
   maxBytes: number
   /** Whether a record read at this time (of performance.now) may still be answered with. */
   isTrusted: (readAt: number) => boolean
+  events: StoreEvents
 }
 
 interface Entry<Value> {
@@ -29,6 +31,7 @@ export class Segment<Value> {
   readonly metadata: EntityMetadata
   readonly #load: (key: string) => Promise<Value>
   readonly #isTrusted: (readAt: number) => boolean
+  readonly #events: StoreEvents
   readonly #entries: LRUCache<string, Entry<Value>>
   readonly #loading = new Map<string, Promise<Value>>()
 
@@ -36,14 +39,20 @@ export class Segment<Value> {
     this.metadata = metadata
     this.#load = load
     this.#isTrusted = options.isTrusted
+    this.#events = options.events
     this.#entries = new LRUCache({ max: options.maxEntries, maxSize: options.maxBytes })
   }
 
   /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
   read (key: string): Value | Promise<Value> {
     const entry = this.#entries.get(key)
-    if (entry !== undefined && this.#isTrusted(entry.readAt)) return entry.value
-    return this.#loading.get(key) ?? this.#startLoading(key)
+    if (entry !== undefined && this.#isTrusted(entry.readAt)) {
+      this.#events.emit('read', this.metadata, key, 'hit')
+      return entry.value
+    }
+    const loading = this.#loading.get(key)
+    this.#events.emit('read', this.metadata, key, loading === undefined ? 'miss' : 'shared')
+    return loading ?? this.#startLoading(key)
   }
 
   /** Forgets the record of one key, or all (null). What is being loaded may be out of date: it is not kept. */

@@ -1,5 +1,6 @@
 import { type EntityMetadata, Segment } from './segment.ts'
 import { ResponseCache } from './response-cache.ts'
+import { StoreEvents } from './store-events.ts'
 
 export interface StoreOptions {
   /** Of each segment. */
@@ -20,6 +21,7 @@ interface Forgetful {
  * of date; while it may not be told, it trusts what it holds no longer than a moment, unless it cannot be read anew.
  */
 export class Store {
+  readonly events = new StoreEvents()
   readonly responses: ResponseCache
   readonly #options: Required<StoreOptions>
   readonly #segments: Forgetful[] = []
@@ -36,6 +38,7 @@ export class Store {
     const segment = new Segment(metadata, load, {
       maxEntries,
       maxBytes,
+      events: this.events,
       isTrusted: readAt => !this.#deaf || performance.now() - readAt < deafLifetime
     })
     this.#segments.push(segment)

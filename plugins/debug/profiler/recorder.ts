@@ -16,7 +16,10 @@ export interface SpanDescription {
 
 /** A span that is under way. Ending it twice does nothing. */
 export interface OpenSpan {
-  end(outcome?: SpanOutcome): void
+  /** Its place in the profile's spans; null where there was no room for it. */
+  readonly id: number | null
+  /** What is only known now may be said now. */
+  end(outcome?: SpanOutcome, description?: Partial<Pick<SpanDescription, 'name' | 'detail'>>): void
 }
 
 /** What the tracer knows of a function before it is ever called. */
@@ -42,7 +45,7 @@ export interface RecordedLine {
   line: string
 }
 
-const ignoredSpan: OpenSpan = { end () {} }
+const ignoredSpan: OpenSpan = { id: null, end () {} }
 
 const tokenBytes = 9
 let random = Buffer.alloc(0)
@@ -113,9 +116,11 @@ export class Recorder {
     this.underWay++
     let open = true
     return {
-      end: (outcome = 'continued') => {
+      id: this.spans.length - 1,
+      end: (outcome = 'continued', description = {}) => {
         if (!open) return
         open = false
+        Object.assign(span, description)
         span.duration = this.now() - span.start
         span.outcome = outcome
         this.#settle()

@@ -1,0 +1,27 @@
+import { EventEmitter } from 'node:events'
+import type { KyselyPlugin, LogEvent } from 'kysely'
+
+interface Events {
+  /** A query is asked for, in the stack of whoever asks. The id is an object of its own for each query. */
+  asked: [queryId: object]
+  /** A query is over: Kysely's account of it, whose duration begins once there is a connection. */
+  ended: [account: LogEvent]
+  /** A query has brought back so many rows. */
+  returned: [queryId: object, rows: number]
+}
+
+/** Tells who listens of each query, by Kysely's own means: its logger, and a plugin. */
+export class QueryEvents extends EventEmitter<Events> {
+  readonly log = (account: LogEvent) => { this.emit('ended', account) }
+
+  readonly plugin: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      this.emit('asked', queryId)
+      return node
+    },
+    transformResult: async ({ result, queryId }) => {
+      this.emit('returned', queryId, result.rows.length)
+      return result
+    }
+  }
+}

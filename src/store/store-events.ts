@@ -1,0 +1,12 @@
+import { EventEmitter } from 'node:events'
+import type { EntityMetadata } from './segment.ts'
+
+/** hit: the record was held. miss: it is being loaded for this. shared: it was being loaded already. */
+export type ReadOutcome = 'hit' | 'miss' | 'shared'
+
+interface Events {
+  read: [metadata: EntityMetadata, key: string, outcome: ReadOutcome]
+}
+
+/** Tells who listens of each record that is asked for. */
+export class StoreEvents extends EventEmitter<Events> {}
