@@ -1,5 +1,5 @@
 import cookie from '@fastify/cookie'
-import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import access from '../plugins/access.ts'
 import caching from '../plugins/caching.ts'
 import databasePlugin from '../plugins/database.ts'
@@ -15,7 +15,6 @@ import routeTable from '../plugins/route-table.ts'
 import applicationRoutes from '../routes/index.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Database, openDatabase } from './database/database.ts'
-import { diagnosticsFor } from './diagnostics.ts'
 import { answerParserError } from './parser-errors.ts'
 
 export interface AppOptions {
@@ -32,19 +31,23 @@ export interface AppOptions {
 /** Makes the server, with every plugin in its place; what it opens is closed by app.close(). */
 export async function buildApp (options: AppOptions = {}): Promise<FastifyInstance> {
   const { config = readConfig({}), routes = applicationRoutes, logger = false } = options
-  const showsDiagnostics = diagnosticsFor(config)
   // Not left to a plugin: Fastify gives those ten seconds, and migrating may take longer.
   const database = options.database ?? await openDatabase(config)
 
-  const app = fastify({
+  // Loaded only when it is wanted: without it no request meets any of it.
+  const debug = config.debug ? await import('../plugins/debug/index.ts') : undefined
+
+  const serverOptions = {
     logger,
     trustProxy: config.trustProxy.length > 0 && config.trustProxy,
     // A request without a Host is answered as any other invalid one.
     http: { requireHostHeader: false },
     clientErrorHandler: answerParserError,
-    frameworkErrors: (error, request, reply) => { sendError(error, request, reply, showsDiagnostics) }
-  })
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => { sendError(error, request, reply) }
+  }
+  const app = fastify(debug === undefined ? serverOptions : debug.profiledOptions(serverOptions))
 
+  if (debug !== undefined) app.register(debug.default, { config })
   app.register(databasePlugin, { database, closes: options.database === undefined })
   app.register(entities)
   app.register(routeTable)
@@ -58,7 +61,7 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
 
   /** product.md, "The request's way": the order of these is the order in which a request meets them. */
   async function site (site: FastifyInstance) {
-    site.register(errors, { showsDiagnostics })
+    site.register(errors)
     site.register(forwarded, { trustProxy: config.trustProxy })
     site.register(host)
     site.register(license)

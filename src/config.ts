@@ -15,6 +15,8 @@ export interface Config {
   /** Whether diagnostics are shown, to loopback and to debugAllow. */
   debug: boolean
   debugAllow: string[]
+  /** A template that makes file names links: vscode://file/{file}:{line}:{column}. */
+  editorUrl: string | undefined
   logLevel: string
   /** Addresses of the proxies whose forwarded headers count. */
   trustProxy: string[]
@@ -41,7 +43,8 @@ const variables = {
   DATABASE_URL: { default: '', accepts: isPostgresUrl, expects: 'a URL that begins with postgres:// or postgresql://' },
   DATA_DIR: { default: './data', accepts: value => !/\p{Cc}/u.test(value), expects: 'the path of a folder' },
   DEBUG: { default: '0', accepts: value => value === '0' || value === '1', expects: '0 or 1' },
-  DEBUG_ALLOW: { default: '', accepts: areAddresses, expects: addresses },
+  DEBUG_ALLOW: { default: '', accepts: areNetworks, expects: 'a comma-separated list of IP addresses and CIDR ranges' },
+  EDITOR_URL: { default: '', accepts: value => value.includes('{file}'), expects: 'a URL that holds {file}, and may hold {line} and {column}' },
   LOG_LEVEL: { default: 'info', accepts: value => logLevels.includes(value), expects: `one of ${logLevels.join(', ')}` },
   TRUST_PROXY: { default: '', accepts: areAddresses, expects: addresses },
   COOKIE_SECRET: { default: '', accepts: value => listOf(value).every(secret => secret.length >= 32), expects: 'a comma-separated list of secrets of 32 characters or more' },
@@ -72,6 +75,7 @@ export function readConfig (environment: NodeJS.ProcessEnv, envFile?: string): C
     dataDir: read('DATA_DIR'),
     debug: read('DEBUG') === '1',
     debugAllow: listOf(read('DEBUG_ALLOW')),
+    editorUrl: read('EDITOR_URL') || undefined,
     logLevel: read('LOG_LEVEL'),
     trustProxy: listOf(read('TRUST_PROXY')),
     cookieSecrets: listOf(read('COOKIE_SECRET')),
@@ -108,10 +112,14 @@ function isPostgresUrl (value: string): boolean {
 }
 
 function areAddresses (value: string): boolean {
+  return areNetworks(listOf(value).filter(item => !rangeNames.includes(item)).join())
+}
+
+function areNetworks (value: string): boolean {
   try {
     proxyAddr.compile(listOf(value))
     // It also reads a number as an address: 1 would be 0.0.0.1, and not the one proxy that was meant.
-    return listOf(value).every(item => rangeNames.includes(item) || isIP(item.replace(/\/.*/, '')) !== 0)
+    return listOf(value).every(item => isIP(item.replace(/\/.*/, '')) !== 0)
   } catch {
     return false
   }

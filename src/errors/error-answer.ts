@@ -28,14 +28,11 @@ export function statusOf (error: Error): number {
   return Number.isInteger(statusCode) && statusCode >= 400 && statusCode < 600 ? statusCode : 500
 }
 
-/**
- * @param accept the request's Accept header
- * @param diagnose whether the client may be told what lies beneath
- */
-export function answerError (error: Error, accept: string | undefined, diagnose: boolean): ErrorAnswer {
+/** @param accept the request's Accept header */
+export function answerError (error: Error, accept: string | undefined): ErrorAnswer {
   const statusCode = statusOf(error)
   const title = STATUS_CODES[statusCode] ?? 'Unknown Error'
-  const detail = statusCode < 500 || diagnose ? error.message : 'Internal Server Error'
+  const detail = statusCode < 500 ? error.message : 'Internal Server Error'
   const headers = { ...(error instanceof HttpError && error.headers), 'cache-control': 'no-store', 'content-language': 'en', 'x-content-type-options': 'nosniff' }
   switch (negotiate(accept)) {
     case 'text/html':
@@ -43,19 +40,10 @@ export function answerError (error: Error, accept: string | undefined, diagnose:
     case 'text/plain':
       return { statusCode, headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' }, body: `${onOneLine(detail)}\n` }
     default: {
-      const problem = { type: 'about:blank', title, status: statusCode, detail, ...(diagnose && { exceptions: describeChain(error) }) }
+      const problem = { type: 'about:blank', title, status: statusCode, detail }
       return { statusCode, headers: { ...headers, 'content-type': 'application/problem+json; charset=utf-8' }, body: JSON.stringify(problem) }
     }
   }
-}
-
-/** At most ten, so that a chain that leads back into itself ends. */
-function describeChain (error: Error): { class: string, message: string }[] {
-  const chain = []
-  for (let link: unknown = error; link instanceof Error && chain.length < 10; link = link.cause) {
-    chain.push({ class: link.name, message: link.message })
-  }
-  return chain
 }
 
 function onOneLine (text: string): string {

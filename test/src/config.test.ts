@@ -27,6 +27,7 @@ t.test('An empty environment gives the defaults', async t => {
     dataDir: './data',
     debug: false,
     debugAllow: [],
+    editorUrl: undefined,
     logLevel: 'info',
     trustProxy: [],
     cookieSecrets: [],

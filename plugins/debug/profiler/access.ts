@@ -6,7 +6,7 @@ export interface AccessRules {
   /** Addresses and networks ("10.0.0.0/8") besides the machine itself. */
   allow: readonly string[]
   /** Whether a host name is the application's own; local names and IP addresses always are. */
-  isTrustedHost: (host: string) => boolean
+  isTrustedHost: (host: string) => boolean | Promise<boolean>
 }
 
 /** address: not a client that may look. host: a name that anybody could have pointed here. */
@@ -15,7 +15,7 @@ export type Verdict = 'allowed' | 'address' | 'host'
 /** Decides for a request, by the address it came from and the name it asked for. */
 export class Access {
   readonly #addresses = new BlockList()
-  readonly #isTrustedHost: (host: string) => boolean
+  readonly #isTrustedHost: AccessRules['isTrustedHost']
 
   constructor ({ allow, isTrustedHost }: AccessRules) {
     this.#addresses.addSubnet('127.0.0.0', 8, 'ipv4')
@@ -27,12 +27,16 @@ export class Access {
   /**
    * Every address a request names must be allowed: the socket's and all that forwarded headers claim. A
    * client can add to those headers but not take away what a proxy wrote, so lying only shuts it out.
+   * A promise where whoever knows the host names has to look them up.
    */
-  judge (raw: IncomingMessage): Verdict {
+  judge (raw: IncomingMessage): Verdict | Promise<Verdict> {
     const addresses = [raw.socket.remoteAddress ?? '', ...forwardedAddresses(raw)]
     if (!addresses.every(address => this.#isAllowed(address))) return 'address'
     const hosts = [raw.headers.host ?? raw.headers[':authority'], ...listOf(raw.headers['x-forwarded-host'])]
-    return hosts.every(host => typeof host === 'string' && this.#isKnownHost(host)) ? 'allowed' : 'host'
+    const answers = hosts.map(host => typeof host === 'string' && this.#isKnownHost(host))
+    if (answers.every(known => known === true)) return 'allowed'
+    if (answers.includes(false)) return 'host'
+    return Promise.all(answers).then(all => all.includes(false) ? 'host' : 'allowed')
   }
 
   #add (entry: string): void {
@@ -50,7 +54,7 @@ export class Access {
     return version !== 0 && this.#addresses.check(plain, version === 4 ? 'ipv4' : 'ipv6')
   }
 
-  #isKnownHost (host: string): boolean {
+  #isKnownHost (host: string): boolean | Promise<boolean> {
     const name = hostName(host)
     return isLocalName(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || this.#isTrustedHost(name)
   }

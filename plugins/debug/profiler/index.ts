@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { FastifyError, FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { Access } from './access.ts'
 import { watchArrivals } from './arrival.ts'
@@ -38,8 +38,11 @@ export interface ProfilerOptions {
   profileBounds?: Partial<ProfileBounds>
   /** Addresses and networks that may look, besides the machine itself. */
   allow?: readonly string[]
-  /** Whether a host name is the application's; local names and IP addresses always are. */
-  isTrustedHost?: (host: string) => boolean
+  /**
+   * Whether a host name is the application's; local names and IP addresses always are. Where it answers with a
+   * promise, a response under that name shows nothing of the profiler, but the profiler's pages do.
+   */
+  isTrustedHost?: (host: string) => boolean | Promise<boolean>
   /** The application's own panels. */
   panels?: ReadonlyArray<Panel<unknown>>
   /** Names of the labels that those panels give profiles, for the search form. */
@@ -122,12 +125,12 @@ function checkedPanels<Some extends { name: string }> (panels: readonly Some[]):
  * The options of the Fastify constructor, made so that nothing escapes the profiler: log lines of every level,
  * and requests that fail before any hook runs, injected ones too. Only the profiler's presence makes it matter.
  */
-export function profiledOptions (options: FastifyServerOptions = {}): FastifyServerOptions {
+export function profiledOptions<Options extends FastifyServerOptions> (options: Options) {
   const { frameworkErrors } = options
   return {
     ...options,
     ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
-    frameworkErrors (error, request, reply) {
+    frameworkErrors (error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
       const { server } = reply
       if (server.hasDecorator('profiler')) {
         server.profiler.enter(request, reply)

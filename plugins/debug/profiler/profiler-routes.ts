@@ -40,7 +40,7 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
   const { profiler, base, panels } = options
 
   app.addHook('onRequest', untraced(async function guardProfiler (request: FastifyRequest, reply: FastifyReply) {
-    const verdict = profiler.access.judge(request.raw)
+    const verdict = await profiler.access.judge(request.raw)
     if (verdict === 'address') return reply.callNotFound()
     addHeaders(reply)
     if (verdict === 'host') {

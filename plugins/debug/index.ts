@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../../src/config.ts'
+import { cachePanel } from './panels/cache.ts'
+import { databasePanel } from './panels/database.ts'
+import { licensePanel } from './panels/license.ts'
+import { securityPanel } from './panels/security.ts'
+import profiler from './profiler/index.ts'
+import { QueryLog } from './query-log.ts'
+import { StoreLog } from './store-log.ts'
+
+export { profiledOptions } from './profiler/index.ts'
+
+export interface DebugOptions {
+  config: Config
+}
+
+/** Registers the profiler, with panels of what only Portico knows. Registered first, it sees every hook that comes after it. */
+async function debug (app: FastifyInstance, { config }: DebugOptions) {
+  const queries = new QueryLog()
+  const reads = new StoreLog()
+  const stops: (() => void)[] = []
+
+  await app.register(profiler, {
+    directory: join(config.dataDir, 'profiles'),
+    allow: config.debugAllow,
+    isTrustedHost: isLicensed,
+    panels: [licensePanel(reads), securityPanel, databasePanel(queries), cachePanel(reads)],
+    labels: ['license'],
+    editorUrl: config.editorUrl ?? null,
+    secrets: config.cookieSecrets,
+    settings: settingsOf(config)
+  })
+
+  function isLicensed (host: string): boolean | Promise<boolean> {
+    const license = app.entities.licenses.read(host)
+    return license instanceof Promise ? license.then(license => license !== null) : license !== null
+  }
+
+  app.addHook('onReady', async function listenToQueriesAndReads () {
+    stops.push(queries.listen(app.database.queries), reads.listen(app.store.events))
+  })
+  app.addHook('onClose', async function stopListening () {
+    for (const stop of stops) stop()
+  })
+}
+
+/** What of the configuration a profile may show. */
+function settingsOf ({ port, host, databaseUrl, debugAllow, logLevel, trustProxy, defaultLocale }: Config) {
+  return { port, host, database: databaseUrl === undefined ? 'embedded' : 'PostgreSQL', debugAllow, logLevel, trustProxy, defaultLocale }
+}
+
+export default fp(debug, { name: 'debug', fastify: '5.x' })
