@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../../src/config.ts'
+import { toError } from '../../src/errors/error-answer.ts'
 import { cachePanel } from './panels/cache.ts'
 import { databasePanel } from './panels/database.ts'
 import { licensePanel } from './panels/license.ts'
@@ -30,7 +31,8 @@ async function debug (app: FastifyInstance, { config }: DebugOptions) {
     labels: ['license'],
     editorUrl: config.editorUrl ?? null,
     secrets: config.cookieSecrets,
-    settings: settingsOf(config)
+    settings: settingsOf(config),
+    toError
   })
 
   function isLicensed (host: string): boolean | Promise<boolean> {

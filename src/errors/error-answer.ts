@@ -12,6 +12,9 @@ export interface ErrorAnswer {
   body: string
 }
 
+/** So that whoever asks twice is told of one error, with the stack of where it was first asked. */
+const malformed = new WeakMap<Error, BadRequestHttpError>()
+
 /**
  * Whatever was thrown as the error that the client is told of: a malformed request's own error becomes the cause of
  * a BadRequestHttpError (interface specification, "Errors"), what is no error becomes one.
@@ -19,7 +22,9 @@ export interface ErrorAnswer {
 export function toError (thrown: unknown): Error {
   if (!(thrown instanceof Error)) return new Error(`Thrown: ${String(thrown)}`)
   if (thrown instanceof HttpError || statusOf(thrown) !== 400) return thrown
-  return new BadRequestHttpError(thrown.message, { cause: thrown })
+  const error = malformed.get(thrown) ?? new BadRequestHttpError(thrown.message, { cause: thrown })
+  malformed.set(thrown, error)
+  return error
 }
 
 /** The status of an error: its statusCode, where that says that it is one; else 500. */

@@ -43,6 +43,7 @@ t.test('Each variable is read', async t => {
     DATA_DIR: '/srv/portico data',
     DEBUG: '1',
     DEBUG_ALLOW: '192.0.2.0/24',
+    EDITOR_URL: 'vscode://file/{file}:{line}:{column}',
     LOG_LEVEL: 'trace',
     TRUST_PROXY: 'loopback, 10.0.0.1,2001:db8::/32',
     COOKIE_SECRET: `${secret}, ${otherSecret}`,
@@ -55,6 +56,7 @@ t.test('Each variable is read', async t => {
     dataDir: '/srv/portico data',
     debug: true,
     debugAllow: ['192.0.2.0/24'],
+    editorUrl: 'vscode://file/{file}:{line}:{column}',
     logLevel: 'trace',
     trustProxy: ['loopback', '10.0.0.1', '2001:db8::/32'],
     cookieSecrets: [secret, otherSecret],
@@ -63,7 +65,7 @@ t.test('Each variable is read', async t => {
 })
 
 t.test('An empty value counts as unset', async t => {
-  const empty = Object.fromEntries(['PORT', 'HOST', 'DATABASE_URL', 'DATA_DIR', 'DEBUG', 'DEBUG_ALLOW', 'LOG_LEVEL', 'TRUST_PROXY', 'COOKIE_SECRET', 'DEFAULT_LOCALE', 'NODE_ENV'].map(name => [name, '']))
+  const empty = Object.fromEntries(['PORT', 'HOST', 'DATABASE_URL', 'DATA_DIR', 'DEBUG', 'DEBUG_ALLOW', 'EDITOR_URL', 'LOG_LEVEL', 'TRUST_PROXY', 'COOKIE_SECRET', 'DEFAULT_LOCALE', 'NODE_ENV'].map(name => [name, '']))
   t.strictSame(readConfig(empty), readConfig({}))
 })
 

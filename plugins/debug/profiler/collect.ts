@@ -34,6 +34,7 @@ export interface CollectionParts {
   routes: RouteTable
   panels: ReadonlyArray<Panel<unknown>>
   configuration: string
+  toError: (thrown: Error) => Error
 }
 
 const processStart = Math.round(performance.timeOrigin)
@@ -55,7 +56,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   mask.learnFrom(request?.query)
 
   const losses: ChainLosses = { exceptions: 0, frames: 0 }
-  const exceptions = describeExceptions(recorder.failures.map(failure => failure.error), mask, bounds, losses)
+  const exceptions = describeExceptions(recorder.failures.map(({ error }) => error instanceof Error ? parts.toError(error) : error), mask, bounds, losses)
   const duration = round(recorder.ended ?? recorder.now())
   const { spans } = recorder
   // In place, and harmless when it is done twice: copies of spans were a third of what a profile costs.

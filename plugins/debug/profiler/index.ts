@@ -60,6 +60,8 @@ export interface ProfilerOptions {
   versions?: Record<string, string>
   /** Milliseconds a profile waits for queries that outlive their answer. */
   patience?: number
+  /** What the application's error handler makes of an error, where that is the one to show; the error itself. */
+  toError?: (thrown: Error) => Error
 }
 
 /** Profiles every request. Register it before everything that is to be seen in a profile. */
@@ -87,6 +89,7 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
     settings: options.settings ?? {},
     versions: options.versions ?? {},
     patience: options.patience ?? 1000,
+    toError: options.toError ?? (thrown => thrown),
     notes: note === null ? [] : [note]
   })
 

@@ -35,6 +35,7 @@ export interface ProfilerParts {
   linkOrigin: string | null
   /** Milliseconds a profile waits for queries that outlive the answer. */
   patience: number
+  toError: (thrown: Error) => Error
   versions: Record<string, string>
   settings: Record<string, Json>
   /** Sentences that belong into every profile. */
@@ -190,9 +191,9 @@ export class Profiler {
   }
 
   #collect (exchange: Exchange): Profile {
-    const { bounds, secrets, ownPanels } = this.#parts
+    const { bounds, secrets, ownPanels, toError } = this.#parts
     const configuration = this.#configuration?.key ?? ''
-    return collect(exchange, { bounds, secrets, routes: this.routes, panels: ownPanels, configuration })
+    return collect(exchange, { bounds, secrets, routes: this.routes, panels: ownPanels, configuration, toError })
   }
 
   #close (exchange: Exchange): void {
