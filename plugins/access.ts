@@ -13,9 +13,10 @@ declare module 'fastify' {
 async function access (app: FastifyInstance) {
   app.addHook('onRequest', function checkAccess (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
     const { license } = request
+    // An unmatched path is answered as such, whatever the license.
+    if (request.is404) return done()
     if (license === null) {
-      // An unmatched path is answered as such, whatever the license.
-      const needsLicense = !request.is404 && request.routeOptions.config.license !== 'optional'
+      const needsLicense = request.routeOptions.config.license !== 'optional'
       return done(needsLicense ? new LicenseNotFoundHttpError(request.domain) : undefined)
     }
     if (license.protected) return done(new UnauthorizedHttpError('Sign in to enter this site.', `Session realm="${license.domain}"`))

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import fastifyCaching from '@fastify/caching'
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -13,7 +14,10 @@ async function caching (app: FastifyInstance) {
   app.addHook('onSend', function answerConditional (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
     if (!isUnchanged(request, reply)) return done(null, payload)
     reply.code(304).removeHeader('content-type').removeHeader('content-length')
-    done(null, '')
+    // Of a HEAD's body Fastify still takes the length, which a 304 may tell.
+    if (request.method === 'HEAD') return done(null, payload)
+    if (payload instanceof Readable) payload.destroy()
+    done(null, null)
   })
 }
 

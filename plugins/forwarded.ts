@@ -26,8 +26,8 @@ async function forwarded (app: FastifyInstance, { trustProxy }: ForwardedOptions
 
   app.addHook('onRequest', function readForwarded (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
     const { headers, socket } = request.raw
-    if (headers.forwarded === undefined || !isTrusted(String(socket.remoteAddress), 0)) done()
-    else done(translate(headers, headers.forwarded))
+    const objection = headers.forwarded !== undefined && isTrusted(String(socket.remoteAddress), 0) ? translate(headers, headers.forwarded) : undefined
+    done(objection ?? protocolObjection(request.protocol))
   })
 }
 
@@ -48,6 +48,10 @@ function translate (headers: IncomingMessage['headers'], forwarded: string): Bad
       return new BadRequestHttpError(`The "Forwarded" and "${counterpart}" headers disagree.`)
     }
   }
+}
+
+function protocolObjection (protocol: string): BadRequestHttpError | undefined {
+  if (protocol !== 'http' && protocol !== 'https') return new BadRequestHttpError(`Invalid forwarded protocol "${protocol}".`)
 }
 
 function lowerCase (value: string): string {

@@ -14,9 +14,13 @@ declare module 'fastify' {
 /** Sets request.domain, and refuses a request whose host is invalid before anything is looked up by it. */
 async function host (app: FastifyInstance) {
   app.addHook('onRequest', function validateHost (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const stated = statedHosts(request)
-    const domain = stated.length === 1 ? normaliseHost(request.host) : null
-    if (domain === null) return done(new BadRequestHttpError(`Invalid Host "${stated.length === 1 ? request.host : stated.join(', ')}".`))
+    const authority = authorityOf(request.originalUrl)
+    // An absolute-form target's authority replaces the Host header (RFC 9112, section 3.2.2).
+    if (authority !== undefined) request.raw.headers.host = authority
+    const stated = hostHeaders(request.raw.rawHeaders)
+    if (stated.length > 1) return done(invalid(stated.join(', ')))
+    const domain = normaliseHost(request.host)
+    if (domain === null) return done(invalid(request.host))
     request.domain = domain
     done()
   })
@@ -24,16 +28,17 @@ async function host (app: FastifyInstance) {
   app.decorateRequest('domain', '')
 }
 
-/** The Host headers, of which Node keeps only the first, and a target's authority that is another (RFC 9112, section 3.2.2). */
-function statedHosts ({ raw: { rawHeaders }, originalUrl }: FastifyRequest): string[] {
-  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
-  const authority = authorityOf(originalUrl)
-  if (authority !== undefined && authority !== hosts[0]) hosts.push(authority)
-  return hosts
+/** The values of all Host headers, of which Node keeps only the first. */
+function hostHeaders (rawHeaders: string[]): string[] {
+  return rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
 }
 
 function isHost (name: string | undefined): boolean {
   return name?.length === 4 && name.toLowerCase() === 'host'
+}
+
+function invalid (host: string): BadRequestHttpError {
+  return new BadRequestHttpError(`Invalid Host "${host}".`)
 }
 
 export default fp(host, { name: 'host', fastify: '5.x' })

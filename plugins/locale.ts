@@ -3,7 +3,6 @@ import fp from 'fastify-plugin'
 import type {} from '@fastify/cookie'
 import type { Language } from '../src/entities/language.ts'
 import { lookupLanguage, negotiateLanguage } from '../src/negotiation.ts'
-import { varyOn } from '../src/vary.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,11 +50,11 @@ async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   function choose (request: FastifyRequest, reply: FastifyReply, available: readonly Language[]): string {
     const { tags, negotiate } = prepare(available)
     const inQuery = requested(request.query)
-    const byQuery = inQuery && lookupLanguage(tags, inQuery)
+    const byQuery = inQuery && lookupLanguage(tags, [inQuery])
     if (byQuery) return byQuery
-    if (tags.length > 1) varyOn(reply, 'Cookie, Accept-Language')
+    if (tags.length > 1) reply.varyOn('Cookie, Accept-Language')
     const inCookie = request.cookies['locale']
-    const byCookie = inCookie && lookupLanguage(tags, inCookie)
+    const byCookie = inCookie && lookupLanguage(tags, [inCookie])
     return byCookie || negotiate(request.headers['accept-language']) || tags[0] || defaultLocale
   }
 
@@ -75,4 +74,4 @@ function requested (query: unknown): string | undefined {
   return typeof query._locale === 'string' ? query._locale : undefined
 }
 
-export default fp(locale, { name: 'locale', dependencies: ['license', '@fastify/cookie'], fastify: '5.x' })
+export default fp(locale, { name: 'locale', dependencies: ['license', 'vary', '@fastify/cookie'], fastify: '5.x' })

@@ -12,7 +12,12 @@ declare module 'fastify' {
 async function routeTable (app: FastifyInstance) {
   const table = new RouteTable()
 
-  app.addHook('onRoute', function noteRoute ({ method, url }: RouteOptions) {
+  const headed = new Set<string>()
+
+  app.addHook('onRoute', function noteRoute ({ method, url, exposeHeadRoute }: RouteOptions) {
+    // The HEAD that Fastify itself adds after a GET is declared by nobody.
+    if (method === 'HEAD' && headed.has(url)) return
+    if (exposeHeadRoute !== false && [method].flat().includes('GET')) headed.add(url)
     table.add(method, url)
   })
 

@@ -19,7 +19,7 @@ const translations: Record<string, typeof english> = {
 
 /** The front page of a licensed site, as an HTML document. */
 export function renderFrontPage ({ license, locale, museums, languages }: FrontPage): string {
-  const words = translations[new Intl.Locale(locale).language] ?? english
+  const words = translations[locale.replace(/-.*/, '').toLowerCase()] ?? english
   return renderPage({
     language: locale,
     title: license.name,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { negotiateType } from '../src/negotiation.ts'
-import { varyOn } from '../src/vary.ts'
 import { type FrontPage, renderFrontPage } from './front-page-view.ts'
 
 const negotiate = negotiateType(['text/html', 'application/json'])
@@ -15,8 +14,7 @@ export default async function frontPage (app: FastifyInstance) {
     const content = { license, locale: request.locale, museums: await museums.read(license.id), languages: await languages.read(license.id) }
     const type = negotiate(request.headers.accept)
     const body = type === 'text/html' ? renderFrontPage(content) : JSON.stringify(summarise(content))
-    varyOn(reply, 'Accept')
-    return reply.type(`${type}; charset=utf-8`).etag(etagOf(body)).send(body)
+    return reply.varyOn('Accept').type(`${type}; charset=utf-8`).etag(etagOf(body)).send(body)
   })
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import access from '../plugins/access.ts'
@@ -12,6 +13,7 @@ import locale from '../plugins/locale.ts'
 import notFound from '../plugins/not-found.ts'
 import requestChecker from '../plugins/request-checker.ts'
 import routeTable from '../plugins/route-table.ts'
+import vary from '../plugins/vary.ts'
 import applicationRoutes from '../routes/index.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Database, openDatabase } from './database/database.ts'
@@ -43,7 +45,7 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
     // A request without a Host is answered as any other invalid one.
     http: { requireHostHeader: false },
     clientErrorHandler: answerParserError,
-    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => { sendError(error, request, reply) }
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => { sendError(error, request, reply.header('vary', 'Accept')) }
   }
   const app = fastify(debug === undefined ? serverOptions : debug.profiledOptions(serverOptions))
 
@@ -61,11 +63,12 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
 
   /** product.md, "The request's way": the order of these is the order in which a request meets them. */
   async function site (site: FastifyInstance) {
+    site.register(vary)
     site.register(errors)
     site.register(forwarded, { trustProxy: config.trustProxy })
     site.register(host)
     site.register(license)
-    site.register(cookie)
+    site.register(cookie, { secret: config.cookieSecrets.length > 0 ? config.cookieSecrets : randomBytes(32).toString('hex') })
     site.register(locale, { defaultLocale: config.defaultLocale })
     site.register(access)
     site.register(requestChecker)

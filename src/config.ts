@@ -40,7 +40,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const variables = {
   PORT: { default: '3000', accepts: value => /^\d{1,5}$/.test(value) && Number(value) <= 65535, expects: 'a port number from 0 to 65535' },
   HOST: { default: '127.0.0.1', accepts: value => /^[^\s/]+$/.test(value), expects: 'a host name or an IP address' },
-  DATABASE_URL: { default: '', accepts: isPostgresUrl, expects: 'a URL that begins with postgres:// or postgresql://' },
+  DATABASE_URL: { default: '', accepts: isPostgresUrl, expects: 'a valid URL that begins with postgres:// or postgresql://' },
   DATA_DIR: { default: './data', accepts: value => !/\p{Cc}/u.test(value), expects: 'the path of a folder' },
   DEBUG: { default: '0', accepts: value => value === '0' || value === '1', expects: '0 or 1' },
   DEBUG_ALLOW: { default: '', accepts: areNetworks, expects: 'a comma-separated list of IP addresses and CIDR ranges' },

@@ -1,4 +1,4 @@
-import { lookup } from 'bcp-47-match'
+import { basicFilter, lookup } from 'bcp-47-match'
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 
@@ -26,9 +26,15 @@ export function negotiateLanguage (tags: readonly string[]): (acceptLanguage: st
   return rememberLast(header => lookupLanguage(tags, new Negotiator({ headers: { 'accept-language': header } }).languages()))
 }
 
-/** The first of these language tags that a range, or one of them in order, names or narrows: de for de-AT. */
-export function lookupLanguage (tags: readonly string[], ranges: string | string[]): string | undefined {
-  return lookup([...tags], ranges)
+/**
+ * The first of these language tags that one of the ranges, in their order, names, narrows (de for de-AT) or widens
+ * (de-AT for de).
+ */
+export function lookupLanguage (tags: readonly string[], ranges: readonly string[]): string | undefined {
+  for (const range of ranges) {
+    const tag = lookup([...tags], range) ?? basicFilter([...tags], range)[0]
+    if (tag !== undefined) return tag
+  }
 }
 
 function rememberLast<Choice> (choose: (header: string | undefined) => Choice): (header: string | undefined) => Choice {

@@ -11,11 +11,9 @@ export class RouteTable {
 
   /** Adds a route of one or more methods. Of routes that differ by their constraints only the first counts. */
   add (methods: string | readonly string[], url: string): void {
-    // Fastify adds a HEAD after each GET, and refuses one that is declared there.
-    if (methods === 'HEAD' && this.#knows('GET', url)) return
     for (const method of [methods].flat()) {
-      if (this.#knows(method, url)) continue
       const router = this.#routers.get(method) ?? findMyWay()
+      if (router.hasRoute('GET', url)) continue
       router.on('GET', url, () => {}, this.#size++)
       this.#routers.set(method, router)
     }
@@ -31,10 +29,6 @@ export class RouteTable {
     return [...this.#routers.keys()]
       .filter(method => this.has(method, path))
       .sort((one, other) => Number(this.#positionOf(one, path)) - Number(this.#positionOf(other, path)))
-  }
-
-  #knows (method: string, url: string): boolean {
-    return this.#routers.get(method)?.hasRoute('GET', url) === true
   }
 
   #positionOf (method: string, path: string): number | undefined {

@@ -10,11 +10,18 @@ const grace = 25_000
 try {
   const config = readConfig(process.env, '.env')
   const app = await buildApp({ config, logger: loggerOptions(config.logLevel, process.stdout.isTTY) })
-  closeWithGrace({ delay: grace, logger: app.log }, async () => {
+  const { close } = closeWithGrace({ delay: grace, logger: app.log, skip: ['SIGINT', 'SIGTERM'] }, async () => {
     // A connection that is answered from here on would be kept open for a next request, and the process with it.
     app.server.keepAliveTimeout = 1
     await app.close()
   })
+  // A terminal's Ctrl-C comes twice, from the terminal and from npm: the second is no impatience.
+  let isClosing = false
+  const closeOnce = () => {
+    if (!isClosing) close()
+    isClosing = true
+  }
+  process.on('SIGINT', closeOnce).on('SIGTERM', closeOnce)
   await app.listen({ port: config.port, host: config.host }).catch(async (error: Error) => {
     await app.close()
     throw new StartError(`HOST and PORT cannot be used: ${reasonOf(error)}.`, { cause: error })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { renameSync, rmSync } from 'node:fs'
+import { lstatSync, renameSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join, relative } from 'node:path'
 import { reasonOf, StartError } from '../start-error.ts'
@@ -41,6 +41,7 @@ async function listen (path: string): Promise<() => void> {
 
 /** Removes the socket that a killed process left behind, and listens in its place. */
 async function takeOver (path: string): Promise<() => void> {
+  if (!lstatSync(path).isSocket()) throw new Error(`${path} is not the socket that it is locked by`)
   if (!await isDead(path)) throw new Error(openElsewhere)
   // Moved aside before it is looked at again: of two processes that find the same dead socket, one gets it.
   const aside = `${path}.${process.pid}`

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../build.ts'
@@ -8,10 +9,13 @@ const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
 await addLicense(database, { domain: 'protected.test', protected: true })
 
+const stream = Readable.from(['streamed'])
+
 async function routes (app: FastifyInstance) {
   app.get('/', async (request, reply) => reply.etag('"1"').send(`version 1 for ${request.headers['x-who'] ?? 'all'}`))
   app.get('/other', async (_request, reply) => reply.etag('"2"').send('another'))
   app.get('/untagged', async () => 'untagged')
+  app.get('/stream', async (_request, reply) => reply.etag('"1"').type('text/plain').send(stream))
   app.get('/public', async (_request, reply) => reply.header('cache-control', 'public, max-age=60').expires(new Date(0)).send('public'))
   app.get('/kept', async () => await new Promise((resolve, reject) => {
     app.cache.get<string>('visits', (error, cached) => {
@@ -37,6 +41,7 @@ for (const condition of ['"1"', 'W/"1"', '"0", "1"', '"0",W/"1" , "2"', '*']) {
     t.equal(response.headers.etag, '"1"')
     t.equal(response.headers['cache-control'], 'private, no-cache')
     t.notOk(response.headers['content-type'])
+    t.notOk(response.headers['content-length'])
   })
 }
 
@@ -45,6 +50,11 @@ for (const condition of ['"2"', '1', '', '"', ',,,', '"1', 'W/1', `${'"x",'.repe
     t.equal((await ask('/', condition)).statusCode, 200)
   })
 }
+
+t.test('a stream that the client has already is not left open', async t => {
+  t.equal((await ask('/stream', '"1"')).statusCode, 304)
+  t.ok(stream.destroyed)
+})
 
 t.test('an ETag that is known says nothing of another path', async t => {
   await ask('/other', '"0"')

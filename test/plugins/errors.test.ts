@@ -24,8 +24,7 @@ async function routes (app: FastifyInstance) {
   app.get('/unavailable', async () => { throw Object.assign(new Error(secret), { statusCode: 503 }) })
   app.get('/string', async () => { throw text })
   app.get('/null', async () => { throw nothing })
-  app.get('/odd-status/:status', async request => {
-    const { status } = request.params as { status: string }
+  app.get<{ Params: { status: string } }>('/odd-status/:status', async ({ params: { status } }) => {
     throw Object.assign(new Error(secret), { statusCode: status === 'text' ? 'abc' : Number(status) })
   })
   app.get('/markup', async () => { throw Object.assign(new Error('<script>alert(1)</script>\r\nand\u0000 more'), { statusCode: 422 }) })

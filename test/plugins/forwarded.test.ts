@@ -82,6 +82,14 @@ for (const forwarded of ['host', 'host=', 'host="a', ';;', 'host=a=b', '\u0000']
   })
 }
 
+for (const protocol of ['javascript', 'evil://x/', 'HTTPS', 'https, ftp']) {
+  t.test(`the forwarded protocol ${protocol} is invalid`, async t => {
+    const response = await ask({ 'x-forwarded-proto': protocol }, { url: '/slash' })
+    t.equal(response.statusCode, 400)
+    t.match(response.json().detail, /^Invalid forwarded protocol/)
+  })
+}
+
 t.test('an invalid forwarded host is as invalid as any', async t => {
   const response = await ask({ 'x-forwarded-host': 'foo bar' })
   t.equal(response.statusCode, 400)

@@ -147,9 +147,13 @@ t.test('over a connection', async t => {
     t.match(await send('GET http://museum.test HTTP/1.1\r\nHost: museum.test\r\n'), /^HTTP\/1\.1 200 /)
   })
 
-  t.test('an absolute-form target of another host than the Host header is refused', async t => {
-    const answer = await send('GET http://twice.test/ HTTP/1.1\r\nHost: museum.test\r\n')
-    t.match(answer, 'Invalid Host \\"museum.test, twice.test\\".')
+  t.test('the authority of an absolute-form target replaces the Host header', async t => {
+    t.match(await send('GET http://twice.test/ HTTP/1.1\r\nHost: museum.test\r\n'), '"license":"The First"')
+    t.match(await send('GET HTTP://MUSEUM.TEST:80/ HTTP/1.0\r\n'), '"license":"The Museum"')
+  })
+
+  t.test('an absolute-form target with an invalid authority is refused', async t => {
+    t.match(await send('GET http://user@museum.test/ HTTP/1.1\r\nHost: museum.test\r\n'), 'Invalid Host \\"user@museum.test\\".')
   })
 
   t.test('bytes that are not ASCII are no host', async t => {

@@ -35,6 +35,8 @@ for (const [header, locale] of [
   ['fr, en;q=0.5', 'en'],
   ['en;q=0.2, pt-br;q=0.8', 'pt-BR'],
   ['en;q=0, *', 'de'],
+  ['zh', 'zh-Hant'],
+  ['pt-PT, pt;q=0.9, en;q=0.8', 'pt-BR'],
   ['fr', 'de'],
   ['', 'de'],
   ['*', 'de'],

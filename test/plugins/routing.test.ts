@@ -17,8 +17,12 @@ async function routes (app: FastifyInstance) {
   app.get('/things/:id', answer)
   app.delete('/things/:id', answer)
   app.route({ method: ['GET', 'HEAD'], url: '/headed', handler: answer })
+  app.head('/head-only', answer)
+  app.get('/apart', { exposeHeadRoute: false }, answer)
+  app.head('/apart', answer)
   app.post('/posted/', answer)
   app.get('/constrained', { constraints: { host: 'elsewhere.test' } }, answer)
+  app.get('/constrained', { constraints: { host: 'farther.test' } }, answer)
   app.get('/missing', async (_request, reply) => reply.callNotFound())
 }
 
@@ -89,9 +93,9 @@ t.test('an unlicensed host does not hide that there is no route', async t => {
   t.equal(response.json().detail, 'No route found for "GET /version"')
 })
 
-t.test('a protected license asks for sign-in before it says what routes there are', async t => {
+t.test('a protected license does not hide it either', async t => {
   const response = await app.inject({ url: '/version', headers: { host: 'protected.test' } })
-  t.equal(response.statusCode, 401)
+  t.equal(response.json().detail, 'No route found for "GET /version"')
 })
 
 t.test('a method that a path\'s routes do not declare is not allowed, and the others are listed as they were registered', async t => {
@@ -105,6 +109,11 @@ t.test('a method that a path\'s routes do not declare is not allowed, and the ot
 t.test('HEAD is listed only where a route declares it', async t => {
   const response = await app.inject({ method: 'PUT', url: '/headed', headers })
   t.equal(response.headers['allow'], 'GET, HEAD')
+})
+
+t.test('HEAD that a route declares by itself is listed', async t => {
+  t.equal((await app.inject({ method: 'POST', url: '/head-only', headers })).headers['allow'], 'HEAD')
+  t.equal((await app.inject({ method: 'POST', url: '/apart', headers })).headers['allow'], 'GET, HEAD')
 })
 
 t.test('the methods of a parametric route are found by the path it matches', async t => {

@@ -68,6 +68,13 @@ t.test('a page that a change made stale is sent anew', async t => {
   t.match(after.body, 'Neues Haus')
 })
 
+t.test('a language tag that only the table takes for one is shown in English words', async t => {
+  await addLicense(database, { domain: 'odd.test', languages: ['de-1', 'abcd-e'] })
+  const response = await ask({ host: 'odd.test' })
+  t.equal(response.statusCode, 200)
+  t.match(response.body, '<html lang="de-1">')
+})
+
 t.test('a host without a license has no front page', async t => {
   const response = await ask({ host: 'nobody.test' })
   t.equal(response.statusCode, 404)

@@ -22,3 +22,22 @@ t.test('an app whose routes fail to register lets go of its database', async t =
   t.equal((await app.inject({ url: '/', headers: { host: 'localhost' } })).statusCode, 200)
   await app.close()
 })
+
+t.test('COOKIE_SECRET signs cookies: the first of the list signs, all verify', async t => {
+  const [first, second] = ['1'.repeat(32), '2'.repeat(32)]
+  const dataDir = makeFolder(t)
+  async function cookieOf (secrets: string, cookie?: string) {
+    const app = await buildApp({
+      config: readConfig({ DATA_DIR: dataDir, COOKIE_SECRET: secrets }),
+      async routes (app) {
+        app.get('/', async (request, reply) => reply.setCookie('seen', 'yes', { signed: true }).send(request.unsignCookie(request.cookies['seen'] ?? '')))
+      }
+    })
+    const response = await app.inject({ url: '/', headers: { host: 'localhost', ...(cookie !== undefined && { cookie: `seen=${cookie}` }) } })
+    await app.close()
+    return { signed: response.cookies[0]?.value ?? '', known: response.json() }
+  }
+  const { signed } = await cookieOf(first)
+  t.match((await cookieOf(`${second},${first}`, signed)).known, { valid: true, value: 'yes' })
+  t.match((await cookieOf(second, signed)).known, { valid: false })
+})

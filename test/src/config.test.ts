@@ -81,7 +81,7 @@ const addresses = 'a comma-separated list of IP addresses, CIDR ranges, loopback
 const expectations: Record<string, string> = {
   PORT: 'a port number from 0 to 65535',
   HOST: 'a host name or an IP address',
-  DATABASE_URL: 'a URL that begins with postgres:// or postgresql://',
+  DATABASE_URL: 'a valid URL that begins with postgres:// or postgresql://',
   DATA_DIR: 'the path of a folder',
   DEBUG: '0 or 1',
   DEBUG_ALLOW: 'a comma-separated list of IP addresses and CIDR ranges',

@@ -81,11 +81,12 @@ t.test('A SIGINT ends the server in order, though a client that was answered kee
   t.match(await answer, /^HTTP\/1\.1 200 OK\r\n/)
 })
 
-t.test('A request that is under way at a SIGTERM is answered', async t => {
+t.test('A request that is under way at a SIGTERM is answered, though a terminal sends a SIGINT, too', async t => {
   const server = start(t)
   const { answer } = request(await server.port(), `${get}\r\n`)
   await server.logged(/incoming request/)
   server.child.kill('SIGTERM')
+  server.child.kill('SIGINT')
   t.match(await answer, /^HTTP\/1\.1 200 OK\r\n[^]*Louvre/)
   t.strictSame(await server.end(), { code: 0, errors: '' })
 })
@@ -101,6 +102,7 @@ t.test('A request that waits for the database at a SIGTERM is answered', { skip:
   await server.logged(/incoming request/)
   server.child.kill('SIGTERM')
   while (await isListening(port));
+  server.child.kill('SIGTERM')
   await other.query('commit')
   t.match(await answer, /^HTTP\/1\.1 200 OK\r\n[^]*Louvre/)
   t.strictSame(await server.end(), { code: 0, errors: '' })

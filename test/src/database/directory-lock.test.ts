@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -125,6 +125,13 @@ t.test('A path that is too long from the root may be short enough from here', as
   const unlock = await lockDirectory(directory)
   await t.rejects(lockDirectory('.'), { message: 'DATA_DIR . cannot be locked: another process has it open.' })
   unlock()
+})
+
+t.test('A file that is no socket is not taken for a dead lock, and stays', async t => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'lock'), 'mine')
+  await t.rejects(lockDirectory(folder), { name: 'StartError', message: /is not the socket that it is locked by\.$/ })
+  t.equal(readFileSync(join(folder, 'lock'), 'utf8'), 'mine')
 })
 
 t.test('A folder that is not there is refused', async t => {

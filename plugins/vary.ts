@@ -1,0 +1,19 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Says in the Vary header that the answer depends on these request headers, too (RFC 9110, section 12.5.5). */
+    varyOn: (headers: string) => FastifyReply
+  }
+}
+
+/** Adds reply.varyOn. */
+async function vary (app: FastifyInstance) {
+  app.decorateReply('varyOn', function varyOn (this: FastifyReply, headers: string) {
+    const others = this.getHeader('vary')
+    return this.header('vary', others === undefined ? headers : `${others}, ${headers}`)
+  })
+}
+
+export default fp(vary, { name: 'vary', fastify: '5.x' })
