@@ -1,10 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { openDatabase } from '../src/database/database.ts'
-import { embeddedTemplate, serverUrl } from './test-database.ts'
+import { embeddedTemplate } from './test-database.ts'
 
 // Runs before the suite: making an embedded database takes seconds, copying one does not.
 await rm(embeddedTemplate, { recursive: true, force: true })
-if (serverUrl === undefined) {
-  const database = await openDatabase({ databaseUrl: undefined, dataDir: embeddedTemplate })
-  await database.close()
-}
+const database = await openDatabase({ databaseUrl: undefined, dataDir: embeddedTemplate })
+await database.close()

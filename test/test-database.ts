@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { cp } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { type Database, openDatabase } from '../src/database/database.ts'
@@ -9,16 +9,22 @@ import { makeFolder } from './folder.ts'
 /** The PostgreSQL that the suite runs on; without it each test file has an embedded database of its own. */
 export const serverUrl = process.env['TEST_DATABASE_URL']
 
-/** An embedded database on its first start, to be copied. */
-export const embeddedTemplate = fileURLToPath(new URL('../.tap/embedded-database', import.meta.url))
+/** Made before the suite: see make-embedded-template.ts. */
+export const embeddedTemplate = resolve('.tap/embedded-database')
 
 /** A database for a test file, gone after it. */
 export async function openTestDatabase (t: Test): Promise<Database> {
-  const dataDir = makeFolder(t)
-  if (serverUrl === undefined) await cp(embeddedTemplate, dataDir, { recursive: true })
+  const dataDir = serverUrl === undefined ? await makeEmbeddedFolder(t) : makeFolder(t)
   const database = await openDatabase({ databaseUrl: serverUrl && await createDatabase(t, serverUrl), dataDir })
   t.teardown(() => database.close())
   return database
+}
+
+/** A folder with an embedded database that has been started once, gone after the test. */
+export async function makeEmbeddedFolder (t: Test): Promise<string> {
+  const folder = makeFolder(t)
+  await cp(embeddedTemplate, folder, { recursive: true })
+  return folder
 }
 
 /** An empty database on the server. @returns its URL */

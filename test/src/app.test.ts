@@ -1,10 +1,17 @@
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { makeFolder } from '../folder.ts'
+import { addLicense } from '../records.ts'
+import { makeEmbeddedFolder, openTestDatabase } from '../test-database.ts'
 
 t.test('without options the app serves its routes from an embedded database in ./data', async t => {
-  t.chdir(makeFolder(t))
+  const folder = makeFolder(t)
+  const dataDir = await makeEmbeddedFolder(t)
+  await rename(dataDir, join(folder, 'data'))
+  t.chdir(folder)
   const app = await buildApp()
   t.teardown(() => app.close())
   for (const host of ['localhost:3000', '127.0.0.1:3000']) {
@@ -16,7 +23,7 @@ t.test('without options the app serves its routes from an embedded database in .
 })
 
 t.test('an app whose routes fail to register lets go of its database', async t => {
-  const config = readConfig({ DATA_DIR: makeFolder(t) })
+  const config = readConfig({ DATA_DIR: await makeEmbeddedFolder(t) })
   await t.rejects(buildApp({ config, async routes () { throw new Error('No routes today.') } }), { message: 'No routes today.' })
   const app = await buildApp({ config })
   t.equal((await app.inject({ url: '/', headers: { host: 'localhost' } })).statusCode, 200)
@@ -25,15 +32,17 @@ t.test('an app whose routes fail to register lets go of its database', async t =
 
 t.test('COOKIE_SECRET signs cookies: the first of the list signs, all verify', async t => {
   const [first, second] = ['1'.repeat(32), '2'.repeat(32)]
-  const dataDir = makeFolder(t)
+  const database = await openTestDatabase(t)
+  await addLicense(database, { domain: 'museum.test' })
   async function cookieOf (secrets: string, cookie?: string) {
     const app = await buildApp({
-      config: readConfig({ DATA_DIR: dataDir, COOKIE_SECRET: secrets }),
+      database,
+      config: readConfig({ COOKIE_SECRET: secrets }),
       async routes (app) {
         app.get('/', async (request, reply) => reply.setCookie('seen', 'yes', { signed: true }).send(request.unsignCookie(request.cookies['seen'] ?? '')))
       }
     })
-    const response = await app.inject({ url: '/', headers: { host: 'localhost', ...(cookie !== undefined && { cookie: `seen=${cookie}` }) } })
+    const response = await app.inject({ url: '/', headers: { host: 'museum.test', ...(cookie !== undefined && { cookie: `seen=${cookie}` }) } })
     await app.close()
     return { signed: response.cookies[0]?.value ?? '', known: response.json() }
   }

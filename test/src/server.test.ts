@@ -10,22 +10,20 @@ import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { makeFolder } from '../folder.ts'
 import { addLicense } from '../records.ts'
-import { createDatabase, serverUrl } from '../test-database.ts'
+import { createDatabase, makeEmbeddedFolder, serverUrl } from '../test-database.ts'
 
-const file = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
-// Compiled as the suite is, whatever folder it runs in: coverage of two compilations cannot be added up.
-const project = fileURLToPath(new URL('../../tsconfig.json', import.meta.url))
+const file = fileURLToPath(new URL('../../src/server.js', import.meta.url))
 
 // One database for all, opened by one server after another: a new embedded one takes seconds.
-const folder = makeFolder(t)
+const folder = await makeEmbeddedFolder(t)
 const databaseUrl = serverUrl && await createDatabase(t, serverUrl)
-const database = await openDatabase({ databaseUrl, dataDir: join(folder, 'data') })
+const database = await openDatabase({ databaseUrl, dataDir: folder })
 await addLicense(database, { domain: 'museum.test', name: 'Louvre' })
 await database.close()
 
 /** The server as a process of its own, ended with the test at the latest. */
 function start (t: Test, environment: Record<string, string> = {}, cwd = folder) {
-  const env = { ...process.env, TS_NODE_PROJECT: project, PORT: '0', DATABASE_URL: databaseUrl, ...environment }
+  const env = { ...process.env, DATA_DIR: folder, PORT: '0', DATABASE_URL: databaseUrl, ...environment }
   const child = spawn(process.execPath, [...process.execArgv, file], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
   let log = ''
