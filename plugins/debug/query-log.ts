@@ -47,7 +47,11 @@ interface Asked {
 
 /** Of one request, so that it stays within the 2,000 values of a panel's data. */
 const mostKept = 100
+/** Of one request: more would leave no room on its timeline for its hooks. */
+const mostSpans = 1000
 const room: Room = { values: 500, characters: 200_000 }
+
+const noSpan: OpenSpan = { id: null, end () {} }
 
 /** Hears of every query that is asked while a request is profiled, and keeps it under the request. */
 export class QueryLog {
@@ -79,7 +83,8 @@ export class QueryLog {
 
   #open (recorder: Recorder, location: Location | null, at: number): Asked {
     const queries = this.#queriesOf(recorder)
-    const span = recorder.span({ kind: 'query', name: 'query', location })
+    const span = queries.count < mostSpans ? recorder.span({ kind: 'query', name: 'query', location }) : noSpan
+    if (span === noSpan) recorder.note(`Only the first ${mostSpans} queries are on the timeline.`)
     const record = { sql: null, parameters: [], start: recorder.now(), duration: null, waited: 0, rows: null, error: null, location }
     const isKept = queries.count++ < mostKept
     if (isKept) queries.first.push(record)

@@ -24,6 +24,8 @@ export interface RequestReads {
 
 /** How many reads of one request are kept: a panel's data holds 2,000 values. */
 const mostKept = 300
+/** Of one request: more would leave no room on its timeline for its hooks. */
+const mostSpans = 500
 
 /** Hears of every read of the store while a request is profiled, and keeps it under the request. */
 export class StoreLog {
@@ -44,8 +46,9 @@ export class StoreLog {
     const recorder = currentRecorder()
     if (recorder === undefined) return
     const value = namesSecret(column) ? masked : key
-    recorder.record({ kind: 'cache', name: `${outcome} ${table}`, detail: value }, 0)
     const reads = this.#requests.get(recorder) ?? { first: [], hit: 0, miss: 0, shared: 0 }
+    if (reads.hit + reads.miss + reads.shared < mostSpans) recorder.record({ kind: 'cache', name: `${outcome} ${table}`, detail: value }, 0)
+    else recorder.note(`Only the first ${mostSpans} reads of the cache are on the timeline.`)
     reads[outcome]++
     if (reads.first.length < mostKept) reads.first.push({ table, column, value, outcome, start: recorder.now() })
     this.#requests.set(recorder, reads)

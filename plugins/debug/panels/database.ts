@@ -2,7 +2,7 @@ import { blocks, code, count as counted, formatDuration, html, locationText, pla
 import type { QueryLog, QueryRecord } from '../query-log.ts'
 import type { Repetition } from '../query-repetitions.ts'
 
-interface DatabaseData {
+export interface DatabaseData {
   /** What all queries come to, also those that are not among `queries`. Times are milliseconds. */
   count: number
   failed: number

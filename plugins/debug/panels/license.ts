@@ -2,7 +2,7 @@ import type { License } from '../../../src/entities/license.ts'
 import { blocks, code, formatDuration, html, plain, renderBadge, renderKeyValueTable, renderSection, table, type FinishedRequest, type Panel, type Span } from '../profiler/index.ts'
 import type { ReadRecord, StoreLog } from '../store-log.ts'
 
-interface LicenseData {
+export interface LicenseData {
   /** What licenses are looked up by; empty where the host was refused before. */
   domain: string
   /** found: `row` is it. none: no license has the domain. failed: nobody knows. unfinished: the request was over first. */

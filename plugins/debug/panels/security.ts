@@ -10,7 +10,7 @@ interface CheckData {
   reason: string
 }
 
-interface SecurityData {
+export interface SecurityData {
   /** Null: nobody is signed in. */
   user: string | null
   ip: string | null
@@ -113,7 +113,7 @@ function whyAccess ({ license, is404, domain }: FastifyRequest): string {
 
 function whyRequestPassed ({ method, headers }: FastifyRequest): string {
   if (['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method)) return `${method} changes nothing.`
-  if (headers.cookie === undefined) return 'The request carries no cookie: it is in nobody\'s name.'
+  if (headers.cookie === undefined) return 'Without a cookie it acts in nobody\'s name.'
   if (headers['sec-fetch-site'] !== undefined) return `Sec-Fetch-Site "${String(headers['sec-fetch-site'])}": it comes from this site.`
   return headers.origin === undefined ? 'It carries neither Sec-Fetch-Site nor Origin: it is no browser\'s.' : `Origin "${headers.origin}" is this site.`
 }
