@@ -19,6 +19,7 @@ const repetitionReasons = {
   duplicate: 'The same question with the same parameters: the first answer could be kept.'
 }
 const notOver = 'Not over when the profile was made: it runs still, never got a connection, or was compiled and not sent.'
+const longestUnfolded = 200
 const noPlace = 'Asked by Kysely itself, or compiled before.'
 
 /** Every query: its SQL, its parameters, where it was asked, how long it took and waited, what it brought back. */
@@ -88,19 +89,26 @@ function renderQueries (queries: readonly QueryRecord[], context: ViewContext) {
   return renderDataTable('Queries', [{ label: '#', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Rows', kind: 'number' }, { label: 'Query' }], queries.map((query, index) => ({
     cells: [
       String(index + 1),
-      query.duration === null ? '–' : html`${formatDuration(query.duration)}<small>waited ${formatDuration(query.waited)}</small>`,
+      query.duration === null ? '–' : formatDuration(query.duration),
       query.rows === null ? '–' : String(query.rows),
       renderQuery(query, context)
     ]
   })))
 }
 
-function renderQuery ({ sql, parameters, duration, error, location }: QueryRecord, context: ViewContext) {
+function renderQuery ({ sql, parameters, duration, waited, error, location }: QueryRecord, context: ViewContext) {
   return html`${sql !== null && renderSqlBlock(sql)}
 ${duration === null && html`<p>${renderBadge('not over', 'warning')} ${notOver}</p>`}
-${parameters.length > 0 && html`<p><code>${parametersText(parameters)}</code></p>`}
+${parameters.length > 0 && renderParameters(parameters)}
 ${error !== null && html`<p>${renderBadge('failed', 'error')} ${error}</p>`}
-<small>${location === null ? noPlace : renderLocation(location, context)}</small>`
+<small>${location === null ? noPlace : renderLocation(location, context)}${duration !== null && html` · waited ${formatDuration(waited)}`}</small>`
+}
+
+/** Long ones folded: they would hide the queries between them. */
+function renderParameters (parameters: readonly unknown[]) {
+  const text = parametersText(parameters)
+  if (text.length <= longestUnfolded) return html`<p><code>${text}</code></p>`
+  return html`<details><summary>${counted(parameters.length, 'parameter')} of ${String(text.length)} characters</summary><code>${text}</code></details>`
 }
 
 /** $1 = "localhost", $2 = 1 */
