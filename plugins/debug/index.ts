@@ -1,8 +1,10 @@
+import { AsyncResource } from 'node:async_hooks'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../../src/config.ts'
 import { toError } from '../../src/errors/error-answer.ts'
+import { normaliseHost } from '../../src/host.ts'
 import { cachePanel } from './panels/cache.ts'
 import { databasePanel } from './panels/database.ts'
 import { licensePanel } from './panels/license.ts'
@@ -17,11 +19,15 @@ export interface DebugOptions {
   config: Config
 }
 
+/** What the column holds; a longer host has no license. */
+const longestDomain = 255
+
 /** Registers the profiler, with panels of what only Portico knows. Registered first, it sees every hook that comes after it. */
 async function debug (app: FastifyInstance, { config }: DebugOptions) {
   const queries = new QueryLog()
   const reads = new StoreLog()
   const stops: (() => void)[] = []
+  const outside = new AsyncResource('debug')
 
   await app.register(profiler, {
     directory: join(config.dataDir, 'profiles'),
@@ -36,8 +42,11 @@ async function debug (app: FastifyInstance, { config }: DebugOptions) {
   })
 
   function isLicensed (host: string): boolean | Promise<boolean> {
-    const license = app.entities.licenses.read(host)
-    return license instanceof Promise ? license.then(license => license !== null) : license !== null
+    const domain = normaliseHost(host)
+    if (domain === null || domain.length > longestDomain) return false
+    // Not in the request's name, whose panels would show it as a read of the application's.
+    const license = outside.runInAsyncScope(() => app.entities.licenses.read(domain))
+    return license instanceof Promise ? license.then(license => license !== null, () => false) : license !== null
   }
 
   app.addHook('onReady', async function listenToQueriesAndReads () {

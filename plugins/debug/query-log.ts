@@ -1,41 +1,65 @@
 import type { LogEvent } from 'kysely'
 import type { QueryEvents } from '../../src/database/query-events.ts'
-import { captureCallSite, currentRecorder, isForeign, type OpenSpan, type Recorder } from './profiler/index.ts'
+import { captureCallSite, currentRecorder, isForeign, type Location, type OpenSpan, originalLocation, type Recorder } from './profiler/index.ts'
+import { keptParameters, type Room } from './query-parameters.ts'
+import { Repetitions } from './query-repetitions.ts'
+import { literalsOf, masked, maskLiterals, nameOfStatement, namesSecret } from './sql.ts'
 
 /** One query of a request. Times are milliseconds. */
 export interface QueryRecord {
-  /** Id of its span, which has its SQL, its place in the code and its start; null where the profile was full. */
-  span: number | null
-  parameters: readonly unknown[]
-  /** How long it took once it had a connection. */
-  duration: number
+  /** Null: not known before the query is over. */
+  sql: string | null
+  parameters: unknown[]
+  /** Since the request came in. */
+  start: number
+  /** How long it took once it had a connection; null: it was not over when the profile was made. */
+  duration: number | null
   /** How long it waited for one. */
   waited: number
   /** Null: it failed, or nothing is known of its rows. */
   rows: number | null
   error: string | null
+  /** Where it was asked for; null for what Kysely asks itself, and for queries that were compiled before. */
+  location: Location | null
 }
 
-/** The queries of one request: the first of them in full, and how many there were. */
+/** The queries of one request: the first of them in full, and what they come to in all. */
 export interface RequestQueries {
   first: QueryRecord[]
   count: number
+  failed: number
+  rows: number
+  duration: number
+  waited: number
+  repetitions: Repetitions
+  /** For parameters. */
+  room: Room
 }
 
 interface Asked {
   recorder: Recorder
   span: OpenSpan
+  record: QueryRecord
+  /** Whether the record is among those that are kept. */
+  isKept: boolean
   at: number
 }
 
-/** How many queries of one request are kept. */
-const mostKept = 500
+/** Of one request, so that it stays within the 2,000 values of a panel's data. */
+const mostKept = 100
+/** Of one request: more would leave no room on its timeline for its hooks. */
+const mostSpans = 1000
+const room: Room = { values: 500, characters: 200_000 }
+
+const noSpan: OpenSpan = { id: null, end () {} }
 
 /** Hears of every query that is asked while a request is profiled, and keeps it under the request. */
 export class QueryLog {
   readonly #asked = new WeakMap<object, Asked>()
-  readonly #records = new WeakMap<object, QueryRecord>()
+  readonly #ended = new WeakMap<object, Asked>()
   readonly #requests = new WeakMap<Recorder, RequestQueries>()
+  /** Places of the code, which are few: mapping one to its source costs more than a query's other bookkeeping. */
+  readonly #places = new Map<string, Location>()
 
   /** @returns the function that stops it */
   listen (events: QueryEvents): () => void {
@@ -46,56 +70,90 @@ export class QueryLog {
     return () => { events.off('asked', ask).off('ended', end).off('returned', count) }
   }
 
-  of (recorder: Recorder): RequestQueries {
-    return this.#requests.get(recorder) ?? { first: [], count: 0 }
+  of (recorder: Recorder): RequestQueries | null {
+    return this.#requests.get(recorder) ?? null
   }
 
   #ask (queryId: object): void {
     const recorder = currentRecorder()
-    if (recorder === undefined) return
-    const location = captureCallSite(captureCallSite, isNotTheCaller)
-    this.#asked.set(queryId, { recorder, span: recorder.span({ kind: 'query', name: 'query', location }), at: performance.now() })
+    if (recorder === undefined || recorder.finished) return
+    const called = captureCallSite(captureCallSite, isNotTheCaller)
+    this.#asked.set(queryId, this.#open(recorder, called === null ? null : this.#place(called), performance.now()))
+  }
+
+  #open (recorder: Recorder, location: Location | null, at: number): Asked {
+    const queries = this.#queriesOf(recorder)
+    const span = queries.count < mostSpans ? recorder.span({ kind: 'query', name: 'query', location }) : noSpan
+    if (span === noSpan) recorder.note(`Only the first ${mostSpans} queries are on the timeline.`)
+    const record = { sql: null, parameters: [], start: recorder.now(), duration: null, waited: 0, rows: null, error: null, location }
+    const isKept = queries.count++ < mostKept
+    if (isKept) queries.first.push(record)
+    return { recorder, span, record, isKept, at }
+  }
+
+  #queriesOf (recorder: Recorder): RequestQueries {
+    const known = this.#requests.get(recorder)
+    if (known !== undefined) return known
+    const queries = { first: [], count: 0, failed: 0, rows: 0, duration: 0, waited: 0, repetitions: new Repetitions(), room: { ...room } }
+    this.#requests.set(recorder, queries)
+    return queries
   }
 
   #end (account: LogEvent): void {
     const { query, queryDurationMillis: duration } = account
-    const asked = this.#asked.get(query.queryId) ?? askedByKysely(duration)
+    const asked = this.#whoAsked(query.queryId, duration)
     if (asked === null) return
-    const { recorder, span, at } = asked
-    const error = account.level === 'error' ? String(account.error) : null
-    span.end(error === null ? 'continued' : 'threw', { name: nameOf(query.sql), detail: query.sql })
+    const { recorder, span, record, isKept, at } = asked
+    const queries = this.#queriesOf(recorder)
+    const isSecret = namesSecret(query.sql)
+    const sql = isSecret ? maskLiterals(query.sql) : query.sql
+    const error = account.level === 'error' ? errorText(account.error, isSecret ? [...query.parameters, ...literalsOf(query.sql)] : []) : null
+    span.end(error === null ? 'continued' : 'threw', { name: nameOfStatement(sql), detail: sql })
+
     const waited = Math.max(0, performance.now() - at - duration)
-    this.#keep(recorder, query.queryId, { span: span.id, parameters: query.parameters, duration, waited, rows: null, error })
+    Object.assign(record, { sql, duration, waited, error })
+    queries.duration += duration
+    queries.waited += waited
+    if (error !== null) queries.failed++
+    if (isKept) record.parameters = keptParameters(isSecret ? query.parameters.map(() => masked) : query.parameters, queries.room)
+    queries.repetitions.add(sql, query.parameters, record.location, duration)
+    this.#ended.set(query.queryId, asked)
   }
 
-  #keep (recorder: Recorder, queryId: object, record: QueryRecord): void {
-    const queries = this.of(recorder)
-    if (queries.count++ < mostKept) queries.first.push(record)
-    this.#requests.set(recorder, queries)
-    this.#records.set(queryId, record)
+  /** A compiled query may be sent again and again, by other requests too: only its first end is that of whoever compiled it. */
+  #whoAsked (queryId: object, duration: number): Asked | null {
+    const recorder = currentRecorder()
+    const asked = this.#asked.get(queryId)
+    this.#asked.delete(queryId)
+    if (asked !== undefined && (recorder === undefined || recorder === asked.recorder)) return asked
+    if (recorder === undefined || recorder.finished) return null
+    return this.#open(recorder, null, performance.now() - duration)
   }
 
   #count (queryId: object, rows: number): void {
-    const record = this.#records.get(queryId)
-    if (record !== undefined) record.rows = rows
+    const asked = this.#asked.get(queryId) ?? this.#ended.get(queryId)
+    if (asked === undefined) return
+    // What is streamed comes in parts.
+    asked.record.rows = (asked.record.rows ?? 0) + rows
+    this.#queriesOf(asked.recorder).rows += rows
+  }
+
+  #place (called: Location): Location {
+    const key = `${called.file}:${called.line}:${called.column}`
+    const known = this.#places.get(key)
+    if (known !== undefined) return known
+    const location = originalLocation(called)
+    this.#places.set(key, location)
+    return location
   }
 }
 
-/** A transaction's begin and commit, which Kysely asks itself, and tells of only when they are over. */
-function askedByKysely (duration: number): Asked | null {
-  const recorder = currentRecorder()
-  if (recorder === undefined) return null
-  return { recorder, span: recorder.span({ kind: 'query', name: 'query' }), at: performance.now() - duration }
+/** What an error says, without the parameters that it may quote. */
+function errorText (error: unknown, secrets: readonly unknown[]): string {
+  return secrets.reduce<string>((text, secret) => typeof secret === 'string' && secret !== '' ? text.replaceAll(secret, masked) : text, String(error))
 }
 
 /** Where queries are told of is not where they are asked. */
 function isNotTheCaller (file: string): boolean {
   return isForeign(file) || /[\\/]query-(?:log|events)\.[jt]s$/.test(file)
-}
-
-/** "select licenses": the verb, and the first table that is named. */
-function nameOf (sql: string): string {
-  const [, verb = 'query'] = /^\W*(\w+)/.exec(sql) ?? []
-  const [, table = ''] = /\b(?:from|into|update|table)\s+"?(\w+)/i.exec(sql) ?? []
-  return `${verb.toLowerCase()} ${table}`.trim()
 }

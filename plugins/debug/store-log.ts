@@ -1,26 +1,31 @@
 import type { EntityMetadata } from '../../src/store/segment.ts'
 import type { ReadOutcome, StoreEvents } from '../../src/store/store-events.ts'
 import { currentRecorder, type Recorder } from './profiler/index.ts'
+import { masked, namesSecret } from './sql.ts'
 
 /** One read of the store. */
 export interface ReadRecord {
-  /** The table whose records were read, and the column that they are read by. */
+  /** The table whose records were read, and the column that they are read by with its value. */
   table: string
   column: string
-  key: string
+  value: string
   outcome: ReadOutcome
   /** Milliseconds since the request came in. */
-  at: number
+  start: number
 }
 
-/** The reads of one request: the first of them in full, and how many there were. */
+/** The reads of one request: the first of them in full, and how many there were of each outcome. */
 export interface RequestReads {
   first: ReadRecord[]
-  count: number
+  hit: number
+  miss: number
+  shared: number
 }
 
-/** How many reads of one request are kept. */
-const mostKept = 500
+/** How many reads of one request are kept: a panel's data holds 2,000 values. */
+const mostKept = 300
+/** Of one request: more would leave no room on its timeline for its hooks. */
+const mostSpans = 500
 
 /** Hears of every read of the store while a request is profiled, and keeps it under the request. */
 export class StoreLog {
@@ -33,16 +38,19 @@ export class StoreLog {
     return () => { events.off('read', read) }
   }
 
-  of (recorder: Recorder): RequestReads {
-    return this.#requests.get(recorder) ?? { first: [], count: 0 }
+  of (recorder: Recorder): RequestReads | null {
+    return this.#requests.get(recorder) ?? null
   }
 
   #read ({ table, key: column }: EntityMetadata, key: string, outcome: ReadOutcome): void {
     const recorder = currentRecorder()
     if (recorder === undefined) return
-    recorder.record({ kind: 'cache', name: `${outcome} ${table}`, detail: key }, 0)
-    const reads = this.of(recorder)
-    if (reads.count++ < mostKept) reads.first.push({ table, column, key, outcome, at: recorder.now() })
+    const value = namesSecret(column) ? masked : key
+    const reads = this.#requests.get(recorder) ?? { first: [], hit: 0, miss: 0, shared: 0 }
+    if (reads.hit + reads.miss + reads.shared < mostSpans) recorder.record({ kind: 'cache', name: `${outcome} ${table}`, detail: value }, 0)
+    else recorder.note(`Only the first ${mostSpans} reads of the cache are on the timeline.`)
+    reads[outcome]++
+    if (reads.first.length < mostKept) reads.first.push({ table, column, value, outcome, start: recorder.now() })
     this.#requests.set(recorder, reads)
   }
 }

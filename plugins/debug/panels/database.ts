@@ -1,104 +1,117 @@
-import { html, renderBadge, renderDataTable, renderEmptyState, renderLocation, renderMetrics, renderSqlBlock, type Panel, type Span, type ViewContext } from '../profiler/index.ts'
-import type { QueryLog, QueryRecord, RequestQueries } from '../query-log.ts'
+import { blocks, code, count as counted, formatDuration, html, locationText, plain, renderBadge, renderDataTable, renderLocation, renderMetrics, renderSection, renderSqlBlock, table, type Panel, type Tone, type ViewContext } from '../profiler/index.ts'
+import type { QueryLog, QueryRecord } from '../query-log.ts'
+import type { Repetition } from '../query-repetitions.ts'
 
-/** From so many of one shape from one line on, a loop asks what one query could. */
-const loopFrom = 5
-
-/** Queries that were asked more often than they need have been. */
-export interface Repetition {
-  /** loop: one shape, asked from one line with different parameters (N+1). duplicate: the same parameters, too. */
-  kind: 'loop' | 'duplicate'
-  sql: string
+export interface DatabaseData {
+  /** What all queries come to, also those that are not among `queries`. Times are milliseconds. */
   count: number
-  /** Id of the span of the first of them. */
-  span: number
+  failed: number
+  rows: number
+  duration: number
+  waited: number
+  repetitions: Repetition[]
+  queries: QueryRecord[]
 }
 
-interface DatabaseData extends RequestQueries {
-  repetitions: Repetition[]
+const repetitionNames = { loop: 'loop (N+1)', duplicate: 'duplicate' }
+const repetitionReasons = {
+  loop: 'One statement, asked again and again from one line with other parameters: one query could bring all of it.',
+  duplicate: 'The same question with the same parameters: the first answer could be kept.'
 }
+const notOver = 'Not over when the profile was made: it runs still, never got a connection, or was compiled and not sent.'
+const longestUnfolded = 200
+const noPlace = 'Asked by Kysely itself, or compiled before.'
 
 /** Every query: its SQL, its parameters, where it was asked, how long it took and waited, what it brought back. */
 export function databasePanel (log: QueryLog): Panel<DatabaseData> {
   return {
     name: 'database',
     label: 'Database',
-    collect ({ recorder, profile }) {
+    collect ({ recorder }) {
       const queries = log.of(recorder)
-      return queries.count === 0 ? null : { ...queries, repetitions: findRepetitions(queries.first, profile.spans) }
+      if (queries === null) return null
+      const { count, failed, rows, duration, waited, repetitions, first } = queries
+      return { count, failed, rows, duration, waited, repetitions: repetitions.found(), queries: first }
     },
-    badge: ({ first, count, repetitions }) => ({
-      text: String(count),
-      tone: first.some(({ error }) => error !== null) ? 'error' : repetitions.length > 0 ? 'warning' : 'neutral'
-    }),
-    toolbarItem: ({ first, count, repetitions }) => ({
-      label: 'Queries',
-      value: `${count} in ${totalOf(first).toFixed(1)} ms`,
-      tone: repetitions.length > 0 ? 'warning' : 'neutral'
-    }),
-    body: (data, context) => html`${renderMetrics([
-      { label: 'Queries', value: String(data.count) },
-      { label: 'Time', value: `${totalOf(data.first).toFixed(2)} ms` },
-      { label: 'Waited for a connection', value: `${data.first.reduce((sum, { waited }) => sum + waited, 0).toFixed(2)} ms` },
-      { label: 'Rows', value: String(data.first.reduce((sum, { rows }) => sum + (rows ?? 0), 0)) }
-    ])}
-${data.repetitions.length > 0 && renderRepetitions(data.repetitions, context)}
-<h3>Queries</h3>
-${renderQueries(data, context)}`
+    badge: data => ({ text: String(data.count), tone: toneOf(data) }),
+    toolbarItem: data => ({ label: 'Queries', value: `${data.count} in ${formatDuration(data.duration)}`, tone: toneOf(data) }),
+    body (data, context) {
+      const { count, failed, rows, duration, waited, repetitions, queries } = data
+      return html`${renderMetrics([
+        { label: 'Queries', value: String(count), ...(failed > 0 && { note: `${failed} failed` }) },
+        { label: 'Time', value: formatDuration(duration) },
+        { label: 'Waited for a connection', value: formatDuration(waited) },
+        { label: 'Rows returned', value: String(rows) }
+      ])}
+${repetitions.length > 0 && renderSection('Asked too often', renderRepetitions(repetitions, context), repetitions.length)}
+${renderSection('Queries', html`${queries.length < count && html`<p class="notice">The first ${String(queries.length)} are listed; the other ${String(count - queries.length)} are counted.</p>`}${renderQueries(queries, context)}`, count)}`
+    },
+    markdown: ({ count, failed, rows, duration, waited, repetitions, queries }, context) => blocks(
+      `${counted(count, 'query', 'queries')} in ${formatDuration(duration)}, after ${formatDuration(waited)} of waiting for a connection; ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
+      repetitions.length === 0
+        ? null
+        : blocks('### Asked too often', table(['Times', 'Time', 'What', 'Query', 'Asked at'], repetitions.map(({ kind, sql, count, duration, locations }) => [
+          String(count), formatDuration(duration), repetitionNames[kind], code(sql), locations.map(location => code(locationText(location, context.root))).join(', ')
+        ]))),
+      '### Queries',
+      table(['#', 'Time', 'Waited', 'Rows', 'Query', 'Parameters', 'Asked at'], queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
+        String(index + 1),
+        formatDuration(duration),
+        formatDuration(waited),
+        rows === null ? '' : String(rows),
+        `${sql === null ? notOver : code(sql)}${error === null ? '' : ` failed: ${plain(error)}`}`,
+        parameters.length === 0 ? '' : code(parametersText(parameters)),
+        location === null ? '' : code(locationText(location, context.root))
+      ])),
+      queries.length < count ? `The other ${count - queries.length} are counted, not listed.` : null
+    )
   }
 }
 
-/** Finds loops and duplicates among queries: shapes are equal by their SQL, in which parameters are places. */
-export function findRepetitions (queries: readonly QueryRecord[], spans: readonly Span[]): Repetition[] {
-  const loops = new Map<string, { sql: string, span: number, parameters: Set<string>, count: number }>()
-  for (const { span: id, parameters } of queries) {
-    const span = id === null ? undefined : spans[id]
-    if (id === null || span === undefined || span.location === null) continue
-    const sql = span.detail ?? ''
-    const { file, line, column } = span.location
-    const shape = `${file}:${line}:${column} ${sql}`
-    const group = loops.get(shape) ?? { sql, span: id, parameters: new Set(), count: 0 }
-    group.parameters.add(JSON.stringify(parameters))
-    group.count++
-    loops.set(shape, group)
-  }
-  return [...loops.values()].flatMap(({ sql, span, parameters, count }): Repetition[] => {
-    if (count >= loopFrom && parameters.size > 1) return [{ kind: 'loop', sql, span, count }]
-    return count > parameters.size ? [{ kind: 'duplicate', sql, span, count }] : []
-  })
-}
-
-function totalOf (queries: readonly QueryRecord[]): number {
-  return queries.reduce((sum, { duration }) => sum + duration, 0)
+function toneOf ({ failed, repetitions }: DatabaseData): Tone {
+  if (failed > 0) return 'error'
+  return repetitions.length > 0 ? 'warning' : 'neutral'
 }
 
 function renderRepetitions (repetitions: readonly Repetition[], context: ViewContext) {
-  return html`<h3>Asked too often</h3>
-${renderDataTable('Repetitions', [{ label: 'Times', kind: 'number' }, { label: 'What' }, { label: 'Query' }], repetitions.map(({ kind, sql, span, count }) => ({
-  cells: [
-    String(count),
-    renderBadge(kind === 'loop' ? 'loop (N+1)' : 'duplicate', 'warning'),
-    html`${renderSqlBlock(sql)}${renderLocation(context.profile.spans[span]?.location ?? null, context)}`
-  ]
-})))}`
+  return renderDataTable('Asked too often', [{ label: 'Times', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Query' }], repetitions.map(({ kind, sql, count, duration, locations }) => ({
+    cells: [
+      String(count),
+      formatDuration(duration),
+      html`<p>${renderBadge(repetitionNames[kind], 'warning')} ${locations.map(location => html` ${renderLocation(location, context)}`)}</p>
+${renderSqlBlock(sql)}
+<small>${repetitionReasons[kind]}</small>`
+    ]
+  })))
 }
 
-function renderQueries ({ first, count }: DatabaseData, context: ViewContext) {
-  if (first.length === 0) return renderEmptyState('No query.')
-  return html`${renderDataTable('Queries', [{ label: '#', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Waited', kind: 'number' }, { label: 'Rows', kind: 'number' }, { label: 'Query' }], first.map((query, index) => {
-    const span = query.span === null ? undefined : context.profile.spans[query.span]
-    return {
-      cells: [
-        String(index + 1),
-        `${query.duration.toFixed(2)} ms`,
-        `${query.waited.toFixed(2)} ms`,
-        query.rows === null ? '' : String(query.rows),
-        html`${renderSqlBlock(span?.detail ?? '')}
-${query.parameters.length > 0 && html`<p>with <code>${JSON.stringify(query.parameters)}</code></p>`}
-${query.error !== null && html`<p>${renderBadge('failed', 'error')} ${query.error}</p>`}
-${renderLocation(span?.location ?? null, context)}`
-      ]
-    }
-  }))}
-${first.length < count && html`<p class="muted">${String(count - first.length)} further queries are not listed.</p>`}`
+function renderQueries (queries: readonly QueryRecord[], context: ViewContext) {
+  return renderDataTable('Queries', [{ label: '#', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Rows', kind: 'number' }, { label: 'Query' }], queries.map((query, index) => ({
+    cells: [
+      String(index + 1),
+      query.duration === null ? '–' : formatDuration(query.duration),
+      query.rows === null ? '–' : String(query.rows),
+      renderQuery(query, context)
+    ]
+  })))
+}
+
+function renderQuery ({ sql, parameters, duration, waited, error, location }: QueryRecord, context: ViewContext) {
+  return html`${sql !== null && renderSqlBlock(sql)}
+${duration === null && html`<p>${renderBadge('not over', 'warning')} ${notOver}</p>`}
+${parameters.length > 0 && renderParameters(parameters)}
+${error !== null && html`<p>${renderBadge('failed', 'error')} ${error}</p>`}
+<small>${location === null ? noPlace : renderLocation(location, context)}${duration !== null && html` · waited ${formatDuration(waited)}`}</small>`
+}
+
+/** Long ones folded: they would hide the queries between them. */
+function renderParameters (parameters: readonly unknown[]) {
+  const text = parametersText(parameters)
+  if (text.length <= longestUnfolded) return html`<p><code>${text}</code></p>`
+  return html`<details><summary>${counted(parameters.length, 'parameter')} of ${String(text.length)} characters</summary><code>${text}</code></details>`
+}
+
+/** $1 = "localhost", $2 = 1 */
+function parametersText (parameters: readonly unknown[]): string {
+  return parameters.map((parameter, index) => `$${index + 1} = ${JSON.stringify(parameter)}`).join(', ')
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 
-const folder = resolve(import.meta.dirname, '../../../../plugins/debug/profiler')
+const folder = resolve('plugins/debug/profiler')
 const libraries = ['fastify', 'fastify-plugin', 'find-my-way', 'negotiator', 'pino']
 
 t.test('the profiler imports Node, Fastify, its libraries and itself, and nothing of the application', async t => {

@@ -1,0 +1,174 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import applicationRoutes from '../../routes/index.ts'
+import { build } from '../build.ts'
+import { buildDebugged } from '../plugins/debug/panels/panels.ts'
+import { addLicense } from '../records.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium'
+const screenshots = resolve('.tap/screenshots')
+const panels = ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'license', 'security', 'database', 'cache', 'configuration']
+
+if (existsSync(executablePath)) await testInBrowser()
+else t.test('the profiler in a browser', { skip: `There is no Chromium at ${executablePath}: set CHROMIUM to where it is.` }, () => {})
+
+async function testInBrowser (): Promise<void> {
+  mkdirSync(screenshots, { recursive: true })
+  const database = await openTestDatabase(t)
+  await addLicense(database, { domain: 'localhost', museums: ['Louvre'] })
+  const app = await buildDebugged(t, { database, routes })
+  const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost')
+  const browser = await launch()
+
+  async function routes (app: FastifyInstance) {
+    await app.register(applicationRoutes)
+    app.get('/thrown', async request => {
+      for (const level of ['trace', 'debug', 'info', 'warn', 'error'] as const) request.log[level]({ field: 'value' }, `A line at ${level}`)
+      for (let n = 0; n < 6; n++) await sql`select ${n}::int, ${'a long parameter '.repeat(20)}::text`.execute(database.db)
+      const members = [new RangeError('The first member'), new SyntaxError('The second member', { cause: new Error('Beneath it') })]
+      throw new Error('The outermost failure', { cause: new AggregateError(members, 'Several things failed') })
+    })
+  }
+
+  /** A page, and what its console says is wrong. */
+  async function open (t: Test, path: string, options: BrowserContextOptions = {}, from = origin): Promise<{ page: Page, errors: string[] }> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    const errors: string[] = []
+    page.on('console', message => { if (message.type() === 'error') errors.push(message.text()) })
+    page.on('pageerror', error => errors.push(String(error)))
+    await page.goto(from + path)
+    return { page, errors }
+  }
+
+  /** The token of a request that a program makes. */
+  async function tokenOf (path: string): Promise<string> {
+    const response = await fetch(origin + path)
+    await response.text()
+    return String(response.headers.get('x-debug-token'))
+  }
+
+  const thrown = await tokenOf('/thrown')
+  const served = await tokenOf('/')
+
+  t.test('/version shows a page of Exceptions, Logs and Stack Traces, whose link opens the same exception in the profiler', async t => {
+    const { page } = await open(t, '/version')
+    t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'No route found for "GET /version"')
+    for (const section of ['Exceptions', 'Logs', 'Stack Traces']) {
+      t.ok(await page.getByRole('heading', { level: 2, name: section }).isVisible(), section)
+    }
+    await lookAt(t, page, 'version')
+    await page.getByRole('link', { name: 'Open profile' }).click()
+    t.match(page.url(), /\/_profiler\/[\w-]{12}\?panel=exception$/)
+    t.match(await page.getByRole('main').textContent(), 'No route found for "GET /version"')
+    t.match(await page.getByRole('main').textContent(), 'No routes found for "/version/"')
+  })
+
+  for (const panel of panels) {
+    t.test(`the ${panel} panel opens without a word on the console, fits every screen, and is what the menu says is open`, async t => {
+      const { page, errors } = await open(t, `/_profiler/${thrown}?panel=${panel}`)
+      t.strictSame(errors, [])
+      t.match(await page.locator('.menu [aria-current]').getAttribute('href'), `panel=${panel}`)
+      t.equal(await page.getByText('could not be shown').count(), 0)
+      await lookAt(t, page, panel)
+    })
+  }
+
+  t.test('a panel with nothing on it says so and is greyed', async t => {
+    const { page, errors } = await open(t, `/_profiler/${served}?panel=exception`)
+    t.ok(await page.getByText('Nothing was recorded').or(page.getByText('nothing was thrown', { exact: false })).first().isVisible())
+    t.match(await page.locator('.menu a.empty').first().textContent(), 'Exception')
+    t.strictSame(errors, [])
+  })
+
+  for (const [field, value] of [['Status', '500'], ['URL contains', '/thrown'], ['Token', thrown]] as const) {
+    t.test(`search finds a request by ${field}`, async t => {
+      const { page, errors } = await open(t, '/_profiler/')
+      await page.getByLabel(field, { exact: true }).fill(value)
+      await page.getByRole('search', { name: 'Search profiles' }).getByRole('button').click()
+      t.match(await page.locator('.profiles .title').first().getAttribute('href'), thrown)
+      t.strictSame(errors, [])
+      await lookAt(t, page, `search-${field.toLowerCase().replace(/\W+/g, '-')}`)
+    })
+  }
+
+  t.test('search finds requests by their license, and none by that of another', async t => {
+    const { page } = await open(t, '/_profiler/search?license=localhost')
+    t.ok(await page.locator(`.profiles [href*="${served}"]`).isVisible())
+    await page.goto(`${origin}/_profiler/search?license=other.test`)
+    t.equal(await page.locator('.profiles li').count(), 0)
+  })
+
+  t.test('the front page says no more on the console than without diagnostics', async t => {
+    const quiet = await build(t, { database })
+    const { errors } = await open(t, '/')
+    const plain = await open(t, '/', {}, (await quiet.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost'))
+    // The browser asks for an icon on its own, whenever it likes.
+    await new Promise(resolve => setTimeout(resolve, 500))
+    t.strictSame(errors, plain.errors)
+  })
+
+  t.test('the toolbar stands in a shadow root of the front page, leads to the profile, and stays folded', async t => {
+    const { page } = await open(t, '/')
+    const toolbar = page.locator('profiler-toolbar')
+    await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
+    t.ok(await toolbar.evaluate(element => element.shadowRoot !== null))
+    t.match(await toolbar.getByRole('listitem').allTextContents(), [/Time/, /Route/, /License/, /User/])
+    await lookAt(t, page, 'front-page')
+    await toolbar.getByRole('button', { name: 'Fold the toolbar' }).click()
+    t.notOk(await toolbar.getByRole('listitem').first().isVisible())
+    await page.reload()
+    t.ok(await toolbar.getByRole('button', { name: 'Open the toolbar' }).isVisible())
+    await lookAt(t, page, 'front-page-folded')
+    await toolbar.getByRole('link', { name: '200 OK' }).click()
+    t.match(page.url(), /\/_profiler\/[\w-]{12}$/)
+    t.match(await page.locator('header code, header .url').first().textContent(), '/')
+  })
+
+  t.test('the keyboard skips to the content, and shows where it is', async t => {
+    for (const path of ['/version', `/_profiler/${thrown}?panel=database`, '/_profiler/']) {
+      const { page } = await open(t, path)
+      await page.keyboard.press('Tab')
+      const skip = page.getByRole('link', { name: 'Skip to content' })
+      t.ok(await skip.evaluate(element => element === document.activeElement && element.getBoundingClientRect().top >= 0), `${path}: the first stop is the skip link, on the screen`)
+      await page.keyboard.press('Enter')
+      t.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+      await page.keyboard.press('Tab')
+      t.not(await page.evaluate(() => document.activeElement !== null && getComputedStyle(document.activeElement).outlineStyle), 'none', `${path}: focus is visible`)
+    }
+  })
+
+  t.test('every page can be read without JavaScript', async t => {
+    const { page } = await open(t, '/', { javaScriptEnabled: false })
+    for (const path of ['/version', '/_profiler/', ...panels.map(panel => `/_profiler/${thrown}?panel=${panel}`)]) {
+      await page.goto(origin + path)
+      t.ok((await page.getByRole('main').innerText()).length > 50, path)
+    }
+    await page.goto(`${origin}/_profiler/${thrown}?panel=database`)
+    t.ok(await page.getByText('loop (N+1)').isVisible())
+  })
+
+  async function launch (): Promise<Browser> {
+    const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+    const browser = await chromium.launch({ executablePath, args })
+    t.teardown(() => browser.close())
+    return browser
+  }
+}
+
+/** Leaves a picture of the page, narrow and wide, light and dark, and tests that no word of it is off the screen. */
+async function lookAt (t: Test, page: Page, name: string): Promise<void> {
+  for (const width of [400, 1280]) {
+    await page.setViewportSize({ width, height: 900 })
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} fits ${width} px, ${colorScheme}`)
+      await page.screenshot({ path: `${screenshots}/${name}-${width}-${colorScheme}.png`, fullPage: true })
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { build } from '../../build.ts'
+import { makeFolder } from '../../folder.ts'
+import { addLicense } from '../../records.ts'
+import { sourceFile } from '../../source-file.ts'
+import { createDatabase, embeddedTemplate, openTestDatabase, serverUrl } from '../../test-database.ts'
+import { buildDebugged, panelOf, readPanel } from './panels/panels.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test' })
+
+async function routes (app: FastifyInstance) {
+  app.get('/', async () => 'inside')
+  app.get('/broken', async () => { throw new Error('It broke.') })
+}
+
+const app = await buildDebugged(t, { database, routes, environment: { DEBUG_ALLOW: '198.51.100.0/24' } })
+
+/** All that a client is told, in the order it is told, but when. */
+async function answerOf (app: FastifyInstance, url: string, accept: string, remoteAddress = '127.0.0.1'): Promise<string> {
+  const { statusCode, headers, body } = await app.inject({ url, remoteAddress, headers: { host: 'museum.test', accept } })
+  const { date, ...others } = headers
+  return JSON.stringify({ statusCode, headers: Object.entries(others), body })
+}
+
+/** Tells whether the profiler's paths are answered as unknown ones of the same length are. */
+async function testUnknown (t: Test, app: FastifyInstance, accept: string, remoteAddress?: string): Promise<void> {
+  for (const path of ['/_profiler', '/_profiler/', '/_profiler/x', '/_profiler/latest?panel=exception', '/_profiler/assets/profiler.js']) {
+    const unknown = await answerOf(app, path.replace('_profiler', '_unproved'), accept, remoteAddress)
+    t.equal(await answerOf(app, path, accept, remoteAddress), unknown.replaceAll('_unproved', '_profiler'), path)
+  }
+}
+
+t.test('the profiler answers under a licensed name, and under no other', async t => {
+  for (const [host, status] of [['localhost', 200], ['127.0.0.1:3000', 200], ['museum.test', 200], ['MUSEUM.test:8080', 200], ['unknown.test', 403], ['not..valid', 403], ['a'.repeat(256), 403]] as const) {
+    t.equal((await app.inject({ url: '/_profiler/', headers: { host } })).statusCode, status, host)
+  }
+})
+
+t.test('a name whose license cannot be looked up is not trusted', async t => {
+  const select = database.db.selectFrom
+  t.teardown(() => { database.db.selectFrom = select })
+  database.db.selectFrom = () => { throw new Error('The database is down.') }
+  t.equal((await app.inject({ url: '/_profiler/', headers: { host: 'third.test' } })).statusCode, 403)
+})
+
+t.test('the profiler\'s question for a license is no read of the request', async t => {
+  const response = await app.inject({ url: '/broken', headers: { host: 'not..valid', accept: 'text/html' } })
+  t.equal(response.statusCode, 400)
+  t.equal(await panelOf(app, response, 'cache'), null)
+  t.equal(await panelOf(app, response, 'database'), null)
+})
+
+for (const accept of ['*/*', 'text/html', 'text/plain']) {
+  // Strangers are told the tokens of their requests, which the profiler's own paths do not have.
+  t.test(`an address that is not allowed is answered as for any unknown path, in ${accept}`, { todo: 'debug headers for strangers' }, async t => {
+    await testUnknown(t, app, accept, '203.0.113.7')
+  })
+
+  t.test(`with diagnostics off the profiler's paths are answered as any unknown path, in ${accept}`, async t => {
+    await testUnknown(t, await build(t, { database, routes }), accept)
+  })
+}
+
+t.test('an address that DEBUG_ALLOW names may look', async t => {
+  t.equal((await app.inject({ url: '/_profiler/', remoteAddress: '198.51.100.7' })).statusCode, 200)
+})
+
+t.test('EDITOR_URL makes file names links', async t => {
+  const app = await buildDebugged(t, { database, routes, environment: { EDITOR_URL: 'vscode://file/{file}:{line}' } })
+  const response = await app.inject({ url: '/broken', headers: { host: 'museum.test' } })
+  t.match(await readPanel(app, response, 'exception', 'text/html'), `href="vscode://file/${sourceFile(import.meta.filename)}:`)
+})
+
+t.test('the configuration panel shows what is allowed, and not how to enter the database', async t => {
+  const app = await buildDebugged(t, { database, routes, environment: { DATABASE_URL: 'postgres://portico:hunter2@127.0.0.1/portico' } })
+  const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
+  const html = await readPanel(app, response, 'configuration', 'text/html')
+  t.match(html, 'PostgreSQL')
+  t.notMatch(html, 'hunter2')
+})
+
+t.test('a closed app listens to neither queries nor reads', async t => {
+  const before = database.queries.listenerCount('ended')
+  const app = await buildDebugged(t, { database, routes })
+  await app.ready()
+  t.equal(database.queries.listenerCount('ended'), before + 1)
+  await app.close()
+  t.equal(database.queries.listenerCount('ended'), before)
+  t.equal(app.store.events.listenerCount('read'), 0)
+})
+
+t.test('a request that arrives while the server closes has a profile, and nothing on Portico\'s panels', async t => {
+  const app = await build(t, { database, routes, environment: { DEBUG: '1', DATA_DIR: makeFolder(t) } })
+  let profile: unknown
+  app.addHook('preClose', async () => {
+    t.equal((await fetch(`${origin}/late`)).status, 503)
+    profile = await app.profiler.find('latest')
+  })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  await app.close()
+  t.match(profile, { url: '/late', status: 503, panels: {} })
+  t.notMatch(profile, { panels: { license: {} } })
+  t.notMatch(profile, { panels: { security: {} } })
+})
+
+/** The files that the server loads to answer a request, as V8 itself has counted them. */
+async function loadedFiles (t: Test): Promise<string[]> {
+  const coverage = makeFolder(t)
+  const dataDir = makeFolder(t)
+  if (serverUrl === undefined) cpSync(embeddedTemplate, dataDir, { recursive: true })
+  const databaseUrl = serverUrl && await createDatabase(t, serverUrl)
+  const env = { PATH: process.env['PATH'], NODE_V8_COVERAGE: coverage, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, PORT: '0' }
+  const child = spawn(process.execPath, ['dist/src/server.js'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let log = ''
+  while (!log.includes('Server listening')) log += String(await once(child.stdout, 'data'))
+  const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(log) ?? []
+  for (const path of ['/', '/nowhere', '/_profiler/x']) await fetch(origin + path).then(response => response.text())
+  child.kill('SIGTERM')
+  await once(child, 'close')
+  const urls = readdirSync(coverage).flatMap(file => [...readFileSync(join(coverage, file), 'utf8').matchAll(/"url":"(file:[^"]+)"/g)].map(([, url = '']) => url))
+  return urls.filter(url => !url.includes('/node_modules/'))
+}
+
+t.test('with diagnostics off no file of plugins/debug is loaded', async t => {
+  const files = await loadedFiles(t)
+  for (const file of ['/src/app.js', '/plugins/not-found.js', '/routes/front-page.js']) t.ok(files.some(url => url.endsWith(file)), file)
+  t.strictSame(files.filter(url => url.includes('/plugins/debug/')), [])
+})

@@ -1,0 +1,70 @@
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import type { RequestReads } from '../../../../plugins/debug/store-log.ts'
+import { addLicense } from '../../../records.ts'
+import { openTestDatabase } from '../../../test-database.ts'
+import { buildDebugged, panelOf, readPanel } from './panels.ts'
+
+const database = await openTestDatabase(t)
+const license = await addLicense(database, { domain: 'museum.test', museums: ['Louvre'] })
+const hostile = '<script>alert(1)</script>`|'
+
+async function routes (app: FastifyInstance) {
+  const { museums } = app.entities
+  const tokens = app.store.segment({ table: 'tokens', columns: ['id'], key: 'token', joins: [] }, async () => null)
+  const names = app.store.segment({ table: 'names', columns: ['id'], key: 'name', joins: [] }, async () => null)
+
+  app.get('/shared', async () => await Promise.all([museums.read(license), museums.read(license)]))
+  app.get('/secret', async () => await tokens.read('planted-hunter2'))
+  app.get('/hostile', async () => await names.read(hostile))
+  app.get('/many', async () => {
+    for (let n = 0; n < 2000; n++) await museums.read(license)
+  })
+  app.get('/none', async () => 'nothing more')
+}
+
+const app = await buildDebugged(t, { database, routes })
+const ask = (url: string, host = 'museum.test') => app.inject({ url, headers: { host } })
+
+t.test('a record that is read for the first time is loaded, and held for the next request', async t => {
+  const first = await panelOf<RequestReads>(app, await ask('/none'), 'cache')
+  t.match(first, { hit: 0, miss: 2, shared: 0, first: [{ table: 'licenses', column: 'domain', value: 'museum.test', outcome: 'miss' }, { table: 'license_languages', outcome: 'miss' }] })
+  const second = await panelOf<RequestReads>(app, await ask('/none'), 'cache')
+  t.match(second, { hit: 2, miss: 0, shared: 0, first: [{ table: 'licenses', outcome: 'hit' }, { table: 'license_languages', outcome: 'hit' }] })
+  t.ok(second.first.every(({ start }) => start > 0))
+})
+
+t.test('a read while another loads the record shares its load', async t => {
+  const response = await ask('/shared')
+  t.match(await panelOf(app, response, 'cache'), { hit: 2, miss: 1, shared: 1 })
+  t.match(await readPanel(app, response, 'cache', 'text/html'), 'shared a load')
+  t.match(await readPanel(app, response, 'cache', 'text/markdown'), '4 reads: 2 held, 1 loaded, 1 shared with a load that was under way.')
+})
+
+t.test('a record that is read by a secret does not tell it', async t => {
+  const response = await ask('/secret')
+  t.match(await panelOf(app, response, 'cache'), { first: [{}, {}, { table: 'tokens', column: 'token', value: '[masked]' }] })
+  t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).body, 'planted-hunter2')
+})
+
+t.test('hostile keys make no tag', async t => {
+  const response = await ask('/hostile')
+  t.match(await panelOf(app, response, 'cache'), { first: [{}, {}, { value: hostile }] })
+  t.notMatch(await readPanel(app, response, 'cache', 'text/html'), '<script>alert')
+  t.match(await readPanel(app, response, 'cache', 'text/markdown'), '`` <script>alert(1)</script>`\\| ``')
+})
+
+t.test('of many reads the first are listed, and all are counted', async t => {
+  const response = await ask('/many')
+  const { first, hit } = await panelOf<RequestReads>(app, response, 'cache')
+  t.equal(first.length, 300)
+  t.ok(hit >= 2001)
+  t.match(await readPanel(app, response, 'cache', 'text/html'), /The first 300 are listed; the other 1702 are counted/)
+  t.match(await readPanel(app, response, 'cache', 'text/markdown'), 'The other 1702 are counted, not listed.')
+  t.match((await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).json().notes, ['Only the first 500 reads of the cache are on the timeline.'])
+})
+
+t.test('a request that reads nothing has nothing there', async t => {
+  const response = await ask('/none', 'not..valid')
+  t.equal(await panelOf(app, response, 'cache'), null)
+})

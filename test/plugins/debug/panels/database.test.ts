@@ -1,0 +1,260 @@
+import { readFileSync } from 'node:fs'
+import { createQueryId, sql } from 'kysely'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import type { DatabaseData } from '../../../../plugins/debug/panels/database.ts'
+import { addLicense } from '../../../records.ts'
+import { sourceFile } from '../../../source-file.ts'
+import { openTestDatabase } from '../../../test-database.ts'
+import { buildDebugged, panelOf, readPanel } from './panels.ts'
+
+const database = await openTestDatabase(t)
+const { db } = database
+const license = await addLicense(database, { domain: 'museum.test', languages: ['en', 'de'], museums: ['Louvre', 'Prado', 'Uffizi'] })
+const compiled = db.selectFrom('museums').select('name').limit(1).compile()
+const hostile = '</code><script>alert(1)</script>`|\u202e'
+
+async function routes (app: FastifyInstance) {
+  const selectMuseum = (id: number) => db.selectFrom('museums').select('name').where('id', '=', String(id)).execute() // asked for a museum
+
+  app.get('/loop', async () => {
+    await db.selectFrom('museums').selectAll().execute()
+    for (let id = 1; id <= 20; id++) await selectMuseum(id)
+  })
+  app.get('/different', async () => {
+    for (let n = 1; n <= 21; n++) await sql`select ${sql.raw(String(n))}`.execute(db)
+  })
+  app.get('/four', async () => {
+    for (let id = 1; id <= 4; id++) await selectMuseum(id)
+  })
+  app.get('/duplicates', async () => {
+    await db.selectFrom('museums').selectAll().where('license_id', '=', license).execute() // asked first
+    await db.selectFrom('museums').selectAll().where('license_id', '=', license).execute() // asked again
+    for (let n = 0; n < 2; n++) await db.updateTable('museums').set({ name: 'Prado' }).where('name', '=', 'Prado').execute()
+    for (let n = 0; n < 2; n++) await sql`select ${[n]}::text, ${'x'.repeat(2000)}`.execute(db)
+  })
+  app.get('/unawaited', async () => {
+    sql`select pg_sleep(0.05)`.execute(db).catch(() => {}) // asked and left
+  })
+  app.get('/endless', async () => {
+    sql`select pg_sleep(1.3)`.execute(db).catch(() => {})
+  })
+  app.get('/crowd', async () => {
+    await Promise.all(Array.from({ length: 12 }, () => sql`select pg_sleep(0.02)`.execute(db)))
+  })
+  app.get('/failing', async () => {
+    await sql`select * from nowhere where name = ${hostile}`.execute(db)
+  })
+  app.get('/transaction', async () => {
+    await db.transaction().execute(transaction => transaction.selectFrom('museums').selectAll().execute())
+    await db.transaction().execute(transaction => transaction.selectFrom('languages').selectAll().execute())
+  })
+  app.get('/compiled', async () => {
+    await db.executeQuery(compiled)
+    await db.executeQuery(compiled)
+  })
+  app.get('/compiles', async () => {
+    const query = db.selectFrom('museums').select('name').limit(2).compile()
+    await db.executeQuery(query)
+    await db.executeQuery(query)
+  })
+  app.get('/parameters', async () => {
+    await sql`select ${1}::int, ${null}::text, ${new Date(0)}::timestamptz, ${Buffer.from('bytes')}::bytea, ${{ some: ['json'] }}::jsonb`.execute(db)
+  })
+  app.get('/large', async () => {
+    await sql`select ${'x'.repeat(300_000)}::text`.execute(db)
+    await sql`select ${JSON.stringify(Array(1000).fill(1))}::text, ${{ list: Array(1000).fill(1) }}::jsonb`.execute(db)
+    await sql`select 1 where 1 in (${sql.join(Array.from({ length: 700 }, (_, n) => n))})`.execute(db)
+    await sql`select ${'there is no room'}::text`.execute(db)
+  })
+  app.get('/unserialisable', async () => {
+    const endless: Record<string, unknown> = {}
+    endless['itself'] = endless
+    await sql`select ${endless}::jsonb`.execute(db)
+  })
+  app.get('/countless', async () => {
+    for (let n = 0; n < 100_000; n++) {
+      const queryId = createQueryId()
+      database.queries.emit('asked', queryId)
+      database.queries.emit('ended', { level: 'query', queryDurationMillis: 0.5, query: { ...compiled, queryId, parameters: [n] } })
+      database.queries.emit('returned', queryId, 1)
+    }
+  })
+  app.get('/shapes', async () => {
+    for (let n = 0; n < 1100; n++) {
+      for (let times = 0; times < 6; times++) {
+        const query = { ...compiled, queryId: createQueryId(), sql: `select ${n}`, parameters: [times] }
+        database.queries.emit('ended', { level: 'query', queryDurationMillis: 0.5, query })
+      }
+    }
+  })
+  app.get('/none', async () => 'no query')
+}
+
+const app = await buildDebugged(t, { database, routes })
+const headers = { host: 'museum.test' }
+// Licenses and languages are read once, so that each request's own queries are the only ones.
+await app.inject({ url: '/none', headers })
+
+const ask = (url: string) => app.inject({ url, headers })
+const queriesOf = async (url: string) => panelOf<DatabaseData>(app, await ask(url), 'database')
+
+const source = readFileSync(sourceFile(import.meta.filename), 'utf8').split('\n')
+const lineOf = (comment: string) => source.findIndex(line => line.endsWith(`// ${comment}`)) + 1
+
+t.test('a loop of 1 + 20 queries is flagged with its file and line', async t => {
+  const { count, repetitions } = await queriesOf('/loop')
+  t.equal(count, 21)
+  t.match(repetitions, [{ kind: 'loop', count: 20, sql: /from "museums" where "id" = \$1/, locations: [{ file: sourceFile(import.meta.filename), line: lineOf('asked for a museum') }] }])
+  t.equal(repetitions.length, 1)
+})
+
+t.test('a flagged loop is told in HTML and in Markdown, and warns in menu and toolbar', async t => {
+  const response = await ask('/loop')
+  const html = await readPanel(app, response, 'database', 'text/html')
+  t.match(html, 'loop (N+1)')
+  t.match(html, /Database <span class="badge warning">21/)
+  t.match(html, `database.test.ts:${lineOf('asked for a museum')}`)
+  const markdown = await readPanel(app, response, 'database', 'text/markdown')
+  t.match(markdown, /\| 20 \| .* \| loop \(N\+1\) \|/)
+  t.match(markdown, `database.test.ts:${lineOf('asked for a museum')}`)
+})
+
+t.test('21 different queries of one line are no loop', async t => {
+  const { count, repetitions } = await queriesOf('/different')
+  t.equal(count, 21)
+  t.strictSame(repetitions, [])
+})
+
+t.test('four queries of one shape are no loop yet', async t => {
+  t.strictSame((await queriesOf('/four')).repetitions, [])
+})
+
+t.test('what is read twice with the same parameters is a duplicate, wherever it was asked; a change made twice is none', async t => {
+  const { repetitions } = await queriesOf('/duplicates')
+  t.match(repetitions, [{ kind: 'duplicate', count: 2, locations: [{ line: lineOf('asked first') }, { line: lineOf('asked again') }] }])
+  t.equal(repetitions.length, 1)
+})
+
+t.test('a query that nobody awaits has its caller and its end', async t => {
+  const { queries: [query] } = await queriesOf('/unawaited')
+  t.match(query, { sql: 'select pg_sleep(0.05)', location: { file: sourceFile(import.meta.filename), line: lineOf('asked and left') } })
+  t.ok(Number(query?.duration) >= 45)
+})
+
+t.test('a query that outlives the profile is said to be not over', async t => {
+  const response = await ask('/endless')
+  const { queries } = await panelOf<DatabaseData>(app, response, 'database')
+  t.match(queries, [{ sql: null, duration: null, error: null }])
+  t.match(await readPanel(app, response, 'database', 'text/html'), 'not over')
+  t.match(await readPanel(app, response, 'database', 'text/markdown'), 'Not over when the profile was made')
+  await sql`select 1`.execute(db)
+})
+
+t.test('a wait for a connection is told apart from a query\'s duration', async t => {
+  const { waited, queries } = await queriesOf('/crowd')
+  const last = queries.toSorted((one, other) => one.waited - other.waited).at(-1)
+  t.ok(Number(last?.waited) >= 18, `waited ${last?.waited} ms`)
+  t.ok(Number(last?.duration) >= 18 && Number(last?.duration) < 200, `took ${last?.duration} ms`)
+  t.ok(waited >= Number(last?.waited))
+})
+
+t.test('a query has its rows, its parameters and its start', async t => {
+  const { rows, queries } = await queriesOf('/duplicates')
+  t.match(queries[0], { rows: 3, parameters: [license], error: null })
+  t.ok(queries.every(({ start }) => start > 0))
+  t.equal(rows, 8)
+})
+
+t.test('parameters of every type are shown', async t => {
+  const response = await ask('/parameters')
+  const { queries: [query] } = await panelOf<DatabaseData>(app, response, 'database')
+  t.strictSame(query?.parameters, [1, null, '1970-01-01T00:00:00.000Z', '[5 bytes]', { some: ['json'] }])
+  t.match(await readPanel(app, response, 'database', 'text/html'), '$5 = {&quot;some&quot;:[&quot;json&quot;]}')
+})
+
+t.test('a query that fails has its error, and the panel says how many did', async t => {
+  const response = await ask('/failing')
+  const { failed, queries } = await panelOf<DatabaseData>(app, response, 'database')
+  t.equal(failed, 1)
+  t.match(queries, [{ rows: null, error: /relation "nowhere" does not exist/, parameters: [hostile] }])
+  t.match(await readPanel(app, response, 'database', 'text/html'), /Database <span class="badge error">1/)
+})
+
+t.test('hostile parameters make no tag in HTML, and no other cell in Markdown', async t => {
+  const response = await ask('/failing')
+  t.notMatch(await readPanel(app, response, 'database', 'text/html'), '<script>alert')
+  const row = (await readPanel(app, response, 'database', 'text/markdown')).split('\n').find(line => line.includes('alert(1)'))
+  t.equal(row?.replaceAll('\\|', '').split('|').length, 9)
+})
+
+t.test('a parameter that cannot be sent does not harm the profile', async t => {
+  const response = await ask('/unserialisable')
+  t.equal(response.statusCode, 500)
+  t.equal((await panelOf<DatabaseData>(app, response, 'database')).count, 1)
+})
+
+t.test('begin and commit are queries without a caller, and no repetition', async t => {
+  const { queries, repetitions } = await queriesOf('/transaction')
+  t.match(queries.map(({ sql }) => sql), ['begin', /museums/, 'commit', 'begin', /languages/, 'commit'])
+  t.match(queries[0], { location: null, rows: null })
+  t.strictSame(repetitions, [])
+})
+
+t.test('a query that was compiled before belongs to each request that sends it', async t => {
+  for (const response of [await ask('/compiled'), await ask('/compiled')]) {
+    const { count, queries } = await panelOf<DatabaseData>(app, response, 'database')
+    t.equal(count, 2)
+    t.match(queries, [{ rows: 1, location: null }, { rows: 1, location: null }])
+  }
+})
+
+t.test('a query that a request compiles and sends twice is two queries', async t => {
+  const { count, queries } = await queriesOf('/compiles')
+  t.equal(count, 2)
+  t.match(queries, [{ rows: 2, location: { file: sourceFile(import.meta.filename) } }, { rows: 2, location: null }])
+})
+
+t.test('parameters that are too large or too many are described instead', async t => {
+  const { queries } = await queriesOf('/large')
+  t.strictSame(queries[0]?.parameters, ['[300000 characters]'])
+  t.match(queries[1]?.parameters, [/^\[1,1/, '[object of 2010 characters]'])
+  t.match(queries[2]?.parameters.at(-1), '… (700 parameters)')
+  t.strictSame(queries[3]?.parameters, ['… (1 parameters)'])
+})
+
+t.test('of 100,000 queries all are counted, the first are listed, and the rest said to be left out', async t => {
+  const before = performance.now()
+  const response = await ask('/countless')
+  const { count, rows, duration, queries, repetitions } = await panelOf<DatabaseData>(app, response, 'database')
+  t.comment(`${((performance.now() - before) / 100).toFixed(1)} µs a query`)
+  t.match({ count, rows, duration }, { count: 100_000, rows: 100_000, duration: 50_000 })
+  t.equal(queries.length, 100)
+  t.match(repetitions, [{ kind: 'loop', count: 100_000 }])
+  t.match(await readPanel(app, response, 'database', 'text/html'), 'The first 100 are listed; the other 99900 are counted.')
+  t.match(await readPanel(app, response, 'database', 'text/markdown'), 'The other 99900 are counted, not listed.')
+  const profile = (await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).json()
+  t.match(profile, { notes: ['Only the first 1000 queries are on the timeline.'], dropped: [] })
+  t.ok(profile.spans.some(({ hook }: { hook: string | null }) => hook === 'onSend'), 'what came after is on the timeline')
+  t.ok(JSON.stringify(profile).length < 1_048_576)
+})
+
+t.test('of too many loops the first are shown', async t => {
+  const { count, repetitions } = await queriesOf('/shapes')
+  t.equal(count, 6600)
+  t.equal(repetitions.length, 20)
+})
+
+t.test('what the database does for nobody is in no profile, and does no harm', async t => {
+  const queryId = createQueryId()
+  database.queries.emit('asked', queryId)
+  database.queries.emit('ended', { level: 'query', queryDurationMillis: 1, query: { ...compiled, queryId } })
+  database.queries.emit('returned', queryId, 1)
+  t.equal((await panelOf(app, await ask('/none'), 'database')), null)
+})
+
+t.test('a request without a query has nothing there, and its panel says so', async t => {
+  const response = await ask('/none')
+  t.equal(await panelOf(app, response, 'database'), null)
+  t.match(await readPanel(app, response, 'database', 'text/html'), 'Nothing was recorded')
+})

@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { sql } from 'kysely'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import type { LicenseData } from '../../../../plugins/debug/panels/license.ts'
+import { addLicense } from '../../../records.ts'
+import { openTestDatabase } from '../../../test-database.ts'
+import { buildDebugged, panelOf, readPanel } from './panels.ts'
+
+const database = await openTestDatabase(t)
+const hostile = '<script>alert(1)</script>|'
+const id = await addLicense(database, { domain: 'museum.test', name: hostile, type: 'gold' })
+await addLicense(database, { domain: 'protected.test', name: 'Louvre', protected: true })
+await addLicense(database, { domain: 'second.test' })
+
+async function routes (app: FastifyInstance) {
+  app.get('/', async () => 'inside')
+  app.get('/page', async (_request, reply) => reply.type('text/html').send('<html><body></body></html>'))
+}
+
+const app = await buildDebugged(t, { database, routes })
+const ask = (host: string, url = '/') => app.inject({ url, headers: { host, accept: 'text/html' } })
+const licenseOf = async (host: string) => panelOf<LicenseData>(app, await ask(host), 'license')
+
+t.test('a license is shown with its key and its row, from the database and then from the cache', async t => {
+  const loaded = await licenseOf('MUSEUM.test:8080')
+  t.match(loaded, { domain: 'museum.test', lookup: 'found', outcome: 'miss', row: { id, domain: 'museum.test', name: hostile, type: 'gold', protected: false } })
+  t.ok(Number(loaded.duration) > 0)
+  t.match(await licenseOf('museum.test'), { outcome: 'hit' })
+})
+
+t.test('requests that wait for one load say so', async t => {
+  const responses = await Promise.all([ask('second.test'), ask('second.test')])
+  const outcomes = await Promise.all(responses.map(async response => (await panelOf<LicenseData>(app, response, 'license')).outcome))
+  t.strictSame(outcomes.sort(), ['miss', 'shared'])
+})
+
+t.test('the license is told in HTML, in Markdown, in the toolbar and to the search', async t => {
+  const response = await ask('protected.test')
+  t.match(await readPanel(app, response, 'license', 'text/html'), 'Louvre <span class="badge neutral">protected</span>')
+  t.match(await readPanel(app, response, 'license', 'text/markdown'), 'Domain `protected.test`, answered by the database in')
+  t.match((await ask('museum.test', '/page')).body, /License&quot;,&quot;value&quot;:&quot;.{0,20}script/)
+  const { total, profiles } = (await app.inject('/_profiler/search?license=protected.test')).json()
+  t.equal(total, 1)
+  t.match(profiles, [{ labels: { license: 'protected.test' } }])
+})
+
+t.test('a hostile name makes no tag, and no other cell in Markdown', async t => {
+  const response = await ask('museum.test')
+  t.notMatch(await readPanel(app, response, 'license', 'text/html'), '<script>alert')
+  t.match(await readPanel(app, response, 'license', 'text/markdown'), '| `name` | `<script>alert(1)</script>\\|` |')
+})
+
+t.test('a host that no license has warns, by name', async t => {
+  const response = await ask('unknown.test')
+  t.match(await panelOf(app, response, 'license'), { domain: 'unknown.test', lookup: 'none', row: null, outcome: 'miss' })
+  const html = await readPanel(app, response, 'license', 'text/html')
+  t.match(html, 'No license with a license type has the domain &quot;unknown.test&quot;.')
+  t.match(html, /License <span class="badge warning">none/)
+  t.match(await readPanel(app, response, 'license', 'text/markdown'), 'No license with a license type has the domain')
+})
+
+t.test('a host that is too long for a license was looked up nowhere', async t => {
+  const response = await ask('a'.repeat(300))
+  t.match(await panelOf(app, response, 'license'), { lookup: 'none', outcome: null })
+  t.match(await readPanel(app, response, 'license', 'text/html'), 'nobody: no license has so long a domain')
+})
+
+t.test('an invalid host was refused before', async t => {
+  const response = await ask('not..valid')
+  t.match(await panelOf(app, response, 'license'), { domain: '', lookup: 'never', row: null, duration: null })
+  t.match(await readPanel(app, response, 'license', 'text/html'), 'refused before its license was looked up')
+})
+
+t.test('a URL that cannot be decoded was refused before, too', async t => {
+  t.match(await panelOf(app, await ask('museum.test', '/%zz'), 'license'), { domain: '', lookup: 'never', row: null })
+})
+
+t.test('a lookup that fails is not said to have found nothing', async t => {
+  const select = database.db.selectFrom
+  t.teardown(() => { database.db.selectFrom = select })
+  database.db.selectFrom = () => { throw new Error('The database is down.') }
+  const response = await ask('third.test')
+  database.db.selectFrom = select
+  t.equal(response.statusCode, 500)
+  t.match(await panelOf(app, response, 'license'), { domain: 'third.test', lookup: 'failed' })
+  const html = await readPanel(app, response, 'license', 'text/html')
+  t.match(html, 'whether the host has a license is not known')
+  t.match(html, /License <span class="badge error">failed/)
+})
+
+t.test('a client that leaves during the lookup leaves it unfinished', async t => {
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  await database.db.transaction().execute(async transaction => {
+    await sql`lock table licenses in access exclusive mode`.execute(transaction)
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    socket.write('GET /left HTTP/1.1\r\nHost: left.test\r\n\r\n')
+    await once(app.server, 'request')
+    socket.destroy()
+    while (app.profiler.pending > 0) await new Promise(resolve => setImmediate(resolve))
+  })
+  const { profiles } = await app.profiler.search({ url: '/left' })
+  const response = { headers: { 'x-debug-token': profiles[0]?.token } }
+  t.match(await panelOf(app, response, 'license'), { domain: 'left.test', lookup: 'unfinished' })
+  t.match(await readPanel(app, response, 'license', 'text/html'), 'over before the lookup was')
+})
