@@ -23,7 +23,7 @@ export function negotiateType<Type extends string> (types: readonly [Type, ...Ty
  * lookup). Undefined where none of them is acceptable.
  */
 export function negotiateLanguage (tags: readonly string[]): (acceptLanguage: string | undefined) => string | undefined {
-  return rememberLast(header => lookupLanguage(tags, new Negotiator({ headers: { 'accept-language': header } }).languages()))
+  return rememberLast(header => lookupLanguage(tags, new Negotiator({ headers: { 'accept-language': header } }).languages().filter(range => range !== '*')))
 }
 
 /**

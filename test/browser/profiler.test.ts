@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'

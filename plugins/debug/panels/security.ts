@@ -97,7 +97,7 @@ function whyForwardedPassed ({ headers }: FastifyRequest): string {
 function whyLocale (request: FastifyRequest, reply: FastifyReply | null): string {
   const { locale, license, query, cookies, headers } = request
   if (license === null) return `${locale}, the default: there is no license with languages of its own.`
-  const means = (range: unknown) => typeof range === 'string' && lookupLanguage([locale], range) !== undefined
+  const means = (range: unknown) => typeof range === 'string' && lookupLanguage([locale], [range]) !== undefined
   const inQuery = typeof query === 'object' && query !== null && '_locale' in query ? query._locale : undefined
   if (means(inQuery)) return `${locale}, by _locale "${String(inQuery)}" of the query.`
   if (!/accept-language/i.test(String(reply?.getHeader('vary')))) return `${locale}: the license leaves no choice.`

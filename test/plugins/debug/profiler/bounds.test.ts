@@ -113,7 +113,7 @@ t.test('a caller is found without its dependencies', t => {
   function ask () {
     return captureCallSite(ask, isForeign)
   }
-  t.match(ask()?.file, /bounds\.test\.ts$/)
+  t.match(ask()?.file, /bounds\.test\.[jt]s$/)
   t.equal(captureCallSite(ask, () => true), null)
   t.end()
 })
