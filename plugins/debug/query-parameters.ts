@@ -38,7 +38,7 @@ function keptParameter (parameter: unknown, room: Room): unknown {
 
 function jsonOf (value: object): string {
   try {
-    return JSON.stringify(value) ?? ''
+    return String(JSON.stringify(value))
   } catch {
     // It refers to itself, or holds a number that JSON has no form for; pg refuses to send it, too.
     return ''

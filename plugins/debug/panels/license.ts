@@ -41,7 +41,7 @@ export function licensePanel (log: StoreLog): Panel<LicenseData> {
     labels: ({ row }) => row === null ? {} : { license: row.domain },
     badge: ({ lookup }) => lookup === 'found' ? null : { text: lookup === 'failed' ? 'failed' : 'none', tone: lookup === 'failed' ? 'error' : 'warning' },
     toolbarItem: ({ row, domain }) => row === null
-      ? { label: 'License', value: `none for ${domain || 'this host'}`, tone: 'warning' }
+      ? { label: 'License', value: `none for ${domain}`, tone: 'warning' }
       : { label: 'License', value: row.name, tone: 'neutral' },
     body (data) {
       const { domain, row, duration } = data

@@ -56,13 +56,14 @@ export const securityPanel: Panel<SecurityData> = {
   toolbarItem: ({ user }) => ({ label: 'User', value: user ?? 'nobody', tone: 'neutral' }),
   body: ({ user, ip, by, checks }) => html`${renderKeyValueTable('Who', [
     ['User', user ?? html`nobody is signed in`],
-    ['Address', html`<code>${ip ?? 'unknown'}</code>${by !== null && html`, as told by <code>${by}</code>`}`]
+    ['Address', ip],
+    ...(by === null ? [] : [['As told by', by] as const])
   ])}
 ${renderSection('Checks', renderDataTable('Checks', [{ label: 'Check', kind: 'short' }, { label: 'Verdict', kind: 'short' }, { label: 'Reason' }], checks.map(({ check, verdict, reason }) => ({
   cells: [check, renderBadge(verdict, tones[verdict]), reason]
 }))))}`,
   markdown: ({ user, ip, by, checks }) => blocks(
-    `User: ${user === null ? 'nobody is signed in' : plain(user)}. Address: ${plain(ip ?? 'unknown')}${by === null ? '' : `, as told by ${plain(by)}`}.`,
+    `User: ${plain(user ?? 'nobody is signed in')}. Address: ${plain(String(ip))}${by === null ? '' : `, as told by ${plain(by)}`}.`,
     table(['Check', 'Verdict', 'Reason'], checks.map(({ check, verdict, reason }) => [check, verdict, plain(reason)]))
   )
 }
@@ -76,7 +77,7 @@ function verdictOf ({ hook, check, passed }: Check, request: FastifyRequest, rep
   switch (span.outcome) {
     case 'continued': return [{ check, verdict: 'passed', reason: passed(request, reply) }]
     case 'unfinished': return [{ check, verdict: 'not over', reason: 'The request was over before the check was.' }]
-    case 'replied': return [{ check, verdict: 'refused', reason: 'It answered the request itself.' }]
+    case 'replied':
     case 'threw': return [{ check, verdict: 'refused', reason: messageOf(id, profile) }]
   }
 }
@@ -87,7 +88,7 @@ function whyNotReached (spans: readonly Span[]): string {
 
 function messageOf (span: number, { lifecycle, exceptions }: Profile): string {
   const interruption = lifecycle.find(({ interrupted }) => interrupted?.span === span)?.interrupted
-  return exceptions[interruption?.exception ?? 0]?.message ?? 'It failed.'
+  return exceptions[interruption?.exception ?? -1]?.message ?? 'It answered the request itself.'
 }
 
 function whyForwardedPassed ({ headers }: FastifyRequest): string {
@@ -107,8 +108,9 @@ function whyLocale (request: FastifyRequest, reply: FastifyReply | null): string
 }
 
 function whyAccess ({ license, is404, domain }: FastifyRequest): string {
+  if (is404) return 'The path has no route: it is answered as such, whatever the license.'
   if (license !== null) return `"${license.name}" is open to everybody.`
-  return is404 ? `"${domain}" has no license, but the path no route either: it is answered as such.` : `"${domain}" has no license, and the route needs none.`
+  return `"${domain}" has no license, and the route needs none.`
 }
 
 function whyRequestPassed ({ method, headers }: FastifyRequest): string {

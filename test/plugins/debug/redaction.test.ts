@@ -31,7 +31,7 @@ async function routes (app: FastifyInstance) {
   })
   app.get('/failing', async (_request, reply) => {
     // The application sees to it itself that the error goes nowhere else.
-    await sql`select ${planted}::int as token`.execute(db).catch(() => {})
+    await sql`select ${1}::int, ${''}::text, ${planted}::int as token`.execute(db).catch(() => {})
     return reply.send('handled')
   })
 }

@@ -88,6 +88,15 @@ async function routes (app: FastifyInstance) {
       }
     }
   })
+  app.get('/foreign', async () => {
+    const query = sql`;`
+    process.nextTick(query.execute.bind(query, db))
+    await new Promise(resolve => setTimeout(resolve, 10))
+  })
+  app.get('/page', async (_request, reply) => {
+    await selectMuseum(1)
+    return reply.type('text/html').send('<html><body></body></html>')
+  })
   app.get('/none', async () => 'no query')
 }
 
@@ -194,10 +203,21 @@ t.test('a parameter that cannot be sent does not harm the profile', async t => {
   t.equal((await panelOf<DatabaseData>(app, response, 'database')).count, 1)
 })
 
+t.test('the toolbar tells how many queries there were, and how long they took', async t => {
+  t.match((await app.inject({ url: '/page', headers: { ...headers, accept: 'text/html' } })).body, /Queries&quot;,&quot;value&quot;:&quot;1 in [\d.]+ ms/)
+})
+
+t.test('a query that is not asked by the application\'s own code has no place, and may be empty', async t => {
+  t.match((await queriesOf('/foreign')).queries, [{ sql: ';', location: null }])
+})
+
 t.test('begin and commit are queries without a caller, and no repetition', async t => {
-  const { queries, repetitions } = await queriesOf('/transaction')
+  const response = await ask('/transaction')
+  const { queries, repetitions } = await panelOf<DatabaseData>(app, response, 'database')
   t.match(queries.map(({ sql }) => sql), ['begin', /museums/, 'commit', 'begin', /languages/, 'commit'])
   t.match(queries[0], { location: null, rows: null })
+  t.match(await readPanel(app, response, 'database', 'text/html'), 'Asked by Kysely itself')
+  t.match(await readPanel(app, response, 'database', 'text/markdown'), '| `begin` |  |  |')
   t.strictSame(repetitions, [])
 })
 

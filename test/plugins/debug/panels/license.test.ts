@@ -16,6 +16,7 @@ await addLicense(database, { domain: 'second.test' })
 
 async function routes (app: FastifyInstance) {
   app.get('/', async () => 'inside')
+  app.get('/open', { config: { license: 'optional' } }, async (_request, reply) => reply.type('text/html').send('<html><body></body></html>'))
   app.get('/page', async (_request, reply) => reply.type('text/html').send('<html><body></body></html>'))
 }
 
@@ -59,6 +60,10 @@ t.test('a host that no license has warns, by name', async t => {
   t.match(html, 'No license with a license type has the domain &quot;unknown.test&quot;.')
   t.match(html, /License <span class="badge warning">none/)
   t.match(await readPanel(app, response, 'license', 'text/markdown'), 'No license with a license type has the domain')
+})
+
+t.test('the toolbar of a page that needs no license says that there is none', async t => {
+  t.match((await ask('unlicensed.localhost', '/open')).body, /License&quot;,&quot;value&quot;:&quot;none for unlicensed\.localhost/)
 })
 
 t.test('a host that is too long for a license was looked up nowhere', async t => {

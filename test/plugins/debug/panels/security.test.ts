@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
-import type { FastifyInstance } from 'fastify'
-import type { SecurityData } from '../../../../plugins/debug/panels/security.ts'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { type SecurityData, securityPanel } from '../../../../plugins/debug/panels/security.ts'
+import profiler, { profiledOptions } from '../../../../plugins/debug/profiler/index.ts'
+import { makeFolder } from '../../../folder.ts'
 import { addLicense } from '../../../records.ts'
 import { openTestDatabase } from '../../../test-database.ts'
 import { buildDebugged, panelOf, readPanel } from './panels.ts'
@@ -68,7 +70,7 @@ t.test('who has to sign in is refused by the access check, and the next was not 
 t.test('a host without a license is refused, unless the path has no route or the route needs none', async t => {
   const headers = { host: 'unknown.test' }
   t.match(await checksOf({ headers }), { Access: 'refused: No license found for "unknown.test".' })
-  t.match(await checksOf({ headers, url: '/nowhere' }), { Access: 'passed: "unknown.test" has no license, but the path no route either: it is answered as such.' })
+  t.match(await checksOf({ headers, url: '/nowhere' }), { Access: 'passed: The path has no route: it is answered as such, whatever the license.' })
   t.match(await checksOf({ headers, url: '/open' }), { Access: 'passed: "unknown.test" has no license, and the route needs none.' })
 })
 
@@ -104,11 +106,21 @@ t.test('a request says where it comes from, and which proxy said so', async t =>
   const headers = { host: 'museum.test', forwarded: 'for=203.0.113.7' }
   const response = await behind.inject({ url: '/', headers })
   t.match(await panelOf(behind, response, 'security'), { user: null, ip: '203.0.113.7', by: '127.0.0.1' })
-  t.match(await readPanel(behind, response, 'security', 'text/html'), '<code>203.0.113.7</code>, as told by <code>127.0.0.1</code>')
+  t.match(await readPanel(behind, response, 'security', 'text/html'), /<code>203\.0\.113\.7<\/code>[^]*As told by<\/dt><dd><code>127\.0\.0\.1<\/code>/)
   t.match(await readPanel(behind, response, 'security', 'text/markdown'), 'Address: 203.0.113.7, as told by 127.0.0.1.')
   t.match(await checksOf({ headers }, behind), { 'Forwarded headers': 'passed: The Forwarded header agrees' })
   t.match(await checksOf({}, behind), { 'Forwarded headers': 'passed: The request has no Forwarded header.' })
   t.match(await checksOf({ headers: { ...headers, 'x-forwarded-for': '203.0.113.8' } }, behind), { 'Forwarded headers': 'refused: The "Forwarded" and "x-forwarded-for" headers disagree.' })
+})
+
+t.test('a check that answers the request itself has refused it', async t => {
+  const app = Fastify(profiledOptions({}))
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: makeFolder(t), panels: [securityPanel] })
+  app.addHook('onRequest', function validateHost (_request, reply) { reply.redirect('/login') })
+  app.get('/', async () => 'inside')
+  const { checks } = await panelOf<SecurityData>(app, await app.inject('/'), 'security')
+  t.match(checks, [{ check: 'Host', verdict: 'refused', reason: 'It answered the request itself.' }, { verdict: 'not reached' }])
 })
 
 t.test('a client that leaves during a check leaves it unfinished', async t => {
