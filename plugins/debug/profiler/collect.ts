@@ -168,9 +168,9 @@ function thrownBy ({ recorder }: Exchange, exceptions: Profile['exceptions']): M
   return map
 }
 
-function outcomeOf ({ response, hijacked, finished }: Exchange): Outcome {
+function outcomeOf ({ raw, response, hijacked, finished }: Exchange): Outcome {
   if (finished) return hijacked ? 'hijacked' : 'completed'
-  return response.closed || response.destroyed ? 'aborted' : 'unfinished'
+  return response.closed || raw.socket.destroyed ? 'aborted' : 'unfinished'
 }
 
 function routingOf ({ request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {

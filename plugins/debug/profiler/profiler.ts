@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Access } from './access.ts'
@@ -50,6 +51,7 @@ export class Profiler {
   readonly #parts: ProfilerParts
   readonly #recorders = new WeakMap<IncomingMessage, Recorder>()
   readonly #exchanges = new WeakMap<IncomingMessage, Exchange>()
+  readonly #connections = new WeakMap<Socket, Set<Exchange>>()
   readonly #open = new Set<Exchange>()
   readonly #closing = new Set<Promise<void>>()
   #configuration: Configuration | null = null
@@ -123,6 +125,7 @@ export class Profiler {
     this.#open.add(exchange)
     response.once('finish', () => { exchange.finished = true })
     response.once('close', () => this.#close(exchange))
+    this.#connectionOf(raw.socket).add(exchange)
     recorder.ownTime += performance.now() - before
     return exchange
   }
@@ -195,8 +198,20 @@ export class Profiler {
     return collect(exchange, { bounds, secrets, routes: this.routes, panels: ownPanels, configuration })
   }
 
+  /** The open exchanges of a connection: a response that waits behind another one is not told when the client leaves. */
+  #connectionOf (socket: Socket): Set<Exchange> {
+    const known = this.#connections.get(socket)
+    if (known !== undefined) return known
+    const exchanges = new Set<Exchange>()
+    this.#connections.set(socket, exchanges)
+    socket.once('close', () => { for (const exchange of exchanges) this.#close(exchange) })
+    return exchanges
+  }
+
   #close (exchange: Exchange): void {
-    const { recorder } = exchange
+    const { recorder, raw } = exchange
+    // Told by the response, by its connection, or by both.
+    if (!this.#connectionOf(raw.socket).delete(exchange)) return
     recorder.ended = recorder.now()
     const closing = new Promise<void>(resolve => {
       const finish = () => {

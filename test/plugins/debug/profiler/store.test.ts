@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFileSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import t from 'tap'
 import type { Profile } from '../../../../plugins/debug/profiler/profile.ts'
@@ -65,26 +65,21 @@ t.test('two applications on one directory read each other\'s profiles as they co
   }
 })
 
-t.test('what another process wrote before it was killed is there', async t => {
+t.test('two processes write into one directory, and what one had stored when it was killed is there for the other', async t => {
   const directory = t.testdir()
-  const program = `
-    import Fastify from 'fastify'
-    import profiler from './plugins/debug/profiler/index.ts'
-    const app = Fastify()
-    await app.register(profiler, { directory: process.argv[1] })
-    app.get('/', async () => 'ok')
-    for (let request = 0; request < 20; request++) await app.inject('/')
-    await app.profiler.settled()
-    console.log('written')
-    setInterval(() => {}, 1000)
-  `
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await once(child.stdout, 'data')
-  child.kill('SIGKILL')
-  await once(child, 'exit')
   const app = await profiledApp(t, { directory })
-  t.equal((await app.profiler.search({})).total, 20)
-  t.equal((await app.profiler.find('latest'))?.status, 200)
+  app.get('/mine', async () => 'ok')
+  const file = join(import.meta.dirname, 'writing-process.ts')
+  const child = spawn(process.execPath, [...process.execArgv, file, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const tokens: string[] = []
+  for await (const token of createInterface(child.stdout)) {
+    tokens.push(token)
+    if (tokens.length < 50) await app.inject('/mine')
+    else child.kill('SIGKILL')
+  }
+  t.equal((await app.profiler.search({ url: '/mine' })).total, 49)
+  t.ok(tokens.length >= 50)
+  for (const token of tokens) t.equal((await app.profiler.find(token))?.url, '/its')
 })
 
 t.test('ten thousand profiles are searched within 50 ms', async t => {
