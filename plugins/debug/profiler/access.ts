@@ -30,7 +30,8 @@ export class Access {
    * A promise where whoever knows the host names has to look them up.
    */
   judge (raw: IncomingMessage): Verdict | Promise<Verdict> {
-    const addresses = [raw.socket.remoteAddress ?? '', ...forwardedAddresses(raw)]
+    // A closed socket has no address any more, and "undefined" is none that is allowed.
+    const addresses = [...forwardedAddresses(raw), String(raw.socket.remoteAddress)]
     if (!addresses.every(address => this.#isAllowed(address))) return 'address'
     const hosts = [raw.headers.host ?? raw.headers[':authority'], ...listOf(raw.headers['x-forwarded-host'])]
     const answers = hosts.map(host => typeof host === 'string' && this.#isKnownHost(host))

@@ -11,11 +11,12 @@ export interface Answer {
 export interface AnswerObserver {
   /** Called once, before the head is written: the last moment to add headers. */
   beforeHead(response: ServerResponse): void
-  /** Whether this answer's body may be replaced once it is known whole. Called after `beforeHead`. */
-  mayReplace(response: ServerResponse): boolean
-  /** The body to send instead, or null to leave it; may change headers, never the status. */
-  replace(response: ServerResponse, body: Buffer): Buffer | null
+  /** What is to be done to this answer's body once it is known whole, if anything. Called after `beforeHead`. */
+  replacement(response: ServerResponse): Replace | null
 }
+
+/** The body to send instead, or null to leave it; may change headers, never the status. */
+export type Replace = (body: Buffer) => Buffer | null
 
 /**
  * Watches one raw response, and lets its body be replaced if it is sent whole. This is below Fastify and all
@@ -27,8 +28,8 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
   const answer: Answer = { bytes: 0, streamed: false }
   let announced = false
   let ending = false
-  /** The arguments of a writeHead that waits for the body that follows at once. */
-  let held: unknown[] | null = null
+  /** The arguments of a writeHead that waits for the body that follows at once, and what is to be done to that. */
+  let held: { args: unknown[], replace: Replace } | null = null
 
   function announce (): void {
     if (announced) return
@@ -38,7 +39,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
 
   function release (): void {
     if (held === null) return
-    const args = held
+    const { args } = held
     held = null
     Reflect.apply(writeHead, response, args)
   }
@@ -56,8 +57,9 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
       const merged = takeHeaders(response, headers)
       announce()
       const args = [status, ...(merged ? rest.slice(0, -1) : rest)]
-      if (!merged || ending || answer.streamed || !observer.mayReplace(response)) return Reflect.apply(writeHead, response, args)
-      held = args
+      const replace = merged && !ending && !answer.streamed ? observer.replacement(response) : null
+      if (replace === null) return Reflect.apply(writeHead, response, args)
+      held = { args, replace }
       // Only for a body that is sent together with its head; anybody else goes on unhindered.
       process.nextTick(release)
       return response
@@ -76,10 +78,11 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
       ending = true
       if (!response.headersSent && held === null && !answer.streamed && isBody(args[0])) {
         announce()
-        if (observer.mayReplace(response)) held = [response.statusCode]
+        const replace = observer.replacement(response)
+        if (replace !== null) held = { args: [response.statusCode], replace }
       }
       if (held !== null && isBody(args[0])) {
-        const body = observer.replace(response, bodyOf(args[0], args[1]))
+        const body = held.replace(bodyOf(args[0], args[1]))
         if (body !== null) {
           response.setHeader('content-length', body.byteLength)
           args[0] = body

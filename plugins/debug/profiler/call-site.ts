@@ -17,13 +17,13 @@ export function captureCallSite (below: object & ((...args: never[]) => unknown)
     location = nearest(sites, skip)
     return ''
   }
-  const holder: { stack?: string } = {}
+  const holder = {}
   Error.captureStackTrace(holder, below)
   // Reading the stack is what calls prepareStackTrace.
-  const formatted = holder.stack
+  Reflect.get(holder, 'stack')
   Error.prepareStackTrace = prepareStackTrace
   Error.stackTraceLimit = stackTraceLimit
-  return formatted === undefined ? null : location
+  return location
 }
 
 function nearest (sites: NodeJS.CallSite[], skip: (file: string) => boolean): Location | null {
@@ -32,7 +32,7 @@ function nearest (sites: NodeJS.CallSite[], skip: (file: string) => boolean): Lo
     if (typeof name !== 'string') continue
     const file = pathOf(name)
     if (skip(file)) continue
-    return { file, line: site.getLineNumber() ?? 1, column: site.getColumnNumber() ?? 1 }
+    return { file, line: Number(site.getLineNumber()), column: Number(site.getColumnNumber()) }
   }
   return null
 }

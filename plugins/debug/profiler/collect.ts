@@ -81,7 +81,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     path: mask.text(pathOfUrl(recorder.url)),
     host: host === null ? null : mask.text(hostName(host)),
     ip: request?.ip ?? recorder.remoteAddress,
-    protocol: request?.protocol ?? ('encrypted' in raw.socket ? 'https' : 'http'),
+    protocol: protocolOf(exchange),
     httpVersion: raw.httpVersion,
     requestId: request === null ? null : mask.text(String(request.id)),
     request: {
@@ -169,9 +169,14 @@ function thrownBy ({ recorder }: Exchange, exceptions: Profile['exceptions']): M
   return map
 }
 
-function outcomeOf ({ response, hijacked, finished }: Exchange): Outcome {
+/** Fastify's own answer where there is one: behind a proxy it may know better. */
+export function protocolOf ({ raw, request }: Exchange): Profile['protocol'] {
+  return request?.protocol ?? ('encrypted' in raw.socket ? 'https' : 'http')
+}
+
+function outcomeOf ({ raw, response, hijacked, finished }: Exchange): Outcome {
   if (finished) return hijacked ? 'hijacked' : 'completed'
-  return response.closed || response.destroyed ? 'aborted' : 'unfinished'
+  return response.closed || raw.socket.destroyed ? 'aborted' : 'unfinished'
 }
 
 function routingOf ({ request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {
@@ -180,7 +185,8 @@ function routingOf ({ request, recorder }: Exchange, routes: RouteTable, mask: M
   if (pattern !== undefined && request !== null) {
     const route = routes.find(recorder.method, pattern)
     const matched: MatchedRoute = {
-      method: [request.routeOptions.method ?? recorder.method].flat(),
+      // What the table says of it comes below; it knows no route that was added before the profiler.
+      method: [recorder.method],
       url: pattern,
       host: null,
       handler: 'anonymous',
@@ -227,15 +233,21 @@ function isRecord (value: unknown): value is Record<string, unknown> {
 
 function headerLines (rawHeaders: readonly string[]): HeaderLine[] {
   const lines: HeaderLine[] = []
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    lines.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''])
+  let name: string | null = null
+  for (const text of rawHeaders) {
+    if (name === null) {
+      name = text
+    } else {
+      lines.push([name, text])
+      name = null
+    }
   }
   return lines
 }
 
 function answerHeaders (response: ServerResponse): HeaderLine[] {
   return Object.entries(response.getHeaders()).flatMap(([name, value]) =>
-    [value ?? []].flat().map((item): HeaderLine => [name, String(item)]))
+    [value].flat().map((item): HeaderLine => [name, String(item)]))
 }
 
 function headerOf (lines: readonly HeaderLine[], wanted: string): string | null {
@@ -246,7 +258,7 @@ function cookiesOf (lines: readonly HeaderLine[], mask: Mask): Record<string, st
   const cookies: Array<[string, string]> = []
   for (const [name, value] of lines) {
     if (name.toLowerCase() !== 'cookie') continue
-    for (const pair of value.split(';')) cookies.push([mask.text(pair.split('=', 1)[0]?.trim() ?? ''), '[masked]'])
+    for (const pair of value.split(';')) cookies.push([mask.text(pair.replace(/=.*/s, '').trim()), '[masked]'])
   }
   return Object.fromEntries(cookies)
 }
@@ -264,13 +276,12 @@ export function pathOfUrl (url: string): string {
 
 function queryOf (url: string): Record<string, Json> {
   const start = url.indexOf('?')
-  const query: Array<[string, Json]> = []
-  if (start !== -1) {
-    const parameters = new URLSearchParams(url.slice(start + 1))
-    for (const name of new Set(parameters.keys())) {
-      const values = parameters.getAll(name)
-      query.push([name, values.length === 1 ? values[0] ?? '' : values])
-    }
+  const query = new Map<string, Json>()
+  for (const [name, value] of new URLSearchParams(start === -1 ? '' : url.slice(start + 1))) {
+    const known = query.get(name)
+    if (known === undefined) query.set(name, value)
+    else if (Array.isArray(known)) known.push(value)
+    else query.set(name, [known, value])
   }
   return Object.fromEntries(query)
 }

@@ -82,8 +82,7 @@ function className (error: Error): string {
 }
 
 /** The status an error asks for. */
-export function statusOf (error: unknown): number | null {
-  if (!(error instanceof Error)) return null
+function statusOf (error: Error): number | null {
   for (const key of ['statusCode', 'status']) {
     const status: unknown = Reflect.get(error, key)
     if (typeof status === 'number' && status >= 400 && status <= 599) return status

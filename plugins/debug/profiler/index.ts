@@ -105,7 +105,10 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
   followRequestLoggers(app, instance)
   instance.plugins.watch(app)
   trace(app, { recorderOf: raw => instance.recorderOf(raw), plugins: instance.plugins, routes: instance.routes, base })
-  app.addHook('onReady', async () => { instance.configure() })
+  app.addHook('onReady', async () => {
+    instance.configure()
+    instance.warmUp()
+  })
   app.addHook('onClose', async () => { await instance.stop() })
 }
 

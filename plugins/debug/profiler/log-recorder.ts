@@ -1,6 +1,6 @@
 import type { FastifyServerOptions } from 'fastify'
 import { destination, multistream, symbols, transport } from 'pino'
-import type { DestinationStream, LoggerOptions } from 'pino'
+import type { DestinationStream, LoggerOptions, StreamEntry } from 'pino'
 import { currentRecorder } from './current-recorder.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -11,7 +11,7 @@ const recordsLines = Symbol('profiler.recordsLines')
 const wantsMetadata = Symbol.for('pino.metadata')
 
 interface LineRecorder extends DestinationStream {
-  lastLogger?: unknown
+  lastLogger?: object
 }
 
 /** Receives every line of every level, and gives it to the request whose logger wrote it. */
@@ -22,8 +22,8 @@ const lineRecorder: LineRecorder = Object.assign<DestinationStream, object>({
 }, { [wantsMetadata]: true })
 
 /** A child of a request's logger inherits the mark through its prototype; a logger of the application's own has none. */
-function recorderFor (logger: unknown): Recorder | undefined {
-  const marked: unknown = typeof logger === 'object' && logger !== null ? Reflect.get(logger, recorderOfLogger) : undefined
+function recorderFor (logger: object = {}): Recorder | undefined {
+  const marked: unknown = Reflect.get(logger, recorderOfLogger)
   return isRecorder(marked) ? marked : currentRecorder()
 }
 
@@ -42,13 +42,17 @@ export interface RecordedLogger {
  * level it had. `output` is the application's own stream, stdout if there is none.
  */
 export function recordedLogger (level = 'info', output: DestinationStream = destination(1)): RecordedLogger {
-  const stream = multistream<string>([{ level: 'trace', stream: lineRecorder }, { level, stream: output }])
+  return recorded({ level, stream: output })
+}
+
+function recorded (...outputs: Array<StreamEntry<string>>): RecordedLogger {
+  const stream = multistream<string>([{ level: 'trace', stream: lineRecorder }, ...outputs])
   return { level: 'trace', stream: Object.assign(stream, { [recordsLines]: true }) }
 }
 
 /** The `logger` option of the Fastify constructor, made so that the profiler sees every level. */
 export function profiledLogger (logger: FastifyServerOptions['logger']): LoggerOptions & { stream: DestinationStream } {
-  if (logger === undefined || logger === false) return recordedLogger('silent', { write () {} })
+  if (logger === undefined || logger === false) return recorded()
   if (logger === true) return recordedLogger()
   const { transport: target, stream, file, level, ...options } = logger
   const output = stream ?? (file !== undefined ? destination(file) : target !== undefined ? transport(target) : destination(1))
@@ -82,7 +86,8 @@ export function recordLinesOf (logger: object, recorder: Recorder): void {
   Object.defineProperty(logger, symbols.streamSym, { value: tee })
 }
 
-function streamOf (logger: object): DestinationStream | null {
+/** Where a logger of pino's writes; null for any other, and for none. */
+export function streamOf (logger: object): DestinationStream | null {
   const stream: unknown = Reflect.get(logger, symbols.streamSym)
   return isStream(stream) ? stream : null
 }

@@ -36,8 +36,7 @@ const harmlessVariable = /^(?:OLD)?PWD$|^(?:XDG|DESKTOP|DBUS|GDM)_|_SOCK$/
 /** The values of the environment that must never be shown, found by their names and in URLs with a password. */
 export function environmentSecrets (environment: Record<string, string | undefined>): string[] {
   const secrets: string[] = []
-  for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined) continue
+  for (const [name, value = ''] of Object.entries(environment)) {
     if (isSensitiveName(name) && value.length >= 8 && !harmlessVariable.test(name)) secrets.push(value)
     const password = /^[\w+.-]+:\/\/[^\s:/@]*:([^\s@]+)@/.exec(value)?.[1]
     if (password !== undefined) secrets.push(password)
@@ -121,7 +120,7 @@ export class Mask {
     for (const [name, value] of lines) {
       const lower = name.toLowerCase()
       if (lower === 'cookie') for (const part of value.split(';')) this.#learnCookie(part)
-      else if (lower === 'set-cookie') this.#learnCookie(value.split(';')[0] ?? '')
+      else if (lower === 'set-cookie') this.#learnCookie(value.replace(/;.*/s, ''))
       else if (lower === 'authorization' || lower === 'proxy-authorization') this.#learnCredentials(value)
       else if (isSensitiveName(name)) this.learn(value)
     }

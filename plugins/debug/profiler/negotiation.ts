@@ -17,5 +17,6 @@ export function isNavigation ({ method, headers }: IncomingMessage): boolean {
   if (headers['x-requested-with'] !== undefined) return false
   const destination = headers['sec-fetch-dest']
   if (destination !== undefined) return destination === 'document' || destination === 'iframe' || destination === 'frame'
-  return method !== 'HEAD' && (headers.accept ?? '').includes('text/html')
+  const { accept = '' } = headers
+  return method !== 'HEAD' && accept.includes('text/html')
 }

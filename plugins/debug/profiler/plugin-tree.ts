@@ -30,6 +30,9 @@ export class PluginTree {
   }
 
   #observe (plugin: unknown): unknown {
+    // What `import()` answers, or will.
+    if (plugin instanceof Promise) return plugin.then(module => this.#observe(module))
+    if (typeof plugin === 'object' && plugin !== null && 'default' in plugin) return this.#observe(plugin.default)
     if (typeof plugin !== 'function') return plugin
     const node: PluginNode = { name: pluginName(plugin), duration: null, children: [] }
     const parent = this.#loading.getStore() ?? this.root
@@ -55,9 +58,7 @@ export class PluginTree {
   }
 }
 
-function pluginName (plugin: object): string {
+function pluginName (plugin: { readonly name: string }): string {
   const displayName: unknown = Reflect.get(plugin, Symbol.for('fastify.display-name'))
-  if (typeof displayName === 'string') return displayName
-  const name: unknown = Reflect.get(plugin, 'name')
-  return typeof name === 'string' && name !== '' ? name : 'anonymous'
+  return typeof displayName === 'string' ? displayName : plugin.name || 'anonymous'
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { threadId } from 'node:worker_threads'
 import type { StoreBounds } from './bounds.ts'
 import type { Configuration, Profile, ProfileSummary, SearchCriteria, SearchResult } from './profile.ts'
 import { matcherOf, pageOf } from './search.ts'
@@ -13,8 +14,11 @@ const unwrittenKept = 50
 
 const configurationsKept = 20
 
-const segmentName = /^profiles-[0-9a-z]+-\d+-\d+\.ndjson$/
+const segmentName = /^profiles-[0-9a-z]+(?:-\d+)+\.ndjson$/
 const configurationName = /^configuration-[\w-]+\.json$/
+
+/** Counted for all stores of a thread: two of them may share a directory, and never a segment. */
+let segmentsBegun = 0
 
 export interface ProfileStoreOptions {
   directory: string
@@ -37,7 +41,6 @@ export class ProfileStore {
   readonly #byToken = new Map<string, Entry>()
   readonly #unwritten = new Map<string, { summary: ProfileSummary, profile: string }>()
   #current: Segment | null = null
-  #sequence = 0
   #bytes = 0
   #troubles = new Set<string>()
 
@@ -56,7 +59,7 @@ export class ProfileStore {
       this.#bytes += segment.size - before
       this.#troubles.delete('write')
     } catch (error) {
-      this.#abandonCurrent()
+      this.#abandonCurrent(error)
       this.#unwritten.set(summary.token, { summary, profile })
       const [oldest] = this.#unwritten.keys()
       if (this.#unwritten.size > unwrittenKept && oldest !== undefined) this.#unwritten.delete(oldest)
@@ -143,43 +146,35 @@ export class ProfileStore {
   /** The segment to append to, after making room for what comes. */
   #segmentFor (length: number): Segment {
     const { profiles, bytes, age } = this.#bounds
-    const current = this.#current
-    if (current === null || this.#isFull(current, length)) {
-      current?.close()
-      mkdirSync(this.#directory, { recursive: true })
-      this.#refresh()
-      const started = Date.now().toString(36)
-      this.#current = new Segment(join(this.#directory, `profiles-${started}-${process.pid}-${this.#sequence++}.ndjson`))
-      this.#segments.push(this.#current)
-    }
+    if (this.#current === null || this.#isFull(this.#current, length)) this.#current = this.#begin()
     const oldestKept = Date.now() - age
     // Twice the profile's length: its summary stands beside it.
-    while (this.#segments.length > 1) {
-      const [oldest] = this.#segments
-      if (oldest === undefined || oldest === this.#current) break
+    for (const oldest of [...this.#segments]) {
+      if (oldest === this.#current) break
       const tooMuch = this.#bytes + length * 2 > bytes || this.#byToken.size + 1 > profiles
-      const tooOld = (oldest.entries.at(-1)?.summary.time ?? 0) < oldestKept
+      const tooOld = oldest.entries.every(({ summary }) => summary.time < oldestKept)
       if (!tooMuch && !tooOld) break
       oldest.delete()
       this.#forget(oldest)
     }
-    if (this.#current === null) throw new Error('There is no segment to write to.')
     return this.#current
   }
 
-  /** After a failed write: begin anew next time, and leave no empty file behind for each failure. */
-  #abandonCurrent (): void {
-    const segment = this.#current
-    if (segment === null) return
-    this.#current = null
-    segment.close()
-    if (segment.entries.length > 0) return
-    this.#forget(segment)
-    try {
-      segment.delete()
-    } catch {
-      // The disk that refused the write may refuse this too.
-    }
+  #begin (): Segment {
+    this.#current?.close()
+    mkdirSync(this.#directory, { recursive: true })
+    this.#refresh()
+    const started = Date.now().toString(36)
+    const number = String(segmentsBegun++).padStart(6, '0')
+    const segment = new Segment(join(this.#directory, `profiles-${started}-${process.pid}-${threadId}-${number}.ndjson`))
+    this.#segments.push(segment)
+    return segment
+  }
+
+  /** After a failed write: what was written before stays as it is, and an empty segment is tried again. */
+  #abandonCurrent (error: unknown): void {
+    this.#current?.close()
+    if (this.#current?.size !== 0 || isMissing(error)) this.#current = null
   }
 
   #isFull (segment: Segment, length: number): boolean {

@@ -33,15 +33,15 @@ export function serialise (profile: Profile, bytes: number): string {
 function shorten (profile: Profile, bytes: number): boolean {
   const why = `A stored profile holds ${bytes} bytes.`
   const sizes = [
-    { what: 'spans', size: profile.spans.length > 0 ? JSON.stringify(profile.spans).length : 0 },
-    { what: 'logs', size: profile.logs.length > 0 ? JSON.stringify(profile.logs).length : 0 },
-    { what: 'exceptions', size: profile.exceptions.length > 0 ? JSON.stringify(profile.exceptions).length : 0 },
+    { what: 'spans', size: JSON.stringify(profile.spans).length },
+    { what: 'logs', size: JSON.stringify(profile.logs).length },
+    { what: 'exceptions', size: JSON.stringify(profile.exceptions).length },
     { what: 'headers', size: JSON.stringify([profile.request.headers, profile.response.headers]).length },
     { what: 'values', size: JSON.stringify([profile.request.body, profile.request.query, profile.request.params]).length },
     ...Object.entries(profile.panels).map(([name, data]) => ({ what: `panel ${name}`, size: JSON.stringify(data).length }))
   ].sort((one, other) => other.size - one.size)
-  const [largest] = sizes
-  if (largest === undefined || largest.size < 1000) return false
+  const [largest = { what: 'nothing', size: 0 }] = sizes
+  if (largest.size < 1000) return false
   const drop = (count: number) => {
     const known = profile.dropped.find(dropped => dropped.what === largest.what && dropped.why === why)
     if (known === undefined) profile.dropped.push({ what: largest.what, count, why })

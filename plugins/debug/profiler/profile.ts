@@ -138,6 +138,7 @@ export type SpanOutcome = 'continued' | 'replied' | 'threw' | 'unfinished'
 
 /** Something that took time. Its id is its index in `profile.spans`. */
 export interface Span {
+  /** The hook or handler a panel's span was asked for in; null for hooks and handlers, which run one after the other. */
   parent: number | null
   kind: SpanKind
   /** The function's own name, or what a panel calls it. */

@@ -92,9 +92,10 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
     if (context === null) return sendMissing(request, reply, { what: 'profile', token: request.params.token })
     const { profile } = context
     const wanted = queryOf(request).get('panel')
-    const open = panels.find(({ name }) => name === (wanted ?? defaultPanel(profile)))
+    const name = wanted ?? defaultPanel(profile)
+    const open = panels.find(panel => panel.name === name)
     if (open === undefined) {
-      return sendMissing(request, reply, { what: 'panel', token: profile.token, panel: wanted ?? '', panels })
+      return sendMissing(request, reply, { what: 'panel', token: profile.token, panel: name, panels })
     }
     return send(request, reply, {
       html: () => renderProfilePage(context, panels, open.name),
@@ -170,7 +171,7 @@ function addHeaders (reply: FastifyReply): void {
 }
 
 function queryOf (request: FastifyRequest): URLSearchParams {
-  const url = request.raw.url ?? ''
+  const { url = '' } = request.raw
   const start = url.indexOf('?')
   return new URLSearchParams(start === -1 ? '' : url.slice(start + 1))
 }

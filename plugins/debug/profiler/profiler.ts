@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Access } from './access.ts'
 import { watchAnswer } from './answer.ts'
 import type { ProfileBounds } from './bounds.ts'
-import { collect, type Exchange } from './collect.ts'
+import { collect, protocolOf, type Exchange } from './collect.ts'
 import { describeConfiguration } from './configuration.ts'
 import { currentRecorder } from './current-recorder.ts'
 import { diagnose, diagnosticBody, type Diagnosis } from './debug-answer.ts'
@@ -51,9 +52,11 @@ export class Profiler {
   readonly #parts: ProfilerParts
   readonly #recorders = new WeakMap<IncomingMessage, Recorder>()
   readonly #exchanges = new WeakMap<IncomingMessage, Exchange>()
+  readonly #connections = new WeakMap<Socket, Set<Exchange>>()
   readonly #open = new Set<Exchange>()
   readonly #closing = new Set<Promise<void>>()
   #configuration: Configuration | null = null
+  #configurationKey = ''
   /** Microseconds the last profile took to be stored: that of a profile itself is known too late. */
   #storeCost = 0
 
@@ -96,7 +99,8 @@ export class Profiler {
   /** The recorder of a request, made at its first mention; none for the profiler's own pages. */
   recorderOf (raw: IncomingMessage): Recorder | undefined {
     const known = this.#recorders.get(raw)
-    if (known !== undefined || this.#isOwn(raw.url ?? '/')) return known
+    const { url = '/' } = raw
+    if (known !== undefined || this.#isOwn(url)) return known
     const recorder = new Recorder(raw, currentRecorder()?.token ?? null, this.#parts.bounds)
     for (const note of this.#parts.notes) recorder.note(note)
     this.#recorders.set(raw, recorder)
@@ -110,20 +114,20 @@ export class Profiler {
     const before = performance.now()
     const recorder = this.recorderOf(raw)
     if (recorder === undefined) return null
-    let diagnosis: Diagnosis | null = null
     const answer = watchAnswer(response, {
       beforeHead: () => this.#addHeaders(exchange),
-      mayReplace: () => {
-        diagnosis = this.#guard(() => diagnose(exchange, response))
-        return diagnosis !== null && this.#guard(() => this.access.judge(raw)) === 'allowed'
-      },
-      replace: (_response, body) => this.#guard(() => diagnosis === null ? null : this.#replace(exchange, diagnosis, body))
+      replacement: () => {
+        const diagnosis = this.#guard(() => diagnose(exchange, response))
+        if (diagnosis === null || this.#guard(() => this.access.judge(raw)) !== 'allowed') return null
+        return body => this.#guard(() => this.#replace(exchange, diagnosis, body))
+      }
     })
     const exchange: Exchange = { recorder, raw, response, answer, request: null, reply: null, hijacked: false, finished: false }
     this.#exchanges.set(raw, exchange)
     this.#open.add(exchange)
     response.once('finish', () => { exchange.finished = true })
     response.once('close', () => this.#close(exchange))
+    this.#connectionOf(raw.socket).add(exchange)
     recorder.ownTime += performance.now() - before
     return exchange
   }
@@ -150,7 +154,27 @@ export class Profiler {
       plugins: this.plugins.root,
       routes: this.routes.routes
     })
+    this.#configurationKey = this.#configuration.key
     store.writeConfiguration(this.#configuration)
+  }
+
+  /**
+   * Makes an error page for nobody: the first one costs several times as much as any other, and is the one that
+   * somebody waits for.
+   */
+  warmUp (): void {
+    const raw = new IncomingMessage(new Socket())
+    const response = new ServerResponse(raw)
+    const { bounds, secrets, base, panels } = this.#parts
+    for (let time = 0; time < 3; time++) {
+      const recorder = new Recorder(raw, null, bounds)
+      recorder.fail(new Error('nothing', { cause: new Error('nothing') }), null)
+      const answer = { bytes: 0, streamed: false }
+      const exchange = { recorder, raw, response, answer, request: null, reply: null, hijacked: false, finished: true }
+      // Without the application's panels: they need not know of it.
+      const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey })
+      diagnosticBody('error-page', response, Buffer.alloc(0), this.viewContext(profile), panels, base)
+    }
   }
 
   /** Stores what is still open, as unfinished, and stops. */
@@ -173,13 +197,12 @@ export class Profiler {
     response.setHeader('server-timing', serverTiming(recorder))
   }
 
-  #linkOf ({ recorder, raw, request }: Exchange): string {
+  #linkOf (exchange: Exchange): string {
     const { linkOrigin, base } = this.#parts
+    const { recorder, raw: { headers: { host = '' } } } = exchange
     if (linkOrigin !== null) return `${linkOrigin}${base}/${recorder.token}`
-    const protocol = request?.protocol ?? ('encrypted' in raw.socket ? 'https' : 'http')
-    const host = request?.host ?? raw.headers.host ?? ''
     const plain = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(host) ? host : 'localhost'
-    return `${protocol}://${plain}${base}/${recorder.token}`
+    return `${protocolOf(exchange)}://${plain}${base}/${recorder.token}`
   }
 
   #replace (exchange: Exchange, diagnosis: Diagnosis, body: Buffer): Buffer | null {
@@ -192,12 +215,22 @@ export class Profiler {
 
   #collect (exchange: Exchange): Profile {
     const { bounds, secrets, ownPanels, toError } = this.#parts
-    const configuration = this.#configuration?.key ?? ''
-    return collect(exchange, { bounds, secrets, routes: this.routes, panels: ownPanels, configuration, toError })
+    return collect(exchange, { bounds, secrets, routes: this.routes, panels: ownPanels, configuration: this.#configurationKey, toError })
+  }
+
+  /** The open exchanges of a connection: a response that waits behind another one is not told when the client leaves. */
+  #connectionOf (socket: Socket): Set<Exchange> {
+    const known = this.#connections.get(socket)
+    if (known !== undefined) return known
+    const exchanges = new Set<Exchange>()
+    this.#connections.set(socket, exchanges)
+    socket.once('close', () => { for (const exchange of exchanges) this.#close(exchange) })
+    return exchanges
   }
 
   #close (exchange: Exchange): void {
-    const { recorder } = exchange
+    const { recorder, raw } = exchange
+    this.#connectionOf(raw.socket).delete(exchange)
     recorder.ended = recorder.now()
     const closing = new Promise<void>(resolve => {
       const finish = () => {
@@ -250,14 +283,14 @@ export class Profiler {
   }
 }
 
-/** How long it took so far, in all and by dispatch point, for the browser's own tools. */
+/** The token, and how long it took so far, in all and by dispatch point: what a browser tells its scripts of an answer. */
 function serverTiming (recorder: Recorder): string {
   const sums = new Map<string, number>()
   for (const { dispatchPoint, kind, duration } of recorder.spans) {
     const name = dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
     sums.set(name, (sums.get(name) ?? 0) + duration)
   }
-  const parts = [`total;dur=${hundredths(recorder.now())}`]
+  const parts = [`token;desc="${recorder.token}"`, `total;dur=${hundredths(recorder.now())}`]
   for (const [name, sum] of sums) parts.push(`${name};dur=${hundredths(sum)}`)
   return parts.join(', ')
 }

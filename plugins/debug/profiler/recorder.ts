@@ -47,6 +47,10 @@ export interface RecordedLine {
 
 const ignoredSpan: OpenSpan = { id: null, end () {} }
 
+const validation: TracedFunction = {
+  kind: 'validation', name: 'validation', hook: null, routeLevel: false, dispatchPoint: 'kernel.controller', plugin: null, location: null
+}
+
 const tokenBytes = 9
 let random = Buffer.alloc(0)
 
@@ -93,14 +97,16 @@ export class Recorder {
   readonly #start = performance.now()
   readonly #bounds: ProfileBounds
   readonly #running: number[] = []
+  #validation: number | null = null
   #whenIdle: (() => void) | null = null
 
   constructor (raw: IncomingMessage, parent: string | null, bounds: ProfileBounds) {
     this.raw = raw
     this.parent = parent
-    this.method = raw.method ?? 'GET'
-    this.url = raw.url ?? '/'
-    this.remoteAddress = raw.socket.remoteAddress ?? null
+    const { method = 'GET', url = '/', socket: { remoteAddress = null } } = raw
+    this.method = method
+    this.url = url
+    this.remoteAddress = remoteAddress
     this.#bounds = bounds
   }
 
@@ -182,6 +188,16 @@ export class Recorder {
     if (span.hook === 'onResponse') this.#settle()
   }
 
+  /** For the tracer: Fastify begins to check the input against the route's schema. */
+  validating (): void {
+    this.#validation ??= this.open(validation)
+  }
+
+  /** For the tracer: it is done with that, if it was about it. */
+  validated (outcome: SpanOutcome): void {
+    if (this.#validation !== null) this.close(this.#validation, outcome)
+  }
+
   /** For the tracer: an answer is being sent, by whatever runs now. */
   answering (): void {
     const span = this.spans[this.#running.at(-1) ?? -1]
@@ -218,10 +234,9 @@ export class Recorder {
     this.#running.length = 0
   }
 
-  /** Calls back when nothing of the request is under way any more. */
+  /** Calls back once nothing of the request is under way any more; for when something is. */
   whenIdle (callback: () => void): void {
-    if (this.underWay === 0) callback()
-    else this.#whenIdle = callback
+    this.#whenIdle = callback
   }
 
   #settle (): void {

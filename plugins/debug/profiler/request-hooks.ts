@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { markLogger, recordLinesOf, recordsEveryLevel } from './log-recorder.ts'
+import { markLogger, recordLinesOf, recordsEveryLevel, streamOf } from './log-recorder.ts'
 import type { Profiler } from './profiler.ts'
 
 /**
@@ -13,7 +13,9 @@ export function addRequestHooks (app: FastifyInstance, profiler: Profiler): void
     done()
   })
   app.addHook('preHandler', (request, _reply, done) => {
-    profiler.recorderOf(request.raw)?.mark('kernel.controller')
+    const recorder = profiler.recorderOf(request.raw)
+    recorder?.validated('continued')
+    recorder?.mark('kernel.controller')
     done()
   })
   app.addHook('onSend', (request, _reply, _payload, done) => {
@@ -27,7 +29,9 @@ export function addRequestHooks (app: FastifyInstance, profiler: Profiler): void
     done()
   })
   app.addHook('onError', (request, _reply, error, done) => {
-    profiler.recorderOf(request.raw)?.fail(error, null)
+    const recorder = profiler.recorderOf(request.raw)
+    recorder?.validated('threw')
+    recorder?.fail(error, null)
     done()
   })
 }
@@ -64,6 +68,6 @@ export function followRequestLoggers (app: FastifyInstance, profiler: Profiler):
 /** What is to be said in every profile of an application whose logger the profiler does not see whole; null: nothing. */
 export function loggerNote (app: FastifyInstance): string | null {
   if (recordsEveryLevel(app.log)) return null
-  if (app.log.level === undefined) return 'The application has no logger, so that there are no log lines.'
+  if (streamOf(app.log) === null) return 'The application has no logger of pino\'s, so that there are no log lines.'
   return `Log lines below the logger's level (${app.log.level}) are missing: make the logger with profiledLogger().`
 }

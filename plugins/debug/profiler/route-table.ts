@@ -8,8 +8,6 @@ const nearMissesShown = 6
 /** Comparing paths grows with the number of routes; an application with more gets fewer guesses. */
 const routesCompared = 3000
 
-function ignore () {}
-
 /** The routes as they stand, to say of a request what it matched, or what it nearly did. */
 export class RouteTable {
   readonly routes: Route[] = []
@@ -24,9 +22,11 @@ export class RouteTable {
       // The same pattern for another host: the first one stands for all.
       if (this.#byPattern.has(key)) continue
       this.#byPattern.set(key, route)
-      if (!isMethod(method)) continue
-      this.#methods.add(method)
-      this.#router.on(method, route.url, ignore, route)
+      if (isMethod(method)) {
+        this.#methods.add(method)
+        // The router asks for a handler and is never told to call it: any function does.
+        this.#router.on(method, route.url, String, route)
+      }
     }
   }
 
@@ -54,8 +54,7 @@ export class RouteTable {
     const routes = new Set<Route>()
     for (const method of this.#methods) {
       const found = this.#find(method, path)
-      // A route for everything is near to nothing.
-      if (found !== null && found.url !== '*' && found.url !== '/*') routes.add(found)
+      if (found !== null && !isCatchAll(found)) routes.add(found)
     }
     return routes
   }
@@ -69,12 +68,18 @@ export class RouteTable {
     const wanted = segmentsOf(path)
     const candidates: Array<{ route: Route, distance: number }> = []
     for (const route of this.routes.slice(0, routesCompared)) {
+      if (isCatchAll(route)) continue
       const distance = pathDistance(wanted, segmentsOf(route.url))
       const length = Math.max(path.length, 4)
       if (distance > 0 && distance <= Math.max(2, length * 0.4)) candidates.push({ route, distance })
     }
     return candidates.sort((one, other) => one.distance - other.distance)
   }
+}
+
+/** A route for everything is near to nothing. */
+function isCatchAll ({ url }: Route): boolean {
+  return url === '*' || url === '/*'
 }
 
 function isMethod (method: string): method is HTTPMethod {
@@ -90,25 +95,26 @@ function pathDistance (wanted: readonly string[], pattern: readonly string[]): n
   if (Math.abs(wanted.length - pattern.length) > 2) return Infinity
   let distance = 0
   for (let index = 0; index < Math.max(wanted.length, pattern.length); index++) {
-    const segment = wanted[index]
-    const expected = pattern[index]
-    if (segment === undefined || expected === undefined) distance += (segment ?? expected ?? '').length
-    else if (!expected.startsWith(':') && expected !== '*') distance += edits(segment, expected)
+    const [segment = '', expected = ''] = [wanted[index], pattern[index]]
+    const matches = segment !== '' && (expected.startsWith(':') || expected === '*')
+    if (!matches) distance += edits(segment, expected)
   }
   return distance
 }
 
-/** The Levenshtein distance of two words. */
+/** The Levenshtein distance of two words, row by row of the usual table. */
 function edits (word: string, other: string): number {
-  if (word === other) return 0
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let index = 0; index < word.length; index++) {
-    const next = [index + 1]
-    for (let column = 0; column < other.length; column++) {
-      const replaced = (row[column] ?? 0) + (word[index] === other[column] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
-    }
-    row = next
+  const letters = other.split('')
+  let start = 0
+  let row = letters.map((_letter, column) => column + 1)
+  for (const letter of word.split('')) {
+    let diagonal = start++
+    let left = start
+    row = row.map((above, column) => {
+      left = Math.min(above + 1, left + 1, diagonal + Number(letters[column] !== letter))
+      diagonal = above
+      return left
+    })
   }
-  return row[other.length] ?? 0
+  return row.at(-1) ?? start
 }

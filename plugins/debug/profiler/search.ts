@@ -31,7 +31,7 @@ export function matcherOf (criteria: SearchCriteria): (summary: ProfileSummary) 
 function statusTest (wanted: string): (summary: ProfileSummary) => boolean {
   if (wanted === 'none') return summary => summary.status === null
   const family = /^([1-5])xx$/i.exec(wanted)?.[1]
-  if (family !== undefined) return summary => Math.floor((summary.status ?? 0) / 100) === Number(family)
+  if (family !== undefined) return summary => Math.floor(Number(summary.status) / 100) === Number(family)
   const [, sign = '', number = ''] = /^(>=|<=|>|<)?\s*(\d+)$/.exec(wanted) ?? []
   const limit = Number(number)
   return ({ status }) => {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { ProfileSummary } from './profile.ts'
 
@@ -39,10 +39,12 @@ export class Segment {
     const head = `${JSON.stringify(summary)}\t`
     const line = Buffer.from(`${head}${profile}\n`)
     try {
+      // An attempt before this one may have left half a line.
+      if (this.size === 0) ftruncateSync(this.#descriptor)
       let written = 0
       while (written < line.length) written += writeSync(this.#descriptor, line, written)
     } catch (error) {
-      this.#undo(this.#descriptor)
+      ftruncateSync(this.#descriptor, this.size)
       throw error
     }
     const start = Buffer.byteLength(head)
@@ -88,24 +90,12 @@ export class Segment {
   /** Deletes the file; another process may have been faster. */
   delete (): void {
     this.close()
-    try {
-      unlinkSync(this.path)
-    } catch (error) {
-      if (!isMissing(error)) throw error
-    }
+    rmSync(this.path, { force: true })
   }
 
   close (): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor)
     this.#descriptor = null
-  }
-
-  #undo (descriptor: number): void {
-    try {
-      ftruncateSync(descriptor, this.size)
-    } catch {
-      // What cannot be cut off ends as one corrupt line, which readers skip.
-    }
   }
 
   #entryOf (line: Buffer, offset: number): Entry | null {

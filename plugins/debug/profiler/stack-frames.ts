@@ -8,7 +8,7 @@ const line = /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/
  * like frames, and must not make the profiler read files of its choosing.
  */
 export function parseStack (stack: string, message: string, limit: number): { frames: Frame[], dropped: number } {
-  const after = message === '' ? 0 : stack.indexOf(message)
+  const after = stack.indexOf(message)
   const text = after === -1 ? stack : stack.slice(after + message.length)
   const frames: Frame[] = []
   let dropped = 0
@@ -32,9 +32,9 @@ function kindOf (file: string): Frame['kind'] {
   return isForeign(file) ? 'module' : 'own'
 }
 
-const tracer = /[\\/]profiler[\\/](?:tracer|current-recorder)\.[jt]s$/
+const machinery = /[\\/]profiler[\\/](?:tracer|current-recorder|request-hooks)\.[jt]s$/
 
-/** The profiler's wrappers stand between all functions: nobody wants to read them in a stack. */
+/** The profiler's wrappers and hooks stand between all functions: nobody wants to read them in a stack. */
 function isOwnMachinery (file: string): boolean {
-  return tracer.test(file)
+  return machinery.test(file)
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { captureCallSite, originalLocation } from './call-site.ts'
 import { runWithRecorder } from './current-recorder.ts'
 import type { PluginTree } from './plugin-tree.ts'
@@ -88,8 +88,7 @@ function traceNotFoundHandlers (app: FastifyInstance, parts: TracerParts): void 
     const location = registrationSite(tracedSetNotFoundHandler)
     const wrapped = args.map(arg => {
       if (isFunction(arg)) return traced(arg, describe(arg, 'not-found-handler', parts, location), parts)
-      if (typeof arg !== 'object' || arg === null) return arg
-      const options = { ...arg }
+      const options = { ...Object(arg) }
       traceHooksOf(options, parts, location)
       return options
     })
@@ -99,6 +98,10 @@ function traceNotFoundHandlers (app: FastifyInstance, parts: TracerParts): void 
 
 function traceRoutes (app: FastifyInstance, parts: TracerParts): void {
   const handlers = new Map<string, unknown>()
+  const validating = untraced((request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+    parts.recorderOf(request.raw)?.validating()
+    done()
+  })
   app.addHook('onRoute', function profileRoute (route) {
     if (isOwn(route.url, parts.base)) return
     const location = registrationSite(profileRoute)
@@ -120,11 +123,18 @@ function traceRoutes (app: FastifyInstance, parts: TracerParts): void {
       })
     }
     traceRoute(route, parts, location)
+    // Validation runs between the last hook before it and the first hook after it, which is the profiler's own.
+    if (inputs.some(input => Reflect.has(Object(route.schema), input))) {
+      const { preValidation = [] } = route
+      route.preValidation = [preValidation, validating].flat()
+    }
   })
 }
 
+/** The parts of a route's schema that its input is checked against. */
+const inputs = ['body', 'querystring', 'query', 'params', 'headers']
+
 function traceRoute (route: RouteOptions, parts: TracerParts, location: Location | null): void {
-  if (isOwn(route.url, parts.base)) return
   if (!tracedAlready.has(route.handler)) {
     const description = describe(route.handler, 'handler', parts, location)
     route.handler = traced(route.handler, description, parts)
@@ -152,7 +162,7 @@ function isOwn (url: string, base: string): boolean {
 }
 
 function describeHook (hook: AnyFunction, name: string, routeLevel: boolean, parts: TracerParts, location: Location | null): TracedFunction {
-  const point = dispatchPoints[name] ?? null
+  const { [name]: point = null } = dispatchPoints
   return {
     ...describe(hook, 'hook', parts, location),
     hook: name,
@@ -172,12 +182,12 @@ function traced<Subject extends AnyFunction> (subject: Subject, description: Tra
   const proxy = new Proxy(subject, {
     apply (target, self, args: unknown[]): unknown {
       const raw = rawRequestIn(args)
-      const recorder = raw === null ? undefined : parts.recorderOf(raw)
-      if (recorder === undefined || recorder.finished) {
-        if (description.kind === 'hook' && raw !== null && isOwn(raw.url ?? '', parts.base) && !isUnmatched(args[0])) return skip(args)
-        return Reflect.apply(target, self, args)
-      }
-      return timed(recorder, description, target, self, args)
+      // Somebody else than Fastify calls it.
+      if (raw === null) return Reflect.apply(target, self, args)
+      const recorder = parts.recorderOf(raw)
+      if (recorder !== undefined && !recorder.finished) return timed(recorder, description, target, self, args)
+      const isSkipped = recorder === undefined && description.kind === 'hook' && !isUnmatched(args[0])
+      return isSkipped ? skip(args) : Reflect.apply(target, self, args)
     }
   })
   tracedAlready.add(proxy)
@@ -185,9 +195,9 @@ function traced<Subject extends AnyFunction> (subject: Subject, description: Tra
 }
 
 /** The profiler's pages pass none of the application's hooks: a broken one is what they are there to show. */
-function skip (args: readonly unknown[]): unknown {
+function skip (args: readonly unknown[]): void {
   const done = args.at(-1)
-  return isFunction(done) ? Reflect.apply(done, undefined, []) : undefined
+  if (isFunction(done)) Reflect.apply(done, undefined, [])
 }
 
 function isUnmatched (request: unknown): boolean {
@@ -197,6 +207,11 @@ function isUnmatched (request: unknown): boolean {
 function timed (recorder: Recorder, description: TracedFunction, target: AnyFunction, self: unknown, args: unknown[]): unknown {
   const before = performance.now()
   if (description.kind === 'handler') recorder.mark('kernel.controller_arguments')
+  if (description.kind === 'error-handler') {
+    // Fastify's own failures have thrown nowhere else that is traced; any other is known already.
+    recorder.validated('threw')
+    recorder.fail(args[0], null)
+  }
   const id = recorder.open(description)
   const last = args.length - 1
   const done = args[last]
@@ -241,9 +256,8 @@ function rawRequestIn (args: readonly unknown[]): IncomingMessage | null {
 }
 
 function rawRequest (value: unknown): IncomingMessage | null {
-  if (typeof value !== 'object' || value === null || !('raw' in value) || !('routeOptions' in value)) return null
-  const { raw } = value
-  return isIncomingMessage(raw) ? raw : null
+  const isRequest = typeof value === 'object' && value !== null && 'raw' in value && 'routeOptions' in value
+  return isRequest && isIncomingMessage(value.raw) ? value.raw : null
 }
 
 function isIncomingMessage (value: unknown): value is IncomingMessage {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { captureCallSite, html, isForeign } from '../../../../plugins/debug/profiler/index.ts'
+import { originalLocation } from '../../../../plugins/debug/profiler/call-site.ts'
 import { parseStack } from '../../../../plugins/debug/profiler/stack-frames.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
@@ -16,6 +17,9 @@ t.test('exceptions and frames past their bound are counted, and a cycle of cause
     first.cause = new Error('second', { cause: first })
     throw first
   })
+  app.get('/chain', async () => {
+    throw new Error('1', { cause: new Error('2', { cause: new Error('3', { cause: new Error('4', { cause: new Error('5') }) }) }) })
+  })
   app.get('/cycle', async () => {
     const first = new AggregateError([new Error('member')], 'first')
     first.cause = new Error('second', { cause: first })
@@ -25,6 +29,10 @@ t.test('exceptions and frames past their bound are counted, and a cycle of cause
   const { exceptions, dropped } = await onlyProfile(t, app, '/')
   t.same(exceptions.map(({ message, frames }) => [message, frames.length]), [['handled 0', 2], ['handled 1', 2], ['handled 2', 2]])
   t.match(dropped.map(({ what }) => what), ['exceptions', 'frames'])
+  await app.inject('/chain')
+  const chain = await onlyProfile(t, app, '/chain')
+  t.same(chain.exceptions.map(({ message }) => message), ['1', '2', '3'])
+  t.match(chain.dropped, [{ what: 'exceptions', count: 1 }, { what: 'frames' }])
   await app.inject('/cycle')
   const cycle = await onlyProfile(t, app, '/cycle')
   t.same(cycle.exceptions.map(({ message, relation }) => `${relation} ${message}`), ['thrown first', 'member member', 'cause second'])
@@ -38,6 +46,8 @@ t.test('errors of any kind are described: thrown values, names of their own, cod
     nothing: null,
     object: { reason: 'plain' },
     own: new OwnError('own'),
+    nameless: new (class extends Error {})('nameless'),
+    orphan: Object.assign(new Error('orphan'), { constructor: undefined }),
     named: Object.assign(new Error('named'), { name: 'NamedError', code: 42, status: 418, stack: undefined, extra: 1 })
   }
   app.get<{ Params: { kind: string } }>('/:kind', async ({ params, recorder }) => {
@@ -49,6 +59,8 @@ t.test('errors of any kind are described: thrown values, names of their own, cod
     nothing: { class: 'null', message: 'null' },
     object: { class: 'object', message: '{"reason":"plain"}' },
     own: { class: 'OwnError', message: 'own', code: null, statusCode: null },
+    nameless: { class: 'Error', message: 'nameless' },
+    orphan: { class: 'Error' },
     named: { class: 'NamedError', code: '42', statusCode: 418, properties: { status: 418, extra: 1 }, frames: [] }
   })) {
     await app.inject(`/${kind}`)
@@ -93,20 +105,22 @@ t.test('compiled code is shown as it was written, by the map beside it', async t
   writeFileSync(join(directory, 'made.js'), 'throw new Error("compiled")\n//# sourceMappingURL=made.js.map\n')
   writeFileSync(join(directory, 'odd.js'), 'throw 1\n//# sourceMappingURL=odd.js.map\n')
   writeFileSync(join(directory, 'odd.js.map'), '{}')
+  writeFileSync(join(directory, 'huge.js'), 'x\n'.repeat(1_000_001))
   const app = await profiledApp(t, { directory: join(directory, 'profiles') })
   app.get('/', async ({ recorder }) => {
-    const frames = ['made.js', 'odd.js', 'gone.js', 'secret.txt'].map(name => `    at run (${pathToFileURL(join(directory, name))}:1:1)`)
+    const frames = ['made.js', 'odd.js', 'gone.js', 'secret.txt', 'huge.js'].map(name => `    at run (${pathToFileURL(join(directory, name))}:1:1)`)
     recorder?.exception(Object.assign(new Error('mapped'), { stack: `Error: mapped\n${frames.join('\n')}` }))
     return 'ok'
   })
   await app.inject('/')
   const { profile } = app.profiler.viewContext(await onlyProfile(t, app, '/'))
-  const [made, odd, gone, secret] = profile.exceptions[0]?.frames ?? []
+  const [made, odd, gone, secret, huge] = profile.exceptions[0]?.frames ?? []
   t.match(made, { file: join(directory, 'src/written.ts'), line: 3, excerpt: { first: 1, line: 3 } })
   t.equal(made?.excerpt?.lines[2], 'throw new Error("original" as string)')
   t.equal(odd?.excerpt?.lines[0], 'throw 1')
   t.equal(gone?.excerpt, undefined)
   t.equal(secret?.excerpt, undefined, 'only source code is ever read')
+  t.match(huge, { line: 1, excerpt: undefined }, 'and no file that nobody wrote')
 })
 
 t.test('a caller is found without its dependencies', t => {
@@ -114,7 +128,10 @@ t.test('a caller is found without its dependencies', t => {
     return captureCallSite(ask, isForeign)
   }
   t.match(ask()?.file, /bounds\.test\.[jt]s$/)
-  t.equal(captureCallSite(ask, () => true), null)
+  const askInVain = () => captureCallSite(askInVain, () => true)
+  t.same([0].map(askInVain), [null])
+  const location = { file: '/no/such/file.js', line: 1, column: 1 }
+  t.same(originalLocation(location), location, 'what no compiler made stands where it stands')
   t.end()
 })
 
@@ -136,4 +153,25 @@ t.test('a second server with the same listener, as Fastify makes for localhost, 
     }
   }
   t.equal((await app.profiler.search({ url: '/%zz' })).total, 2)
+})
+
+t.test('a bound below what any profile takes is no endless loop', async t => {
+  const app = await profiledApp(t, { profileBounds: { bytes: 10 } })
+  await app.inject('/')
+  t.equal((await onlyProfile(t, app, '/')).status, 404)
+})
+
+t.test('spans past their bound are counted, of hooks, panels and records alike', async t => {
+  const app = await profiledApp(t, { profileBounds: { spans: 1 } })
+  app.addHook('onRequest', async function first () {})
+  app.get('/', async function dropped ({ recorder }) {
+    recorder?.record({ kind: 'query', name: 'one' }, 1)
+    const span = recorder?.span({ kind: 'query', name: 'two' })
+    span?.end()
+    return { id: span?.id }
+  })
+  t.same((await app.inject('/')).json(), { id: null })
+  const { spans, dropped } = await onlyProfile(t, app, '/')
+  t.same(spans.map(({ name }) => name), ['first'])
+  t.match(dropped, [{ what: 'spans', count: 3 }])
 })

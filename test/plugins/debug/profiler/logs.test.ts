@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import Fastify, { type FastifyServerOptions } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyServerOptions } from 'fastify'
 import pino from 'pino'
 import t from 'tap'
 import profiler, { currentRecorder, profiledLogger, recordedLogger } from '../../../../plugins/debug/profiler/index.ts'
@@ -13,11 +13,12 @@ t.test('lines of every level are in the profile, while the output keeps its own'
   app.get('/', async request => {
     for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) request.log[level]({ level }, level)
     request.log.child({ part: 'child' }).debug('of a child')
+    request.log.info({ only: 'fields' })
     return 'ok'
   })
   await app.inject('/')
   const { logs } = await onlyProfile(t, app, '/')
-  t.same(logs.map(({ message }) => message), ['incoming request', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'of a child', 'request completed'])
+  t.same(logs.map(({ message }) => message), ['incoming request', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'of a child', '', 'request completed'])
   t.same(logs.find(({ message }) => message === 'of a child')?.fields.part, 'child')
   t.equal(lines.length, 3)
 })
@@ -86,5 +87,37 @@ t.test('files and transports of pino go on receiving what they did', async t => 
   t.equal(options.level, 'trace')
   t.same(options.redact, ['password'])
   t.type(profiledLogger({ transport: { target: 'pino/file', options: { destination: 1 } } }).stream.write, 'function')
-  t.type(profiledLogger(true).stream.write, 'function')
+  for (const logger of [true, { level: 'warn' }]) t.type(profiledLogger(logger).stream.write, 'function')
+})
+
+t.test('an application\'s own multistream goes on receiving its lines by their level', async t => {
+  const lines: string[] = []
+  const errors: string[] = []
+  const stream = pino.multistream([{ level: 'info', stream: { write (line: string) { lines.push(line) } } }, { level: 'error', stream: { write (line: string) { errors.push(line) } } }])
+  const options: FastifyServerOptions = { loggerInstance: pino({ level: 'info' }, stream) }
+  const app = Fastify(options)
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async ({ log }) => {
+    log.error('bad')
+    return 'ok'
+  })
+  await app.inject('/')
+  t.equal((await onlyProfile(t, app, '/')).logs.length, 3)
+  t.same([lines.length, errors.length], [3, 1])
+})
+
+t.test('a logger that is not pino\'s is left alone, and the profile says why it has no lines', async t => {
+  const lines: string[] = []
+  const log = (_fields: unknown, message?: string) => { lines.push(String(message)) }
+  const child = (): FastifyBaseLogger => ({ level: 'info', info: log, warn: log, error: log, fatal: log, debug: log, trace: log, silent: log, child })
+  const app = Fastify({ loggerInstance: child() })
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async () => 'ok')
+  await app.inject('/')
+  const { logs, notes } = await onlyProfile(t, app, '/')
+  t.same(logs, [])
+  t.match(notes, [/no logger of pino's/])
+  t.ok(lines.includes('incoming request'))
 })

@@ -99,6 +99,7 @@ t.test('only trusted addresses are answered, and forwarded headers can only take
     ['203.0.113.1', { 'x-forwarded-for': '127.0.0.1' }, 404],
     ['127.0.0.1', { 'x-real-ip': '203.0.113.1' }, 404],
     ['127.0.0.1', { forwarded: 'proto=https;for="[2001:db8::5]:80";by=x' }, 200],
+    ['127.0.0.1', { forwarded: 'proto=https' }, 200],
     ['127.0.0.1', { forwarded: 'for=unknown' }, 404],
     ['127.0.0.1', { forwarded: 'for=203.0.113.1' }, 404]
   ] as const) {
@@ -166,6 +167,8 @@ t.test('one file makes a panel: it is collected, listed, shown, searched and in 
   t.match((await app.inject({ url, headers: { accept: 'text/html' } })).body, '<p>Licensed to Louvre</p>')
   t.match((await app.inject({ url, headers: { accept: 'text/markdown' } })).body, 'Licensed to Louvre')
   t.same((await app.inject(url)).json().data, { name: 'Louvre' })
+  t.equal((await app.inject('/_profiler/search?license=')).json().total, 2)
+  t.equal((await app.inject('/_profiler/search')).json().total, 2)
 })
 
 t.test('a search by time takes what the form sends, in UTC, and leaves out what makes no sense', async t => {
@@ -186,4 +189,31 @@ t.test('a wrong option fails at the start, with a sentence', async t => {
   const panel = { name: 'logs', label: 'Again', collect: () => null, body: () => html`` }
   await t.rejects(profiledApp(t, { panels: [panel] }), /two panels named "logs"/)
   await t.rejects(profiledApp(t, { panels: [{ ...panel, name: 'a b' }] }), /letters, digits, - and _, not "a b"/)
+})
+
+t.test('who knows the host names may have to look them up', async t => {
+  const { app, fine } = await appWithProfiles(t, { isTrustedHost: async host => host === 'museum.test' })
+  for (const [host, forwarded, status] of [['museum.test', 'museum.test', 200], ['museum.test', 'evil.test', 403], ['evil.test', 'museum.test', 403]] as const) {
+    t.equal((await app.inject({ url: `/_profiler/${fine}`, headers: { host, 'x-forwarded-host': forwarded } })).statusCode, status)
+  }
+  const page = await app.inject({ url: '/broken', headers: { host: 'museum.test', accept: 'text/html' } })
+  t.equal(page.json().message, 'it broke', 'which is too late for a response under that name')
+})
+
+t.test('a rule of the application\'s that throws is told to the log: the page fails, the request does not', async t => {
+  const lines: string[] = []
+  const options = { isTrustedHost: () => { throw new Error('no rule') } }
+  const app = await profiledApp(t, options, { logger: { level: 'warn', stream: { write (line: string) { lines.push(line) } } } })
+  const headers = { host: 'museum.test', accept: 'text/html' }
+  t.equal((await app.inject({ url: '/', headers })).statusCode, 404)
+  t.equal((await app.inject({ url: '/_profiler/', headers })).statusCode, 500)
+  t.match(lines.map(line => JSON.parse(line).msg), ['The profiler failed; the request did not', 'The profiler failed to show a page'])
+})
+
+t.test('an unknown path below the profiler\'s is the application\'s to answer, outside of any profile', async t => {
+  const app = await profiledApp(t)
+  app.setNotFoundHandler(async (request, reply) => reply.code(404).send(`mine, recorded by ${request.recorder}`))
+  const { headers, body } = await app.inject('/_profiler/assets/none')
+  t.equal(body, 'mine, recorded by null')
+  t.equal(headers['x-debug-token'], undefined)
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import formbody from 'node:querystring'
 import t from 'tap'
 import { html } from '../../../../plugins/debug/profiler/index.ts'
-import { profiledApp } from './profiled-app.ts'
+import { onlyProfile, profiledApp } from './profiled-app.ts'
 
 // Each is planted in one place, and must be nowhere in what the profiler shows or stores.
 const secrets = {
@@ -28,12 +28,20 @@ const secrets = {
   environment: 'plantedenvironment19',
   urlPassword: 'plantedurlpassword20',
   webToken: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwbGFudGVkMjEifQ.c2lnbmF0dXJlMjE',
-  panel: 'plantedpanel22'
+  panel: 'plantedpanel22',
+  database: 'planteddatabase23',
+  quoted: 'plantedquoted24',
+  bare: 'plantedbare25',
+  broken: '%zzplantedbroken26'
 }
 
 t.test('no planted secret is in any page, form or file', async t => {
   process.env.PLANTED_SECRET_KEY = secrets.environment
-  t.teardown(() => { delete process.env.PLANTED_SECRET_KEY })
+  process.env.PLANTED_DATABASE_URL = `postgres://user:${secrets.database}@localhost/db`
+  t.teardown(() => {
+    delete process.env.PLANTED_SECRET_KEY
+    delete process.env.PLANTED_DATABASE_URL
+  })
   const directory = t.testdir()
   const app = await profiledApp(t, {
     directory,
@@ -48,7 +56,7 @@ t.test('no planted secret is in any page, form or file', async t => {
     request.log.info({ user: 'visible', password: secrets.logField, headers: request.headers }, `signed in with password=${secrets.logMessage}`)
     request.recorder?.record({ kind: 'query', name: 'insert', detail: `insert into users values ('${password}') -- secret: ${secrets.sql}` }, 1)
     const cause = new Error(`connect postgres://portico:${secrets.urlPassword}@localhost/db with token=${secrets.cause}`)
-    throw Object.assign(new Error(`cannot use ${password}, ${secrets.environment}, ${secrets.webToken} nor {"secret":"${secrets.errorMessage}"}`, { cause }), {
+    throw Object.assign(new Error(`cannot use ${password}, ${secrets.environment}, ${secrets.webToken} nor {"secret":"${secrets.errorMessage}","name":"visible"} at ${secrets.database}`, { cause }), {
       clientSecret: secrets.errorProperty
     })
   })
@@ -56,7 +64,7 @@ t.test('no planted secret is in any page, form or file', async t => {
     authorization: `Bearer ${secrets.authorization}`,
     'proxy-authorization': `Basic ${Buffer.from(`user:${secrets.basic}`).toString('base64')}`,
     'x-api-key': secrets.apiKey,
-    cookie: `theme=${secrets.cookie}; other=${encodeURIComponent(secrets.encodedCookie)}`,
+    cookie: `theme=${secrets.cookie}; quoted="${secrets.quoted}"; ${secrets.bare}; broken=${secrets.broken}; other=${encodeURIComponent(secrets.encodedCookie)}`,
     referer: `https://example.org/?access_token=${secrets.referer}&next=visible`
   }
   const url = `/reset/${secrets.parameter}?api_key=${secrets.query}&page=visible`
@@ -100,7 +108,7 @@ t.test('a password as short and plain as a word leaves the record readable', asy
 })
 
 t.test('values of any kind become plain data within bounds', async t => {
-  const app = await profiledApp(t, { profileBounds: { values: 20, depth: 3, text: 100 } })
+  const app = await profiledApp(t, { profileBounds: { values: 30, depth: 3, text: 100 } })
   class Odd {
     get failing () { throw new Error('getter') }
   }
@@ -122,10 +130,13 @@ t.test('values of any kind become plain data within bounds', async t => {
       symbol: Symbol('s'),
       infinite: Infinity,
       nothing: undefined,
+      deep: { deeper: { list: [1] } },
+      polluting: JSON.parse('{"__proto__":{"own":1}}'),
       long: 'x'.repeat(500)
     })
   })
   app.post('/', async () => 'ok')
+  app.post('/long', async () => 'ok')
   const { headers } = await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'text/odd' }, payload: 'x' })
   const profile = await app.profiler.find(String(headers['x-debug-token']))
   t.match(profile?.request.body, {
@@ -140,7 +151,27 @@ t.test('values of any kind become plain data within bounds', async t => {
     buffer: '[2 bytes]',
     fn: '[function named]',
     symbol: 'Symbol(s)',
-    infinite: 'Infinity'
+    infinite: 'Infinity',
+    deep: { deeper: { list: '[array]' } },
+    polluting: { '[__proto__]': { own: 1 } }
   })
   t.match(profile?.dropped, [{ what: 'values' }])
+  await app.inject({ method: 'POST', url: '/long', payload: { list: Array(100).fill(1), ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`key${index}`, 1])) } })
+  const { request: { body }, dropped } = await onlyProfile(t, app, '/long')
+  t.same(body, { list: Array(29).fill(1) })
+  t.match(dropped, [{ what: 'values' }])
+})
+
+t.test('credentials without a scheme are masked whole, and secrets that cannot be encoded too', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async request => {
+    request.log.info('saw \ud800plantedlone and ab')
+    return 'ok'
+  })
+  const payload = { password: '\ud800plantedlone', token: 'ab', tokens: Array.from({ length: 600 }, (_, index) => `planted${index}`) }
+  const { headers } = await app.inject({ method: 'POST', url: '/', headers: { authorization: 'plantedwhole' }, payload })
+  const profile = await app.profiler.find(String(headers['x-debug-token']))
+  t.same(profile?.request.headers.find(([name]) => name === 'authorization'), ['authorization', '[masked]'])
+  t.ok(profile?.logs.some(({ message }) => message === 'saw [masked] and ab'))
+  t.notMatch(JSON.stringify(profile), 'planted')
 })

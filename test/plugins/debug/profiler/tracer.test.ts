@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import t from 'tap'
 import type { Profile, Span } from '../../../../plugins/debug/profiler/profile.ts'
@@ -191,7 +192,9 @@ t.test('routes that nearly matched are named, with the methods and the slash', a
   app.get('/items/', async () => 'list')
   app.get('/version', async () => '1')
   app.get('*', { constraints: { host: 'elsewhere' } }, async () => 'all')
+  app.get('/a/:b/c', async () => 'deep')
   for (const [url, expected] of [
+    ['/a/1', 'similar GET /a/:b/c'], ['/itemz/one', 'similar GET /items/'],
     ['/things/5', 'method PUT /things/:id'], ['/items', 'slash GET /items/'], ['/versoin', 'similar GET /version']
   ] as const) {
     await app.inject(url)
@@ -200,4 +203,52 @@ t.test('routes that nearly matched are named, with the methods and the slash', a
     t.equal(routing.matched, null)
     t.equal(`${nearest?.reason} ${nearest?.method} ${nearest?.url}`, expected)
   }
+})
+
+t.test('plugins of every form are named: imported modules, promises of them, functions without a name', async t => {
+  const app = await profiledApp(t)
+  const module = { default: async function ofModule (scope: FastifyInstance) { scope.get('/module', async () => 'ok') } }
+  Reflect.apply(app.register, app, [module])
+  app.register(Promise.resolve({ default: async function promised (scope: FastifyInstance) { scope.get('/promised', async () => 'ok') } }))
+  app.register(async scope => { scope.get('/nameless', async () => 'ok') })
+  t.throws(() => app.register(Reflect.get({}, 'none')), { code: 'AVV_ERR_PLUGIN_NOT_VALID' })
+  for (const [url, plugin] of [['/module', 'ofModule'], ['/promised', 'promised'], ['/nameless', 'anonymous']] as const) {
+    await app.inject(url)
+    t.equal((await onlyProfile(t, app, url)).routing.matched?.plugin, plugin)
+  }
+})
+
+t.test('what is added without a line of the application\'s, answers at once or is called by hand works as ever', async t => {
+  const app = await profiledApp(t)
+  await new Promise<void>(resolve => {
+    setImmediate(Reflect.apply, app.addHook, app, ['onRequest', async function late () {}])
+    setImmediate(resolve)
+  })
+  const handlers: unknown[] = []
+  app.addHook('onRoute', ({ handler }) => { handlers.push(handler) })
+  Reflect.apply(app.setNotFoundHandler, app, [])
+  app.get('/at-once', function atOnce () { return 'at once' })
+  t.throws(() => app.get('/odd', { preHandler: [Reflect.get({}, 'none')] }, async () => 'never'), { code: 'FST_ERR_HOOK_INVALID_HANDLER' })
+  t.equal((await app.inject('/at-once')).body, 'at once')
+  t.equal((await app.inject('/nowhere')).statusCode, 404)
+  const profile = await onlyProfile(t, app, '/at-once')
+  t.match(spanNamed(profile, 'late'), { location: null, outcome: 'continued' })
+  t.match(spanNamed(profile, 'atOnce'), { outcome: 'replied' })
+  const [handler] = handlers
+  t.equal(typeof handler === 'function' && Reflect.apply(handler, app, []), 'at once')
+})
+
+t.test('a query that another one asks for when everything else is over is in the profile too', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async ({ recorder }) => {
+    const first = recorder?.span({ kind: 'query', name: 'first' })
+    nap(5, () => {
+      const second = recorder?.span({ kind: 'query', name: 'second' })
+      first?.end()
+      nap(5, () => second?.end())
+    })
+    return 'ok'
+  })
+  await app.inject('/')
+  t.match(spanNamed(await onlyProfile(t, app, '/'), 'second'), { parent: null, dispatchPoint: null, outcome: 'continued' })
 })
