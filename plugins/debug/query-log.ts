@@ -107,7 +107,9 @@ export class QueryLog {
     const queries = this.#queriesOf(recorder)
     const isSecret = namesSecret(query.sql)
     const sql = isSecret ? maskLiterals(query.sql) : query.sql
-    const error = account.level === 'error' ? errorText(account.error, isSecret ? [...query.parameters, ...literalsOf(query.sql)] : []) : null
+    const secrets = isSecret ? [...query.parameters, ...literalsOf(query.sql)].filter(value => typeof value === 'string') : []
+    for (const secret of secrets) recorder.conceal(secret)
+    const error = account.level === 'error' ? errorText(account.error, secrets) : null
     span.end(error === null ? 'continued' : 'threw', { name: nameOfStatement(sql), detail: sql })
 
     const waited = Math.max(0, performance.now() - at - duration)
@@ -149,8 +151,8 @@ export class QueryLog {
 }
 
 /** What an error says, without the parameters that it may quote. */
-function errorText (error: unknown, secrets: readonly unknown[]): string {
-  return secrets.reduce<string>((text, secret) => typeof secret === 'string' && secret !== '' ? text.replaceAll(secret, masked) : text, String(error))
+function errorText (error: unknown, secrets: readonly string[]): string {
+  return secrets.reduce((text, secret) => secret === '' ? text : text.replaceAll(secret, masked), String(error))
 }
 
 /** Where queries are told of is not where they are asked. */

@@ -51,6 +51,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   mask.learnFromHeaders(responseHeaders)
   mask.learnFromUrl(recorder.url)
   for (const [name, value] of requestHeaders) if (name.toLowerCase() === 'referer') mask.learnFromUrl(value)
+  for (const secret of recorder.secrets) mask.learn(secret)
   mask.learnFrom(request?.body)
   mask.learnFrom(request?.params)
   mask.learnFrom(request?.query)

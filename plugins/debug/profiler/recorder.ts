@@ -78,6 +78,7 @@ export class Recorder {
   readonly lines: RecordedLine[] = []
   readonly failures: Failure[] = []
   readonly notes: string[] = []
+  readonly secrets = new Set<string>()
   readonly marks = new Map<DispatchPointName, number>()
   readonly loopAtStart: EventLoopUtilization = performance.eventLoopUtilization()
   readonly heapAtStart = getHeapStatistics().used_heap_size
@@ -150,6 +151,11 @@ export class Recorder {
   /** A sentence about what could not be recorded. */
   note (sentence: string): void {
     if (this.notes.length < 20 && !this.notes.includes(sentence)) this.notes.push(sentence)
+  }
+
+  /** This text is masked wherever it turns up in the profile: what only a panel knows to be a secret. */
+  conceal (secret: string): void {
+    if (this.secrets.size < 500) this.secrets.add(secret)
   }
 
   /** For the tracer: a hook or a handler begins. Answers the span's id, null when there is no room for it. */

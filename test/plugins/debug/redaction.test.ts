@@ -29,9 +29,10 @@ async function routes (app: FastifyInstance) {
     await statements[params.name]?.()
     return 'done'
   })
-  app.get('/failing', async (_request, reply) => {
-    // The application sees to it itself that the error goes nowhere else.
-    await sql`select ${1}::int, ${''}::text, ${planted}::int as token`.execute(db).catch(() => {})
+  app.get('/failing', async (request, reply) => {
+    const error: unknown = await sql`select ${1}::int, ${''}::text, ${planted}::int as token`.execute(db).catch((error: unknown) => error)
+    request.log.error(error)
+    request.recorder?.exception(error)
     return reply.send('handled')
   })
 }
