@@ -172,7 +172,7 @@ export class Profiler {
       const answer = { bytes: 0, streamed: false }
       const exchange = { recorder, raw, response, answer, request: null, reply: null, hijacked: false, finished: true }
       // Without the application's panels: they need not know of it.
-      const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey })
+      const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey, toError: this.#parts.toError })
       diagnosticBody('error-page', response, Buffer.alloc(0), this.viewContext(profile), panels, base)
     }
   }
