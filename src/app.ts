@@ -53,6 +53,7 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
   app.register(databasePlugin, { database, closes: options.database === undefined })
   app.register(entities)
   app.register(routeTable)
+  app.register(vary)
   app.register(site)
   try {
     return await app
@@ -63,7 +64,6 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
 
   /** product.md, "The request's way": the order of these is the order in which a request meets them. */
   async function site (site: FastifyInstance) {
-    site.register(vary)
     site.register(errors)
     site.register(forwarded, { trustProxy: config.trustProxy })
     site.register(host)
