@@ -1,142 +1,208 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, get } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { FastifyInstance } from 'fastify'
+import { inNoOrder, withoutDate } from './capture.ts'
+import { Connection, requestText } from './connection.ts'
+import type { Usage } from './server.ts'
 
-/** One row of a comparison: an application, and what is asked of it. */
-export interface Variant {
+/** One row of a comparison: a server, and what is asked of it. */
+export interface Row {
   name: string
-  /** Called in a process of its own. What only this variant needs it should import here, not at the top of the file. */
-  build: () => Promise<FastifyInstance>
-  url?: string
-  headers?: Record<string, string>
+  /** The name of a file in servers/. */
+  server: string
+  options?: object
+  request: BenchRequest
+  /** Where the server was built, if not here. */
+  folder?: URL
+  /** What it must answer, whatever the order of its headers: else it would be another work that is compared. */
+  answer?: string
 }
 
-/** What a variant's process tells. */
-interface Report {
-  port?: number
-  /** Microseconds, since it began. */
-  cpu?: number
+export interface BenchRequest {
+  path: string
+  headers: Record<string, string>
+  /** The status that each answer must have. */
+  status: number
+  /** Each request is the first one to its host: cold-0.example and so on. */
+  cold?: boolean
 }
 
-const rounds = 7
-/** Rounds before those that count: until the code that runs most is compiled. */
-const warmUps = 3
-const requestsPerRound = 1500
-const connections = 8
+/** How much is asked. */
+export interface Effort {
+  /** How often all is begun anew: what a process is compiled to is a matter of luck, and lasts as long as it. */
+  generations: number
+  /** Of each generation. */
+  rounds: number
+  requests: number
+  /** Requests before those that count: until the code that runs most is compiled. */
+  warmUp: number
+  connections: number
+}
 
-/** However slow the machine is, no further round begins after this many milliseconds. */
-const patience = 20_000
+/** What was measured of a row. */
+export interface Measures {
+  row: Row
+  /** Microseconds of CPU for each request, by round. */
+  costs: number[]
+  /** Requests a second, by round. */
+  rates: number[]
+  /** Nanoseconds from a request to the end of its answer. */
+  latencies: RecordableHistogram
+  /** Milliseconds from the start of the process to its first answer, by generation. */
+  starts: number[]
+  /** Bytes, after that answer and after the last round, by generation. */
+  idleMemory: number[]
+  memory: number[]
+}
 
-/** A profile is stored once its answer is out: that belongs to the request too. */
+/** Milliseconds. What a server does after an answer belongs to the request too. */
 const afterwork = 50
 
+/** The bytes that a row's server answers with. */
+export async function answerOf (row: Row): Promise<string> {
+  const runner = await Runner.start(begin(row))
+  try {
+    return await runner.capture()
+  } finally {
+    await runner.stop()
+  }
+}
+
 /**
- * Prints the microseconds of CPU that each variant takes for a request, and their ratio to the first one. Each is
- * a process of its own, since applications in one process distort each other, and the rounds alternate, so
- * that what else happens on the machine meets all of them. The requests come from this process: what they
- * cost on the client's side is not counted. `file` is the calling module's `import.meta.url`, which is run again.
+ * Measures the rows side by side. Each has a process of its own, since servers in one process distort each other,
+ * and the rounds alternate, so that what else happens on the machine meets all of them. The requests come from
+ * this process: what they cost on the client's side is not counted.
  */
-export async function compare (file: string, variants: readonly Variant[]): Promise<void> {
-  const [, , wanted] = process.argv
-  const own = variants.find(({ name }) => name === wanted)
-  if (own === undefined) await lead(fileURLToPath(file), variants)
-  else await serve(own)
+export async function compare (rows: readonly Row[], effort: Effort): Promise<Measures[]> {
+  // A terminal's Ctrl-C ends the servers' processes, too; then this one ends in good order, and tidies up.
+  process.once('SIGINT', () => {})
+  const all = rows.map(begin)
+  for (let generation = 0; generation < effort.generations; generation++) await measureGeneration(all, effort)
+  return all
 }
 
-async function serve ({ build }: Variant): Promise<void> {
-  const app = await build()
-  process.on('disconnect', () => { app.close() })
-  process.on('message', async () => {
-    await sleep(afterwork)
-    const { user, system } = process.cpuUsage()
-    tell({ cpu: user + system })
-  })
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  tell({ port: Number(new URL(origin).port) })
+function begin (row: Row): Measures {
+  return { row, costs: [], rates: [], latencies: createHistogram(), starts: [], idleMemory: [], memory: [] }
 }
 
-function tell (report: Report): void {
-  process.send?.(report)
-}
-
-interface Runner {
-  variant: Variant
-  child: ChildProcess
-  /** Rejects when the process ends before its time. */
-  ended: Promise<never>
-  port: AddressInfo['port']
-  /** Microseconds of CPU a request, one for each round. */
-  costs: number[]
-}
-
-async function lead (file: string, variants: readonly Variant[]): Promise<void> {
+async function measureGeneration (all: readonly Measures[], effort: Effort): Promise<void> {
   const runners: Runner[] = []
   try {
-    for (const variant of variants) {
-      const child = fork(file, [variant.name])
-      const ended = once(child, 'exit').then(() => { throw new Error(`The process of "${variant.name}" ended; what it wrote above says why.`) })
-      runners.push({ variant, child, ended, port: await told(child, ended, 'port'), costs: [] })
+    for (const measures of all) runners.push(await Runner.start(measures))
+    for (const runner of runners) await runner.warmUp(effort)
+    for (let round = 0; round < effort.rounds; round++) {
+      // There and back: none is always the one after another.
+      for (const runner of round % 2 === 0 ? runners : runners.toReversed()) await runner.measure(effort)
     }
-    const deadline = performance.now() + patience
-    for (let round = -warmUps; round < rounds && performance.now() < deadline; round++) {
-      for (const runner of runners) {
-        const cost = await measure(runner)
-        if (round >= 0) runner.costs.push(cost)
-      }
-    }
+    for (const runner of runners) await runner.finish()
   } finally {
-    for (const { child } of runners) child.disconnect()
-  }
-  print(runners)
-}
-
-async function told (child: ChildProcess, ended: Promise<never>, what: keyof Report): Promise<number> {
-  const [report]: unknown[] = await Promise.race([once(child, 'message'), ended])
-  return Number(Reflect.get(Object(report), what))
-}
-
-async function measure (runner: Runner): Promise<number> {
-  const { variant, port } = runner
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  const { url = '/', headers = {} } = variant
-  const ask = () => new Promise<void>((resolve, reject) => {
-    get({ port, agent, headers, path: url, host: '127.0.0.1' }, response => {
-      if (response.statusCode !== 200) reject(new Error(`"${variant.name}" answered ${response.statusCode}.`))
-      response.resume().on('end', resolve)
-    }).on('error', reject)
-  })
-  const before = await cpuOf(runner)
-  let left = requestsPerRound
-  await Promise.all(Array.from({ length: connections }, async () => {
-    while (left-- > 0) await ask()
-  }))
-  const cost = (await cpuOf(runner) - before) / requestsPerRound
-  agent.destroy()
-  return cost
-}
-
-async function cpuOf ({ child, ended }: Runner): Promise<number> {
-  child.send('cpu')
-  return told(child, ended, 'cpu')
-}
-
-function print (runners: readonly Runner[]): void {
-  const [first] = runners
-  const reference = median(first?.costs ?? [])
-  const width = Math.max(...runners.map(({ variant }) => variant.name.length))
-  console.log(`µs of CPU a request, Node ${process.versions.node}: median of ${first?.costs.length} rounds of ${requestsPerRound} requests, least and most`)
-  for (const { variant, costs } of runners) {
-    const cost = median(costs)
-    const range = `${Math.round(Math.min(...costs))} to ${Math.round(Math.max(...costs))}`
-    const difference = `${cost < reference ? '' : '+'}${Math.round(cost - reference)} µs`
-    console.log(`${variant.name.padEnd(width)}  ${String(Math.round(cost)).padStart(5)}  ${range.padStart(12)}  × ${(cost / reference).toFixed(2)}  ${difference.padStart(9)}`)
+    for (const runner of runners) await runner.stop()
   }
 }
 
-function median (numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? NaN
+class Runner {
+  readonly measures: Measures
+  readonly #child: ChildProcess
+  /** Rejects when the process ends before its time. */
+  readonly #ended: Promise<never>
+  readonly #connections: Connection[] = []
+  readonly #request: string
+  #port = NaN
+  #asked = 0
+
+  private constructor (measures: Measures, child: ChildProcess) {
+    const { name, request: { path, headers } } = measures.row
+    this.measures = measures
+    this.#child = child
+    this.#request = requestText(path, headers)
+    this.#ended = once(child, 'exit').then(() => { throw new Error(`The process of "${name}" ended; what it wrote above says why.`) })
+    // It is heard where something is waited for.
+    this.#ended.catch(() => {})
+  }
+
+  static async start (measures: Measures): Promise<Runner> {
+    const { server, options = {}, folder = new URL('.', import.meta.url) } = measures.row
+    const began = performance.now()
+    const runner = new Runner(measures, fork(fileURLToPath(new URL('serve.js', folder)), [server, JSON.stringify(options)]))
+    runner.#port = (await runner.#told()).port
+    await runner.#askOnce(runner.#connection(0))
+    measures.starts.push(performance.now() - began)
+    measures.idleMemory.push((await runner.#usage()).memory)
+    await runner.#assertSame()
+    return runner
+  }
+
+  async warmUp ({ warmUp, connections }: Effort): Promise<void> {
+    await this.#ask(warmUp, connections)
+    await sleep(afterwork)
+  }
+
+  async measure ({ requests, connections }: Effort): Promise<void> {
+    const before = await this.#usage()
+    const began = performance.now()
+    await this.#ask(requests, connections, this.measures.latencies)
+    this.measures.rates.push(requests / (performance.now() - began) * 1000)
+    await sleep(afterwork)
+    this.measures.costs.push(((await this.#usage()).cpu - before.cpu) / requests)
+  }
+
+  async finish (): Promise<void> {
+    this.measures.memory.push((await this.#usage()).memory)
+  }
+
+  async stop (): Promise<void> {
+    for (const connection of this.#connections) connection.close()
+    if (this.#child.exitCode !== null) return
+    const exit = once(this.#child, 'exit')
+    this.#child.disconnect()
+    await exit
+  }
+
+  async capture (): Promise<string> {
+    return withoutDate(await this.#connection(0).ask(this.#request))
+  }
+
+  async #assertSame (): Promise<void> {
+    const { name, answer } = this.measures.row
+    if (answer === undefined) return
+    const captured = await this.capture()
+    if (inNoOrder(captured) !== inNoOrder(answer)) throw new Error(`"${name}" answers differently:\n${captured}\nand not:\n${answer}`)
+  }
+
+  /** So many requests, one after another on each connection. */
+  async #ask (count: number, connections: number, latencies?: RecordableHistogram): Promise<void> {
+    let left = count
+    await Promise.race([this.#ended, Promise.all(Array.from({ length: connections }, async (_, place) => {
+      const connection = this.#connection(place)
+      while (left-- > 0) await this.#askOnce(connection, latencies)
+    }))])
+  }
+
+  #connection (place: number): Connection {
+    this.#connections[place] ??= new Connection(this.#port)
+    return this.#connections[place]
+  }
+
+  async #askOnce (connection: Connection, latencies?: RecordableHistogram): Promise<void> {
+    const { name, request: { path, headers, status, cold = false } } = this.measures.row
+    const request = cold ? requestText(path, { ...headers, host: `cold-${this.#asked}.example` }) : this.#request
+    this.#asked++
+    const began = performance.now()
+    const answer = await connection.ask(request)
+    latencies?.record(Math.max(1, Math.round((performance.now() - began) * 1e6)))
+    if (!answer.startsWith(String(status), 'HTTP/1.1 '.length)) throw new Error(`"${name}" answered with another status than ${status}:\n${answer}`)
+  }
+
+  async #usage (): Promise<Usage> {
+    this.#child.send('usage')
+    return this.#told()
+  }
+
+  async #told (): Promise<Usage & { port: number }> {
+    const [message]: unknown[] = await Promise.race([once(this.#child, 'message'), this.#ended])
+    const number = (name: string) => Number(Reflect.get(Object(message), name))
+    return { port: number('port'), cpu: number('cpu'), memory: number('memory') }
+  }
 }

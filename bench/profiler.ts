@@ -1,41 +1,41 @@
-/** What the profiler costs: a request with 10 hooks, 5 queries and 5 log lines, without it and with it. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { compare } from './compare.ts'
+/** What the profiler costs: a request of bare Fastify without it and with it, one of Portico with it off, on, and deleted. */
+import { cpSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { answerOf, compare, type Row } from './compare.ts'
+import { dropDatabase, makeDatabase } from './database.ts'
+import { printTable } from './table.ts'
 
-const logger = { level: 'info', stream: { write () {} } }
+const effort = { generations: 3, rounds: 7, requests: 1500, warmUp: 5000, connections: 8 }
 
-await compare(import.meta.url, [
-  { name: 'Fastify', build: async () => fill(Fastify({ logger })) },
-  { name: 'Fastify, profiled', build: buildProfiled }
-])
+const bare = { server: 'bare-profiled', request: { path: '/', headers: {}, status: 200 } }
+printTable('10 hooks, 5 queries, 5 log lines', await compare([
+  { ...bare, name: 'Fastify', options: { profiled: false } },
+  { ...bare, name: 'Fastify, profiled', options: { profiled: true } }
+], effort), effort)
 
-async function buildProfiled (): Promise<FastifyInstance> {
-  const { default: profiler, profiledOptions } = await import('../plugins/debug/profiler/index.ts')
-  const directory = mkdtempSync(join(tmpdir(), 'profiler-bench-'))
-  const app = Fastify(profiledOptions({ logger }))
-  app.addHook('onClose', async () => { rmSync(directory, { recursive: true }) })
-  await app.register(profiler, { directory })
-  return fill(app)
+const withoutProfiler = copyWithoutProfiler()
+const database = await makeDatabase(1)
+try {
+  const portico = { server: 'portico', request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 } }
+  const off: Row = { ...portico, name: 'Portico, debug off', options: { database } }
+  const answer = await answerOf(off)
+  printTable('A small JSON route of Portico', await compare([
+    { ...portico, name: 'Portico without plugins/debug', options: { database }, folder: withoutProfiler, answer },
+    { ...off, answer },
+    { ...portico, name: 'Portico, DEBUG=1', options: { database, debug: true } }
+  ], effort), effort)
+} finally {
+  await dropDatabase(database)
+  rmSync(withoutProfiler, { recursive: true })
 }
 
-function fill (app: FastifyInstance): FastifyInstance {
-  for (let hook = 0; hook < 4; hook++) app.addHook('onRequest', async function request () {})
-  for (let hook = 0; hook < 2; hook++) app.addHook('preHandler', function handler (_request, _reply, done) { done() })
-  for (let hook = 0; hook < 2; hook++) app.addHook('onSend', async function send () {})
-  for (let hook = 0; hook < 2; hook++) app.addHook('onResponse', function response (_request, _reply, done) { done() })
-  app.get('/', async request => {
-    // Fastify adds two log lines of its own.
-    for (let line = 0; line < 3; line++) request.log.info({ line }, 'line')
-    for (let query = 0; query < 5; query++) {
-      // Without the profiler there is no such property.
-      const span = request.recorder?.span({ kind: 'query', name: 'select', detail: 'select * from licenses where domain = $1' })
-      await null
-      span?.end()
-    }
-    return { ok: true }
-  })
-  return app
+/** The same build, of which the plugin's folder is missing. */
+function copyWithoutProfiler (): URL {
+  const build = new URL('../', import.meta.url)
+  const copy = new URL('without-debug/', build)
+  const missing = fileURLToPath(new URL('plugins/debug', build))
+  for (const folder of ['bench', 'plugins', 'routes', 'src']) {
+    cpSync(new URL(folder, build), new URL(folder, copy), { recursive: true, filter: source => source !== missing })
+  }
+  return new URL('bench/', copy)
 }

@@ -1,27 +1,50 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { LicenseNotFoundHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
+import type { License } from '../src/entities/license.ts'
+import { errorForm } from '../src/errors/error-answer.ts'
+import { LicenseNotFoundHttpError, NotAdmittedHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
+import { pathOf, queryOf } from '../src/target.ts'
+import type { User } from './firewall.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** 'optional': the route also answers hosts that have no license. */
     license?: 'optional'
+    /** 'public': the route answers everybody, whatever the license: how else would they sign in? */
+    access?: 'public'
   }
 }
 
 /** The second check: the host has a license where the route needs one, and the license lets the user in. */
 async function access (app: FastifyInstance) {
-  app.addHook('onRequest', function checkAccess (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const { license } = request
+  app.addHook('onRequest', function checkAccess (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
+    const { license, user } = request
     // An unmatched path is answered as such, whatever the license.
     if (request.is404) return done()
-    if (license === null) {
-      const needsLicense = request.routeOptions.config.license !== 'optional'
-      return done(needsLicense ? new LicenseNotFoundHttpError(request.domain) : undefined)
-    }
-    if (license.protected) return done(new UnauthorizedHttpError('Sign in to enter this site.', `Session realm="${license.domain}"`))
-    done()
+    const { config } = request.routeOptions
+    if (license === null) return done(config.license === 'optional' ? undefined : new LicenseNotFoundHttpError(request.domain))
+    if (!license.protected || config.access === 'public') return done()
+    reply.varyOn('Cookie')
+    if (user !== null) return done(admits(license, user) ? undefined : new NotAdmittedHttpError(user.email, signInPath(request)))
+    if (!isNavigation(request)) return done(new UnauthorizedHttpError('Sign in to enter this site.', license.domain, signInPath(request)))
+    reply.varyOn('Accept').redirect(signInPath(request), 302)
   })
 }
 
-export default fp(access, { name: 'access', dependencies: ['license', 'locale'], fastify: '5.x' })
+/** Whether a protected license lets a user in: an admin, or who belongs to one of its groups. */
+function admits (license: License, user: User): boolean {
+  return user.admin || user.groups.some(group => group.license_id === license.id)
+}
+
+/** A browser is sent to sign in, a program is told to. */
+function isNavigation ({ method, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && errorForm(headers.accept) === 'text/html'
+}
+
+/** Where to sign in, and come back from to what a GET asked for. */
+function signInPath ({ method, originalUrl }: FastifyRequest): string {
+  if (method !== 'GET' && method !== 'HEAD') return '/login'
+  return `/login?next=${encodeURIComponent(pathOf(originalUrl) + queryOf(originalUrl))}`
+}
+
+export default fp(access, { name: 'access', dependencies: ['license', 'locale', 'firewall', 'vary'], fastify: '5.x' })

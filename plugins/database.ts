@@ -10,14 +10,10 @@ declare module 'fastify' {
 
 export interface DatabasePluginOptions {
   database: Database
-  /** Whether it is closed with the app, after the last request. */
-  closes: boolean
 }
 
 /** Adds app.database. */
-async function database (app: FastifyInstance, { database, closes }: DatabasePluginOptions) {
-  if (closes) app.addHook('onClose', async function closeDatabase () { await database.close() })
-
+async function database (app: FastifyInstance, { database }: DatabasePluginOptions) {
   app.decorate('database', database)
 }
 

@@ -17,8 +17,8 @@ async function host (app: FastifyInstance) {
     const authority = authorityOf(request.originalUrl)
     // An absolute-form target's authority replaces the Host header (RFC 9112, section 3.2.2).
     if (authority !== undefined) request.raw.headers.host = authority
-    const stated = hostHeaders(request.raw.rawHeaders)
-    if (stated.length > 1) return done(invalid(stated.join(', ')))
+    const { rawHeaders } = request.raw
+    if (isStatedTwice(rawHeaders)) return done(invalid(hostHeaders(rawHeaders).join(', ')))
     const domain = normaliseHost(request.host)
     if (domain === null) return done(invalid(request.host))
     request.domain = domain
@@ -28,7 +28,14 @@ async function host (app: FastifyInstance) {
   app.decorateRequest('domain', '')
 }
 
-/** The values of all Host headers, of which Node keeps only the first. */
+/** Whether there is more than one Host header, of which Node keeps only the first. */
+function isStatedTwice (rawHeaders: string[]): boolean {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) if (isHost(rawHeaders[index])) count++
+  return count > 1
+}
+
+/** The values of all Host headers. */
 function hostHeaders (rawHeaders: string[]): string[] {
   return rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
 }

@@ -1,5 +1,6 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
+import { LRUCache } from 'lru-cache'
 import type {} from '@fastify/cookie'
 import type { Language } from '../src/entities/language.ts'
 import { lookupLanguage, negotiateLanguage } from '../src/negotiation.ts'
@@ -26,6 +27,8 @@ interface Choices {
 async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
   const choicesOf = new WeakMap<readonly Language[], Choices>()
+  // Sites are many, and most have the languages of another one.
+  const choicesByTags = new LRUCache<string, Choices>({ max: 100 })
 
   app.addHook('onRequest', function chooseLocale (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
     if (request.license === null) return done()
@@ -62,7 +65,9 @@ async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
     const known = choicesOf.get(available)
     if (known !== undefined) return known
     const tags = available.map(language => language.code)
-    const choices = { tags, negotiate: negotiateLanguage(tags) }
+    const name = tags.join()
+    const choices = choicesByTags.get(name) ?? { tags, negotiate: negotiateLanguage(tags) }
+    choicesByTags.set(name, choices)
     choicesOf.set(available, choices)
     return choices
   }

@@ -2,6 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import fp from 'fastify-plugin'
 import { BadRequestHttpError, ForbiddenHttpError, type HttpError } from '../src/errors/http-errors.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** 'refused': an unsafe request from another site is refused even where it carries no cookie, as one that would set some. */
+    crossSite?: 'refused'
+  }
+}
+
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /**
@@ -14,12 +21,13 @@ async function requestChecker (app: FastifyInstance) {
   })
 }
 
-function objectionTo ({ method, headers, host }: FastifyRequest): HttpError | undefined {
+function objectionTo ({ method, headers, host, routeOptions }: FastifyRequest): HttpError | undefined {
   const override = headers['x-http-method-override']
   if (method === 'POST' && override !== undefined && !/^[A-Za-z]+$/.test(String(override))) {
     return new BadRequestHttpError(`Invalid method override "${override}".`)
   }
-  if (headers.cookie !== undefined && isFromAnotherSite(headers['sec-fetch-site'], headers.origin, host)) {
+  const actsForSomebody = headers.cookie !== undefined || routeOptions.config.crossSite === 'refused'
+  if (actsForSomebody && isFromAnotherSite(headers['sec-fetch-site'], headers.origin, host)) {
     return new ForbiddenHttpError('This request came from another site.')
   }
 }

@@ -1,32 +1,40 @@
+import type { User } from '../plugins/firewall.ts'
 import type { Language } from '../src/entities/language.ts'
 import type { License } from '../src/entities/license.ts'
 import type { Museum } from '../src/entities/museum.ts'
 import { html } from '../src/html.ts'
-import { renderPage } from '../src/page.ts'
+import { formStyle, renderPage } from '../src/page.ts'
+import { renderSignOut } from './login-view.ts'
+import { wordsFor } from './words.ts'
 
 export interface FrontPage {
   license: License
   locale: string
   museums: readonly Museum[]
   languages: readonly Language[]
+  /** Who is signed in. */
+  user: User | null
 }
 
-const english = { museums: 'Museums', languages: 'Languages', noMuseums: 'There are no museums here yet.' }
+const english = { museums: 'Museums', languages: 'Languages', noMuseums: 'There are no museums here yet.', signOut: 'Sign out' }
 const translations: Record<string, typeof english> = {
-  de: { museums: 'Museen', languages: 'Sprachen', noMuseums: 'Hier gibt es noch keine Museen.' },
-  fr: { museums: 'Musées', languages: 'Langues', noMuseums: 'Il n’y a pas encore de musées ici.' }
+  de: { museums: 'Museen', languages: 'Sprachen', noMuseums: 'Hier gibt es noch keine Museen.', signOut: 'Abmelden' },
+  fr: { museums: 'Musées', languages: 'Langues', noMuseums: 'Il n’y a pas encore de musées ici.', signOut: 'Se déconnecter' }
 }
 
 /** The front page of a licensed site, as an HTML document. */
-export function renderFrontPage ({ license, locale, museums, languages }: FrontPage): string {
-  const words = translations[locale.replace(/-.*/, '').toLowerCase()] ?? english
+export function renderFrontPage ({ license, locale, museums, languages, user }: FrontPage): string {
+  const words = wordsFor(locale, translations, english)
   return renderPage({
     language: locale,
     title: license.name,
-    header: languages.length > 1 && html`
+    style: user !== null && formStyle,
+    header: [user !== null && renderSignOut(user.email, words.signOut), languages.length > 1 && html`
       <nav aria-label="${words.languages}">
-        <ul>${languages.map(({ code, name }) => html`<li><a href="/?_locale=${code}" lang="${code}" hreflang="${code}"${code === locale && html` aria-current="true"`}>${name}</a></li>`)}</ul>
-      </nav>`,
+        <form method="post" action="/language">
+          <ul>${languages.map(({ code, name }) => html`<li><button name="language" value="${code}" lang="${code}"${code === locale && html` aria-current="true"`}>${name}</button></li>`)}</ul>
+        </form>
+      </nav>`],
     main: html`
       <h1>${license.name}</h1>
       <h2 id="museums">${words.museums}</h2>

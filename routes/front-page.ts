@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { etagOf } from '../src/etag.ts'
 import { negotiateType } from '../src/negotiation.ts'
 import { type FrontPage, renderFrontPage } from './front-page-view.ts'
 
@@ -11,10 +11,10 @@ export default async function frontPage (app: FastifyInstance) {
 
   app.get('/', async function showFrontPage (request, reply) {
     const license = request.requireLicense()
-    const content = { license, locale: request.locale, museums: await museums.read(license.id), languages: await languages.read(license.id) }
+    const content = { license, locale: request.locale, user: request.user, museums: await museums.read(license.id), languages: await languages.read(license.id) }
     const type = negotiate(request.headers.accept)
     const body = type === 'text/html' ? renderFrontPage(content) : JSON.stringify(summarise(content))
-    return reply.varyOn('Accept').type(`${type}; charset=utf-8`).etag(etagOf(body)).send(body)
+    return reply.varyOn('Accept, Cookie').type(`${type}; charset=utf-8`).etag(etagOf(body)).send(body)
   })
 }
 
@@ -26,8 +26,4 @@ function summarise ({ license, locale, museums, languages }: FrontPage) {
     museums: museums.map(({ id, name }) => ({ id, name })),
     languages: languages.map(({ code, name }) => ({ code, name }))
   }
-}
-
-function etagOf (body: string): string {
-  return `"${createHash('sha1').update(body).digest('base64url')}"`
 }

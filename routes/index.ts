@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify'
+import api from './api/index.ts'
 import frontPage from './front-page.ts'
+import language from './language.ts'
 
 /** The application: what a licensed host answers. */
 export default async function routes (app: FastifyInstance) {
   await app.register(frontPage)
+  await app.register(language)
+  await app.register(api, { prefix: '/api' })
 }

@@ -5,18 +5,23 @@ import access from '../plugins/access.ts'
 import caching from '../plugins/caching.ts'
 import databasePlugin from '../plugins/database.ts'
 import entities from '../plugins/entities.ts'
-import errors, { sendError } from '../plugins/errors.ts'
+import errors from '../plugins/errors.ts'
+import firewall from '../plugins/firewall.ts'
 import forwarded from '../plugins/forwarded.ts'
 import host from '../plugins/host.ts'
 import license from '../plugins/license.ts'
 import locale from '../plugins/locale.ts'
 import notFound from '../plugins/not-found.ts'
+import rememberMe from '../plugins/remember-me.ts'
 import requestChecker from '../plugins/request-checker.ts'
 import routeTable from '../plugins/route-table.ts'
 import vary from '../plugins/vary.ts'
 import applicationRoutes from '../routes/index.ts'
+import login from '../routes/login.ts'
+import logout from '../routes/logout.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Database, openDatabase } from './database/database.ts'
+import { sendError } from './errors/send-error.ts'
 import { answerParserError } from './parser-errors.ts'
 
 export interface AppOptions {
@@ -49,13 +54,17 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
   }
   const app = fastify(debug === undefined ? serverOptions : debug.profiledOptions(serverOptions))
 
-  if (debug !== undefined) app.register(debug.default, { config })
-  app.register(databasePlugin, { database, closes: options.database === undefined })
-  app.register(entities)
-  app.register(routeTable)
-  app.register(vary)
-  app.register(site)
+  // The first hook to be added is the last to run: the database is closed after the last request.
+  if (options.database === undefined) app.addHook('onClose', async function closeDatabase () { await database.close() })
+
   try {
+    // Awaited, for its tree to have the plugins that come after it.
+    if (debug !== undefined) await app.register(debug.default, { config, database })
+    app.register(databasePlugin, { database })
+    app.register(entities)
+    app.register(routeTable)
+    app.register(vary)
+    app.register(site)
     return await app
   } catch (error) {
     await app.close()
@@ -64,16 +73,27 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
 
   /** product.md, "The request's way": the order of these is the order in which a request meets them. */
   async function site (site: FastifyInstance) {
+    const [first = randomBytes(32).toString('hex'), ...others] = config.cookieSecrets
+    const cookieSecrets = [first, ...others] as const
     site.register(errors)
     site.register(forwarded, { trustProxy: config.trustProxy })
     site.register(host)
     site.register(license)
-    site.register(cookie, { secret: config.cookieSecrets.length > 0 ? config.cookieSecrets : randomBytes(32).toString('hex') })
+    site.register(cookie, { secret: [...cookieSecrets] })
+    site.register(firewall, { cookieSecrets })
     site.register(locale, { defaultLocale: config.defaultLocale })
     site.register(access)
     site.register(requestChecker)
     site.register(notFound)
-    site.register(caching)
-    site.register(routes)
+    site.register(application)
+  }
+
+  /** What unmatched requests meet nothing of. */
+  async function application (application: FastifyInstance) {
+    application.register(rememberMe)
+    application.register(caching)
+    application.register(login)
+    application.register(logout)
+    application.register(routes)
   }
 }

@@ -1,5 +1,4 @@
 import { basicFilter, lookup } from 'bcp-47-match'
-import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 
 /** Clients send few different headers, and parsing one costs more than most requests' other work. */
@@ -12,7 +11,7 @@ const longestRemembered = 300
  * the answer to no header, to one that accepts none of the types, and to one that cannot be read.
  */
 export function negotiateType<Type extends string> (types: readonly [Type, ...Type[]]): (accept: string | undefined) => Type {
-  return rememberLast(accept => {
+  return remember(accept => {
     const preferred = new Negotiator({ headers: { accept } }).mediaType([...types])
     return types.find(type => type === preferred) ?? types[0]
   })
@@ -23,7 +22,7 @@ export function negotiateType<Type extends string> (types: readonly [Type, ...Ty
  * lookup). Undefined where none of them is acceptable.
  */
 export function negotiateLanguage (tags: readonly string[]): (acceptLanguage: string | undefined) => string | undefined {
-  return rememberLast(header => lookupLanguage(tags, new Negotiator({ headers: { 'accept-language': header } }).languages().filter(range => range !== '*')))
+  return remember(header => lookupLanguage(tags, new Negotiator({ headers: { 'accept-language': header } }).languages().filter(range => range !== '*')))
 }
 
 /**
@@ -37,13 +36,16 @@ export function lookupLanguage (tags: readonly string[], ranges: readonly string
   }
 }
 
-function rememberLast<Choice> (choose: (header: string | undefined) => Choice): (header: string | undefined) => Choice {
-  const choices = new LRUCache<string, { choice: Choice }>({ max: remembered })
+function remember<Choice> (choose: (header: string | undefined) => Choice): (header: string | undefined) => Choice {
+  const choices = new Map<string, { choice: Choice }>()
+  const byDefault = choose(undefined)
   return header => {
-    if (header === undefined || header.length > longestRemembered) return choose(header)
+    if (header === undefined) return byDefault
+    if (header.length > longestRemembered) return choose(header)
     const known = choices.get(header)
     if (known !== undefined) return known.choice
     const choice = choose(header)
+    if (choices.size >= remembered) choices.clear()
     choices.set(header, { choice })
     return choice
   }

@@ -10,27 +10,46 @@ const style = new Markup(`
   h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem }
   p, li, h1 { overflow-wrap: anywhere }
   a { color: var(--link); text-underline-offset: .2em }
-  a:focus-visible { outline: 2px solid currentcolor; outline-offset: 3px; border-radius: 2px }
+  a:focus-visible, nav button:focus-visible { outline: 2px solid currentcolor; outline-offset: 3px; border-radius: 2px }
   ul.records { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--line) }
   ul.records li { padding: .7rem 0; border-bottom: 1px solid var(--line) }
   nav ul { display: flex; flex-wrap: wrap; gap: .4rem 1.2rem; list-style: none; margin: 0; padding: 0 }
-  nav a { display: inline-block; padding: .3rem 0 }
+  nav button { border: 0; background: none; padding: .3rem 0; font: inherit; color: var(--link); text-decoration: underline; text-underline-offset: .2em; cursor: pointer }
   nav [aria-current] { color: var(--ink); font-weight: 600; text-decoration: none }
   .quiet, .status { color: var(--quiet) }
   .status { margin: 0; font-variant-numeric: tabular-nums }
+`)
+
+/** The style of pages with a form. */
+export const formStyle = new Markup(`
+  :root { --edge: light-dark(#818b98, #6e7783); --field: light-dark(#fff, #1b2027); --problem: light-dark(#b3261e, #f2857c) }
+  form { margin: 0 }
+  .session { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: center; justify-content: end; font-size: .95rem; overflow-wrap: anywhere }
+  .fields { display: grid; gap: .35rem; max-width: 26rem }
+  .fields label:not(:first-of-type) { margin-top: .8rem }
+  input, button { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .4rem; background: var(--field); padding: .5rem .7rem; min-width: 0 }
+  input[type=checkbox] { accent-color: var(--link); width: 1.1rem; height: 1.1rem; margin: .25rem .3rem 0 0 }
+  .choice { display: flex; gap: .3rem; align-items: start }
+  button { cursor: pointer }
+  .session button { padding: .25rem .7rem }
+  .fields button { margin-top: 1.2rem; justify-self: start; padding: .55rem 1.4rem; border-color: transparent; background: var(--link); color: var(--ground); font-weight: 600 }
+  input:focus-visible, button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
+  .problem { border-left: .25rem solid var(--problem); padding: .5rem .9rem; background: var(--field); max-width: 26rem }
 `)
 
 export interface Page {
   /** A BCP 47 tag. */
   language: string
   title: string
+  /** What of it not every page has. */
+  style?: Content
   /** What stands above the main part, if anything does. */
   header?: Content
   main: Content
 }
 
 /** A whole HTML document: one file, nothing else to load. */
-export function renderPage ({ language, title, header, main }: Page): string {
+export function renderPage ({ language, title, style: ownStyle, header, main }: Page): string {
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -38,7 +57,7 @@ export function renderPage ({ language, title, header, main }: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${style}</style>
+<style>${style}${ownStyle}</style>
 </head>
 <body>
 ${header !== undefined && html`<header>${header}</header>`}

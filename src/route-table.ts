@@ -7,16 +7,22 @@ import findMyWay from 'find-my-way'
 export class RouteTable {
   /** A router for each method, in which every route is one of GET and holds its place in the order of registration. */
   readonly #routers = new Map<string, ReturnType<typeof findMyWay>>()
-  #size = 0
+  readonly #routes: { method: string, url: string }[] = []
 
   /** Adds a route of one or more methods. Of routes that differ by their constraints only the first counts. */
   add (methods: string | readonly string[], url: string): void {
     for (const method of [methods].flat()) {
       const router = this.#routers.get(method) ?? findMyWay()
       if (router.hasRoute('GET', url)) continue
-      router.on('GET', url, () => {}, this.#size++)
+      router.on('GET', url, () => {}, this.#routes.length)
       this.#routers.set(method, router)
+      this.#routes.push({ method, url })
     }
+  }
+
+  /** All of them, in the order of their registration. */
+  routes (): readonly { method: string, url: string }[] {
+    return this.#routes
   }
 
   /** Whether a route answers the method at this raw path. */
@@ -26,9 +32,12 @@ export class RouteTable {
 
   /** The methods that the routes of a raw path declare, in the order of their registration. */
   methodsOf (path: string): string[] {
-    return [...this.#routers.keys()]
-      .filter(method => this.has(method, path))
-      .sort((one, other) => Number(this.#positionOf(one, path)) - Number(this.#positionOf(other, path)))
+    const found: Array<{ method: string, position: number }> = []
+    for (const method of this.#routers.keys()) {
+      const position = this.#positionOf(method, path)
+      if (position !== undefined) found.push({ method, position })
+    }
+    return found.sort((one, other) => one.position - other.position).map(({ method }) => method)
   }
 
   #positionOf (method: string, path: string): number | undefined {

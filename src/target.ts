@@ -5,21 +5,24 @@ const absoluteForm = /^https?:\/\/([^/?#]*)/i
  * no query, no fragment; an absolute-form target reduced to its path.
  */
 export function pathOf (target: string): string {
-  const path = target.replace(absoluteForm, '')
-  const end = path.search(/[?#]/)
-  return (end === -1 ? path : path.slice(0, end)) || '/'
+  // Nearly every target begins with a slash: those are spared the expression.
+  const path = target.startsWith('/') ? target : target.replace(absoluteForm, '')
+  return before('?', before('#', path)) || '/'
+}
+
+function before (mark: string, text: string): string {
+  const end = text.indexOf(mark)
+  return end === -1 ? text : text.slice(0, end)
 }
 
 /** The query of a request target as it was sent, with its question mark; empty where there is none. */
 export function queryOf (target: string): string {
-  const fragment = target.indexOf('#')
-  const withoutFragment = fragment === -1 ? target : target.slice(0, fragment)
+  const withoutFragment = before('#', target)
   const start = withoutFragment.indexOf('?')
   return start === -1 ? '' : withoutFragment.slice(start)
 }
 
 /** The authority of an absolute-form target, which replaces the Host header (RFC 9112, section 3.2.2); else undefined. */
 export function authorityOf (target: string): string | undefined {
-  // Nearly every target begins with a slash: those are spared the expression.
   return target.startsWith('/') ? undefined : absoluteForm.exec(target)?.[1]
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../src/database/database.ts'
+import { hashPassword } from '../src/sign-in/passwords.ts'
 
 export interface LicenseRecord {
   domain: string
@@ -35,4 +36,28 @@ export async function addLanguage ({ db }: Database, code: string): Promise<stri
   const language = { code, name: `Language ${code}` }
   const added = await db.insertInto('languages').values(language).onConflict(conflict => conflict.column('code').doUpdateSet(language)).returning('id').executeTakeFirstOrThrow()
   return added.id
+}
+
+export interface UserRecord {
+  email: string
+  password?: string
+  admin?: boolean
+  /** Licenses by their id: the user belongs to a group of each. */
+  licenses?: string[]
+}
+
+/** Every test user's password, unless it says otherwise. */
+export const testPassword = 'correct horse battery'
+let hashOfTestPassword: Promise<string> | undefined
+
+/** Adds a user. @returns the id */
+export async function addUser ({ db }: Database, { email, password, admin = false, licenses = [] }: UserRecord): Promise<string> {
+  hashOfTestPassword ??= hashPassword(testPassword)
+  const passwordHash = password === undefined ? await hashOfTestPassword : await hashPassword(password)
+  const { id } = await db.insertInto('users').values({ email, password_hash: passwordHash, admin }).returning('id').executeTakeFirstOrThrow()
+  for (const license of licenses) {
+    const group = await db.insertInto('groups').values({ license_id: license, name: 'Staff' }).returning('id').executeTakeFirstOrThrow()
+    await db.insertInto('user_groups').values({ user_id: id, group_id: group.id }).execute()
+  }
+  return id
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { cp } from 'node:fs/promises'
+import { cpSync } from 'node:fs'
 import { resolve } from 'node:path'
 import pg from 'pg'
 import type { Test } from 'tap'
@@ -14,16 +14,16 @@ export const embeddedTemplate = resolve('.tap/embedded-database')
 
 /** A database for a test file, gone after it. */
 export async function openTestDatabase (t: Test): Promise<Database> {
-  const dataDir = serverUrl === undefined ? await makeEmbeddedFolder(t) : makeFolder(t)
+  const dataDir = serverUrl === undefined ? makeEmbeddedFolder(t) : makeFolder(t)
   const database = await openDatabase({ databaseUrl: serverUrl && await createDatabase(t, serverUrl), dataDir })
   t.teardown(() => database.close())
   return database
 }
 
 /** A folder with an embedded database that has been started once, gone after the test. */
-export async function makeEmbeddedFolder (t: Test): Promise<string> {
+export function makeEmbeddedFolder (t: Test): string {
   const folder = makeFolder(t)
-  await cp(embeddedTemplate, folder, { recursive: true })
+  cpSync(embeddedTemplate, folder, { recursive: true })
   return folder
 }
 

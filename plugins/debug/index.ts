@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../../src/config.ts'
+import type { Database } from '../../src/database/database.ts'
 import { toError } from '../../src/errors/error-answer.ts'
+import { traceExpectedErrors } from '../../src/errors/http-errors.ts'
 import { normaliseHost } from '../../src/host.ts'
 import { cachePanel } from './panels/cache.ts'
 import { databasePanel } from './panels/database.ts'
@@ -17,16 +19,18 @@ export { profiledOptions } from './profiler/index.ts'
 
 export interface DebugOptions {
   config: Config
+  /** Its queries are listened to from now on: some are compiled while plugins load. */
+  database: Database
 }
 
 /** What the column holds; a longer host has no license. */
 const longestDomain = 255
 
 /** Registers the profiler, with panels of what only Portico knows. Registered first, it sees every hook that comes after it. */
-async function debug (app: FastifyInstance, { config }: DebugOptions) {
+async function debug (app: FastifyInstance, { config, database }: DebugOptions) {
   const queries = new QueryLog()
   const reads = new StoreLog()
-  const stops: (() => void)[] = []
+  const stops = [traceExpectedErrors(), queries.listen(database.queries)]
   const outside = new AsyncResource('debug')
 
   await app.register(profiler, {
@@ -49,8 +53,8 @@ async function debug (app: FastifyInstance, { config }: DebugOptions) {
     return license instanceof Promise ? license.then(license => license !== null, () => false) : license !== null
   }
 
-  app.addHook('onReady', async function listenToQueriesAndReads () {
-    stops.push(queries.listen(app.database.queries), reads.listen(app.store.events))
+  app.addHook('onReady', async function listenToReads () {
+    stops.push(reads.listen(app.store.events))
   })
   app.addHook('onClose', async function stopListening () {
     for (const stop of stops) stop()

@@ -1,9 +1,9 @@
 import type { LogEvent } from 'kysely'
 import type { QueryEvents } from '../../src/database/query-events.ts'
-import { captureCallSite, currentRecorder, isForeign, type Location, type OpenSpan, originalLocation, type Recorder } from './profiler/index.ts'
+import { captureCallSite, currentRecorder, isForeign, type Location, masked, type OpenSpan, originalLocation, type Recorder, toMicroseconds } from './profiler/index.ts'
 import { keptParameters, type Room } from './query-parameters.ts'
 import { Repetitions } from './query-repetitions.ts'
-import { literalsOf, masked, maskLiterals, nameOfStatement, namesSecret } from './sql.ts'
+import { literalsOf, maskLiterals, nameOfStatement, namesSecret } from './sql.ts'
 
 /** One query of a request. Times are milliseconds. */
 export interface QueryRecord {
@@ -19,7 +19,7 @@ export interface QueryRecord {
   /** Null: it failed, or nothing is known of its rows. */
   rows: number | null
   error: string | null
-  /** Where it was asked for; null for what Kysely asks itself, and for queries that were compiled before. */
+  /** Where it was asked for, or where it was compiled if it was sent again; null for what Kysely asks itself. */
   location: Location | null
 }
 
@@ -30,6 +30,7 @@ export interface RequestQueries {
   failed: number
   rows: number
   duration: number
+  /** The longest wait of one. */
   waited: number
   repetitions: Repetitions
   /** For parameters. */
@@ -57,6 +58,8 @@ const noSpan: OpenSpan = { id: null, end () {} }
 export class QueryLog {
   readonly #asked = new WeakMap<object, Asked>()
   readonly #ended = new WeakMap<object, Asked>()
+  /** Where a query was compiled, which may be sent again by whoever keeps it. */
+  readonly #compiled = new WeakMap<object, Location>()
   readonly #requests = new WeakMap<Recorder, RequestQueries>()
   /** Places of the code, which are few: mapping one to its source costs more than a query's other bookkeeping. */
   readonly #places = new Map<string, Location>()
@@ -75,17 +78,19 @@ export class QueryLog {
   }
 
   #ask (queryId: object): void {
+    const called = captureCallSite(captureCallSite, isNotTheCaller)
+    const location = called === null ? null : this.#place(called)
+    if (location !== null) this.#compiled.set(queryId, location)
     const recorder = currentRecorder()
     if (recorder === undefined || recorder.finished) return
-    const called = captureCallSite(captureCallSite, isNotTheCaller)
-    this.#asked.set(queryId, this.#open(recorder, called === null ? null : this.#place(called), performance.now()))
+    this.#asked.set(queryId, this.#open(recorder, location, performance.now()))
   }
 
   #open (recorder: Recorder, location: Location | null, at: number): Asked {
     const queries = this.#queriesOf(recorder)
     const span = queries.count < mostSpans ? recorder.span({ kind: 'query', name: 'query', location }) : noSpan
     if (span === noSpan) recorder.note(`Only the first ${mostSpans} queries are on the timeline.`)
-    const record = { sql: null, parameters: [], start: recorder.now(), duration: null, waited: 0, rows: null, error: null, location }
+    const record = { sql: null, parameters: [], start: toMicroseconds(recorder.now()), duration: null, waited: 0, rows: null, error: null, location }
     const isKept = queries.count++ < mostKept
     if (isKept) queries.first.push(record)
     return { recorder, span, record, isKept, at }
@@ -113,9 +118,9 @@ export class QueryLog {
     span.end(error === null ? 'continued' : 'threw', { name: nameOfStatement(sql), detail: sql })
 
     const waited = Math.max(0, performance.now() - at - duration)
-    Object.assign(record, { sql, duration, waited, error })
+    Object.assign(record, { sql, duration: toMicroseconds(duration), waited: toMicroseconds(waited), error })
     queries.duration += duration
-    queries.waited += waited
+    queries.waited = Math.max(queries.waited, waited)
     if (error !== null) queries.failed++
     if (isKept) record.parameters = keptParameters(isSecret ? query.parameters.map(() => masked) : query.parameters, queries.room)
     queries.repetitions.add(sql, query.parameters, record.location, duration)
@@ -129,7 +134,7 @@ export class QueryLog {
     this.#asked.delete(queryId)
     if (asked !== undefined && (recorder === undefined || recorder === asked.recorder)) return asked
     if (recorder === undefined || recorder.finished) return null
-    return this.#open(recorder, null, performance.now() - duration)
+    return this.#open(recorder, this.#compiled.get(queryId) ?? null, performance.now() - duration)
   }
 
   #count (queryId: object, rows: number): void {
@@ -157,5 +162,5 @@ function errorText (error: unknown, secrets: readonly string[]): string {
 
 /** Where queries are told of is not where they are asked. */
 function isNotTheCaller (file: string): boolean {
-  return isForeign(file) || /[\\/]query-(?:log|events)\.[jt]s$/.test(file)
+  return isForeign(file) || /[\\/](?:query-(?:log|events)|prepared-queries)\.[jt]s$/.test(file)
 }

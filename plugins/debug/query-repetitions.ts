@@ -1,4 +1,4 @@
-import type { Location } from './profiler/index.ts'
+import { type Location, toMicroseconds } from './profiler/index.ts'
 import { fingerprintOf } from './query-parameters.ts'
 import { isReading, isTransactionControl } from './sql.ts'
 
@@ -74,7 +74,7 @@ function count (shapes: Map<string, Shape>, key: string, sql: string, fingerprin
 }
 
 function describe (kind: Repetition['kind'], { sql, count, duration, locations }: Shape): Repetition {
-  return { kind, sql, count, duration, locations }
+  return { kind, sql, count, duration: toMicroseconds(duration), locations }
 }
 
 function placeOf (location: Location | null): string {

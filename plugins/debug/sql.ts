@@ -1,3 +1,5 @@
+import { masked } from './profiler/index.ts'
+
 /** Names of columns whose values are nobody's business, wherever in a statement they stand. */
 const sensitive = /\b\w*(?:passw|passphrase|passcode|pwd|secret|token|credential|hash|salt|signature|session|cookie|csrf|otp|cvv|cvc|iban|card_?number|(?:api|access|private|signing|encryption|master)_?key)\w*\b|\b(?:key|pin|ssn|sid|auth)\b/i
 
@@ -6,8 +8,6 @@ const transactionControl = /^\s*(?:begin|start|commit|rollback|savepoint|release
 const reading = /^[\s(]*(?:select|with|values|table)\b/i
 
 const literal = /'(?:''|[^'])*'?/g
-
-export const masked = '[masked]'
 
 /** Whether a statement names something secret: then its parameters and its literals are. */
 export function namesSecret (sql: string): boolean {

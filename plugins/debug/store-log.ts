@@ -1,7 +1,7 @@
 import type { EntityMetadata } from '../../src/store/segment.ts'
 import type { ReadOutcome, StoreEvents } from '../../src/store/store-events.ts'
-import { currentRecorder, type Recorder } from './profiler/index.ts'
-import { masked, namesSecret } from './sql.ts'
+import { currentRecorder, masked, type Recorder, toMicroseconds } from './profiler/index.ts'
+import { namesSecret } from './sql.ts'
 
 /** One read of the store. */
 export interface ReadRecord {
@@ -21,6 +21,9 @@ export interface RequestReads {
   miss: number
   shared: number
 }
+
+/** What the store had of a record. */
+export const answers: Record<ReadOutcome, string> = { hit: 'held', miss: 'loaded', shared: 'shared a load' }
 
 /** How many reads of one request are kept: a panel's data holds 2,000 values. */
 const mostKept = 300
@@ -47,10 +50,10 @@ export class StoreLog {
     if (recorder === undefined) return
     const value = namesSecret(column) ? masked : key
     const reads = this.#requests.get(recorder) ?? { first: [], hit: 0, miss: 0, shared: 0 }
-    if (reads.hit + reads.miss + reads.shared < mostSpans) recorder.record({ kind: 'cache', name: `${outcome} ${table}`, detail: value }, 0)
+    if (reads.hit + reads.miss + reads.shared < mostSpans) recorder.record({ kind: 'cache', name: `${answers[outcome]} ${table}`, detail: value }, 0)
     else recorder.note(`Only the first ${mostSpans} reads of the cache are on the timeline.`)
     reads[outcome]++
-    if (reads.first.length < mostKept) reads.first.push({ table, column, value, outcome, start: recorder.now() })
+    if (reads.first.length < mostKept) reads.first.push({ table, column, value, outcome, start: toMicroseconds(recorder.now()) })
     this.#requests.set(recorder, reads)
   }
 }

@@ -5,6 +5,7 @@ import { Changes } from './changes.ts'
 import { openEmbedded } from './embedded.ts'
 import { Listener } from './listener.ts'
 import { migrate, seed } from './migrate.ts'
+import { sendPreparedQueries } from './prepared-queries.ts'
 import { QueryEvents } from './query-events.ts'
 import type { Tables } from './tables.ts'
 
@@ -55,11 +56,13 @@ async function openPostgres (connectionString: string): Promise<Database> {
   })
 }
 
-function assemble (pool: pg.Pool, changes: Changes, closeRest: () => Promise<void>): Database {
+/** A database over a pool, which need not be connected. @param closeRest runs after the pool has ended */
+export function assemble (pool: pg.Pool, changes: Changes, closeRest: () => Promise<void> = async () => {}): Database {
   // An idle connection that breaks is replaced by the next query; without a listener its error would end the process.
   pool.on('error', () => {})
   const queries = new QueryEvents()
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [queries.plugin], log: queries.log })
+  sendPreparedQueries(db, { pool, queries })
   return {
     db,
     queries,

@@ -6,7 +6,7 @@ interface Events {
   asked: [queryId: object]
   /** A query is over: Kysely's account of it, whose duration begins once there is a connection. */
   ended: [account: LogEvent]
-  /** A query has brought back so many rows. */
+  /** A query has brought back, or changed, so many rows. */
   returned: [queryId: object, rows: number]
 }
 
@@ -20,7 +20,7 @@ export class QueryEvents extends EventEmitter<Events> {
       return node
     },
     transformResult: async ({ result, queryId }) => {
-      this.emit('returned', queryId, result.rows.length)
+      this.emit('returned', queryId, Number(result.numAffectedRows ?? result.rows.length))
       return result
     }
   }

@@ -25,4 +25,6 @@ export interface Tables {
   groups: { id: Id, license_id: string, name: string }
   users: { id: Id, email: string, password_hash: string, admin: Generated<boolean> }
   user_groups: { user_id: string, group_id: string }
+  /** Sessions that somebody signed out of, until their cookies would be out of date anyway. */
+  ended_sessions: { session: string, expires_at: ColumnType<Date, Date, Date> }
 }

@@ -1,21 +1,21 @@
 import type { Kysely } from 'kysely'
+import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
+import type { groups } from '../records/group.ts'
+import type { RecordOf } from '../records/record-kind.ts'
 import type { Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
 
-export interface Group {
-  readonly id: string
-  readonly name: string
-}
+export type Group = Readonly<Pick<RecordOf<typeof groups>, 'id' | 'name'>>
 
 const metadata = { table: 'groups', columns: ['id', 'name'], key: 'license_id', joins: [] } as const
 
 /** The groups whose users may enter a protected license's site. */
 export function groupsByLicense (db: Kysely<Tables>, store: Store): Segment<readonly Group[]> {
-  return store.segment(metadata, async licenseId => Object.freeze(await db
+  const query = prepareQuery(db, licenseId => db
     .selectFrom('groups')
     .select(metadata.columns)
     .where('license_id', '=', licenseId)
-    .orderBy('id')
-    .execute()))
+    .orderBy('id'))
+  return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

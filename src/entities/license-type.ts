@@ -1,18 +1,19 @@
 import type { Kysely } from 'kysely'
+import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
+import type { licenseTypes } from '../records/license-type.ts'
+import type { RecordOf } from '../records/record-kind.ts'
 import type { Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
 
-export interface LicenseType {
-  readonly id: string
-  readonly type: string
-}
+export type LicenseType = Readonly<RecordOf<typeof licenseTypes>>
 
 const metadata = { table: 'license_types', columns: ['id', 'type'], key: 'id', joins: [] } as const
 
 export function licenseTypesById (db: Kysely<Tables>, store: Store): Segment<LicenseType | null> {
+  const query = prepareQuery(db, id => db.selectFrom('license_types').select(metadata.columns).where('id', '=', id))
   return store.segment(metadata, async id => {
-    const type = await db.selectFrom('license_types').select(metadata.columns).where('id', '=', id).executeTakeFirst()
+    const [type] = await query(id)
     return type === undefined ? null : Object.freeze(type)
   })
 }

@@ -1,14 +1,15 @@
 import type { Kysely } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
+import type { licenses } from '../records/license.ts'
+import type { RecordOf } from '../records/record-kind.ts'
 import type { Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
+import type { Language } from './language.ts'
 
 /** The right to serve one domain, with the label of its license type (interface specification, "License"). */
-export interface License {
-  readonly id: string
-  readonly domain: string
-  readonly name: string
-  readonly protected: boolean
+export interface License extends Readonly<Pick<RecordOf<typeof licenses>, 'id' | 'domain' | 'name' | 'protected'>> {
   readonly created_at: Date
   readonly updated_at: Date
   readonly type_id: string | null
@@ -22,17 +23,30 @@ const metadata = {
   joins: ['license_types']
 } as const
 
-/** Licenses by their domain: of several with one domain that of the lowest id, and none without a license type. */
-export function licensesByDomain (db: Kysely<Tables>, store: Store): Segment<License | null> {
+/**
+ * Licenses by their domain: of several with one domain that of the lowest id, and none without a license type. Their
+ * languages come along: whoever asks for a license asks for those next, and the first request of a host waits for one query.
+ */
+export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: Segment<readonly Language[]>): Segment<License | null> {
+  const query = prepareQuery(db, domain => db
+    .selectFrom('licenses')
+    .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
+    .select(metadata.columns)
+    .select(({ selectFrom }) => jsonArrayFrom(selectFrom('license_languages')
+      .innerJoin('languages', 'languages.id', 'license_languages.language_id')
+      // JSON has no room for a bigint.
+      .select([({ cast }) => cast<string>('languages.id', 'text').as('id'), 'code', 'languages.name'])
+      .whereRef('license_id', '=', 'licenses.id')
+      .orderBy('position')).as('languages'))
+    .where('domain', '=', domain)
+    .orderBy('licenses.id')
+    .limit(1))
   return store.segment(metadata, async domain => {
-    const license = await db
-      .selectFrom('licenses')
-      .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
-      .select(metadata.columns)
-      .where('domain', '=', domain)
-      .orderBy('licenses.id')
-      .limit(1)
-      .executeTakeFirst()
-    return license === undefined ? null : Object.freeze(license)
+    const keepLanguages = languages.expect()
+    const [row] = await query(domain)
+    if (row === undefined) return null
+    const { languages: itsLanguages, ...license } = row
+    keepLanguages(license.id, Object.freeze(itsLanguages))
+    return Object.freeze(license)
   })
 }

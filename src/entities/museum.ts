@@ -1,22 +1,22 @@
 import type { Kysely } from 'kysely'
+import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
+import type { museums } from '../records/museum.ts'
+import type { RecordOf } from '../records/record-kind.ts'
 import type { Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
 
-export interface Museum {
-  readonly id: string
-  readonly name: string
-}
+export type Museum = Readonly<Pick<RecordOf<typeof museums>, 'id' | 'name'>>
 
 const metadata = { table: 'museums', columns: ['id', 'name'], key: 'license_id', joins: [] } as const
 
 /** The museums of a license, by name. */
 export function museumsByLicense (db: Kysely<Tables>, store: Store): Segment<readonly Museum[]> {
-  return store.segment(metadata, async licenseId => Object.freeze(await db
+  const query = prepareQuery(db, licenseId => db
     .selectFrom('museums')
     .select(metadata.columns)
     .where('license_id', '=', licenseId)
     .orderBy('name')
-    .orderBy('id')
-    .execute()))
+    .orderBy('id'))
+  return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

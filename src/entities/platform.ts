@@ -1,22 +1,22 @@
 import type { Kysely } from 'kysely'
+import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
+import type { platforms } from '../records/platform.ts'
+import type { RecordOf } from '../records/record-kind.ts'
 import type { Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
 
-export interface Platform {
-  readonly id: string
-  readonly name: string
-}
+export type Platform = Readonly<Pick<RecordOf<typeof platforms>, 'id' | 'name'>>
 
 const metadata = { table: 'license_platforms', columns: ['id', 'name'], key: 'license_id', joins: ['platforms'] } as const
 
 /** The platforms that a license is served on, by name. */
 export function platformsByLicense (db: Kysely<Tables>, store: Store): Segment<readonly Platform[]> {
-  return store.segment(metadata, async licenseId => Object.freeze(await db
+  const query = prepareQuery(db, licenseId => db
     .selectFrom('license_platforms')
     .innerJoin('platforms', 'platforms.id', 'license_platforms.platform_id')
     .select(metadata.columns)
     .where('license_id', '=', licenseId)
-    .orderBy('name')
-    .execute()))
+    .orderBy('name'))
+  return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

@@ -1,9 +1,22 @@
 import { STATUS_CODES } from 'node:http'
 import { negotiateType } from '../negotiation.ts'
 import { renderErrorPage } from './error-page.ts'
-import { BadRequestHttpError, HttpError } from './http-errors.ts'
+import { BadRequestHttpError, HttpError, noHeaders } from './http-errors.ts'
 
-const negotiate = negotiateType(['application/problem+json', 'application/json', 'text/html', 'text/plain'])
+/** Chooses the form of an error's answer by an Accept header. */
+export const errorForm = negotiateType(['application/problem+json', 'application/json', 'text/html', 'text/plain'])
+
+type ErrorType = ReturnType<typeof errorForm>
+
+const problemHeaders = headersFor('application/problem+json')
+
+/** The same for every error of a type: made once. */
+const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
+  'application/problem+json': problemHeaders,
+  'application/json': problemHeaders,
+  'text/html': headersFor('text/html'),
+  'text/plain': headersFor('text/plain')
+}
 
 /** What a client is sent for an error. */
 export interface ErrorAnswer {
@@ -36,19 +49,37 @@ export function statusOf (error: Error): number {
 /** @param accept the request's Accept header */
 export function answerError (error: Error, accept: string | undefined): ErrorAnswer {
   const statusCode = statusOf(error)
-  const title = STATUS_CODES[statusCode] ?? 'Unknown Error'
   const detail = statusCode < 500 ? error.message : 'Internal Server Error'
-  const headers = { ...(error instanceof HttpError && error.headers), 'cache-control': 'no-store', 'content-language': 'en', 'x-content-type-options': 'nosniff' }
-  switch (negotiate(accept)) {
-    case 'text/html':
-      return { statusCode, headers: { ...headers, 'content-type': 'text/html; charset=utf-8' }, body: renderErrorPage(statusCode, title, detail) }
-    case 'text/plain':
-      return { statusCode, headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' }, body: `${onOneLine(detail)}\n` }
-    default: {
-      const problem = { type: 'about:blank', title, status: statusCode, detail }
-      return { statusCode, headers: { ...headers, 'content-type': 'application/problem+json; charset=utf-8' }, body: JSON.stringify(problem) }
-    }
+  return error instanceof HttpError
+    ? answerFailure(statusCode, detail, error.headers, accept, error)
+    : answerFailure(statusCode, detail, noHeaders, accept)
+}
+
+/** The same where there is no error but what it would say. */
+export function answerFailure (statusCode: number, detail: string, headers: ErrorAnswer['headers'], accept: string | undefined, error?: HttpError): ErrorAnswer {
+  const type = errorForm(accept)
+  return {
+    statusCode,
+    headers: headers === noHeaders ? headersOf[type] : { ...headers, ...headersOf[type] },
+    body: render(type, statusCode, STATUS_CODES[statusCode] ?? 'Unknown Error', detail, error)
   }
+}
+
+function render (type: ErrorType, status: number, title: string, detail: string, error: HttpError | undefined): string {
+  switch (type) {
+    case 'text/html': return renderErrorPage(status, title, detail, error?.remedy)
+    case 'text/plain': return `${onOneLine(detail)}\n`
+    default: return `{"type":"about:blank","title":"${title}","status":${status},"detail":${JSON.stringify(detail)}${membersText(error?.members)}}`
+  }
+}
+
+/** What else an error says of itself (RFC 9457, section 3.2). */
+function membersText (members: HttpError['members']): string {
+  return members === undefined ? '' : `,${JSON.stringify(members).slice(1, -1)}`
+}
+
+function headersFor (type: string): ErrorAnswer['headers'] {
+  return { 'cache-control': 'no-store', 'content-language': 'en', 'x-content-type-options': 'nosniff', 'content-type': `${type}; charset=utf-8` }
 }
 
 function onOneLine (text: string): string {

@@ -1,8 +1,11 @@
 import { html } from '../html.ts'
 import { renderPage } from '../page.ts'
+import type { Remedy } from './http-errors.ts'
+
+const toTheFrontPage: Remedy = { text: 'Go to the front page', href: '/' }
 
 /** The small page that a browser is shown for an error. */
-export function renderErrorPage (statusCode: number, title: string, detail: string): string {
+export function renderErrorPage (statusCode: number, title: string, detail: string, { text, href }: Remedy = toTheFrontPage): string {
   return renderPage({
     language: 'en',
     title: `${statusCode} ${title}`,
@@ -10,6 +13,6 @@ export function renderErrorPage (statusCode: number, title: string, detail: stri
       <p class="status">${statusCode}</p>
       <h1>${title}</h1>
       ${detail !== title && html`<p>${detail}</p>`}
-      <p><a href="/">Go to the front page</a></p>`
+      <p><a href="${href}">${text}</a></p>`
   })
 }

@@ -1,32 +1,90 @@
+/** What somebody can do about an error: a link on its page. */
+export interface Remedy {
+  text: string
+  href: string
+}
+
+export interface HttpErrorOptions extends ErrorOptions {
+  headers?: Record<string, string>
+  remedy?: Remedy
+  /** Further members of the problem that a program is told (RFC 9457, section 3.2). */
+  members?: Record<string, unknown>
+}
+
+export const noHeaders = Object.freeze({})
+
+let tracers = 0
+
+/**
+ * From now on expected errors know where they were made, until the function that this returns is called. Otherwise
+ * nobody looks: the log has one line of them, and finding out costs as much as all else that a request does.
+ */
+export function traceExpectedErrors (): () => void {
+  tracers++
+  return () => { tracers-- }
+}
+
+/** Whether somebody looks at expected errors themselves, and not at their answers only. */
+export function areExpectedErrorsTraced (): boolean {
+  return tracers > 0
+}
+
+/** An error that is an answer, and no accident. */
+class ExpectedError extends Error {
+  constructor (message: string, options?: ErrorOptions, isExpected = true) {
+    const { stackTraceLimit } = Error
+    if (isExpected && tracers === 0) Error.stackTraceLimit = 0
+    super(message, options)
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
 /** An error that the client is told of: its message is shown, and its headers are sent. */
-export class HttpError extends Error {
+export class HttpError extends ExpectedError {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
+  readonly remedy: Remedy | undefined
+  readonly members: Readonly<Record<string, unknown>> | undefined
 
-  constructor (statusCode: number, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
-    super(message, options)
+  constructor (statusCode: number, message: string, options: HttpErrorOptions = {}) {
+    super(message, options, statusCode < 500)
     this.name = new.target.name
     this.statusCode = statusCode
-    this.headers = options.headers ?? {}
+    this.headers = options.headers ?? noHeaders
+    this.remedy = options.remedy
+    this.members = options.members
   }
 }
 
 export class BadRequestHttpError extends HttpError {
-  constructor (message: string, options?: ErrorOptions) {
+  constructor (message: string, options?: HttpErrorOptions) {
     super(400, message, options)
   }
 }
 
 export class UnauthorizedHttpError extends HttpError {
-  /** @param challenge the WWW-Authenticate header (RFC 9110, section 11.6.1) */
-  constructor (message: string, challenge: string) {
-    super(401, message, { headers: { 'www-authenticate': challenge } })
+  /**
+   * The challenge is that of draft-broyer-http-cookie-auth: no registered scheme is about cookies, and this one says
+   * where to get one.
+   * @param realm the domain to sign in to
+   * @param href where a browser signs in
+   */
+  constructor (message: string, realm: string, href = '/login') {
+    super(401, message, { headers: { 'www-authenticate': `Cookie realm="${realm}", form-action="/login"` }, remedy: { text: 'Sign in', href } })
   }
 }
 
 export class ForbiddenHttpError extends HttpError {
-  constructor (message: string) {
-    super(403, message)
+  constructor (message: string, options?: HttpErrorOptions) {
+    super(403, message, options)
+  }
+}
+
+/** Somebody is signed in whom the license does not let in. */
+export class NotAdmittedHttpError extends ForbiddenHttpError {
+  /** @param href where to sign in or out */
+  constructor (email: string, href: string) {
+    super(`You are signed in as ${email}, who may not enter this site.`, { remedy: { text: 'Sign in as somebody else, or sign out', href } })
   }
 }
 
@@ -49,7 +107,35 @@ export class MethodNotAllowedHttpError extends HttpError {
   }
 }
 
+/** What is to be written stands against what is there already, or would break what refers to it. */
+export class ConflictHttpError extends HttpError {
+  constructor (message: string, options?: HttpErrorOptions) {
+    super(409, message, options)
+  }
+}
+
+/** The client's copy is not the current one. */
+export class PreconditionFailedHttpError extends HttpError {
+  constructor (message: string) {
+    super(412, message)
+  }
+}
+
+/** What is to be written is well-formed, and refers to what does not exist. */
+export class UnprocessableContentHttpError extends HttpError {
+  constructor (message: string, options?: HttpErrorOptions) {
+    super(422, message, options)
+  }
+}
+
+export class TooManyRequestsHttpError extends HttpError {
+  /** @param retryAfter in seconds */
+  constructor (message: string, retryAfter: number) {
+    super(429, message, { headers: { 'retry-after': String(retryAfter) } })
+  }
+}
+
 /** What lies beneath a NotFoundHttpError: the router's own finding (interface specification, "Errors"). */
-export class RouteResourceNotFoundError extends Error {
+export class RouteResourceNotFoundError extends ExpectedError {
   override readonly name = 'RouteResourceNotFoundError'
 }

@@ -34,6 +34,8 @@ export class Segment<Value> {
   readonly #events: StoreEvents
   readonly #entries: LRUCache<string, Entry<Value>>
   readonly #loading = new Map<string, Promise<Value>>()
+  /** How often anything was. */
+  #forgotten = 0
 
   constructor (metadata: EntityMetadata, load: (key: string) => Promise<Value>, options: SegmentOptions) {
     this.metadata = metadata
@@ -55,8 +57,21 @@ export class Segment<Value> {
     return loading ?? this.#startLoading(key)
   }
 
+  /**
+   * For a record that another one's loading brings along: called before that begins, it returns what keeps the record.
+   * Where any was forgotten meanwhile, it may be out of date, and is not kept.
+   */
+  expect (): (key: string, value: Value) => void {
+    const readAt = performance.now()
+    const forgotten = this.#forgotten
+    return (key, value) => {
+      if (forgotten === this.#forgotten) this.#hold(key, value, readAt)
+    }
+  }
+
   /** Forgets the record of one key, or all (null). What is being loaded may be out of date: it is not kept. */
   forget (key: string | null): void {
+    this.#forgotten++
     if (key === null) {
       this.#entries.clear()
       this.#loading.clear()

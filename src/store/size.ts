@@ -4,7 +4,10 @@ export function sizeOfEntry (key: string, value: unknown): number {
 }
 
 function sizeOf (value: unknown): number {
+  if (typeof value === 'string') return 2 * value.length
+  if (typeof value !== 'object' || value === null) return 8
   if (ArrayBuffer.isView(value)) return value.byteLength
-  const json: string | undefined = JSON.stringify(value)
-  return 2 * (json?.length ?? 0)
+  let size = 16
+  for (const [key, member] of Object.entries(value)) size += 2 * key.length + sizeOf(member)
+  return size
 }

@@ -28,7 +28,7 @@ export class Store {
   #deaf = false
 
   constructor (options: StoreOptions = {}) {
-    this.#options = { maxEntries: 100_000, maxBytes: 32 * 1024 * 1024, deafLifetime: 1000, ...options }
+    this.#options = { maxEntries: 100_000, maxBytes: 64 * 1024 * 1024, deafLifetime: 1000, ...options }
     this.responses = new ResponseCache(this.#options)
   }
 

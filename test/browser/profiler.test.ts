@@ -4,9 +4,17 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
+import { defaultStoreBounds } from '../../plugins/debug/profiler/bounds.ts'
+import { html } from '../../plugins/debug/profiler/index.ts'
+import type { Profile } from '../../plugins/debug/profiler/profile.ts'
+import { ProfileStore } from '../../plugins/debug/profiler/profile-store.ts'
+import { summarise } from '../../plugins/debug/profiler/profile-text.ts'
 import applicationRoutes from '../../routes/index.ts'
 import { build } from '../build.ts'
 import { buildDebugged } from '../plugins/debug/panels/panels.ts'
+import { profiledApp } from '../plugins/debug/profiler/profiled-app.ts'
+import { failedProfile, notFoundProfile } from '../plugins/debug/profiler/views/example-profile.ts'
+import { hostileProfile, hostileStrings } from '../plugins/debug/profiler/views/hostile-profile.ts'
 import { addLicense } from '../records.ts'
 import { openTestDatabase } from '../test-database.ts'
 
@@ -41,7 +49,10 @@ async function testInBrowser (): Promise<void> {
     t.teardown(() => context.close())
     const page = await context.newPage()
     const errors: string[] = []
-    page.on('console', message => { if (message.type() === 'error') errors.push(message.text()) })
+    page.on('console', message => {
+      // The browser asks for an icon on its own, whenever it likes.
+      if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) errors.push(message.text())
+    })
     page.on('pageerror', error => errors.push(String(error)))
     await page.goto(from + path)
     return { page, errors }
@@ -102,15 +113,14 @@ async function testInBrowser (): Promise<void> {
     const { page } = await open(t, '/_profiler/search?license=localhost')
     t.ok(await page.locator(`.profiles [href*="${served}"]`).isVisible())
     await page.goto(`${origin}/_profiler/search?license=other.test`)
-    t.equal(await page.locator('.profiles li').count(), 0)
+    t.equal(await page.locator('.profiles tbody tr').count(), 0)
   })
 
   t.test('the front page says no more on the console than without diagnostics', async t => {
     const quiet = await build(t, { database })
-    const { errors } = await open(t, '/')
+    const { page, errors } = await open(t, '/')
     const plain = await open(t, '/', {}, (await quiet.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost'))
-    // The browser asks for an icon on its own, whenever it likes.
-    await new Promise(resolve => setTimeout(resolve, 500))
+    await page.locator('profiler-toolbar').getByRole('link', { name: '200 OK' }).waitFor()
     t.strictSame(errors, plain.errors)
   })
 
@@ -154,12 +164,92 @@ async function testInBrowser (): Promise<void> {
     t.ok(await page.getByText('loop (N+1)').isVisible())
   })
 
+  t.test('thirty hostile strings in place of every other run nothing and make nothing, on any page', { timeout: 90_000 }, async t => {
+    let turn = 0
+    const nextHostile = () => hostileStrings[turn++ % hostileStrings.length] ?? ''
+    const directory = t.testdir()
+    const bare = await profiledApp(t, {
+      directory,
+      labels: ['license'],
+      panels: [{ name: 'hostile', label: 'Hostile', collect: () => 1, toolbarItem: () => ({ label: nextHostile(), value: hostileStrings.join(' '), tone: 'error' }), body: () => html`` }]
+    })
+    bare.get('/page', async (_request, reply) => reply.type('text/html').send('<!doctype html><title>Page</title><body><p>page</p></body>'))
+    bare.get('/harmless', async () => { throw failureOf(['harmless', 'fields'], () => 'text') })
+    bare.get('/hostile', async ({ log }) => {
+      for (const text of hostileStrings) log.error({ [text]: text }, text)
+      throw failureOf(hostileStrings, nextHostile)
+    })
+    const store = new ProfileStore({ directory, bounds: defaultStoreBounds, complain: () => { t.fail('the store complains') } })
+    t.teardown(() => { store.close() })
+    const keep = (profile: Profile, token: string) => store.write(summarise({ ...profile, token }), JSON.stringify({ ...profile, token }))
+    const tokens: string[] = []
+    for (const [name, profile] of Object.entries({ failed: failedProfile(), missing: notFoundProfile() })) {
+      keep(profile, `good-${name}`)
+      // Each string in several places.
+      for (const start of [0, 13]) {
+        turn = start
+        keep(hostileProfile(profile, nextHostile), `hostile-${name}-${start}`)
+        tokens.push(`hostile-${name}-${start}`)
+      }
+    }
+    const from = await bare.listen({ port: 0, host: '127.0.0.1' })
+    const { page, errors } = await open(t, '/_profiler/', {}, from)
+    page.on('dialog', dialog => { errors.push(`dialog: ${dialog.message()}`) })
+    await page.addInitScript(() => {
+      const seen: string[] = []
+      Object.assign(window, { seen, alert: () => seen.push('alert') })
+      document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => seen.push(violatedDirective))
+    })
+
+    /** What a page is made of, shadow trees too, and what happened on it. */
+    async function visit (path: string) {
+      await page.goto(from + path)
+      return page.evaluate(() => {
+        const elements: Element[] = []
+        const walk = (root: Document | ShadowRoot) => {
+          for (const element of root.querySelectorAll('*')) {
+            elements.push(element)
+            if (element.shadowRoot !== null) walk(element.shadowRoot)
+          }
+        }
+        walk(document)
+        return {
+          seen: [...new Set<string>(Reflect.get(window, 'seen'))],
+          parts: [...new Set(elements.flatMap(element => [element.tagName, ...element.getAttributeNames().map(name => `${name}=`)]))],
+          links: [...new Set(elements.flatMap(element => ['href', 'src', 'action'].flatMap(name => element.getAttribute(name) ?? [])))],
+          text: document.body.textContent.length
+        }
+      })
+    }
+
+    const pathsOf = (token: string) => ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'hostile', 'configuration'].map(panel => `/_profiler/${token}?panel=${panel}`)
+    const known = new Set(['DETAILS', 'SUMMARY', 'PRE', 'CODE'])
+    for (const path of ['/_profiler/', '/_profiler/search?url=x', '/_profiler/unknown?panel=x', '/page', '/harmless', ...pathsOf('good-failed'), ...pathsOf('good-missing')]) {
+      for (const part of (await visit(path)).parts) known.add(part)
+    }
+    const query = new URLSearchParams(['url', 'license', 'panel', 'token', 'status'].map(name => [name, nextHostile()]))
+    const all = encodeURIComponent(hostileStrings.join(' ').slice(0, 4000))
+    errors.length = 0
+    for (const path of ['/_profiler/', `/_profiler/search?${query}`, `/_profiler/unknown?panel=${all}`, `/page?x=${all}`, `/hostile?x=${all}`, `/nowhere/${encodeURIComponent('<script>alert(1)</script>')}`, ...tokens.flatMap(pathsOf)]) {
+      const { seen, parts, links, text } = await visit(path)
+      t.strictSame({ seen, parts: parts.filter(part => !known.has(part)), links: links.filter(link => !/^(?:\/_profiler|#|data:,$)/.test(link)) }, { seen: [], parts: [], links: [] }, path.slice(0, 60))
+      t.ok(text > 3, 'and there is something to read')
+    }
+    t.strictSame(errors.filter(error => !/status of (?:404|500)/.test(error)), [])
+  })
+
   async function launch (): Promise<Browser> {
     const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
     const browser = await chromium.launch({ executablePath, args })
     t.teardown(() => browser.close())
     return browser
   }
+}
+
+/** An error that says these things, with a cause and members that do. */
+function failureOf (texts: readonly string[], next: () => string): Error {
+  const members = texts.map(text => Object.assign(new Error(text), { [next()]: next(), code: next(), name: next() }))
+  return new Error(texts.join(' '), { cause: new AggregateError(members.slice(0, 10), next(), { cause: members[10] }) })
 }
 
 /** Leaves a picture of the page, narrow and wide, light and dark, and tests that no word of it is off the screen. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../build.ts'
-import { nextChange } from '../next-change.ts'
+import { heardOf } from '../heard.ts'
 import { addLicense } from '../records.ts'
 import { openTestDatabase } from '../test-database.ts'
 
@@ -11,6 +11,7 @@ await addLicense(database, { domain: 'protected.test', protected: true })
 
 async function routes (app: FastifyInstance) {
   app.get('/', async () => 'inside')
+  app.post('/', async () => 'inside')
   app.get('/open', { config: { license: 'optional' } }, async () => 'inside')
 }
 
@@ -24,14 +25,33 @@ for (const url of ['/', '/open']) {
   t.test(`${url} of a protected license asks who is not signed in to sign in`, async t => {
     const response = await app.inject({ url, headers: { host: 'protected.test' } })
     t.equal(response.statusCode, 401)
-    t.equal(response.headers['www-authenticate'], 'Session realm="protected.test"')
+    t.equal(response.headers['www-authenticate'], 'Cookie realm="protected.test", form-action="/login"')
     t.equal(response.json().detail, 'Sign in to enter this site.')
   })
 }
 
+t.test('a browser is sent to sign in, and comes back to where it was', async t => {
+  for (const [url, next] of [['/', '%2F'], ['/?a=b&c=%2F/d?', '%2F%3Fa%3Db%26c%3D%252F%2Fd%3F'], ['/open?next=//evil.test', '%2Fopen%3Fnext%3D%2F%2Fevil.test']]) {
+    const response = await app.inject({ url: String(url), headers: { host: 'protected.test', accept: 'text/html,*/*;q=0.8' } })
+    t.equal(response.statusCode, 302)
+    t.equal(response.headers.location, `/login?next=${next}`)
+    t.equal(response.headers.vary, 'Cookie, Accept')
+  }
+})
+
+t.test('so it is by a HEAD, and not by a POST, whose page leads there', async t => {
+  const headers = { host: 'protected.test', accept: 'text/html' }
+  t.equal((await app.inject({ method: 'HEAD', url: '/', headers })).statusCode, 302)
+  const response = await app.inject({ method: 'POST', url: '/', headers })
+  t.equal(response.statusCode, 401)
+  t.match(response.body, '<a href="/login">Sign in</a>')
+})
+
+t.test('a path without a route is not worth signing in for', async t => {
+  t.equal((await app.inject({ url: '/nowhere', headers: { host: 'protected.test', accept: 'text/html' } })).statusCode, 404)
+})
+
 t.test('a license that becomes protected is so on the next request', async t => {
-  const told = nextChange(database, 'licenses', 'museum.test')
-  await database.db.updateTable('licenses').set({ protected: true }).where('id', '=', id).execute()
-  await told
+  await heardOf(database, () => database.db.updateTable('licenses').set({ protected: true }).where('id', '=', id).execute())
   t.equal((await app.inject({ url: '/', headers: { host: 'museum.test' } })).statusCode, 401)
 })

@@ -62,6 +62,15 @@ for (const [accept, type] of [
   })
 }
 
+t.test('however many headers come, each is answered by what it says', async t => {
+  for (let number = 0; number < 500; number++) {
+    const form = number % 2 === 0 ? 'text/html' : 'text/plain'
+    const response = await ask('/none/such', { accept: `${form}, a/b${number}` })
+    if (response.headers['content-type'] !== `${form}; charset=utf-8`) t.fail(`${form}, a/b${number}`)
+  }
+  t.equal((await ask('/none/such', { accept: 'text/plain, a/b1' })).headers['content-type'], 'text/plain; charset=utf-8')
+})
+
 t.test('a client that states nothing is told a problem', async t => {
   const response = await app.inject({ url: '/none/such', headers: { host: 'museum.test' } })
   t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../build.ts'
-import { nextChange } from '../next-change.ts'
+import { heardOf } from '../heard.ts'
 import { addLicense } from '../records.ts'
 import { openTestDatabase } from '../test-database.ts'
 
@@ -88,9 +88,7 @@ t.test('such a route may still ask for the license', async t => {
 t.test('a license added while the server runs is served on the next request, though its absence was known', async t => {
   const headers = { host: 'added.test' }
   t.equal((await app.inject({ url: '/', headers })).statusCode, 404)
-  const told = nextChange(database, 'licenses', 'added.test')
-  await addLicense(database, { domain: 'added.test', name: 'The New' })
-  await told
+  await heardOf(database, () => addLicense(database, { domain: 'added.test', name: 'The New' }))
   t.equal((await app.inject({ url: '/', headers })).json().license, 'The New')
 })
 
@@ -98,13 +96,9 @@ t.test('a license that was renamed or removed is so on the next request', async 
   const headers = { host: 'changing.test' }
   const id = await addLicense(database, { domain: 'changing.test', name: 'Before' })
   t.equal((await app.inject({ url: '/', headers })).json().license, 'Before')
-  const renamed = nextChange(database, 'licenses', 'changing.test')
-  await database.db.updateTable('licenses').set({ name: 'After' }).where('id', '=', id).execute()
-  await renamed
+  await heardOf(database, () => database.db.updateTable('licenses').set({ name: 'After' }).where('id', '=', id).execute())
   t.equal((await app.inject({ url: '/', headers })).json().license, 'After')
-  const removed = nextChange(database, 'licenses', 'changing.test')
-  await database.db.deleteFrom('licenses').where('id', '=', id).execute()
-  await removed
+  await heardOf(database, () => database.db.deleteFrom('licenses').where('id', '=', id).execute())
   t.equal((await app.inject({ url: '/', headers })).statusCode, 404)
 })
 

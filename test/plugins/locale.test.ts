@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../build.ts'
-import { nextChange } from '../next-change.ts'
+import { heardOf } from '../heard.ts'
 import { addLanguage, addLicense } from '../records.ts'
 import { openTestDatabase } from '../test-database.ts'
 
@@ -91,9 +91,7 @@ t.test('a route may state the language of its answer itself', async t => {
 
 t.test('a language that a license is given while the server runs is chosen on the next request', async t => {
   t.equal((await ask({ 'accept-language': 'it' })).body, 'de')
-  const told = nextChange(database, 'license_languages', id)
-  await database.db.insertInto('license_languages').values({ license_id: id, language_id: await addLanguage(database, 'it'), position: 9 }).execute()
-  await told
+  await heardOf(database, async () => database.db.insertInto('license_languages').values({ license_id: id, language_id: await addLanguage(database, 'it'), position: 9 }).execute())
   t.equal((await ask({ 'accept-language': 'it' })).body, 'it')
 })
 

@@ -9,7 +9,7 @@ import { makeEmbeddedFolder, openTestDatabase } from '../test-database.ts'
 
 t.test('without options the app serves its routes from an embedded database in ./data', async t => {
   const folder = makeFolder(t)
-  const dataDir = await makeEmbeddedFolder(t)
+  const dataDir = makeEmbeddedFolder(t)
   await rename(dataDir, join(folder, 'data'))
   t.chdir(folder)
   const app = await buildApp()
@@ -23,7 +23,7 @@ t.test('without options the app serves its routes from an embedded database in .
 })
 
 t.test('an app whose routes fail to register lets go of its database', async t => {
-  const config = readConfig({ DATA_DIR: await makeEmbeddedFolder(t) })
+  const config = readConfig({ DATA_DIR: makeEmbeddedFolder(t) })
   await t.rejects(buildApp({ config, async routes () { throw new Error('No routes today.') } }), { message: 'No routes today.' })
   const app = await buildApp({ config })
   t.equal((await app.inject({ url: '/', headers: { host: 'localhost' } })).statusCode, 200)

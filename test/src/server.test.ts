@@ -15,7 +15,7 @@ import { createDatabase, makeEmbeddedFolder, serverUrl } from '../test-database.
 const file = fileURLToPath(new URL('../../src/server.js', import.meta.url))
 
 // One database for all, opened by one server after another: a new embedded one takes seconds.
-const folder = await makeEmbeddedFolder(t)
+const folder = makeEmbeddedFolder(t)
 const databaseUrl = serverUrl && await createDatabase(t, serverUrl)
 const database = await openDatabase({ databaseUrl, dataDir: folder })
 await addLicense(database, { domain: 'museum.test', name: 'Louvre' })

@@ -1,11 +1,7 @@
 import { blocks, code, count, formatDuration, html, plain, renderBadge, renderDataTable, renderMetrics, renderSection, table, type Panel, type Tone } from '../profiler/index.ts'
-import type { ReadRecord, RequestReads, StoreLog } from '../store-log.ts'
+import { answers, type ReadRecord, type RequestReads, type StoreLog } from '../store-log.ts'
 
-const answers: Record<ReadRecord['outcome'], [text: string, tone: Tone]> = {
-  hit: ['held', 'good'],
-  miss: ['loaded', 'warning'],
-  shared: ['shared a load', 'neutral']
-}
+const tones: Record<ReadRecord['outcome'], Tone> = { hit: 'good', miss: 'warning', shared: 'neutral' }
 
 /** What the request read from the store, and whether it was there. */
 export function cachePanel (log: StoreLog): Panel<RequestReads> {
@@ -13,7 +9,7 @@ export function cachePanel (log: StoreLog): Panel<RequestReads> {
     name: 'cache',
     label: 'Cache',
     collect: ({ recorder }) => log.of(recorder),
-    badge: reads => ({ text: `${reads.hit}/${totalOf(reads)}`, tone: 'neutral' }),
+    badge: reads => ({ text: `${reads.hit} of ${totalOf(reads)} held`, tone: 'neutral' }),
     body (reads) {
       const { first, hit, miss, shared } = reads
       const total = totalOf(reads)
@@ -24,8 +20,7 @@ export function cachePanel (log: StoreLog): Panel<RequestReads> {
         { label: 'Shared a load', value: String(shared) }
       ])}
 ${renderSection('Reads', html`${first.length < total && html`<p class="notice">The first ${String(first.length)} are listed; the other ${String(total - first.length)} are counted.</p>`}${renderDataTable('Reads', [{ label: 'At', kind: 'number' }, { label: 'Record' }, { label: 'Answer' }], first.map(({ start, table, column, value, outcome }) => {
-  const [text, tone] = answers[outcome]
-  return { cells: [formatDuration(start), html`<code>${table}</code> by ${column} <code>${value}</code>`, renderBadge(text, tone)] }
+  return { cells: [formatDuration(start), html`<code>${table}</code> by ${column} <code>${value}</code>`, renderBadge(answers[outcome], tones[outcome])] }
 }))}`, total)}`
     },
     markdown (reads) {
@@ -33,7 +28,7 @@ ${renderSection('Reads', html`${first.length < total && html`<p class="notice">T
       return blocks(
         `${count(total, 'read')}: ${reads.hit} held, ${reads.miss} loaded, ${reads.shared} shared with a load that was under way.`,
         table(['At', 'Record', 'Answer'], reads.first.map(({ start, table, column, value, outcome }) => [
-          formatDuration(start), `${code(table)} by ${plain(column)} ${code(value)}`, answers[outcome][0]
+          formatDuration(start), `${code(table)} by ${plain(column)} ${code(value)}`, answers[outcome]
         ])),
         reads.first.length < total ? `The other ${total - reads.first.length} are counted, not listed.` : null
       )

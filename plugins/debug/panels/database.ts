@@ -1,4 +1,4 @@
-import { blocks, code, count as counted, formatDuration, html, locationText, plain, renderBadge, renderDataTable, renderLocation, renderMetrics, renderSection, renderSqlBlock, table, type Panel, type Tone, type ViewContext } from '../profiler/index.ts'
+import { blocks, code, count as counted, formatDuration, html, locationText, plain, renderBadge, renderDataTable, renderLocation, renderMetrics, renderSection, renderSqlBlock, table, toMicroseconds, type Panel, type Tone, type ViewContext } from '../profiler/index.ts'
 import type { QueryLog, QueryRecord } from '../query-log.ts'
 import type { Repetition } from '../query-repetitions.ts'
 
@@ -8,6 +8,7 @@ export interface DatabaseData {
   failed: number
   rows: number
   duration: number
+  /** The longest wait of one query: waits that overlap do not add up. */
   waited: number
   repetitions: Repetition[]
   queries: QueryRecord[]
@@ -20,7 +21,7 @@ const repetitionReasons = {
 }
 const notOver = 'Not over when the profile was made: it runs still, never got a connection, or was compiled and not sent.'
 const longestUnfolded = 200
-const noPlace = 'Asked by Kysely itself, or compiled before.'
+const noPlace = 'Asked by Kysely itself.'
 
 /** Every query: its SQL, its parameters, where it was asked, how long it took and waited, what it brought back. */
 export function databasePanel (log: QueryLog): Panel<DatabaseData> {
@@ -31,7 +32,7 @@ export function databasePanel (log: QueryLog): Panel<DatabaseData> {
       const queries = log.of(recorder)
       if (queries === null) return null
       const { count, failed, rows, duration, waited, repetitions, first } = queries
-      return { count, failed, rows, duration, waited, repetitions: repetitions.found(), queries: first }
+      return { count, failed, rows, duration: toMicroseconds(duration), waited: toMicroseconds(waited), repetitions: repetitions.found(), queries: first }
     },
     badge: data => ({ text: String(data.count), tone: toneOf(data) }),
     toolbarItem: data => ({ label: 'Queries', value: `${data.count} in ${formatDuration(data.duration)}`, tone: toneOf(data) }),
@@ -39,15 +40,15 @@ export function databasePanel (log: QueryLog): Panel<DatabaseData> {
       const { count, failed, rows, duration, waited, repetitions, queries } = data
       return html`${renderMetrics([
         { label: 'Queries', value: String(count), ...(failed > 0 && { note: `${failed} failed` }) },
-        { label: 'Time', value: formatDuration(duration) },
-        { label: 'Waited for a connection', value: formatDuration(waited) },
-        { label: 'Rows returned', value: String(rows) }
+        { label: 'Time, added up', value: formatDuration(duration) },
+        { label: 'Longest wait for a connection', value: formatDuration(waited) },
+        { label: 'Rows read or changed', value: String(rows) }
       ])}
 ${repetitions.length > 0 && renderSection('Asked too often', renderRepetitions(repetitions, context), repetitions.length)}
 ${renderSection('Queries', html`${queries.length < count && html`<p class="notice">The first ${String(queries.length)} are listed; the other ${String(count - queries.length)} are counted.</p>`}${renderQueries(queries, context)}`, count)}`
     },
     markdown: ({ count, failed, rows, duration, waited, repetitions, queries }, context) => blocks(
-      `${counted(count, 'query', 'queries')} in ${formatDuration(duration)}, after ${formatDuration(waited)} of waiting for a connection; ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
+      `${counted(count, 'query', 'queries')} in ${formatDuration(duration)} added up, the longest wait for a connection ${formatDuration(waited)}; ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
       repetitions.length === 0
         ? null
         : blocks('### Asked too often', table(['Times', 'Time', 'What', 'Query', 'Asked at'], repetitions.map(({ kind, sql, count, duration, locations }) => [
@@ -88,16 +89,17 @@ ${renderSqlBlock(sql)}
 function renderQueries (queries: readonly QueryRecord[], context: ViewContext) {
   return renderDataTable('Queries', [{ label: '#', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Rows', kind: 'number' }, { label: 'Query' }], queries.map((query, index) => ({
     cells: [
-      String(index + 1),
+      html`<span id="query-${String(index + 1)}">${String(index + 1)}</span>`,
       query.duration === null ? '–' : formatDuration(query.duration),
       query.rows === null ? '–' : String(query.rows),
-      renderQuery(query, context)
+      renderQuery(query, queries.findIndex(({ sql }) => sql === query.sql), index, context)
     ]
   })))
 }
 
-function renderQuery ({ sql, parameters, duration, waited, error, location }: QueryRecord, context: ViewContext) {
-  return html`${sql !== null && renderSqlBlock(sql)}
+/** `first` is the place of the first query with this statement: the others need not show it again. */
+function renderQuery ({ sql, parameters, duration, waited, error, location }: QueryRecord, first: number, index: number, context: ViewContext) {
+  return html`${sql !== null && (first === index ? renderSqlBlock(sql) : html`<p>The statement of <a href="#query-${String(first + 1)}">${String(first + 1)}</a></p>`)}
 ${duration === null && html`<p>${renderBadge('not over', 'warning')} ${notOver}</p>`}
 ${parameters.length > 0 && renderParameters(parameters)}
 ${error !== null && html`<p>${renderBadge('failed', 'error')} ${error}</p>`}

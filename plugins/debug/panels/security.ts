@@ -1,42 +1,56 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Authentication, sessionCookie } from '../../firewall.ts'
 import { lookupLanguage, negotiateLanguage } from '../../../src/negotiation.ts'
 import { blocks, html, plain, renderBadge, renderDataTable, renderKeyValueTable, renderSection, table, type Panel, type Profile, type Span, type Tone } from '../profiler/index.ts'
-
-type Verdict = 'passed' | 'refused' | 'not over' | 'not reached'
-
-interface CheckData {
-  check: string
-  verdict: Verdict
-  reason: string
-}
+import { accessVerdicts, type Judgement } from './access-verdicts.ts'
 
 export interface SecurityData {
   /** Null: nobody is signed in. */
-  user: string | null
+  user: UserData | null
+  firewall: FirewallData
   ip: string | null
   /** The proxy that named the address; null where the client is connected itself. */
   by: string | null
-  checks: CheckData[]
+  checks: Judgement[]
+}
+
+interface UserData {
+  email: string
+  admin: boolean
+  /** "Staff of license 1" */
+  groups: string[]
+}
+
+/** What the firewall made of the session's cookie, of which nothing is shown that would get anybody in. */
+interface FirewallData {
+  /** What the firewall found. */
+  finding: string
+  /** Which of the two kinds, and until when; null where nothing of it can be believed. */
+  kind: 'for the browser\'s session' | 'remembered' | null
+  expires: string | null
+  /** What the answer does with it. */
+  answer: string
 }
 
 interface Check {
   check: string
   /** The name of its hook. */
   hook: string
-  /** Why a request passed. */
-  passed: (request: FastifyRequest, reply: FastifyReply | null) => string
+  /** Why a request passed; of a check that asks several questions, what each of them came to, also where it did not. */
+  explain: { passed: (request: FastifyRequest, reply: FastifyReply | null) => string } | { questions: typeof accessVerdicts }
 }
 
 /** The checks in their order. */
 const checks: readonly Check[] = [
-  { check: 'Forwarded headers', hook: 'readForwarded', passed: whyForwardedPassed },
-  { check: 'Host', hook: 'validateHost', passed: ({ domain }) => `"${domain}" is a valid host.` },
-  { check: 'Locale', hook: 'chooseLocale', passed: whyLocale },
-  { check: 'Access', hook: 'checkAccess', passed: whyAccess },
-  { check: 'Request checker', hook: 'checkRequest', passed: whyRequestPassed }
+  { check: 'Forwarded headers', hook: 'readForwarded', explain: { passed: whyForwardedPassed } },
+  { check: 'Host', hook: 'validateHost', explain: { passed: ({ domain }) => `"${domain}" is a valid host.` } },
+  { check: 'Firewall', hook: 'examineCookie', explain: { passed: whyFirewallPassed } },
+  { check: 'Locale', hook: 'chooseLocale', explain: { passed: whyLocale } },
+  { check: 'Access', hook: 'checkAccess', explain: { questions: accessVerdicts } },
+  { check: 'Request checker', hook: 'checkRequest', explain: { passed: whyRequestPassed } }
 ]
 
-const tones: Record<Verdict, Tone> = { passed: 'good', refused: 'error', 'not over': 'warning', 'not reached': 'neutral' }
+const tones: Record<Judgement['verdict'], Tone> = { passed: 'good', refused: 'error', 'not over': 'warning', 'not reached': 'neutral' }
 
 /** Who asked, and what each check said of it. */
 export const securityPanel: Panel<SecurityData> = {
@@ -46,40 +60,84 @@ export const securityPanel: Panel<SecurityData> = {
     if (request === null) return null
     const { ip } = profile
     return {
-      user: null,
+      user: userOf(request),
+      firewall: firewallOf(request, reply),
       ip,
       by: ip === recorder.remoteAddress ? null : recorder.remoteAddress,
       checks: checks.flatMap(check => verdictOf(check, request, reply, profile))
     }
   },
   badge: ({ checks }) => checks.some(({ verdict }) => verdict === 'refused') ? { text: 'refused', tone: 'error' } : null,
-  toolbarItem: ({ user }) => ({ label: 'User', value: user ?? 'nobody', tone: 'neutral' }),
-  body: ({ user, ip, by, checks }) => html`${renderKeyValueTable('Who', [
-    ['User', user ?? html`nobody is signed in`],
+  toolbarItem: ({ user }) => ({ label: 'User', value: user?.email ?? 'nobody', tone: 'neutral' }),
+  body: ({ user, firewall, ip, by, checks }) => html`${renderKeyValueTable('Who', [
+    ['User', user?.email ?? html`nobody is signed in`],
+    ...(user === null ? [] : [['Admin', user.admin ? 'yes' : 'no'] as const, ['Groups', user.groups.join(', ') || html`none`] as const]),
     ['Address', ip],
     ...(by === null ? [] : [['As told by', by] as const])
   ])}
+${renderSection('Session cookie', renderKeyValueTable('Session cookie', [
+    ['The firewall', firewall.finding],
+    ...(firewall.kind === null ? [] : [['Kind', firewall.kind] as const, ['Expires', firewall.expires] as const]),
+    ['The answer', firewall.answer]
+  ]))}
 ${renderSection('Checks', renderDataTable('Checks', [{ label: 'Check', kind: 'short' }, { label: 'Verdict', kind: 'short' }, { label: 'Reason' }], checks.map(({ check, verdict, reason }) => ({
   cells: [check, renderBadge(verdict, tones[verdict]), reason]
 }))))}`,
-  markdown: ({ user, ip, by, checks }) => blocks(
-    `User: ${plain(user ?? 'nobody is signed in')}. Address: ${plain(String(ip))}${by === null ? '' : `, as told by ${plain(by)}`}.`,
+  markdown: ({ user, firewall, ip, by, checks }) => blocks(
+    `User: ${plain(user === null ? 'nobody is signed in' : `${user.email}${user.admin ? ', an admin' : ''}, groups: ${user.groups.join(', ') || 'none'}`)}. Address: ${plain(String(ip))}${by === null ? '' : `, as told by ${plain(by)}`}.`,
+    `Session cookie: ${plain(`${firewall.finding}${firewall.kind === null ? '' : ` It is ${firewall.kind}, and expires at ${firewall.expires}.`} ${firewall.answer}`)}`,
     table(['Check', 'Verdict', 'Reason'], checks.map(({ check, verdict, reason }) => [check, verdict, plain(reason)]))
   )
 }
 
+function userOf ({ user }: FastifyRequest): UserData | null {
+  if (!user) return null
+  return { email: user.email, admin: user.admin, groups: user.groups.map(group => `${group.name} of license ${group.license_id}`) }
+}
+
+const findings: Record<Authentication['finding'], string> = {
+  valid: 'It holds.',
+  forged: 'It is not one that this server signed for this site.',
+  expired: 'It is out of date.',
+  'signed out': 'Its session was ended by signing out.',
+  'password changed': 'The password was changed since.',
+  'user deleted': 'Its user is gone.'
+}
+
+function firewallOf (request: FastifyRequest, reply: FastifyReply | null): FirewallData {
+  const { authentication } = request
+  const token = authentication?.token ?? null
+  return {
+    finding: authentication ? findings[authentication.finding] : whyNotExamined(request),
+    kind: token && (token.remembered ? 'remembered' : 'for the browser\'s session'),
+    expires: token && new Date(token.expires).toISOString(),
+    answer: answerOf(request, reply)
+  }
+}
+
+function whyNotExamined (request: FastifyRequest): string {
+  if (request.headers.cookie === undefined || !request.headers.cookie.includes(sessionCookie(request))) return 'The request carries none.'
+  return 'Nobody asked whose it is.'
+}
+
+/** What the remember-me hook, or signing in or out, did with the cookie. */
+function answerOf (request: FastifyRequest, reply: FastifyReply | null): string {
+  const name = `${sessionCookie(request)}=`
+  const line = [reply?.getHeader('set-cookie')].flat().map(String).find(cookie => cookie.startsWith(name))
+  if (line !== undefined) return line.startsWith(`${name};`) ? 'The answer clears it.' : 'The answer sets it anew.'
+  return request.authentication?.finding === 'valid' ? 'The answer leaves it: it is renewed past half its life, by an answer that is no error.' : 'The answer leaves it alone.'
+}
+
 /** A check that the application does not have says nothing. */
-function verdictOf ({ hook, check, passed }: Check, request: FastifyRequest, reply: FastifyReply | null, profile: Profile): CheckData[] {
+function verdictOf ({ check, hook, explain }: Check, request: FastifyRequest, reply: FastifyReply | null, profile: Profile): Judgement[] {
   const { spans } = profile
   const id = spans.findIndex(({ name }) => name === hook)
   const span = spans[id]
   if (span === undefined) return hook === 'readForwarded' ? [] : [{ check, verdict: 'not reached', reason: whyNotReached(spans) }]
-  switch (span.outcome) {
-    case 'continued': return [{ check, verdict: 'passed', reason: passed(request, reply) }]
-    case 'unfinished': return [{ check, verdict: 'not over', reason: 'The request was over before the check was.' }]
-    case 'replied':
-    case 'threw': return [{ check, verdict: 'refused', reason: messageOf(id, profile) }]
-  }
+  if (span.outcome === 'unfinished') return [{ check, verdict: 'not over', reason: 'The request was over before the check was.' }]
+  if ('questions' in explain) return explain.questions(request, span.outcome)
+  if (span.outcome === 'continued') return [{ check, verdict: 'passed', reason: explain.passed(request, reply) }]
+  return [{ check, verdict: 'refused', reason: messageOf(id, profile) }]
 }
 
 function whyNotReached (spans: readonly Span[]): string {
@@ -107,15 +165,14 @@ function whyLocale (request: FastifyRequest, reply: FastifyReply | null): string
   return `${locale}, the license's default: the request asks for none of its languages.`
 }
 
-function whyAccess ({ license, is404, domain }: FastifyRequest): string {
-  if (is404) return 'The path has no route: it is answered as such, whatever the license.'
-  if (license !== null) return `"${license.name}" is open to everybody.`
-  return `"${domain}" has no license, and the route needs none.`
+function whyFirewallPassed ({ user, authentication }: FastifyRequest): string {
+  if (user !== null) return `The session cookie is that of ${user.email}.`
+  return authentication === null ? 'Nobody says who they are.' : `The session cookie is nobody's. ${findings[authentication.finding]}`
 }
 
-function whyRequestPassed ({ method, headers }: FastifyRequest): string {
+function whyRequestPassed ({ method, headers, routeOptions }: FastifyRequest): string {
   if (['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method)) return `${method} changes nothing.`
-  if (headers.cookie === undefined) return 'Without a cookie it acts in nobody\'s name.'
+  if (headers.cookie === undefined && routeOptions.config.crossSite !== 'refused') return 'Without a cookie it acts in nobody\'s name.'
   if (headers['sec-fetch-site'] !== undefined) return `Sec-Fetch-Site "${String(headers['sec-fetch-site'])}": it comes from this site.`
   return headers.origin === undefined ? 'It carries neither Sec-Fetch-Site nor Origin: it is no browser\'s.' : `Origin "${headers.origin}" is this site.`
 }

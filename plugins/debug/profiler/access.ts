@@ -12,6 +12,9 @@ export interface AccessRules {
 /** address: not a client that may look. host: a name that anybody could have pointed here. */
 export type Verdict = 'allowed' | 'address' | 'host'
 
+/** What proxies write of a request besides whose it is. */
+const proxyHeaders = ['via', 'forwarded', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-forwarded-server']
+
 /** Decides for a request, by the address it came from and the name it asked for. */
 export class Access {
   readonly #addresses = new BlockList()
@@ -26,14 +29,17 @@ export class Access {
 
   /**
    * Every address a request names must be allowed: the socket's and all that forwarded headers claim. A
-   * client can add to those headers but not take away what a proxy wrote, so lying only shuts it out.
+   * client can add to those headers but not take away what a proxy wrote, so lying only shuts it out. What came
+   * through a proxy that does not say for whom could be anybody's.
    * A promise where whoever knows the host names has to look them up.
    */
   judge (raw: IncomingMessage): Verdict | Promise<Verdict> {
+    const forwarded = forwardedAddresses(raw)
+    if (forwarded.length === 0 && proxyHeaders.some(name => name in raw.headers)) return 'address'
     // A closed socket has no address any more, and "undefined" is none that is allowed.
-    const addresses = [...forwardedAddresses(raw), String(raw.socket.remoteAddress)]
+    const addresses = [...forwarded, String(raw.socket.remoteAddress)]
     if (!addresses.every(address => this.#isAllowed(address))) return 'address'
-    const hosts = [raw.headers.host ?? raw.headers[':authority'], ...listOf(raw.headers['x-forwarded-host'])]
+    const hosts = [requestHost(raw), ...listOf(raw.headers['x-forwarded-host'])]
     const answers = hosts.map(host => typeof host === 'string' && this.#isKnownHost(host))
     if (answers.every(known => known === true)) return 'allowed'
     if (answers.includes(false)) return 'host'
@@ -59,6 +65,12 @@ export class Access {
     const name = hostName(host)
     return isLocalName(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || this.#isTrustedHost(name)
   }
+}
+
+/** The host that a request asks for: HTTP/2 has another name for it. */
+export function requestHost ({ headers }: IncomingMessage): string | null {
+  const host = headers.host ?? headers[':authority']
+  return typeof host === 'string' ? host : null
 }
 
 /** A host without its port, in lower case. */

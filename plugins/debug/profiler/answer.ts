@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http'
 
 /** What is sent, as far as it is known. */
 export interface Answer {
+  /** That of the head when it was sent: what is set later is for nobody. Null when none was, or the client had left. */
+  status: number | null
   /** Bytes of body sent so far. */
   bytes: number
   /** True when the body came in more than one piece. */
@@ -25,7 +27,7 @@ export type Replace = (body: Buffer) => Buffer | null
  */
 export function watchAnswer (response: ServerResponse, observer: AnswerObserver): Answer {
   const { writeHead, write, end, flushHeaders } = response
-  const answer: Answer = { bytes: 0, streamed: false }
+  const answer: Answer = { status: null, bytes: 0, streamed: false }
   let announced = false
   let ending = false
   /** The arguments of a writeHead that waits for the body that follows at once, and what is to be done to that. */
@@ -44,6 +46,11 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
     Reflect.apply(writeHead, response, args)
   }
 
+  /** The head is on its way. */
+  function tell (status: number): void {
+    if (!response.destroyed && !response.req.socket.destroyed) answer.status = status
+  }
+
   function count (chunk: unknown): void {
     if (typeof chunk === 'string') answer.bytes += Buffer.byteLength(chunk)
     else if (ArrayBuffer.isView(chunk)) answer.bytes += chunk.byteLength
@@ -53,6 +60,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
     writeHead (status: number, ...rest: unknown[]): unknown {
       if (held !== null || response.headersSent) return Reflect.apply(writeHead, response, [status, ...rest])
       response.statusCode = status
+      tell(status)
       const headers = rest.at(-1)
       const merged = takeHeaders(response, headers)
       announce()
@@ -76,6 +84,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
 
     end (...args: unknown[]): unknown {
       ending = true
+      if (!response.headersSent && held === null) tell(response.statusCode)
       if (!response.headersSent && held === null && !answer.streamed && isBody(args[0])) {
         announce()
         const replace = observer.replacement(response)
@@ -98,6 +107,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
 
     flushHeaders (): void {
       answer.streamed = true
+      if (!response.headersSent && held === null) tell(response.statusCode)
       release()
       Reflect.apply(flushHeaders, response, [])
     }

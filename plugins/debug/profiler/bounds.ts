@@ -7,6 +7,8 @@ export interface ProfileBounds {
   frames: number
   /** Characters of one string. */
   text: number
+  /** Characters of all strings together, before they are cut: looking for secrets in them takes time. */
+  texts: number
   /** Values of one structure (a body, the fields of a log line, a panel's data). */
   values: number
   /** Nesting of one structure. */
@@ -21,6 +23,7 @@ export const defaultProfileBounds: ProfileBounds = {
   exceptions: 20,
   frames: 50,
   text: 4000,
+  texts: 2_000_000,
   values: 2000,
   depth: 8,
   bytes: 1_048_576

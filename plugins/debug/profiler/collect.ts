@@ -4,14 +4,18 @@ import { getHeapStatistics } from 'node:v8'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from './answer.ts'
 import type { ProfileBounds } from './bounds.ts'
-import { hostName } from './access.ts'
-import { describeExceptions, type ChainLosses } from './exception-chain.ts'
-import { describeLifecycle } from './lifecycle.ts'
-import { Mask, type StandingSecrets } from './mask.ts'
+import { hostName, requestHost } from './access.ts'
+import { describeExceptions, type ChainLosses, type ExceptionChains } from './exception-chain.ts'
+import { attempt, isError, read, textOf } from './foreign-value.ts'
+import { type KnownSecrets, masked } from './known-secrets.ts'
+import { describeLifecycle, type Origins } from './lifecycle.ts'
+import { Mask, secretsLearned, valuesLearned } from './mask.ts'
+import { toMicroseconds } from './microseconds.ts'
 import type { Panel } from './panel.ts'
-import type { Dropped, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing } from './profile.ts'
-import type { Recorder } from './recorder.ts'
-import type { RouteTable } from './route-table.ts'
+import type { DispatchPointName, Dropped, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing } from './profile.ts'
+import type { Received } from './received.ts'
+import { notesKept, type Failure, type Recorder } from './recorder.ts'
+import type { Asked, RouteTable } from './route-table.ts'
 
 /** One request as the profiler holds it between its arrival and its profile. */
 export interface Exchange {
@@ -19,6 +23,7 @@ export interface Exchange {
   raw: IncomingMessage
   response: ServerResponse
   answer: Answer
+  received: Received | null
   /** Null until Fastify has made them, and for ever where it does not (a malformed URL). */
   request: FastifyRequest | null
   reply: FastifyReply | null
@@ -30,7 +35,7 @@ export interface Exchange {
 /** What collecting needs besides the exchange. */
 export interface CollectionParts {
   bounds: ProfileBounds
-  secrets: StandingSecrets
+  secrets: KnownSecrets | null
   routes: RouteTable
   panels: ReadonlyArray<Panel<unknown>>
   configuration: string
@@ -50,23 +55,22 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   mask.learnFromHeaders(requestHeaders)
   mask.learnFromHeaders(responseHeaders)
   mask.learnFromUrl(recorder.url)
-  for (const [name, value] of requestHeaders) if (name.toLowerCase() === 'referer') mask.learnFromUrl(value)
   for (const secret of recorder.secrets) mask.learn(secret)
-  mask.learnFrom(request?.body)
-  mask.learnFrom(request?.params)
-  mask.learnFrom(request?.query)
+  mask.droppedSecrets += recorder.droppedSecrets
+  for (const part of ['body', 'params', 'query']) mask.learnFrom(request === null ? null : read(request, part))
+  for (const url of [recorder.url, headerOf(requestHeaders, 'referer') ?? '']) mask.learnSpellings(url)
 
   const losses: ChainLosses = { exceptions: 0, frames: 0 }
-  const exceptions = describeExceptions(recorder.failures.map(({ error }) => error instanceof Error ? parts.toError(error) : error), mask, bounds, losses)
-  const duration = round(recorder.ended ?? recorder.now())
+  const chains = describeExceptions(recorder.failures.map(({ error }) => isError(error) ? attempt(() => parts.toError(error), error) : error), mask, bounds, losses)
+  const duration = toMicroseconds(recorder.ended ?? recorder.now())
   const { spans } = recorder
   // In place, and harmless when it is done twice: copies of spans were a third of what a profile costs.
   for (const span of spans) {
-    span.start = round(span.start)
-    span.duration = round(span.duration)
+    span.start = toMicroseconds(span.start)
+    span.duration = toMicroseconds(span.duration)
     if (span.detail !== null) span.detail = mask.text(span.detail)
   }
-  const host = headerOf(requestHeaders, 'host')
+  const host = requestHost(raw)
   const loop = performance.eventLoopUtilization(recorder.loopAtStart)
   const heap = getHeapStatistics()
   const profile: Profile = {
@@ -75,40 +79,40 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     parent: recorder.parent,
     time: recorder.time,
     duration,
-    status: response.headersSent ? response.statusCode : null,
+    status: response.headersSent ? answer.status : null,
     outcome: outcomeOf(exchange),
     method: recorder.method,
     url: mask.text(recorder.url),
     path: mask.text(pathOfUrl(recorder.url)),
     host: host === null ? null : mask.text(hostName(host)),
-    ip: request?.ip ?? recorder.remoteAddress,
+    ip: attempt(() => request?.ip, undefined) ?? recorder.remoteAddress,
     protocol: protocolOf(exchange),
     httpVersion: raw.httpVersion,
-    requestId: request === null ? null : mask.text(String(request.id)),
+    requestId: request === null ? null : mask.text(textOf(request.id)),
     request: {
       headers: requestHeaders.map(line => mask.header(line)),
       query: mask.record(queryOf(recorder.url)),
-      params: mask.record(request?.params),
+      params: mask.record(request === null ? null : read(request, 'params')),
       cookies: cookiesOf(requestHeaders, mask),
-      body: mask.value(request?.body),
+      body: mask.value(request === null ? null : read(request, 'body')),
       contentType: headerOf(requestHeaders, 'content-type'),
-      bodySize: bodySizeOf(requestHeaders)
+      bodySize: exchange.received?.bytes ?? null
     },
     response: {
-      headers: responseHeaders.map(line => mask.header(line)),
+      headers: responseHeaders.map(line => mask.responseHeader(line, recorder.token)),
       contentType: headerOf(responseHeaders, 'content-type'),
       bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
       streamed: answer.streamed
     },
-    exceptions,
+    exceptions: chains.list,
     logs: recorder.lines.map(({ start, line }) => logLine(start, line, mask)),
     spans,
-    lifecycle: describeLifecycle(spans, recorder.marks, thrownBy(exchange, exceptions)),
+    lifecycle: describeLifecycle(spans, recorder.marks, originsOf(recorder.failures, chains)),
     routing: routingOf(exchange, parts.routes, mask),
     eventLoop: {
       utilization: Math.round(loop.utilization * 1000) / 1000,
-      active: round(loop.active),
-      idle: round(loop.idle)
+      active: toMicroseconds(loop.active),
+      idle: toMicroseconds(loop.idle)
     },
     memory: {
       heapUsedAtStart: recorder.heapAtStart,
@@ -119,7 +123,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     process: { id: process.pid, startedAt: processStart },
     configuration: parts.configuration,
     dropped: [],
-    notes: recorder.notes.map(note => mask.text(note)),
+    notes: recorder.notes.map(note => mask.text(textOf(note))),
     cost: { trace: Math.round(recorder.ownTime * 1000), collect: 0, store: 0 },
     labels: {},
     panels: {}
@@ -127,6 +131,17 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
   profile.dropped = droppedOf(recorder, losses, mask, bounds)
   profile.cost.collect = Math.round((performance.now() - before) * 1000)
+  return profile
+}
+
+/** The profile of a request of which something cannot be read: that it came and how it was answered, and no more. */
+export function collectBare (exchange: Exchange, parts: CollectionParts, failure: string): Profile {
+  const { recorder } = exchange
+  recorder.forget()
+  recorder.note(`The profiler could not read all of this request (${failure}), and kept only its head. The log says why.`)
+  const profile = collect({ ...exchange, request: null, reply: null }, { ...parts, panels: [] })
+  profile.routing = attempt(() => routingOf(exchange, parts.routes, new Mask(parts.bounds, null)), profile.routing)
+  if (profile.routing.matched !== null) profile.routing.matched.params = {}
   return profile
 }
 
@@ -143,7 +158,7 @@ function collectPanels (
       profile.panels[panel.name] = mask.value(data)
       for (const [name, value] of Object.entries(panel.labels?.(data) ?? {})) profile.labels[name] = mask.text(value)
     } catch (error) {
-      profile.notes.push(mask.text(`The panel "${panel.name}" failed to collect: ${String(error)}`))
+      profile.notes.push(mask.text(`The panel "${panel.name}" failed to collect: ${textOf(error)}`))
     }
   }
 }
@@ -154,25 +169,42 @@ function droppedOf (recorder: Recorder, losses: ChainLosses, mask: Mask, bounds:
     { what: 'logs', count: recorder.droppedLines, why: `A profile holds ${bounds.logs} log lines.` },
     { what: 'exceptions', count: losses.exceptions + recorder.droppedFailures, why: `A profile holds ${bounds.exceptions} exceptions.` },
     { what: 'frames', count: losses.frames, why: `An exception holds ${bounds.frames} frames.` },
-    { what: 'values', count: mask.dropped, why: `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.` }
+    { what: 'values', count: mask.dropped, why: `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.` },
+    { what: 'notes', count: recorder.droppedNotes, why: `A profile holds ${notesKept} notes.` },
+    { what: 'texts', count: mask.droppedTexts, why: `A profile holds ${bounds.texts} characters in which secrets are looked for.` },
+    {
+      what: 'secrets',
+      count: mask.droppedSecrets,
+      why: `A profile knows ${secretsLearned} secrets, and shows no text where there are more.`
+    },
+    {
+      what: 'values that may be secrets',
+      count: mask.droppedLessons,
+      why: `Secrets are looked for in ${valuesLearned} values, and no text is shown where there are more.`
+    }
   ]
   return candidates.filter(({ count }) => count > 0)
 }
 
-/** Finds for each failed span the exception it threw: causes and members stand between those thrown. */
-function thrownBy ({ recorder }: Exchange, exceptions: Profile['exceptions']): Map<number | null, number> {
-  const roots = exceptions.flatMap((exception, index) => exception.relation === 'thrown' ? [index] : [])
-  const map = new Map<number | null, number>()
-  roots.forEach((index, position) => {
-    const span = recorder.failures[position]?.span ?? null
-    if (!map.has(span)) map.set(span, index)
+/** Finds for each failed span and phase the exception it threw, and tells the exceptions of their spans. */
+function originsOf (failures: readonly Failure[], { list, thrown }: ExceptionChains): Origins {
+  const spans = new Map<number, number>()
+  const phases = new Map<DispatchPointName, number>()
+  failures.forEach((failure, position) => {
+    const index = thrown[position] ?? -1
+    const exception = list[index]
+    if (exception === undefined) return
+    exception.spans = failure.spans
+    exception.handlers = failure.handlers
+    for (const span of failure.spans) spans.set(span, index)
+    if (failure.phase !== null) phases.set(failure.phase, index)
   })
-  return map
+  return { spans, phases }
 }
 
 /** Fastify's own answer where there is one: behind a proxy it may know better. */
 export function protocolOf ({ raw, request }: Exchange): Profile['protocol'] {
-  return request?.protocol ?? ('encrypted' in raw.socket ? 'https' : 'http')
+  return attempt(() => request?.protocol, undefined) ?? ('encrypted' in raw.socket ? 'https' : 'http')
 }
 
 function outcomeOf ({ raw, response, hijacked, finished }: Exchange): Outcome {
@@ -180,11 +212,11 @@ function outcomeOf ({ raw, response, hijacked, finished }: Exchange): Outcome {
   return response.closed || raw.socket.destroyed ? 'aborted' : 'unfinished'
 }
 
-function routingOf ({ request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {
+function routingOf ({ raw, request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {
   const pattern = request === null || request.is404 ? undefined : request.routeOptions.url
   const count = routes.routes.length
   if (pattern !== undefined && request !== null) {
-    const route = routes.find(recorder.method, pattern)
+    const route = routes.find(request.routeOptions.config)
     const matched: MatchedRoute = {
       // What the table says of it comes below; it knows no route that was added before the profiler.
       method: [recorder.method],
@@ -194,11 +226,15 @@ function routingOf ({ request, recorder }: Exchange, routes: RouteTable, mask: M
       plugin: null,
       location: null,
       ...route,
-      params: mask.record(request.params)
+      params: mask.record(read(request, 'params'))
     }
     return { matched, nearMisses: [], routes: count }
   }
-  return { matched: null, nearMisses: routes.nearMisses(recorder.method, pathOfUrl(recorder.url)), routes: count }
+  return { matched: null, nearMisses: routes.nearMisses(askedOf(raw, recorder)), routes: count }
+}
+
+function askedOf (raw: IncomingMessage, { method, url }: Recorder): Asked {
+  return { method, path: pathOfUrl(url), host: requestHost(raw) ?? '', version: String(raw.headers['accept-version'] ?? '') }
 }
 
 /** What every line has, and a profile says once or in a place of its own. */
@@ -213,7 +249,7 @@ function logLine (start: number, line: string, mask: Mask): LogLine {
   }
   return {
     level: typeof level === 'number' ? level : 30,
-    start: round(start),
+    start: toMicroseconds(start),
     message: typeof msg === 'string' ? mask.text(msg) : '',
     fields
   }
@@ -259,14 +295,9 @@ function cookiesOf (lines: readonly HeaderLine[], mask: Mask): Record<string, st
   const cookies: Array<[string, string]> = []
   for (const [name, value] of lines) {
     if (name.toLowerCase() !== 'cookie') continue
-    for (const pair of value.split(';')) cookies.push([mask.text(pair.replace(/=.*/s, '').trim()), '[masked]'])
+    for (const pair of value.split(';')) cookies.push([mask.text(pair.replace(/=.*/s, '').trim()), masked])
   }
   return Object.fromEntries(cookies)
-}
-
-function bodySizeOf (lines: readonly HeaderLine[]): number | null {
-  const length = headerOf(lines, 'content-length')
-  return length === null ? null : Number(length)
 }
 
 /** The raw path: no query, no fragment, an absolute-form target reduced to its path. */
@@ -285,9 +316,4 @@ function queryOf (url: string): Record<string, Json> {
     else query.set(name, [known, value])
   }
   return Object.fromEntries(query)
-}
-
-/** Microseconds are as exact as it gets. */
-function round (milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000
 }

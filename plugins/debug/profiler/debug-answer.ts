@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Exchange } from './collect.ts'
+import { endOfBody } from './end-of-body.ts'
 import { isNavigation, preferredForm } from './negotiation.ts'
 import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Json, Profile } from './profile.ts'
@@ -11,16 +12,20 @@ import { renderToolbar } from './views/toolbar.ts'
 /** What is done to an answer on its way to somebody who may see diagnostics. */
 export type Diagnosis = 'error-page' | 'error-markdown' | 'problem' | 'toolbar'
 
+/** Headers of answers whose bodies are not what a browser shows. */
+const untouched = ['content-encoding', 'content-disposition', 'content-range']
+
 /** What an answer is to carry, or null to leave it as it is; asked when its head is known and its body is not. */
 export function diagnose ({ raw, request, recorder, hijacked }: Exchange, response: ServerResponse): Diagnosis | null {
   const { statusCode } = response
   if (hijacked || raw.method === 'HEAD' || statusCode < 200 || statusCode === 204 || statusCode === 304) return null
-  if (response.hasHeader('content-encoding') || response.hasHeader('content-disposition')) return null
+  // A part of a page is put together with others by whoever asked for it.
+  if (statusCode === 206 || untouched.some(name => response.hasHeader(name))) return null
   const type = String(response.getHeader('content-type') ?? '')
   const isHtml = /^text\/html\b/i.test(type)
   if (statusCode >= 400) {
-    // A page that a handler chose to answer with an error's status (a form with mistakes) is no accident.
-    const isAccident = recorder.failures.length > 0 || request === null || request.is404 || !isHtml
+    // What a handler chose to answer with an error's status (a form with mistakes, "no such user") is no accident.
+    const isAccident = recorder.failures.length > 0 || request === null || request.is404
     const form = preferredForm(raw)
     if (isAccident && form === 'html' && isNavigation(raw)) return 'error-page'
     if (isAccident && form === 'markdown') return 'error-markdown'
@@ -55,8 +60,8 @@ export function diagnosticBody (
 
 function withToolbar (body: Buffer, tag: string): Buffer | null {
   // Read as text of one byte a character, so that places in it are places in the body.
-  const end = [...body.toString('latin1').matchAll(/<\/body\s*>/gi)].at(-1)?.index
-  return end === undefined ? null : Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
+  const end = endOfBody(body.toString('latin1'))
+  return end === null ? null : Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
 }
 
 function withExceptions (body: Buffer, profile: Profile, link: string): Buffer | null {

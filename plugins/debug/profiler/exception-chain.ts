@@ -1,4 +1,5 @@
 import type { ProfileBounds } from './bounds.ts'
+import { attempt, isError, nameOfError, read, textOf } from './foreign-value.ts'
 import type { Mask } from './mask.ts'
 import type { Exception } from './profile.ts'
 import { parseStack } from './stack-frames.ts'
@@ -11,26 +12,33 @@ export interface ChainLosses {
   frames: number
 }
 
-/** Everything that was thrown, with its causes and members, as a flat list in reading order. */
-export function describeExceptions (thrown: readonly unknown[], mask: Mask, bounds: ProfileBounds, losses: ChainLosses): Exception[] {
-  const list: Exception[] = []
-  const seen = new Set<unknown>()
+/** The exceptions of a profile, and where among them what was thrown stands; null where there was no room for it. */
+export interface ExceptionChains {
+  list: Exception[]
+  thrown: Array<number | null>
+}
 
-  function add (error: unknown, relation: Exception['relation'], parent: number | null): number | null {
-    if (seen.has(error)) return null
+/** Everything that was thrown, with its causes and members, as a flat list in reading order. */
+export function describeExceptions (thrown: readonly unknown[], mask: Mask, bounds: ProfileBounds, losses: ChainLosses): ExceptionChains {
+  const list: Exception[] = []
+  const indexes = new Map<unknown, number>()
+
+  function add (error: unknown, relation: Exception['relation'], parent: number | null): void {
+    if (indexes.has(error)) return
     if (list.length >= bounds.exceptions) {
       losses.exceptions++
-      return null
+      return
     }
-    seen.add(error)
     const index = list.push(describe(error, relation, parent, mask, bounds, losses)) - 1
-    if (error instanceof AggregateError) for (const member of error.errors) add(member, 'member', index)
-    if (error instanceof Error && error.cause !== undefined && error.cause !== null) add(error.cause, 'cause', index)
-    return index
+    indexes.set(error, index)
+    if (!isError(error)) return
+    for (const member of membersOf(error)) add(member, 'member', index)
+    const cause = read(error, 'cause')
+    if (cause !== undefined && cause !== null) add(cause, 'cause', index)
   }
 
   for (const error of thrown) add(error, 'thrown', null)
-  return list
+  return { list, thrown: thrown.map(error => indexes.get(error) ?? null) }
 }
 
 function describe (
@@ -41,7 +49,7 @@ function describe (
   bounds: ProfileBounds,
   losses: ChainLosses
 ): Exception {
-  if (!(error instanceof Error)) {
+  if (!isError(error)) {
     return {
       class: error === null ? 'null' : typeof error,
       message: typeof error === 'string' ? mask.text(error) : JSON.stringify(mask.value(error)),
@@ -53,17 +61,17 @@ function describe (
       frames: []
     }
   }
-  const message = String(error.message)
-  const stack = typeof error.stack === 'string' ? error.stack : ''
-  const { frames, dropped } = parseStack(stack, message, bounds.frames)
+  const message = textOf(read(error, 'message'))
+  const stack = read(error, 'stack')
+  const { frames, dropped } = parseStack(typeof stack === 'string' ? stack : '', message, bounds.frames)
   losses.frames += dropped
   const properties: Record<string, unknown> = {}
-  for (const key of Object.keys(error)) {
-    if (!standard.has(key)) properties[key] = Reflect.get(error, key)
+  for (const key of attempt(() => Object.keys(error), [])) {
+    if (!standard.has(key)) properties[key] = read(error, key)
   }
-  const code: unknown = Reflect.get(error, 'code')
+  const code = read(error, 'code')
   return {
-    class: className(error),
+    class: mask.text(nameOfError(error)),
     message: mask.text(message),
     code: typeof code === 'string' || typeof code === 'number' ? mask.text(String(code)) : null,
     statusCode: statusOf(error),
@@ -74,17 +82,17 @@ function describe (
   }
 }
 
-/** The name a person knows it by: that of the class, unless the error was given one of its own. */
-function className (error: Error): string {
-  const { name } = error
-  if (typeof name === 'string' && name !== '' && name !== 'Error') return name
-  return error.constructor?.name || 'Error'
+/** What an AggregateError holds. */
+function membersOf (error: Error): readonly unknown[] {
+  if (!(error instanceof AggregateError)) return []
+  const members = read(error, 'errors')
+  return attempt(() => Array.isArray(members), false) && Array.isArray(members) ? members : []
 }
 
 /** The status an error asks for. */
 function statusOf (error: Error): number | null {
   for (const key of ['statusCode', 'status']) {
-    const status: unknown = Reflect.get(error, key)
+    const status = read(error, key)
     if (typeof status === 'number' && status >= 400 && status <= 599) return status
   }
   return null

@@ -5,14 +5,15 @@ import fp from 'fastify-plugin'
 import { Access } from './access.ts'
 import { watchArrivals } from './arrival.ts'
 import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './bounds.ts'
+import { knownSecrets } from './known-secrets.ts'
 import { profiledLogger } from './log-recorder.ts'
-import { environmentSecrets, standingSecrets } from './mask.ts'
 import type { Panel } from './panel.ts'
 import type { Json } from './profile.ts'
 import { Profiler } from './profiler.ts'
 import { profilerRoutes } from './profiler-routes.ts'
 import { ProfileStore } from './profile-store.ts'
 import { addRequestHooks, followRequestLoggers, loggerNote } from './request-hooks.ts'
+import { environmentSecrets } from './sensitive-names.ts'
 import { trace } from './tracer.ts'
 import type { Recorder } from './recorder.ts'
 import { builtInPanels } from './views/panels/built-in.ts'
@@ -82,7 +83,7 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
     complain,
     store: new ProfileStore({ directory, bounds: { ...defaultStoreBounds, ...options.storeBounds }, complain }),
     access: new Access({ allow: options.allow ?? [], isTrustedHost: options.isTrustedHost ?? (() => false) }),
-    secrets: standingSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
+    secrets: knownSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
     editorUrl: options.editorUrl ?? null,
     linkOrigin: options.linkOrigin ?? null,
     root: options.root ?? process.cwd(),
@@ -99,7 +100,8 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
       return instance.recorderOf(this.raw) ?? null
     }
   })
-  app.register(profilerRoutes, { profiler: instance, base, panels, labels: options.labels ?? [] })
+  // Whoever looks at profiles writes no lines into the application's log.
+  app.register(profilerRoutes, { profiler: instance, base, panels, labels: options.labels ?? [], logLevel: 'warn' })
   watchArrivals(app, (raw, response) => { instance.arrive(raw, response) })
   addRequestHooks(app, instance)
   followRequestLoggers(app, instance)
@@ -141,7 +143,7 @@ export function profiledOptions<Options extends FastifyServerOptions> (options: 
       if (server.hasDecorator('profiler')) {
         server.profiler.enter(request, reply)
         // The request is Fastify's barest: it has no decorators.
-        server.profiler.recorderOf(request.raw)?.fail(error, null)
+        server.profiler.recorderOf(request.raw)?.failing(error)
       }
       if (frameworkErrors !== undefined) return frameworkErrors(error, request, reply)
       answerAsFastify(error, reply.raw)
@@ -161,6 +163,8 @@ export default fp(profiler, { name: 'profiler', fastify: '5.x' })
 export { currentRecorder } from './current-recorder.ts'
 export { captureCallSite, isForeign, originalLocation } from './call-site.ts'
 export { profiledLogger, recordedLogger } from './log-recorder.ts'
+export { masked } from './known-secrets.ts'
+export { toMicroseconds } from './microseconds.ts'
 export type { Panel, PanelView, ViewContext, FinishedRequest, Badge, ToolbarItem, Tone } from './panel.ts'
 export type { Profile, Json, Span, SpanKind, Location } from './profile.ts'
 export type { Recorder, SpanDescription, OpenSpan } from './recorder.ts'

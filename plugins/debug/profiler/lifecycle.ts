@@ -1,3 +1,4 @@
+import { toMicroseconds } from './microseconds.ts'
 import { dispatchPointNames } from './profile.ts'
 import type { DispatchPoint, DispatchPointName, Interruption, Span } from './profile.ts'
 
@@ -10,43 +11,43 @@ const hooks: Record<DispatchPointName, string[]> = {
   'kernel.finish_request': ['onResponse']
 }
 
-/** Which exception each failed span threw: index by span id; under null, one that no span threw. */
-export type ThrownBy = ReadonlyMap<number | null, number>
+/** Where the exceptions of a profile came from, by their index there. */
+export interface Origins {
+  /** By span id. */
+  spans: ReadonlyMap<number, number>
+  /** Fastify itself failed, in this dispatch point. */
+  phases: ReadonlyMap<DispatchPointName, number>
+}
 
 /** The five dispatch points of a request: when each came, what listened, and which was interrupted by what. */
 export function describeLifecycle (
   spans: readonly Span[],
   marks: ReadonlyMap<DispatchPointName, number>,
-  thrownBy: ThrownBy
+  origins: Origins
 ): DispatchPoint[] {
-  const points = dispatchPointNames.map(name => describePoint(name, spans, marks, thrownBy))
-  const stray = thrownBy.get(null)
-  // Fastify itself failed: on the URL before any hook, or on the input before the controller.
-  if (stray !== undefined && points.every(point => point.interrupted === null)) {
-    const [request, controller] = points
-    const failed = request?.start === null ? request : controller
-    if (failed !== undefined) failed.interrupted = { span: null, exception: stray }
-  }
-  return points
+  return dispatchPointNames.map(name => describePoint(name, spans, marks, origins))
 }
 
 function describePoint (
   name: DispatchPointName,
   spans: readonly Span[],
   marks: ReadonlyMap<DispatchPointName, number>,
-  thrownBy: ThrownBy
+  origins: Origins
 ): DispatchPoint {
   const listeners: number[] = []
   let start = marks.get(name) ?? null
   let end = start
   let interrupted: Interruption | null = null
   spans.forEach((span, id) => {
-    if (span.dispatchPoint !== name || span.kind !== 'hook') return
-    listeners.push(id)
+    if (span.dispatchPoint !== name || (span.kind !== 'hook' && span.kind !== 'validation')) return
+    if (span.kind === 'hook') listeners.push(id)
     start = Math.min(start ?? span.start, span.start)
     end = Math.max(end ?? 0, span.start + span.duration)
     const stopped = span.outcome === 'threw' || (span.outcome === 'replied' && name !== 'kernel.response')
-    if (stopped && interrupted === null) interrupted = { span: id, exception: thrownBy.get(id) ?? null }
+    if (stopped && interrupted === null) interrupted = { span: id, exception: span.outcome === 'threw' ? origins.spans.get(id) ?? null : null }
   })
-  return { name, hooks: hooks[name], start, duration: start === null || end === null ? null : end - start, listeners, interrupted }
+  const failed = origins.phases.get(name)
+  if (interrupted === null && failed !== undefined) interrupted = { span: null, exception: failed }
+  const duration = start === null || end === null ? null : toMicroseconds(end - start)
+  return { name, hooks: hooks[name], start: start === null ? null : toMicroseconds(start), duration, listeners, interrupted }
 }

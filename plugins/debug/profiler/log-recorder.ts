@@ -1,25 +1,69 @@
 import type { FastifyServerOptions } from 'fastify'
-import { destination, multistream, symbols, transport } from 'pino'
-import type { DestinationStream, LoggerOptions, StreamEntry } from 'pino'
+import { destination, symbols, transport } from 'pino'
+import type { DestinationStream, Logger, LoggerOptions } from 'pino'
 import { currentRecorder } from './current-recorder.ts'
 import type { Recorder } from './recorder.ts'
 
 const recorderOfLogger = Symbol('profiler.recorder')
-const recordsLines = Symbol('profiler.recordsLines')
+const levelOfLogger = Symbol('profiler.level')
 
-/** Pino hands a stream that has this the logger a line came from. */
+/** Pino tells a stream that has this what a line was made of. */
 const wantsMetadata = Symbol.for('pino.metadata')
 
-interface LineRecorder extends DestinationStream {
-  lastLogger?: object
+interface Metadata {
+  lastLevel?: number
+  lastLogger?: Logger<string>
+  lastObj?: unknown
+  lastMsg?: unknown
+  lastTime?: unknown
 }
 
-/** Receives every line of every level, and gives it to the request whose logger wrote it. */
-const lineRecorder: LineRecorder = Object.assign<DestinationStream, object>({
-  write (line: string) {
-    recorderFor(lineRecorder.lastLogger)?.line(line)
+/** Stands before an application's stream: gives every line to the request it was written for, and passes it on. */
+class RecordingStream implements DestinationStream, Metadata {
+  readonly [wantsMetadata] = true
+  declare lastLevel?: number
+  declare lastLogger?: Logger<string>
+  declare lastObj?: unknown
+  declare lastMsg?: unknown
+  declare lastTime?: unknown
+  readonly #stream: DestinationStream | null
+  readonly #level: string | null
+
+  /** Passes on lines of this level and above; null: all that come. */
+  constructor (stream: DestinationStream | null, level: string | null) {
+    this.#stream = stream
+    this.#level = level
   }
-}, { [wantsMetadata]: true })
+
+  /** Whether lines come here that the application does not want to see. */
+  get isComplete (): boolean {
+    return this.#level !== null
+  }
+
+  write (line: string): void {
+    recorderFor(this.lastLogger)?.line(line)
+    const stream = this.#stream
+    if (stream === null || !this.#isWanted()) return
+    if (wantsMetadata in stream) {
+      const { lastLevel, lastLogger, lastObj, lastMsg, lastTime } = this
+      Object.assign(stream, { lastLevel, lastLogger, lastObj, lastMsg, lastTime })
+    }
+    stream.write(line)
+  }
+
+  /** Pino asks for it before a process ends. */
+  flushSync (): void {
+    const flushSync: unknown = Reflect.get(this.#stream ?? {}, 'flushSync')
+    if (typeof flushSync === 'function') Reflect.apply(flushSync, this.#stream, [])
+  }
+
+  #isWanted (): boolean {
+    const { lastLevel, lastLogger } = this
+    if (this.#level === null || lastLevel === undefined || lastLogger === undefined) return true
+    const level: unknown = Reflect.get(lastLogger, levelOfLogger)
+    return lastLevel >= Number(lastLogger.levels.values[typeof level === 'string' ? level : this.#level])
+  }
+}
 
 /** A child of a request's logger inherits the mark through its prototype; a logger of the application's own has none. */
 function recorderFor (logger: object = {}): Recorder | undefined {
@@ -42,17 +86,12 @@ export interface RecordedLogger {
  * level it had. `output` is the application's own stream, stdout if there is none.
  */
 export function recordedLogger (level = 'info', output: DestinationStream = destination(1)): RecordedLogger {
-  return recorded({ level, stream: output })
-}
-
-function recorded (...outputs: Array<StreamEntry<string>>): RecordedLogger {
-  const stream = multistream<string>([{ level: 'trace', stream: lineRecorder }, ...outputs])
-  return { level: 'trace', stream: Object.assign(stream, { [recordsLines]: true }) }
+  return { level: 'trace', stream: new RecordingStream(output, level) }
 }
 
 /** The `logger` option of the Fastify constructor, made so that the profiler sees every level. */
 export function profiledLogger (logger: FastifyServerOptions['logger']): LoggerOptions & { stream: DestinationStream } {
-  if (logger === undefined || logger === false) return recorded()
+  if (logger === undefined || logger === false) return { level: 'trace', stream: new RecordingStream(null, 'silent') }
   if (logger === true) return recordedLogger()
   const { transport: target, stream, file, level, ...options } = logger
   const output = stream ?? (file !== undefined ? destination(file) : target !== undefined ? transport(target) : destination(1))
@@ -64,26 +103,22 @@ export function markLogger (logger: object, recorder: Recorder): void {
   Object.defineProperty(logger, recorderOfLogger, { value: recorder, configurable: true })
 }
 
-/** Whether an application's logger has the profiler's stream. */
-export function recordsEveryLevel (logger: object): boolean {
-  const stream = streamOf(logger)
-  return stream !== null && recordsLines in stream
+/** Says from which level on a logger's lines are wanted by the application, where that is a level of its own. */
+export function limitLogger (logger: object, level: string): void {
+  Object.defineProperty(logger, levelOfLogger, { value: level, configurable: true })
 }
 
-/** For a request's logger without it: lets the request see at least the lines that the logger's level lets through. */
-export function recordLinesOf (logger: object, recorder: Recorder): void {
+/** Whether a logger gives the profiler the lines of every level. */
+export function recordsEveryLevel (logger: object): boolean {
   const stream = streamOf(logger)
-  if (stream === null) return
-  const tee: DestinationStream = Object.create(stream, {
-    write: {
-      value (line: string): void {
-        recorder.line(line)
-        // A stream that is told of each line's level finds it on itself, any other needs its own state.
-        Reflect.apply(stream.write, wantsMetadata in stream ? tee : stream, [line])
-      }
-    }
-  })
-  Object.defineProperty(logger, symbols.streamSym, { value: tee })
+  return stream instanceof RecordingStream && stream.isComplete
+}
+
+/** Lets the profiler see at least the lines that a logger's level lets through, and those of loggers made from it. */
+export function recordLinesOf (logger: object): void {
+  const stream = streamOf(logger)
+  if (stream === null || stream instanceof RecordingStream) return
+  Object.defineProperty(logger, symbols.streamSym, { value: new RecordingStream(stream, null), configurable: true, writable: true })
 }
 
 /** Where a logger of pino's writes; null for any other, and for none. */

@@ -1,76 +1,47 @@
 import type { ProfileBounds } from './bounds.ts'
+import { attempt, nameOfError, read, textOf } from './foreign-value.ts'
+import { canBeFound, hideKnown, knownSecrets, longestSearched, masked, type KnownSecrets } from './known-secrets.ts'
 import type { HeaderLine, Json } from './profile.ts'
+import { findSecrets } from './secret-forms.ts'
+import { isSensitiveName, isSensitiveParameter } from './sensitive-names.ts'
 
-/** What stands in place of a secret. */
-export const masked = '[masked]'
+/** Headers that the profiler itself makes, anew for each answer: nothing in them looks like a secret that is not known. */
+const ownHeaders = new Set(['x-debug-token', 'x-debug-token-link'])
 
-const sensitive = new RegExp([
-  'pass(?:word|wd|phrase|code)?$', 'password', 'passwd', 'passphrase', 'pwd', 'secret', 'token', 'authorization',
-  '^auth$', 'credential', 'cookie', 'session', '^sid$', 'csrf', 'xsrf', 'signature', '^sig$', '^hmac', 'otp$', '^pin$',
-  'cvv', 'cvc', 'creditcard', 'cardnumber', 'iban', '^ssn$', 'bearer', 'jwt', '^key$',
-  '(?:api|access|private|secret|signing|encryption|master|license|client|account|app|x)keys?$'
-].join('|'))
+/** Stands for a text in which secrets could not be looked for. */
+const leftOut = '[left out]'
 
-/** Names that sound like secrets and are none. */
-const harmless = new Set(['xdebugtoken', 'xdebugtokenlink', 'tokentype'])
+/** More secrets than a request has use for; with more, none is looked for and all text left out. */
+export const secretsLearned = 1000
 
-const verdicts = new Map<string, boolean>()
+/** Values of bodies, queries and parameters in all that are looked at for secrets. */
+export const valuesLearned = 100_000
 
-/** Whether what stands under this name (a header, a field, a parameter, a variable) is nobody's business. */
-export function isSensitiveName (name: string): boolean {
-  const known = verdicts.get(name)
-  if (known !== undefined) return known
-  const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '')
-  const verdict = sensitive.test(plain) && !harmless.has(plain)
-  // Names come from requests: what is remembered must not grow with them.
-  if (verdicts.size < 1000 && name.length < 100) verdicts.set(name, verdict)
-  return verdict
-}
+/** Deeper than anybody nests, and far from where the stack ends. */
+const depthLearned = 100
 
-/** Shorter ones would be found in every other word. */
-const shortestSecret = 6
+/** Texts in which nothing looks like a secret: most of what requests carry was in an earlier one, too. */
+const plain = new Set<string>()
+const plainKept = 2000
+const longestPlain = 200
 
-/** Variables of shells and desktops whose names only sound like secrets: a folder is no password. */
-const harmlessVariable = /^(?:OLD)?PWD$|^(?:XDG|DESKTOP|DBUS|GDM)_|_SOCK$/
-
-/** The values of the environment that must never be shown, found by their names and in URLs with a password. */
-export function environmentSecrets (environment: Record<string, string | undefined>): string[] {
-  const secrets: string[] = []
-  for (const [name, value = ''] of Object.entries(environment)) {
-    if (isSensitiveName(name) && value.length >= 8 && !harmlessVariable.test(name)) secrets.push(value)
-    const password = /^[\w+.-]+:\/\/[^\s:/@]*:([^\s@]+)@/.exec(value)?.[1]
-    if (password !== undefined) secrets.push(password)
+function hideWhatLooksSecret (text: string): string {
+  if (plain.has(text)) return text
+  const places = findSecrets(text)
+  if (places.length === 0) {
+    if (text.length <= longestPlain) {
+      if (plain.size >= plainKept) plain.clear()
+      plain.add(text)
+    }
+    return text
   }
-  return secrets
-}
-
-const scheme = /\b(Bearer|Basic|Digest|Negotiate)\s+[\w.~+/=-]{6,}/gi
-const webToken = /\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g
-const userInfo = /([a-z][\w+.-]*:\/\/[^\s:/@]*:)[^\s@/]+@/gi
-const pair = /([\w.[\]-]{2,60})(=|%3D)([^\s&#;"'<>%,)\\]+)/gi
-const member = /(\\?["'])([\w.-]{2,60})\1(\s*:\s*)(\\?["'])(.*?)\4/g
-const labelled = /\b([\w-]{2,40})(:\s+)([^\s"'&;,]+)/g
-
-/** Secrets that hold for all requests, made ready once. */
-export interface StandingSecrets {
-  texts: readonly string[]
-  pattern: RegExp | null
-}
-
-/** Makes secrets ready to be masked in every request. */
-export function standingSecrets (secrets: readonly string[]): StandingSecrets {
-  const texts = secrets.filter(canBeFound).flatMap(secret => [secret, encode(secret)])
-  return { texts, pattern: texts.length === 0 ? null : patternOf(texts) }
-}
-
-function canBeFound ({ length }: string): boolean {
-  return length >= shortestSecret && length <= 8192
-}
-
-/** One pattern of all secrets, the longest first, so that none is masked in part. */
-function patternOf (secrets: readonly string[]): RegExp {
-  const sorted = [...new Set(secrets)].sort((one, other) => other.length - one.length)
-  return new RegExp(sorted.map(secret => secret.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|'), 'g')
+  let result = ''
+  let at = 0
+  for (const [from, to] of places) {
+    result += text.slice(at, from) + masked
+    at = to
+  }
+  return result + text.slice(at)
 }
 
 /**
@@ -79,40 +50,45 @@ function patternOf (secrets: readonly string[]): RegExp {
  */
 export class Mask {
   readonly #bounds: ProfileBounds
-  readonly #standing: StandingSecrets
+  /** Those that hold for all requests. */
+  readonly #standing: KnownSecrets | null
   /** Those of this request. */
   readonly #secrets = new Set<string>()
-  #known: RegExp | null
+  #known: KnownSecrets | null = null
+  #isKnownCurrent = true
+  #hasNumbers = false
+  #valuesLeft = valuesLearned
+  #textLeft: number
+  readonly #seen: ReadonlyArray<Set<object>> = [new Set(), new Set()]
   /** Values left out because a structure held too many of them. */
   dropped = 0
+  /** Texts left out because there were too many to look for secrets in. */
+  droppedTexts = 0
+  /** Secrets that are not looked for, because there were too many. */
+  droppedSecrets = 0
+  /** Values in which no secrets were looked for, because there were too many. */
+  droppedLessons = 0
 
-  constructor (bounds: ProfileBounds, secrets: StandingSecrets) {
+  constructor (bounds: ProfileBounds, secrets: KnownSecrets | null) {
     this.#bounds = bounds
     this.#standing = secrets
-    this.#known = secrets.pattern
+    this.#textLeft = bounds.texts
   }
 
   /** From now on this text is masked wherever it stands. */
   learn (secret: string): void {
-    if (!canBeFound(secret) || this.#secrets.size >= 500) return
+    if (!canBeFound(secret) || this.#secrets.has(secret)) return
+    if (this.#secrets.size >= secretsLearned) {
+      this.droppedSecrets++
+      return
+    }
     this.#secrets.add(secret)
-    this.#secrets.add(encode(secret))
-    this.#known = null
+    this.#isKnownCurrent = false
   }
 
   /** Learns every secret of a structure by the names in it. */
-  learnFrom (value: unknown, name = '', depth = 0): void {
-    if (depth > this.#bounds.depth) return
-    if (typeof value === 'string') {
-      if (isSensitiveName(name)) this.learn(value)
-      return
-    }
-    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return
-    let count = 0
-    for (const key of Object.keys(value)) {
-      if (++count > this.#bounds.values) return
-      this.learnFrom(read(value, key), Array.isArray(value) || isSensitiveName(name) ? name : key, depth + 1)
-    }
+  learnFrom (value: unknown): void {
+    attempt(() => this.#learnFrom(value, '', 0), undefined)
   }
 
   /** Learns from raw header lines, from the secrets inside cookies and credentials too. */
@@ -122,16 +98,26 @@ export class Mask {
       if (lower === 'cookie') for (const part of value.split(';')) this.#learnCookie(part)
       else if (lower === 'set-cookie') this.#learnCookie(value.replace(/;.*/s, ''))
       else if (lower === 'authorization' || lower === 'proxy-authorization') this.#learnCredentials(value)
+      else if (lower === 'referer' || lower === 'location') this.learnFromUrl(value)
       else if (isSensitiveName(name)) this.learn(value)
     }
   }
 
   /** Learns the secrets among a URL's parameters. */
   learnFromUrl (url: string): void {
-    const query = url.indexOf('?')
-    if (query === -1) return
-    for (const [name, value] of new URLSearchParams(url.slice(query + 1))) {
-      if (isSensitiveName(name)) this.learn(value)
+    for (const part of url.split(/[?#]/).slice(1)) {
+      for (const [name, value] of new URLSearchParams(part)) {
+        if (isSensitiveParameter(name, value)) this.learn(value)
+      }
+    }
+  }
+
+  /** Learns how the secrets that are known by now are spelled in a URL: any letter of it may be encoded. */
+  learnSpellings (url: string): void {
+    if (this.#secrets.size === 0 || !/[%+]/.test(url)) return
+    for (const part of url.split(/[/?&=#;]/)) {
+      const decoded = decode(part.replaceAll('+', ' '))
+      if (decoded !== part && this.#hideKnown(decoded) !== decoded) this.learn(part)
     }
   }
 
@@ -150,15 +136,22 @@ export class Mask {
     return [name, isSensitiveName(name) ? masked : this.text(value)]
   }
 
+  /** The same for a line of the answer, where some are the profiler's own. */
+  responseHeader (line: HeaderLine, token: string): HeaderLine {
+    const [name, value] = line
+    const isOwn = ownHeaders.has(name) || (name === 'server-timing' && value.startsWith(`token;desc="${token}"`))
+    return isOwn ? [name, this.#hideKnown(value)] : this.header(line)
+  }
+
   /** Text without the secrets it contains, cut to what one string may hold. */
   text (text: string): string {
     const limit = this.#bounds.text
+    const window = limit * 4
+    const isLong = text.length > window
     // Masked before it is cut: half a secret would not be recognised.
-    let result = this.#hide(text.length > limit * 4 ? text.slice(0, limit * 4) : text)
-    if (result.length > limit || text.length > limit * 4) {
-      result = `${result.slice(0, limit)}… (${text.length} characters)`
-    }
-    return result
+    const hidden = this.#hide(isLong ? text.slice(0, window) : text)
+    const end = isLong ? Math.min(limit, hidden.length - longestSearched) : limit
+    return isLong || hidden.length > limit ? `${hidden.slice(0, end)}… (${text.length} characters)` : hidden
   }
 
   /** Anything at all as plain data: masked, bounded, without cycles, whatever its getters do. */
@@ -173,27 +166,67 @@ export class Mask {
   }
 
   #hide (text: string): string {
-    if (text.length < shortestSecret) return text
-    let result = text
-    const known = this.#pattern()
-    if (known !== null) result = result.replace(known, masked)
-    if (result.includes('=') || result.includes('%3')) {
-      result = result.replace(pair, (whole, name: string, sign: string) => isSensitiveName(name) ? `${name}${sign}${masked}` : whole)
-    }
-    if (result.includes(':')) {
-      result = result.replace(userInfo, `$1${masked}@`)
-      result = result.replace(member, (whole, quote: string, name: string, colon: string, around: string) =>
-        isSensitiveName(name) ? `${quote}${name}${quote}${colon}${around}${masked}${around}` : whole)
-      result = result.replace(labelled, (whole, name: string, colon: string) => isSensitiveName(name) ? `${name}${colon}${masked}` : whole)
-    }
-    if (result.includes(' ')) result = result.replace(scheme, `$1 ${masked}`)
-    if (result.includes('eyJ')) result = result.replace(webToken, masked)
-    return result
+    if (!canBeFound(text)) return text
+    this.#textLeft -= text.length
+    if (this.#textLeft < 0) this.droppedTexts++
+    return this.#textLeft < 0 || this.droppedSecrets > 0 || this.droppedLessons > 0 ? leftOut : hideWhatLooksSecret(this.#hideKnown(text))
   }
 
-  #pattern (): RegExp | null {
-    if (this.#known === null && this.#secrets.size > 0) this.#known = patternOf([...this.#standing.texts, ...this.#secrets])
-    return this.#known
+  #hideKnown (text: string): string {
+    if (!this.#isKnownCurrent) {
+      this.#known = knownSecrets(this.#secrets)
+      this.#isKnownCurrent = true
+    }
+    const hidden = this.#known === null ? text : hideKnown(text, this.#known)
+    return this.#standing === null ? hidden : hideKnown(hidden, this.#standing)
+  }
+
+  #learnFrom (value: unknown, name: string, depth: number): void {
+    if (--this.#valuesLeft < 0) {
+      this.droppedLessons++
+      return
+    }
+    switch (typeof value) {
+      case 'string': return this.#learnText(value, name)
+      case 'number':
+      case 'bigint': return this.#learnNumber(String(value), name)
+      case 'object': if (value !== null) this.#learnFromObject(value, name, depth)
+    }
+  }
+
+  #learnText (text: string, name: string): void {
+    if (isSensitiveName(name)) return this.learn(text)
+    if (!canBeFound(text) || plain.has(text)) return
+    const piece = text.slice(0, this.#bounds.text * 4)
+    this.#textLeft -= piece.length
+    if (this.#textLeft < 0) return
+    for (const place of findSecrets(piece)) this.learn(piece.slice(...place))
+  }
+
+  #learnNumber (text: string, name: string): void {
+    if (!isSensitiveName(name)) return
+    this.learn(text)
+    this.#hasNumbers = true
+  }
+
+  #learnFromObject (value: object, name: string, depth: number): void {
+    if (ArrayBuffer.isView(value)) return
+    const isSensitive = isSensitiveName(name)
+    const seen = this.#seen[Number(isSensitive)]
+    if (seen === undefined || seen.has(value)) return
+    seen.add(value)
+    if (depth >= depthLearned) {
+      this.droppedLessons++
+      return
+    }
+    const isArray = Array.isArray(value)
+    for (const key of Object.keys(value)) {
+      if (this.#valuesLeft < 0) {
+        this.droppedLessons++
+        return
+      }
+      this.#learnFrom(read(value, key), isArray || isSensitive ? name : key, depth + 1)
+    }
   }
 
   #plain (value: unknown, name: string, depth: number, budget: { left: number }): Json {
@@ -201,24 +234,29 @@ export class Mask {
     if (isSensitiveName(name) && (typeof value !== 'object')) return masked
     switch (typeof value) {
       case 'string': return this.text(value)
-      case 'number': return Number.isFinite(value) ? value : String(value)
+      case 'number': return this.#number(value)
       case 'boolean': return value
-      case 'bigint': return String(value)
-      case 'function': return `[function ${value.name}]`
-      case 'symbol': return String(value)
+      case 'bigint': return this.text(String(value))
+      case 'function': return `[function ${this.text(textOf(read(value, 'name')))}]`
+      case 'symbol': return this.text(String(value))
     }
-    return this.#plainObject(value, name, depth, budget)
+    return attempt(() => this.#plainObject(value, name, depth, budget), '[unreadable]')
+  }
+
+  #number (value: number): Json {
+    const text = String(value)
+    if (this.#hasNumbers && this.#secrets.has(text)) return masked
+    return Number.isFinite(value) ? value : text
   }
 
   #plainObject (value: object, name: string, depth: number, budget: { left: number }): Json {
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
-    if (value instanceof Error) return this.text(`${value.name}: ${value.message}`)
+    if (value instanceof Error) return this.text(`${nameOfError(value)}: ${textOf(read(value, 'message'))}`)
     if (depth >= this.#bounds.depth) {
       this.dropped++
       return Array.isArray(value) ? '[array]' : '[object]'
     }
-    if (value instanceof Map) return this.#plain(Object.fromEntries(value), name, depth, budget)
     if (Array.isArray(value) || value instanceof Set) {
       const items: Json[] = []
       for (const item of value) {
@@ -228,14 +266,15 @@ export class Mask {
       return items
     }
     const plain: Record<string, Json> = {}
-    for (const key of Object.keys(value)) {
+    const entries = value instanceof Map ? value : entriesOf(value)
+    for (const [key, item] of entries) {
       if (!this.#spend(budget)) break
-      const item = read(value, key)
       if (item === undefined) continue
+      const text = textOf(key)
       // Below a sensitive name everything is.
-      const within = isSensitiveName(name) ? name : key
+      const within = isSensitiveName(name) ? name : text
       // That one key would not be stored but change the object.
-      plain[key === '__proto__' ? '[__proto__]' : this.text(key)] = this.#plain(item, within, depth + 1, budget)
+      plain[text === '__proto__' ? '[__proto__]' : this.text(text)] = this.#plain(item, within, depth + 1, budget)
     }
     return plain
   }
@@ -251,9 +290,12 @@ export class Mask {
 
   #learnCookie (pair: string): void {
     const equals = pair.indexOf('=')
-    const value = equals === -1 ? pair : pair.slice(equals + 1)
-    this.learn(unquote(value.trim()))
-    this.learn(decode(unquote(value.trim())))
+    const name = pair.slice(0, Math.max(equals, 0)).trim()
+    const value = unquote(pair.slice(equals + 1).trim())
+    const decoded = decode(value)
+    if (!isSensitiveName(name) && isChoice(decoded)) return
+    this.learn(value)
+    this.learn(decoded)
   }
 
   #learnCredentials (value: string): void {
@@ -267,6 +309,15 @@ export class Mask {
   }
 }
 
+function * entriesOf (value: object): Iterable<[string, unknown]> {
+  for (const key of Object.keys(value)) yield [key, read(value, key)]
+}
+
+/** What a cookie holds that remembers a choice: a few words, a short number. */
+function isChoice (text: string): boolean {
+  return text.length < 16 && /^(?:[a-z]+(?:[ /_.-][a-z]+)*[_.-]?|\d{1,7})$/i.test(text)
+}
+
 function maskCookie (pair: string): string {
   const equals = pair.indexOf('=')
   return equals === -1 ? masked : `${pair.slice(0, equals).trim()}=${masked}`
@@ -276,27 +327,10 @@ function unquote (text: string): string {
   return text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
 }
 
-function encode (text: string): string {
-  try {
-    return encodeURIComponent(text)
-  } catch {
-    // Half a surrogate pair has no encoded form.
-    return text
-  }
-}
-
 function decode (text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
     return text
-  }
-}
-
-function read (value: object, key: string): unknown {
-  try {
-    return Reflect.get(value, key)
-  } catch {
-    return '[getter threw]'
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import type { StoreBounds } from './bounds.ts'
@@ -42,6 +42,10 @@ export class ProfileStore {
   readonly #unwritten = new Map<string, { summary: ProfileSummary, profile: string }>()
   #current: Segment | null = null
   #bytes = 0
+  /** Files that cannot be deleted: no longer part of the store. */
+  readonly #undeletable = new Set<string>()
+  /** What was written last: it goes with the profiles, and comes with them again. */
+  #configuration: Configuration | null = null
   #troubles = new Set<string>()
 
   constructor ({ directory, bounds, complain }: ProfileStoreOptions) {
@@ -102,6 +106,7 @@ export class ProfileStore {
 
   /** Stores what many profiles share, once. */
   writeConfiguration (configuration: Configuration): void {
+    this.#configuration = configuration
     const path = this.#configurationPath(configuration.key)
     try {
       mkdirSync(this.#directory, { recursive: true })
@@ -117,8 +122,10 @@ export class ProfileStore {
   /** The configuration a profile names, or null when it is gone. */
   findConfiguration (key: string): Configuration | null {
     if (!/^[\w-]+$/.test(key)) return null
+    const path = this.#configurationPath(key)
     try {
-      const configuration: unknown = JSON.parse(readFileSync(this.#configurationPath(key), 'utf8'))
+      if (!statSync(path).isFile()) return null
+      const configuration: unknown = JSON.parse(readFileSync(path, 'utf8'))
       return isConfiguration(configuration, key) ? configuration : null
     } catch {
       return null
@@ -146,6 +153,7 @@ export class ProfileStore {
   /** The segment to append to, after making room for what comes. */
   #segmentFor (length: number): Segment {
     const { profiles, bytes, age } = this.#bounds
+    this.#checkCurrent()
     if (this.#current === null || this.#isFull(this.#current, length)) this.#current = this.#begin()
     const oldestKept = Date.now() - age
     // Twice the profile's length: its summary stands beside it.
@@ -154,21 +162,41 @@ export class ProfileStore {
       const tooMuch = this.#bytes + length * 2 > bytes || this.#byToken.size + 1 > profiles
       const tooOld = oldest.entries.every(({ summary }) => summary.time < oldestKept)
       if (!tooMuch && !tooOld) break
-      oldest.delete()
-      this.#forget(oldest)
+      this.#delete(oldest)
     }
     return this.#current
   }
 
+  /** Leaves the segment in hand to itself if somebody else has touched it: what is left of it is read like any other. */
+  #checkCurrent (): void {
+    if (this.#current !== null && !this.#current.isIntact()) this.#forget(this.#current)
+  }
+
+  #delete (segment: Segment): void {
+    try {
+      segment.delete()
+    } catch (error) {
+      this.#undeletable.add(segment.name)
+      this.#trouble('delete', error, 'The profiler cannot delete a segment of its store, and leaves it alone')
+    }
+    this.#forget(segment)
+  }
+
   #begin (): Segment {
     this.#current?.close()
-    mkdirSync(this.#directory, { recursive: true })
+    this.#makeDirectory()
     this.#refresh()
     const started = Date.now().toString(36)
     const number = String(segmentsBegun++).padStart(6, '0')
     const segment = new Segment(join(this.#directory, `profiles-${started}-${process.pid}-${threadId}-${number}.ndjson`))
     this.#segments.push(segment)
     return segment
+  }
+
+  /** Makes the directory, with the configuration in it if somebody has deleted both. */
+  #makeDirectory (): void {
+    const isNew = mkdirSync(this.#directory, { recursive: true }) !== undefined
+    if (isNew && this.#configuration !== null) this.writeConfiguration(this.#configuration)
   }
 
   /** After a failed write: what was written before stays as it is, and an empty segment is tried again. */
@@ -188,25 +216,28 @@ export class ProfileStore {
 
   /** Looks for what other processes wrote or deleted since. */
   #refresh (): void {
+    this.#checkCurrent()
     let names: string[]
     try {
-      names = readdirSync(this.#directory).filter(name => segmentName.test(name))
+      names = this.#filesNamed(segmentName).filter(name => !this.#undeletable.has(name))
     } catch (error) {
       if (!isMissing(error)) this.#trouble('read', error, 'The profiler cannot read its directory')
       names = []
     }
     const present = new Set(names)
-    for (const segment of [...this.#segments]) if (!present.has(segment.name) && segment.size > 0) this.#forget(segment)
+    for (const segment of [...this.#segments]) if (segment !== this.#current && !present.has(segment.name)) this.#forget(segment)
     const known = new Set(this.#segments.map(segment => segment.name))
     for (const name of names) if (!known.has(name)) this.#segments.push(new Segment(join(this.#directory, name)))
     this.#segments.sort((one, other) => one.name < other.name ? -1 : 1)
-    for (const segment of this.#segments) if (segment !== this.#current && present.has(segment.name)) this.#readOn(segment)
+    for (const segment of this.#segments) if (segment !== this.#current) this.#readOn(segment)
   }
 
   #readOn (segment: Segment): void {
     const { size, corrupt } = segment
     try {
-      for (const entry of segment.readOn()) this.#byToken.set(entry.summary.token, entry)
+      const added = segment.readOn()
+      if (added === null) return this.#readAgain(segment)
+      for (const entry of added) this.#byToken.set(entry.summary.token, entry)
     } catch (error) {
       if (!isMissing(error)) this.#trouble('read', error, 'The profiler cannot read a segment of its store')
     }
@@ -214,6 +245,15 @@ export class ProfileStore {
     if (segment.corrupt > corrupt) {
       this.#trouble('corrupt', undefined, 'The profiler found a stored profile that cannot be read, and skips it')
     }
+  }
+
+  /** Somebody cut it short: what was known of it is worth nothing. */
+  #readAgain (segment: Segment): void {
+    const again = new Segment(segment.path)
+    const place = this.#segments.indexOf(segment)
+    this.#forget(segment)
+    this.#segments.splice(place, 0, again)
+    this.#readOn(again)
   }
 
   #forget (segment: Segment): void {
@@ -229,8 +269,13 @@ export class ProfileStore {
     return join(this.#directory, `configuration-${key}.json`)
   }
 
+  /** Regular files only: a folder or a pipe of that name is nobody's profiles. */
+  #filesNamed (pattern: RegExp): string[] {
+    return readdirSync(this.#directory, { withFileTypes: true }).filter(entry => entry.isFile() && pattern.test(entry.name)).map(({ name }) => name)
+  }
+
   #pruneConfigurations (): void {
-    const names = readdirSync(this.#directory).filter(name => configurationName.test(name)).sort()
+    const names = this.#filesNamed(configurationName).sort()
     for (const name of names.slice(0, -configurationsKept)) unlinkSync(join(this.#directory, name))
   }
 

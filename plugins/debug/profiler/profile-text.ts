@@ -1,4 +1,5 @@
 import type { Profile, ProfileSummary } from './profile.ts'
+import { spansText } from './span-text.ts'
 
 /** What a search sees of a profile. */
 export function summarise (profile: Profile): ProfileSummary {
@@ -24,9 +25,14 @@ export function summarise (profile: Profile): ProfileSummary {
 
 /** A profile as it is stored, cut until it is within its bound; what was cut is said in it. */
 export function serialise (profile: Profile, bytes: number): string {
-  let text = JSON.stringify(profile)
-  while (text.length > bytes && shorten(profile, bytes)) text = JSON.stringify(profile)
+  let text = textOf(profile)
+  while (text.length > bytes && shorten(profile, bytes)) text = textOf(profile)
   return text
+}
+
+/** As JSON.stringify has it. Spans are more than half of a profile, and their own text is a third of the work. */
+function textOf ({ spans, ...rest }: Profile): string {
+  return `${JSON.stringify(rest).slice(0, -1)},"spans":${spansText(spans)}}`
 }
 
 /** Halves the largest part of a profile; false when there is nothing left to halve. */

@@ -46,7 +46,7 @@ export interface Profile {
   dropped: Dropped[]
   /** Sentences about what the profiler could not see ("the application does not use the profiler's logger"). */
   notes: string[]
-  /** Microseconds of CPU the profiler itself spent on this request. */
+  /** What the profiler itself took. */
   cost: Cost
   /** Values a search finds by name, given by panels: { license: "Louvre" }. */
   labels: Record<string, string>
@@ -68,7 +68,7 @@ export interface RequestRecord {
   /** The parsed body, masked and shortened; null when there is none or it is not parsed. */
   body: Json
   contentType: string | null
-  /** Bytes received; null when they were not read. */
+  /** Bytes that came in, however many were declared; null when there was no body. */
   bodySize: number | null
 }
 
@@ -119,6 +119,10 @@ export interface Exception {
   /** Own properties other than name, message, stack, cause, errors, code, statusCode; masked. */
   properties: Record<string, Json>
   frames: Frame[]
+  /** Ids of the spans that threw it. */
+  spans?: number[]
+  /** Ids of the error handlers that it was given to. */
+  handlers?: number[]
 }
 
 /** Levels as pino counts them: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
@@ -182,7 +186,7 @@ export interface DispatchPoint {
 }
 
 export interface Interruption {
-  /** The span that stopped it; null when it was stopped before any listener ran (a malformed URL). */
+  /** The span that stopped it; null when it was none of the application's: Fastify itself failed (on a malformed URL). */
   span: number | null
   /** Index of the exception in `profile.exceptions`; null when it was interrupted by an answer. */
   exception: number | null
@@ -200,6 +204,8 @@ export interface Route {
   method: string[]
   url: string
   host: string | null
+  /** What Accept-Version must ask for, where anything. */
+  version?: string
   /** The handler's name. */
   handler: string
   plugin: string | null
@@ -210,12 +216,16 @@ export interface MatchedRoute extends Route {
   params: Record<string, Json>
 }
 
-/** method: same path, other methods. slash: with or without the slash at the end. similar: a path that looks like it. */
-export type NearMissReason = 'method' | 'slash' | 'similar'
+/**
+ * method: same path, other methods. slash: with or without the slash at the end. host, version, constraint: the same
+ * route for another one. parameter: a parameter of the path is not what the route takes. case: the same path in other
+ * letters. similar: a path that looks like it.
+ */
+export type NearMissReason = 'method' | 'slash' | 'host' | 'version' | 'constraint' | 'parameter' | 'case' | 'similar'
 
 export interface NearMiss extends Route {
   reason: NearMissReason
-  /** Edits between the path asked for and the route's; 0 for `method`, 1 for `slash`. */
+  /** Edits between the path asked for and the route's, in letters of one case; 1 for `slash`. */
   distance: number
 }
 
@@ -235,16 +245,19 @@ export interface MemoryUse {
 }
 
 export interface Dropped {
-  what: 'spans' | 'logs' | 'exceptions' | 'frames' | 'headers' | 'values' | 'panel' | 'notes' | (string & {})
+  what: 'spans' | 'logs' | 'exceptions' | 'frames' | 'headers' | 'values' | 'notes' | 'texts' | 'secrets' | (string & {})
   count: number
   /** The bound that dropped it, as a sentence. */
   why: string
 }
 
-/** Microseconds. `collect` and `store` happen after the client has its answer. */
+/** Microseconds by the clock. */
 export interface Cost {
+  /** While the request ran, an error page or toolbar included: none of the request's times contains those. */
   trace: number
+  /** After the client had its answer. */
   collect: number
+  /** Storing the profile before this one, of which the same is true; this one's own is known too late. */
   store: number
 }
 
@@ -295,6 +308,10 @@ export interface SearchCriteria {
   route?: string
   host?: string
   ip?: string
+  /** Anywhere in "Class: message". */
+  exception?: string
+  /** The token of the request that caused it. */
+  parent?: string
   /** Milliseconds, at least and at most. */
   durationFrom?: number
   durationTo?: number
@@ -309,6 +326,8 @@ export interface SearchCriteria {
 
 export interface SearchResult {
   criteria: SearchCriteria
+  /** Sentences about what was asked for and makes no sense; it was left out. */
+  problems: string[]
   profiles: ProfileSummary[]
   /** All that match, on any page. */
   total: number

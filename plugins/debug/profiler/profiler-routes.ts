@@ -5,11 +5,11 @@ import type { Profile } from './profile.ts'
 import type { Profiler } from './profiler.ts'
 import { readCriteria } from './search.ts'
 import { untraced } from './tracer.ts'
-import { assets } from './views/assets.ts'
+import { assets, assetUrl } from './views/assets.ts'
 import { profilerPolicy } from './views/content-security-policy.ts'
+import { linkStylesheet, renderDocument } from './views/document.ts'
 import { renderErrorMarkdown } from './views/error-markdown.ts'
 import { renderExceptionPanel } from './views/exception-panel.ts'
-import type { Markup } from './views/html.ts'
 import { missingText, renderNotFoundMarkdown, renderNotFoundPage, type Missing } from './views/not-found-page.ts'
 import { panelData } from './views/panel-menu.ts'
 import { renderProfileMarkdown } from './views/profile-markdown.ts'
@@ -28,12 +28,14 @@ export interface ProfilerRoutesOptions {
 
 /** One page in the three forms it has. */
 interface Page {
-  html: () => string | Markup
+  html: () => string
   json: () => unknown
   markdown: () => string
 }
 
 const newestShown = 10
+/** Requests that a request caused, in its header. */
+const causedShown = 20
 
 /** The pages of the profiler, for trusted clients only; to anybody else they are paths like any unknown one. */
 export async function profilerRoutes (app: FastifyInstance, options: ProfilerRoutesOptions): Promise<void> {
@@ -59,7 +61,8 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
 
   async function showSearch (request: FastifyRequest, reply: FastifyReply) {
     const query = queryOf(request)
-    const result = await profiler.search(readCriteria(query, options.labels))
+    const { criteria, problems } = readCriteria(query, options.labels)
+    const result = { ...await profiler.search(criteria), problems }
     return send(request, reply, {
       html: () => renderSearchPage(result, searchBarOptions(query)),
       json: () => result,
@@ -69,10 +72,15 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
 
   app.get(`${base}/search_bar`, async function showSearchBar (request, reply) {
     const query = queryOf(request)
-    const criteria = readCriteria(query, options.labels)
+    const { criteria, problems } = readCriteria(query, options.labels)
     return send(request, reply, {
-      html: () => renderSearchBar(criteria, searchBarOptions(query)),
-      json: () => ({ criteria, labels: options.labels }),
+      html: () => renderDocument({
+        title: 'Search · Profiler',
+        className: 'part',
+        style: linkStylesheet(assetUrl(base, 'profiler.css')),
+        body: renderSearchBar(criteria, searchBarOptions(query))
+      }),
+      json: () => ({ criteria, problems, labels: options.labels }),
       markdown: () => `\`\`\`json\n${JSON.stringify(criteria, null, 2)}\n\`\`\`\n`
     })
   })
@@ -91,14 +99,15 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
     const context = await contextOf(request.params.token)
     if (context === null) return sendMissing(request, reply, { what: 'profile', token: request.params.token })
     const { profile } = context
-    const wanted = queryOf(request).get('panel')
+    const wanted = queryOf(request).get('panel') || null
     const name = wanted ?? defaultPanel(profile)
     const open = panels.find(panel => panel.name === name)
     if (open === undefined) {
       return sendMissing(request, reply, { what: 'panel', token: profile.token, panel: name, panels })
     }
+    const { profiles: caused } = await profiler.search({ parent: profile.token, perPage: causedShown })
     return send(request, reply, {
-      html: () => renderProfilePage(context, panels, open.name),
+      html: () => renderProfilePage(context, panels, open.name, caused),
       json: () => wanted === null ? profile : { token: profile.token, panel: open.name, data: panelData(open, profile) },
       markdown: () => renderProfileMarkdown(context, panels, wanted ?? undefined)
     })
@@ -108,9 +117,15 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
     const context = await contextOf(request.params.token)
     if (context === null) return sendMissing(request, reply, { what: 'profile', token: request.params.token })
     const { token, exceptions } = context.profile
-    if (exceptions.length === 0) return sendMissing(request, reply, { what: 'exception', token })
+    const [thrown] = exceptions
+    if (thrown === undefined) return sendMissing(request, reply, { what: 'exception', token })
     return send(request, reply, {
-      html: () => renderExceptionPanel(context),
+      html: () => renderDocument({
+        title: `${thrown.class} · Profiler`,
+        className: 'part',
+        style: linkStylesheet(`${base}/${token}/exception.css`),
+        body: renderExceptionPanel(context)
+      }),
       json: () => ({ token, exceptions }),
       markdown: () => renderErrorMarkdown(context)
     })
@@ -153,7 +168,7 @@ function defaultPanel (profile: Profile): string {
 
 function send (request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
   const form = preferredForm(request.raw)
-  if (form === 'html') return reply.type('text/html; charset=utf-8').send(page.html().toString())
+  if (form === 'html') return reply.type('text/html; charset=utf-8').send(page.html())
   if (form === 'markdown') return reply.type('text/markdown; charset=utf-8').send(page.markdown())
   return reply.type('application/json; charset=utf-8').send(`${JSON.stringify(page.json())}\n`)
 }

@@ -2,19 +2,21 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Access } from './access.ts'
+import { requestHost, type Access } from './access.ts'
 import { watchAnswer } from './answer.ts'
 import type { ProfileBounds } from './bounds.ts'
-import { collect, protocolOf, type Exchange } from './collect.ts'
+import { collect, collectBare, protocolOf, type CollectionParts, type Exchange } from './collect.ts'
 import { describeConfiguration } from './configuration.ts'
 import { currentRecorder } from './current-recorder.ts'
 import { diagnose, diagnosticBody, type Diagnosis } from './debug-answer.ts'
-import type { StandingSecrets } from './mask.ts'
+import { attempt, isError, nameOfError } from './foreign-value.ts'
+import type { KnownSecrets } from './known-secrets.ts'
 import type { AnyPanel, Panel, ViewContext } from './panel.ts'
 import { PluginTree } from './plugin-tree.ts'
 import type { Configuration, Json, Profile, SearchCriteria, SearchResult } from './profile.ts'
 import type { ProfileStore } from './profile-store.ts'
 import { serialise, summarise } from './profile-text.ts'
+import { watchBody } from './received.ts'
 import { Recorder } from './recorder.ts'
 import { RouteTable } from './route-table.ts'
 import { resolveSources } from './source-excerpt.ts'
@@ -29,7 +31,7 @@ export interface ProfilerParts {
   /** The application's, and all there are in the order of the menu. */
   ownPanels: ReadonlyArray<Panel<unknown>>
   panels: readonly AnyPanel[]
-  secrets: StandingSecrets
+  secrets: KnownSecrets | null
   editorUrl: string | null
   root: string
   /** Origin of the links to profiles; null: that of the request. */
@@ -54,10 +56,15 @@ export class Profiler {
   readonly #exchanges = new WeakMap<IncomingMessage, Exchange>()
   readonly #connections = new WeakMap<Socket, Set<Exchange>>()
   readonly #open = new Set<Exchange>()
-  readonly #closing = new Set<Promise<void>>()
+  /** Of requests that have been answered, by their tokens: each resolves when its profile is stored. */
+  readonly #closing = new Map<string, Promise<void>>()
+  /** Of the same: each resolves when that is done, or waits for something that outlives the answer. */
+  readonly #due = new Set<Promise<void>>()
+  /** Requests of the profiler's own pages whose URLs do not look like it. */
+  readonly #disguised = new WeakSet<IncomingMessage>()
   #configuration: Configuration | null = null
   #configurationKey = ''
-  /** Microseconds the last profile took to be stored: that of a profile itself is known too late. */
+  /** Microseconds the profile before took to be stored: that of a profile itself is known too late to be in it. */
   #storeCost = 0
 
   constructor (parts: ProfilerParts) {
@@ -72,18 +79,18 @@ export class Profiler {
 
   /** Resolves when every request that has been answered has its profile. */
   async settled (): Promise<void> {
-    await Promise.all(this.#closing)
+    await Promise.all(this.#closing.values())
   }
 
   /** The profile of a token; "latest" is the newest. */
   async find (token: string): Promise<Profile | null> {
-    await this.settled()
+    await (token === 'latest' ? this.settled() : this.#closing.get(token))
     return this.#parts.store.find(token)
   }
 
-  /** The profiles that match, the newest first. */
+  /** The profiles there are that match, the newest first. */
   async search (criteria: SearchCriteria): Promise<SearchResult> {
-    await this.settled()
+    await Promise.all(this.#due)
     return this.#parts.store.search(criteria)
   }
 
@@ -100,7 +107,7 @@ export class Profiler {
   recorderOf (raw: IncomingMessage): Recorder | undefined {
     const known = this.#recorders.get(raw)
     const { url = '/' } = raw
-    if (known !== undefined || this.#isOwn(url)) return known
+    if (known !== undefined || this.#isOwn(url) || this.#disguised.has(raw)) return known
     const recorder = new Recorder(raw, currentRecorder()?.token ?? null, this.#parts.bounds)
     for (const note of this.#parts.notes) recorder.note(note)
     this.#recorders.set(raw, recorder)
@@ -115,14 +122,16 @@ export class Profiler {
     const recorder = this.recorderOf(raw)
     if (recorder === undefined) return null
     const answer = watchAnswer(response, {
-      beforeHead: () => this.#addHeaders(exchange),
-      replacement: () => {
+      beforeHead: () => recorder.aside(() => this.#addHeaders(exchange)),
+      replacement: () => recorder.aside(() => {
         const diagnosis = this.#guard(() => diagnose(exchange, response))
-        if (diagnosis === null || this.#guard(() => this.access.judge(raw)) !== 'allowed') return null
-        return body => this.#guard(() => this.#replace(exchange, diagnosis, body))
-      }
+        if (diagnosis === null || this.#disguised.has(raw) || this.#guard(() => this.access.judge(raw)) !== 'allowed') return null
+        return body => recorder.aside(() => this.#guard(() => this.#replace(exchange, diagnosis, body)))
+      })
     })
-    const exchange: Exchange = { recorder, raw, response, answer, request: null, reply: null, hijacked: false, finished: false }
+    const exchange: Exchange = {
+      recorder, raw, response, answer, received: watchBody(raw), request: null, reply: null, hijacked: false, finished: false
+    }
     this.#exchanges.set(raw, exchange)
     this.#open.add(exchange)
     response.once('finish', () => { exchange.finished = true })
@@ -132,16 +141,27 @@ export class Profiler {
     return exchange
   }
 
-  /** Fastify has made its request and reply. */
-  enter (request: FastifyRequest, reply: FastifyReply): void {
+  /** Fastify has made its request and reply, and found the pattern of the route unless there is none. */
+  enter (request: FastifyRequest, reply: FastifyReply, pattern?: string): void {
     const exchange = this.arrive(request.raw, reply.raw)
     if (exchange === null || exchange.request !== null) return
     exchange.request = request
+    // A router reads "/%5fprofiler" as it reads "/_profiler", and may be told to overlook case and slashes.
+    if (pattern !== undefined && this.#isOwn(pattern)) return this.#disown(exchange)
     exchange.reply = reply
-    const { hijack } = reply
+    const { hijack, then } = reply
+    const { recorder } = exchange
     reply.hijack = function () {
       exchange.hijacked = true
       return hijack.call(this)
+    }
+    // Called for whoever returns the reply, or awaits it.
+    reply.then = function (fulfilled, rejected) {
+      recorder.waits()
+      then.call(this, () => {
+        recorder.goesOn()
+        fulfilled()
+      }, rejected)
     }
   }
 
@@ -169,8 +189,8 @@ export class Profiler {
     for (let time = 0; time < 3; time++) {
       const recorder = new Recorder(raw, null, bounds)
       recorder.fail(new Error('nothing', { cause: new Error('nothing') }), null)
-      const answer = { bytes: 0, streamed: false }
-      const exchange = { recorder, raw, response, answer, request: null, reply: null, hijacked: false, finished: true }
+      const answer = { status: null, bytes: 0, streamed: false }
+      const exchange = { recorder, raw, response, answer, received: null, request: null, reply: null, hijacked: false, finished: true }
       // Without the application's panels: they need not know of it.
       const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey, toError: this.#parts.toError })
       diagnosticBody('error-page', response, Buffer.alloc(0), this.viewContext(profile), panels, base)
@@ -189,17 +209,30 @@ export class Profiler {
     return url.startsWith(base) && (url.length === base.length || url[base.length] === '/' || url[base.length] === '?')
   }
 
+  /** Forgets a request that is one of the profiler's own after all. */
+  #disown (exchange: Exchange): void {
+    this.#disguised.add(exchange.raw)
+    this.#recorders.delete(exchange.raw)
+    this.#open.delete(exchange)
+  }
+
   #addHeaders (exchange: Exchange): void {
-    const { recorder, response } = exchange
+    const { recorder, response, raw } = exchange
+    if (this.#disguised.has(raw)) return
     response.setHeader('x-debug-token', recorder.token)
     response.setHeader('x-debug-token-link', this.#linkOf(exchange))
-    response.setHeader('x-robots-tag', 'noindex')
-    response.setHeader('server-timing', serverTiming(recorder))
+    const robots = linesOf(response, 'x-robots-tag')
+    if (robots === null) response.setHeader('x-robots-tag', 'noindex')
+    else if (!robots.some(isForNoIndex)) response.setHeader('x-robots-tag', [...robots, 'noindex'])
+    const timing = serverTiming(recorder)
+    const timings = linesOf(response, 'server-timing')
+    response.setHeader('server-timing', timings === null ? timing : [timing, ...timings])
   }
 
   #linkOf (exchange: Exchange): string {
     const { linkOrigin, base } = this.#parts
-    const { recorder, raw: { headers: { host = '' } } } = exchange
+    const { recorder, raw } = exchange
+    const host = requestHost(raw) ?? ''
     if (linkOrigin !== null) return `${linkOrigin}${base}/${recorder.token}`
     const plain = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(host) ? host : 'localhost'
     return `${protocolOf(exchange)}://${plain}${base}/${recorder.token}`
@@ -214,8 +247,22 @@ export class Profiler {
   }
 
   #collect (exchange: Exchange): Profile {
+    return this.#orElseBare(exchange, () => collect(exchange, this.#collectionParts()))
+  }
+
+  #collectionParts (): CollectionParts {
     const { bounds, secrets, ownPanels, toError } = this.#parts
-    return collect(exchange, { bounds, secrets, routes: this.routes, panels: ownPanels, configuration: this.#configurationKey, toError })
+    return { bounds, secrets, routes: this.routes, panels: ownPanels, configuration: this.#configurationKey, toError }
+  }
+
+  /** What a request carries may be such that nothing can be made of it: that it was there is never lost. */
+  #orElseBare (exchange: Exchange, make: () => Profile): Profile {
+    try {
+      return make()
+    } catch (error) {
+      this.#complain(error)
+      return collectBare(exchange, this.#collectionParts(), isError(error) ? nameOfError(error) : typeof error)
+    }
   }
 
   /** The open exchanges of a connection: a response that waits behind another one is not told when the client leaves. */
@@ -231,20 +278,28 @@ export class Profiler {
   #close (exchange: Exchange): void {
     const { recorder, raw } = exchange
     this.#connectionOf(raw.socket).delete(exchange)
+    // Told by the response and by the connection, or none of its requests any more.
+    if (recorder.ended !== null || !this.#open.has(exchange)) return
     recorder.ended = recorder.now()
-    const closing = new Promise<void>(resolve => {
+    const stored = new Promise<void>(resolve => {
       const finish = () => {
         this.#guard(() => this.#finish(exchange))
+        this.#closing.delete(recorder.token)
         resolve()
       }
-      // Response hooks run when the answer is out, which is just now.
-      setImmediate(() => {
-        if (recorder.underWay === 0) finish()
-        else this.#wait(recorder, finish)
+      const due = new Promise<void>(resolve => {
+        // Response hooks run when the answer is out, which is just now.
+        setImmediate(() => {
+          if (exchange.finished) recorder.awaitWork()
+          if (recorder.underWay === 0) finish()
+          else this.#wait(recorder, finish)
+          this.#due.delete(due)
+          resolve()
+        })
       })
+      this.#due.add(due)
     })
-    this.#closing.add(closing)
-    closing.then(() => this.#closing.delete(closing), () => {})
+    this.#closing.set(recorder.token, stored)
   }
 
   /** Calls back when nothing is under way any more, or when patience is at its end. */
@@ -264,10 +319,16 @@ export class Profiler {
     if (!this.#open.delete(exchange)) return
     exchange.recorder.finish()
     const { store, bounds } = this.#parts
-    const profile = this.#collect(exchange)
-    profile.cost.store = this.#storeCost
-    const before = performance.now()
-    const text = serialise(profile, bounds.bytes)
+    let text = ''
+    let before = performance.now()
+    const write = (profile: Profile) => {
+      profile.cost.store = this.#storeCost
+      before = performance.now()
+      text = serialise(profile, bounds.bytes)
+      return profile
+    }
+    const profile = this.#orElseBare(exchange, () => write(collect(exchange, this.#collectionParts())))
+    if (text === '') write(profile)
     store.write(summarise(profile), text)
     this.#storeCost = Math.round((performance.now() - before) * 1000)
   }
@@ -277,10 +338,26 @@ export class Profiler {
     try {
       return call()
     } catch (error) {
-      this.#parts.complain(error, 'The profiler failed; the request did not')
+      this.#complain(error)
       return null
     }
   }
+
+  #complain (error: unknown): void {
+    // What cannot be profiled may not let itself be logged either.
+    attempt(() => this.#parts.complain(error, 'The profiler failed; the request did not'), undefined)
+  }
+}
+
+/** What the application has said under a header's name; null: nothing. */
+function linesOf (response: ServerResponse, name: string): string[] | null {
+  const value = response.getHeader(name)
+  return value === undefined ? null : [value].flat().map(String)
+}
+
+/** Whether a line of X-Robots-Tag tells every robot to keep out of its index. */
+function isForNoIndex (line: string): boolean {
+  return !/^\s*[\w-]+\s*:/.test(line) && /(?:^|,)\s*(?:noindex|none)\s*(?:,|$)/i.test(line)
 }
 
 /** The token, and how long it took so far, in all and by dispatch point: what a browser tells its scripts of an answer. */

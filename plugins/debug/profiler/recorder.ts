@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from './bounds.ts'
+import { isError, read } from './foreign-value.ts'
 import type { DispatchPointName, Location, Span, SpanKind, SpanOutcome } from './profile.ts'
 
 /** What a panel says of a span of its own; the rest is filled in. */
@@ -35,8 +36,12 @@ export interface TracedFunction {
 
 export interface Failure {
   error: unknown
-  /** Id of the span it came from. */
-  span: number | null
+  /** Ids of the spans that threw it, the first one first: who catches an error may throw it again. */
+  spans: number[]
+  /** Ids of the error handlers that it was given to. */
+  handlers: number[]
+  /** The dispatch point that Fastify itself failed in; null where a span did, or where the application handled it. */
+  phase: DispatchPointName | null
 }
 
 /** A line as the logger wrote it; parsed when the request is over. */
@@ -45,11 +50,42 @@ export interface RecordedLine {
   line: string
 }
 
+function isTimeout (error: unknown): boolean {
+  return isError(error) && read(error, 'code') === 'FST_ERR_HANDLER_TIMEOUT'
+}
+
+/** A hook or a handler that has not come to its end. Times are milliseconds since the request came in. */
+interface Running {
+  id: number
+  span: Span
+  /** When it answered, or gave the request on to a function that began while it ran. */
+  gaveOn: number | null
+  /** Since when it waits for its answer to be out, which is no work of its own, and how long it did so before. */
+  waitsSince: number | null
+  waited: number
+  /** sync: it has returned, and whatever it still does nobody can see. async: it says when it is done. */
+  form: 'sync' | 'async' | null
+  /** Whether the profile waits for its end. */
+  isAwaited: boolean
+}
+
+/** Hooks that an answer passes: they begin while whoever answered still runs. */
+const answerHooks = new Set(['preSerialization', 'onSend', 'onError', 'onResponse'])
+
+/** Hooks that run beside all others. */
+const hooksApart = new Set(['onTimeout', 'onRequestAbort'])
+
 const ignoredSpan: OpenSpan = { id: null, end () {} }
 
 const validation: TracedFunction = {
   kind: 'validation', name: 'validation', hook: null, routeLevel: false, dispatchPoint: 'kernel.controller', plugin: null, location: null
 }
+
+/** More would not be read. */
+export const notesKept = 20
+
+/** More than these, and no text of the profile is shown: a secret might be in it. */
+const secretsKept = 1000
 
 const tokenBytes = 9
 let random = Buffer.alloc(0)
@@ -87,7 +123,9 @@ export class Recorder {
   droppedSpans = 0
   droppedLines = 0
   droppedFailures = 0
-  /** Milliseconds the profiler spent while the request ran. */
+  droppedNotes = 0
+  droppedSecrets = 0
+  /** Milliseconds the profiler spent while the request ran, also those that its clock stood still. */
   ownTime = 0
   /** Spans that panels or response hooks still have under way: the profile waits for these, for a while. */
   underWay = 0
@@ -95,10 +133,11 @@ export class Recorder {
   /** Milliseconds until the client had its answer, or left. */
   ended: number | null = null
 
-  readonly #start = performance.now()
+  #start = performance.now()
   readonly #bounds: ProfileBounds
-  readonly #running: number[] = []
+  readonly #running: Running[] = []
   #validation: number | null = null
+  #lastDropped: unknown
   #whenIdle: (() => void) | null = null
 
   constructor (raw: IncomingMessage, parent: string | null, bounds: ProfileBounds) {
@@ -114,6 +153,18 @@ export class Recorder {
   /** Milliseconds since the request came in. */
   now (): number {
     return performance.now() - this.#start
+  }
+
+  /** Does something of the profiler's amid the request: the clock stands still, none of that time is the request's. */
+  aside<Result> (call: () => Result): Result {
+    const before = performance.now()
+    try {
+      return call()
+    } finally {
+      const took = performance.now() - before
+      this.ownTime += took
+      this.#start += took
+    }
   }
 
   /** Adds a span of a panel's to the waterfall: a query, a cache read. The profile waits for its end. */
@@ -148,22 +199,50 @@ export class Recorder {
     this.fail(error, null)
   }
 
+  /** For the tracer: an error is on its way to the error handlers. What runs now has failed; if nothing does, Fastify has. */
+  failing (error: unknown): void {
+    if (this.#failureOf(error)?.spans.length) return
+    const running = this.#running.find(({ id }) => id === this.#validation) ?? this.#running.at(-1)
+    if (running === undefined) {
+      this.fail(error, null)
+      const failure = this.#failureOf(error)
+      if (failure !== undefined) failure.phase ??= this.#phase()
+      return
+    }
+    this.fail(error, running.id)
+    // It runs on, and whatever it does comes too late.
+    if (isTimeout(error)) this.#running.splice(this.#running.indexOf(running), 1)
+    else this.close(running.id, 'threw')
+  }
+
+  /** For the tracer: this error handler was given it. */
+  handling (error: unknown, span: number): void {
+    this.#failureOf(error)?.handlers.push(span)
+  }
+
   /** A sentence about what could not be recorded. */
   note (sentence: string): void {
-    if (this.notes.length < 20 && !this.notes.includes(sentence)) this.notes.push(sentence)
+    if (this.notes.includes(sentence)) return
+    if (this.notes.length < notesKept) this.notes.push(sentence)
+    else this.droppedNotes++
   }
 
   /** This text is masked wherever it turns up in the profile: what only a panel knows to be a secret. */
   conceal (secret: string): void {
-    if (this.secrets.size < 500) this.secrets.add(secret)
+    if (this.secrets.size < secretsKept || this.secrets.has(secret)) this.secrets.add(secret)
+    else this.droppedSecrets++
   }
 
   /** For the tracer: a hook or a handler begins. Answers the span's id, null when there is no room for it. */
   open (traced: TracedFunction): number | null {
     if (this.#full()) return null
     const { kind, name, hook, routeLevel, dispatchPoint, plugin, location } = traced
+    const start = this.now()
+    if (hook === 'preSerialization') this.#answeredAt(start)
+    const before = this.#running.at(-1)
+    if (before !== undefined && !hooksApart.has(hook ?? '')) before.gaveOn ??= start
     // Spelled out, in the order of every other span: a spread costs four microseconds here.
-    const id = this.spans.push({
+    const span: Span = {
       parent: null,
       kind,
       name,
@@ -172,26 +251,61 @@ export class Recorder {
       dispatchPoint,
       plugin,
       location,
-      start: this.now(),
+      start,
       duration: 0,
       outcome: 'unfinished',
       detail: null
-    }) - 1
-    this.#running.push(id)
+    }
+    const id = this.spans.push(span) - 1
+    this.#running.push({ id, span, gaveOn: null, waitsSince: null, waited: 0, form: null, isAwaited: false })
     if (hook === 'onResponse') this.underWay++
     return id
   }
 
+  /** For the tracer: the function has returned. What returned without a promise and has answered is over. */
+  returned (id: number, form: 'sync' | 'async'): void {
+    const running = this.#running.findLast(running => running.id === id)
+    if (running === undefined) return
+    running.form = form
+    if (form === 'sync' && running.span.outcome === 'replied') this.close(id, 'replied')
+  }
+
   /** For the tracer: it came to its end. The first end counts. */
   close (id: number, outcome: SpanOutcome): void {
-    const index = this.#running.indexOf(id)
-    const span = this.spans[id]
-    if (index === -1 || span === undefined) return
-    this.#running.splice(index, 1)
-    span.duration = this.now() - span.start
+    const index = this.#running.findLastIndex(running => running.id === id)
+    const [running] = index === -1 ? [] : this.#running.splice(index, 1)
+    if (running === undefined) return
+    const { span, waited, isAwaited } = running
+    span.duration = this.now() - span.start - waited
     // A hook that answered and then returned has answered.
     if (span.outcome === 'unfinished' || outcome === 'threw') span.outcome = outcome
-    if (span.hook === 'onResponse') this.#settle()
+    if (span.hook === 'onResponse' || isAwaited) this.#settle()
+  }
+
+  /** Somebody waits for the answer to be out, as whoever returns the reply does. */
+  waits (): void {
+    const now = this.now()
+    for (const running of this.#running) if (!answerHooks.has(running.span.hook ?? '')) running.waitsSince ??= now
+  }
+
+  /** The answer is out, or the client left: whoever waited goes on, and who waited in vain never comes to an end. */
+  goesOn (): void {
+    const now = this.now()
+    for (const running of [...this.#running]) {
+      if (running.waitsSince === null) continue
+      if (running.gaveOn === null) this.#running.splice(this.#running.indexOf(running), 1)
+      else running.waited += now - Math.max(running.waitsSince, running.gaveOn)
+      running.waitsSince = null
+    }
+  }
+
+  /** Makes the profile wait for those who have answered and work on. */
+  awaitWork (): void {
+    for (const running of this.#running) {
+      if (running.form !== 'async' || running.span.outcome !== 'replied' || running.waitsSince !== null) continue
+      running.isAwaited = true
+      this.underWay++
+    }
   }
 
   /** For the tracer: Fastify begins to check the input against the route's schema. */
@@ -206,18 +320,20 @@ export class Recorder {
 
   /** For the tracer: an answer is being sent, by whatever runs now. */
   answering (): void {
-    const span = this.spans[this.#running.at(-1) ?? -1]
-    if (span === undefined || span.hook === 'onSend' || span.hook === 'onError') return
-    span.outcome = 'replied'
-    // It may never say that it is done; then this was its time.
-    span.duration = this.now() - span.start
+    this.#answeredAt(this.now())
   }
 
-  /** Remembers an error once, with the id of the span it came from. */
+  /** Remembers an error once, with the ids of the spans it came from. */
   fail (error: unknown, span: number | null): void {
-    if (this.failures.some(failure => failure.error === error)) return
-    if (this.failures.length < this.#bounds.exceptions) this.failures.push({ error, span })
-    else this.droppedFailures++
+    const spans = span === null ? [] : [span]
+    const known = this.#failureOf(error)
+    if (known !== undefined) known.spans.push(...spans)
+    else if (this.failures.length < this.#bounds.exceptions) this.failures.push({ error, spans, handlers: [], phase: null })
+    else if (error !== this.#lastDropped) {
+      // It is told of by each hook and handler that it passes.
+      this.#lastDropped = error
+      this.droppedFailures++
+    }
   }
 
   mark (point: DispatchPointName): void {
@@ -240,9 +356,38 @@ export class Recorder {
     this.#running.length = 0
   }
 
+  /** Lets go of all that others made, but for secrets: something of it cannot be read. */
+  forget (): void {
+    this.spans.length = 0
+    this.lines.length = 0
+    this.failures.length = 0
+    this.#running.length = 0
+    this.#validation = null
+  }
+
   /** Calls back once nothing of the request is under way any more; for when something is. */
   whenIdle (callback: () => void): void {
     this.#whenIdle = callback
+  }
+
+  #failureOf (error: unknown): Failure | undefined {
+    return this.failures.find(failure => failure.error === error)
+  }
+
+  /** Where the request is while nothing of the application's runs: Fastify reads the input, or writes the answer. */
+  #phase (): DispatchPointName {
+    if (!this.marks.has('kernel.request')) return 'kernel.request'
+    return this.marks.has('kernel.controller_arguments') || this.marks.has('kernel.response') ? 'kernel.response' : 'kernel.controller'
+  }
+
+  #answeredAt (now: number): void {
+    const running = this.#running.at(-1)
+    if (running === undefined || answerHooks.has(running.span.hook ?? '') || running.span.outcome === 'replied') return
+    running.gaveOn ??= now
+    running.span.outcome = 'replied'
+    // It may never say that it is done; then this was its time.
+    running.span.duration = running.gaveOn - running.span.start
+    if (running.form === 'sync') this.close(running.id, 'replied')
   }
 
   #settle (): void {
@@ -261,7 +406,7 @@ export class Recorder {
   }
 
   #add (description: SpanDescription, start: number): Span {
-    const parent = this.#running.at(-1) ?? null
+    const parent = this.#running.at(-1)?.id ?? null
     const span: Span = {
       parent,
       kind: description.kind,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { markLogger, recordLinesOf, recordsEveryLevel, streamOf } from './log-recorder.ts'
+import { limitLogger, markLogger, recordLinesOf, recordsEveryLevel, streamOf } from './log-recorder.ts'
 import type { Profiler } from './profiler.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Profiler } from './profiler.ts'
  */
 export function addRequestHooks (app: FastifyInstance, profiler: Profiler): void {
   app.addHook('onRequest', (request, reply, done) => {
-    profiler.enter(request, reply)
+    profiler.enter(request, reply, request.routeOptions.url)
     profiler.recorderOf(request.raw)?.mark('kernel.request')
     done()
   })
@@ -29,28 +29,37 @@ export function addRequestHooks (app: FastifyInstance, profiler: Profiler): void
     done()
   })
   app.addHook('onError', (request, _reply, error, done) => {
-    const recorder = profiler.recorderOf(request.raw)
-    recorder?.validated('threw')
-    recorder?.fail(error, null)
+    profiler.recorderOf(request.raw)?.failing(error)
     done()
   })
 }
 
 type LoggerFactory = Parameters<FastifyInstance['setChildLoggerFactory']>[0]
 
-/** Gives every request's logger to its recorder, whichever factory the application or a plugin of its own sets. */
+/**
+ * Gives every request's logger to its recorder, whichever factory the application or a plugin of its own sets. A
+ * route's own level keeps lines from the application's output, not from the profile.
+ */
 export function followRequestLoggers (app: FastifyInstance, profiler: Profiler): void {
-  const complete = recordsEveryLevel(app.log)
+  const isComplete = recordsEveryLevel(app.log)
   const setChildLoggerFactory = app.setChildLoggerFactory
+  recordLinesOf(app.log)
 
   function following (factory: LoggerFactory): LoggerFactory {
     return function (logger, bindings, options, raw) {
-      const child = factory.call(this, logger, bindings, options, raw)
       const recorder = profiler.recorderOf(raw)
+      if (recorder === undefined) return factory.call(this, logger, bindings, options, raw)
+      const { level, ...others } = options
+      const child = factory.call(this, logger, bindings, isComplete ? others : options, raw)
       // Without logging every request has the same logger, and it writes nothing.
-      if (recorder === undefined || child === logger) return child
+      if (child === logger) return child
       markLogger(child, recorder)
-      if (!complete) recordLinesOf(child, recorder)
+      // A factory may make it from another logger than the one it is given.
+      recordLinesOf(child)
+      if (isComplete && level !== undefined) {
+        if (recordsEveryLevel(child)) limitLogger(child, level)
+        else child.level = level
+      }
       return child
     }
   }
@@ -69,5 +78,5 @@ export function followRequestLoggers (app: FastifyInstance, profiler: Profiler):
 export function loggerNote (app: FastifyInstance): string | null {
   if (recordsEveryLevel(app.log)) return null
   if (streamOf(app.log) === null) return 'The application has no logger of pino\'s, so that there are no log lines.'
-  return `Log lines below the logger's level (${app.log.level}) are missing: make the logger with profiledLogger().`
+  return `Log lines below the logger's level (${app.log.level}), or below that of a route or a plugin, are missing: make the logger with profiledLogger().`
 }

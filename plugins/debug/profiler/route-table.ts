@@ -8,46 +8,80 @@ const nearMissesShown = 6
 /** Comparing paths grows with the number of routes; an application with more gets fewer guesses. */
 const routesCompared = 3000
 
+/** What a request asks for that constraints of routes may be about. */
+export interface Asked {
+  method: string
+  path: string
+  host: string
+  version: string
+}
+
+type Constraints = Readonly<Record<string, unknown>>
+
+interface Entry {
+  route: Route
+  constraints: Constraints
+}
+
+interface Candidate {
+  route: Route
+  distance: number
+  reason: NearMiss['reason']
+}
+
+/** Stands in the configuration of each route that Fastify makes: patterns alone are not unique. */
+const routeOfConfig = Symbol('profiler.route')
+
+/** A route's configuration that says which route it is. */
+export function withRoute (config: object | undefined, route: Route): object {
+  return { ...config, [routeOfConfig]: route }
+}
+
 /** The routes as they stand, to say of a request what it matched, or what it nearly did. */
 export class RouteTable {
   readonly routes: Route[] = []
-  readonly #byPattern = new Map<string, Route>()
+  readonly #entries: Entry[] = []
+  readonly #known = new Set<unknown>()
   readonly #methods = new Set<HTTPMethod>()
   readonly #router = FindMyWay({ ignoreTrailingSlash: false })
 
-  add (route: Route): void {
+  add (route: Route, constraints: Constraints = {}): void {
     this.routes.push(route)
-    for (const method of route.method) {
-      const key = `${method} ${route.url}`
-      // The same pattern for another host: the first one stands for all.
-      if (this.#byPattern.has(key)) continue
-      this.#byPattern.set(key, route)
-      if (isMethod(method)) {
-        this.#methods.add(method)
-        // The router asks for a handler and is never told to call it: any function does.
-        this.#router.on(method, route.url, String, route)
-      }
+    this.#entries.push({ route, constraints })
+    this.#known.add(route)
+    for (const method of route.method.filter(isMethod)) {
+      this.#methods.add(method)
+      // The same pattern under another constraint: the first one stands for all.
+      if (this.#router.findRoute(method, route.url) !== null) continue
+      // The router asks for a handler and is never told to call it: any function does.
+      this.#router.on(method, route.url, String, route)
     }
   }
 
-  /** The route a pattern belongs to; a HEAD that Fastify added belongs to its GET. */
-  find (method: string, pattern: string): Route | null {
-    return this.#byPattern.get(`${method} ${pattern}`) ??
-      (method === 'HEAD' ? this.#byPattern.get(`GET ${pattern}`) : undefined) ??
-      null
+  /** The route that a configuration belongs to; null for one that was added before the profiler. */
+  find (config: object): Route | null {
+    const route: unknown = Reflect.get(config, routeOfConfig)
+    return this.#isRoute(route) ? route : null
   }
 
   /** Which routes a path that matched nothing was close to, the nearest first. */
-  nearMisses (method: string, path: string): NearMiss[] {
+  nearMisses (asked: Asked): NearMiss[] {
+    const { method, path } = asked
     const misses = new Map<Route, NearMiss>()
     const add = (route: Route, reason: NearMiss['reason'], distance: number) => {
       if (!misses.has(route)) misses.set(route, { ...route, reason, distance })
     }
+    const similar = this.#similar(asked)
+    for (const { route, reason } of similar) if (reason !== 'similar' && reason !== 'case') add(route, reason, 0)
     for (const route of this.#matching(path)) if (!route.method.includes(method)) add(route, 'method', 0)
     const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
     if (slashed !== '') for (const route of this.#matching(slashed)) add(route, 'slash', 1)
-    for (const { route, distance } of this.#similar(path)) add(route, 'similar', distance)
+    for (const { route, reason, distance } of similar) add(route, reason, distance)
     return [...misses.values()].slice(0, nearMissesShown)
+  }
+
+  #isRoute (value: unknown): value is Route {
+    return this.#known.has(value)
   }
 
   #matching (path: string): Set<Route> {
@@ -64,17 +98,48 @@ export class RouteTable {
     return this.routes.find(route => route === found?.store) ?? null
   }
 
-  #similar (path: string): Array<{ route: Route, distance: number }> {
+  #similar (asked: Asked): Candidate[] {
+    const { path } = asked
     const wanted = segmentsOf(path)
-    const candidates: Array<{ route: Route, distance: number }> = []
-    for (const route of this.routes.slice(0, routesCompared)) {
+    const candidates: Candidate[] = []
+    for (const entry of this.#entries.slice(0, routesCompared)) {
+      const { route } = entry
       if (isCatchAll(route)) continue
       const distance = pathDistance(wanted, segmentsOf(route.url))
       const length = Math.max(path.length, 4)
-      if (distance > 0 && distance <= Math.max(2, length * 0.4)) candidates.push({ route, distance })
+      if (distance > Math.max(2, length * 0.4)) continue
+      const reason = distance === 0 ? this.#refusal(entry, asked) : 'similar'
+      if (reason !== null) candidates.push({ route, distance, reason })
     }
     return candidates.sort((one, other) => one.distance - other.distance)
   }
+
+  /** Why a route whose path looks the same did not match; null where it is for what else is listed. */
+  #refusal ({ route, constraints }: Entry, { method, path, host, version }: Asked): NearMiss['reason'] | null {
+    if (route.method.filter(isMethod).some(each => this.#find(each, path)?.url === route.url)) {
+      if (!route.method.includes(method)) return null
+      if (!admits(constraints.host, host)) return 'host'
+      if (constraints.version !== undefined && constraints.version !== version) return 'version'
+      return Object.keys(constraints).some(name => name !== 'host' && name !== 'version') ? 'constraint' : null
+    }
+    if (path.includes('//') || path.endsWith('/') !== route.url.endsWith('/')) return 'similar'
+    if (!isSameCase(segmentsOf(path), segmentsOf(route.url))) return 'case'
+    return 'parameter'
+  }
+}
+
+/** Whether a route for this host, or for hosts of this pattern, is for that one. */
+function admits (constraint: unknown, host: string): boolean {
+  if (constraint === undefined) return true
+  return constraint instanceof RegExp ? constraint.test(host) : constraint === host
+}
+
+function isSameCase (path: readonly string[], pattern: readonly string[]): boolean {
+  return pattern.every((expected, index) => isPlaceholder(expected) || expected === path[index])
+}
+
+function isPlaceholder (segment: string): boolean {
+  return segment.includes(':') || segment === '*'
 }
 
 /** A route for everything is near to nothing. */
@@ -90,14 +155,14 @@ function segmentsOf (path: string): string[] {
   return path.split('/').filter(segment => segment !== '').map(segment => segment.slice(0, 64))
 }
 
-/** Edits between two paths; a parameter matches any segment, a segment too many costs its length. */
+/** Edits between two paths, whatever the case of their letters; a parameter matches any segment, a segment too many costs its length. */
 function pathDistance (wanted: readonly string[], pattern: readonly string[]): number {
   if (Math.abs(wanted.length - pattern.length) > 2) return Infinity
   let distance = 0
   for (let index = 0; index < Math.max(wanted.length, pattern.length); index++) {
     const [segment = '', expected = ''] = [wanted[index], pattern[index]]
     const matches = segment !== '' && (expected.startsWith(':') || expected === '*')
-    if (!matches) distance += edits(segment, expected)
+    if (!matches) distance += edits(segment.toLowerCase(), expected.toLowerCase())
   }
   return distance
 }

@@ -13,12 +13,14 @@ export function matcherOf (criteria: SearchCriteria): (summary: ProfileSummary) 
   }
   const { method, status, durationFrom, durationTo, timeFrom, timeTo } = criteria
   if (criteria.token !== undefined && criteria.token !== '') tests.push(summary => summary.token === criteria.token)
+  if (criteria.parent !== undefined && criteria.parent !== '') tests.push(summary => summary.parent === criteria.parent)
   if (method !== undefined && method !== '') tests.push(summary => summary.method === method.toUpperCase())
   if (status !== undefined && status !== '') tests.push(statusTest(status))
   text(criteria.url, summary => summary.url)
   text(criteria.route, summary => summary.route)
   text(criteria.host, summary => summary.host)
   text(criteria.ip, summary => summary.ip)
+  text(criteria.exception, summary => summary.exception)
   if (durationFrom !== undefined) tests.push(summary => summary.duration >= durationFrom)
   if (durationTo !== undefined) tests.push(summary => summary.duration <= durationTo)
   if (timeFrom !== undefined) tests.push(summary => summary.time >= timeFrom)
@@ -50,36 +52,46 @@ export function pageOf (criteria: SearchCriteria, found: ProfileSummary[]): Sear
   const pages = Math.max(1, Math.ceil(found.length / perPage))
   const page = Math.min(Math.max(1, criteria.page ?? 1), pages)
   found.sort((one, other) => other.time - one.time)
-  return { criteria, profiles: found.slice((page - 1) * perPage, page * perPage), total: found.length, page, pages }
+  return { criteria, problems: [], profiles: found.slice((page - 1) * perPage, page * perPage), total: found.length, page, pages }
 }
 
-const texts = ['token', 'method', 'status', 'url', 'route', 'host', 'ip'] as const
+const texts = ['token', 'method', 'url', 'route', 'host', 'ip', 'exception', 'parent'] as const
+const statusForm = /^(?:none|[1-5]xx|(?:>=|<=|>|<)?\s*\d+)$/i
 const numbers = ['durationFrom', 'durationTo', 'page', 'perPage'] as const
 const times = ['timeFrom', 'timeTo'] as const
 
-/** Reads criteria from a query string, where labels stand by their names; what makes no sense is left out. */
-export function readCriteria (query: URLSearchParams, labelNames: readonly string[]): SearchCriteria {
+/** Reads criteria from a query string, where labels stand by their names; what makes no sense is left out, and said to be. */
+export function readCriteria (query: URLSearchParams, labelNames: readonly string[]): Pick<SearchResult, 'criteria' | 'problems'> {
   const criteria: SearchCriteria = {}
+  const problems: string[] = []
   for (const name of texts) {
-    const value = query.get(name)?.trim()
-    if (value !== undefined && value !== '') criteria[name] = value
+    const value = valueOf(query, name)
+    if (value !== '') criteria[name] = value
   }
+  const status = valueOf(query, 'status')
+  if (statusForm.test(status)) criteria.status = status
+  else if (status !== '') problems.push(`No status is "${status}": ask for 404, 4xx, >=400 or none.`)
   for (const name of numbers) {
-    const value = query.get(name)?.trim() ?? ''
+    const value = valueOf(query, name)
     if (value !== '' && Number.isFinite(Number(value))) criteria[name] = Number(value)
+    else if (value !== '') problems.push(`"${value}" is no number for ${name}.`)
   }
   for (const name of times) {
-    const value = query.get(name)?.trim() ?? ''
+    const value = valueOf(query, name)
     const time = /^\d+$/.test(value) ? Number(value) : Date.parse(inUtc(value))
     if (!Number.isNaN(time)) criteria[name] = time
+    else if (value !== '') problems.push(`"${value}" is no time for ${name}.`)
   }
-  const labels: Array<[string, string]> = []
-  for (const name of labelNames) {
-    const value = query.get(name)?.trim() ?? ''
-    if (value !== '') labels.push([name, value])
-  }
+  const labels = labelNames.flatMap(name => {
+    const value = valueOf(query, name)
+    return value === '' ? [] : [[name, value]]
+  })
   if (labels.length > 0) criteria.labels = Object.fromEntries(labels)
-  return criteria
+  return { criteria, problems }
+}
+
+function valueOf (query: URLSearchParams, name: string): string {
+  return query.get(name)?.trim() ?? ''
 }
 
 /** A browser's field for a moment knows no zone; the form says that it is UTC. */

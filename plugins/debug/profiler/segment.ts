@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { ProfileSummary } from './profile.ts'
 
@@ -10,8 +10,15 @@ export interface Entry {
   length: number
 }
 
+/** Opening a pipe would otherwise wait for somebody to write to it. */
+const readable = constants.O_RDONLY | constants.O_NONBLOCK
+
 const tab = 0x09
 const newline = 0x0a
+
+/** Where lines are made ready to be written: a buffer for each of them is a third of what writing it costs. */
+const draft = Buffer.allocUnsafeSlow(128 * 1024)
+const bytesPerCharacter = 3
 
 /**
  * One file of profiles, a line each: the summary, a tab, the profile, both as JSON (which has no raw tab or
@@ -27,17 +34,29 @@ export class Segment {
   /** Lines that could not be read. */
   corrupt = 0
   #descriptor: number | null = null
+  /** Which file the descriptor is of. */
+  #inode = 0
 
   constructor (path: string) {
     this.path = path
     this.name = basename(path)
   }
 
+  /** Whether the file is there as it was left: neither deleted, replaced, moved nor written to by anybody else. */
+  isIntact (): boolean {
+    if (this.#descriptor === null) return true
+    const now = statSync(this.path, { throwIfNoEntry: false })
+    return now !== undefined && now.ino === this.#inode && now.size === this.size
+  }
+
   /** Adds a profile; throws what the file system says, and leaves the file as it was then. */
   append (summary: ProfileSummary, profile: string): Entry {
-    this.#descriptor ??= openSync(this.path, 'a')
+    if (this.#descriptor === null) {
+      this.#descriptor = openSync(this.path, 'a')
+      this.#inode = fstatSync(this.#descriptor).ino
+    }
     const head = `${JSON.stringify(summary)}\t`
-    const line = Buffer.from(`${head}${profile}\n`)
+    const line = encode(`${head}${profile}\n`)
     try {
       // An attempt before this one may have left half a line.
       if (this.size === 0) ftruncateSync(this.#descriptor)
@@ -54,12 +73,13 @@ export class Segment {
     return entry
   }
 
-  /** Reads what was written since the last time, by whichever process; answers the new entries. */
-  readOn (): Entry[] {
+  /** Reads what was written since the last time, by whichever process; answers the new entries, null if the file shrank. */
+  readOn (): Entry[] | null {
     const added: Entry[] = []
-    const descriptor = openSync(this.path, 'r')
+    const descriptor = openSync(this.path, readable)
     try {
       const { size } = fstatSync(descriptor)
+      if (size < this.size) return null
       const bytes = readRange(descriptor, this.size, size - this.size)
       let start = 0
       // A line without its end is still being written, or was when its process died.
@@ -79,7 +99,7 @@ export class Segment {
 
   /** The text of one profile. */
   read ({ offset, length }: Entry): string {
-    const descriptor = openSync(this.path, 'r')
+    const descriptor = openSync(this.path, readable)
     try {
       return readRange(descriptor, offset, length).toString()
     } finally {
@@ -109,6 +129,12 @@ export class Segment {
       return null
     }
   }
+}
+
+/** The bytes of a line, good until the next one. */
+function encode (line: string): Buffer {
+  if (line.length * bytesPerCharacter > draft.length) return Buffer.from(line)
+  return draft.subarray(0, draft.write(line))
 }
 
 function readRange (descriptor: number, position: number, length: number): Buffer {

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
-import type { Excerpt, Exception, Frame, Profile } from './profile.ts'
+import type { Excerpt, Exception, Frame, Json, Profile } from './profile.ts'
+import { withoutMachinery } from './stack-frames.ts'
 
 /** Lines before and after the one a frame points to. */
 const around = 5
@@ -13,10 +14,22 @@ const excerptsPerException = 12
 const sourceFile = /\.[cm]?[jt]sx?$/
 const largestFile = 2_000_000
 
-/** The same profile with what can only be said when it is viewed: original positions, and the source around them. */
+/**
+ * The same profile with what can only be said when it is viewed: original positions, the source around them, and
+ * logged stacks without the profiler's own frames.
+ */
 export function resolveSources (profile: Profile): Profile {
   const files = new Map<string, SourceText | null>()
-  return { ...profile, exceptions: profile.exceptions.map(exception => withExcerpts(exception, files)) }
+  const exceptions = profile.exceptions.map(exception => withExcerpts(exception, files))
+  const logs = profile.logs.map(line => ({ ...line, fields: Object.fromEntries(Object.entries(line.fields).map(([name, value]) => [name, cleared(value)])) }))
+  return { ...profile, exceptions, logs }
+}
+
+function cleared (value: Json): Json {
+  if (typeof value === 'string') return withoutMachinery(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(cleared)
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cleared(item)]))
 }
 
 interface SourceText {

@@ -3,6 +3,8 @@ import type { Frame } from './profile.ts'
 
 const line = /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/).*?|node:[\w/]+|<anonymous>):(\d+):(\d+)\)?$/
 
+const longestLine = 1000
+
 /**
  * The frames of an error's stack. The message is taken off first: it may itself contain lines that look
  * like frames, and must not make the profiler read files of its choosing.
@@ -13,7 +15,8 @@ export function parseStack (stack: string, message: string, limit: number): { fr
   const frames: Frame[] = []
   let dropped = 0
   for (const candidate of text.split('\n')) {
-    const match = line.exec(candidate)
+    // No place in code is longer, and a text that is may take the pattern long.
+    const match = candidate.length > longestLine ? null : line.exec(candidate)
     if (match === null) continue
     const [, , name, where = '', row = '0', column = '0'] = match
     const file = pathOf(where)
@@ -31,6 +34,15 @@ function kindOf (file: string): Frame['kind'] {
   if (file.startsWith('node:') || file === '<anonymous>') return 'node'
   return isForeign(file) ? 'module' : 'own'
 }
+
+/**
+ * A stack as text (a logged one) without the frames of the profiler, and without those of Node through which it calls.
+ */
+export function withoutMachinery (text: string): string {
+  return text.replace(machineryLines, '')
+}
+
+const machineryLines = /(?:\n[ \t]+at (?:AsyncLocalStorage\.run|Reflect\.apply) \([^\n]*)*\n[ \t]+at [^\n]*[\\/]profiler[\\/](?:tracer|current-recorder|request-hooks)\.[jt]s:\d+:\d+\)?(?=\n|$)/g
 
 const machinery = /[\\/]profiler[\\/](?:tracer|current-recorder|request-hooks)\.[jt]s$/
 

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { captureCallSite, originalLocation } from './call-site.ts'
-import { runWithRecorder } from './current-recorder.ts'
+import { recorders } from './current-recorder.ts'
+import { isError } from './foreign-value.ts'
 import type { PluginTree } from './plugin-tree.ts'
-import type { DispatchPointName, Location, SpanKind } from './profile.ts'
+import type { DispatchPointName, Location, Route, SpanKind } from './profile.ts'
 import type { Recorder, TracedFunction } from './recorder.ts'
-import type { RouteTable } from './route-table.ts'
+import { withRoute, type RouteTable } from './route-table.ts'
 
 type AnyFunction = (...args: never[]) => unknown
 
@@ -97,7 +98,7 @@ function traceNotFoundHandlers (app: FastifyInstance, parts: TracerParts): void 
 }
 
 function traceRoutes (app: FastifyInstance, parts: TracerParts): void {
-  const handlers = new Map<string, unknown>()
+  const routes = new Map<string, { handler: unknown, route: Route }>()
   const validating = untraced((request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     parts.recorderOf(request.raw)?.validating()
     done()
@@ -109,19 +110,23 @@ function traceRoutes (app: FastifyInstance, parts: TracerParts): void {
     const methods = [route.method].flat().map(method => method.toUpperCase())
     const key = `${route.url} ${JSON.stringify(route.constraints ?? null)}`
     // Fastify adds a HEAD to every GET, with the same handler: no route that anyone declared.
-    const added = methods.length === 1 && methods[0] === 'HEAD' && handlers.get(key) === handler
-    if (methods.includes('GET')) handlers.set(key, handler)
-    if (!added) {
-      const host: unknown = Reflect.get(route.constraints ?? {}, 'host')
-      parts.routes.add({
-        method: methods,
-        url: route.url,
-        host: host === undefined ? null : String(host),
-        handler: nameOf(handler),
-        plugin: parts.plugins.current(),
-        location
-      })
-    }
+    const known = routes.get(key)
+    const isAdded = methods.length === 1 && methods[0] === 'HEAD' && known?.handler === handler
+    const constraints: Record<string, unknown> = { ...route.constraints }
+    const described: Route = isAdded
+      ? known.route
+      : {
+          method: methods,
+          url: route.url,
+          host: constraints.host === undefined ? null : String(constraints.host),
+          ...(constraints.version !== undefined && { version: String(constraints.version) }),
+          handler: nameOf(handler),
+          plugin: parts.plugins.current(),
+          location
+        }
+    if (!isAdded) parts.routes.add(described, constraints)
+    if (methods.includes('GET')) routes.set(key, { handler, route: described })
+    route.config = withRoute(route.config, described)
     traceRoute(route, parts, location)
     // Validation runs between the last hook before it and the first hook after it, which is the profiler's own.
     if (inputs.some(input => Reflect.has(Object(route.schema), input))) {
@@ -180,14 +185,26 @@ function describe (subject: AnyFunction, kind: SpanKind, parts: TracerParts, loc
 function traced<Subject extends AnyFunction> (subject: Subject, description: TracedFunction, parts: TracerParts): Subject {
   if (tracedAlready.has(subject)) return subject
   const proxy = new Proxy(subject, {
+    // What it calls has returned when the function begins: V8 keeps ten frames of a stack, and of ours only this one.
     apply (target, self, args: unknown[]): unknown {
       const raw = rawRequestIn(args)
       // Somebody else than Fastify calls it.
       if (raw === null) return Reflect.apply(target, self, args)
       const recorder = parts.recorderOf(raw)
-      if (recorder !== undefined && !recorder.finished) return timed(recorder, description, target, self, args)
-      const isSkipped = recorder === undefined && description.kind === 'hook' && !isUnmatched(args[0])
-      return isSkipped ? skip(args) : Reflect.apply(target, self, args)
+      if (recorder === undefined || recorder.finished) {
+        const isSkipped = recorder === undefined && description.kind === 'hook' && !isUnmatched(args[0])
+        return isSkipped ? skip(args) : Reflect.apply(target, self, args)
+      }
+      const call = new TracedCall(recorder, description, args)
+      let result: unknown
+      try {
+        result = recorders.run(recorder, Reflect.apply, target, self, args)
+      } catch (error) {
+        call.fail(error)
+        throw error
+      }
+      call.follow(result)
+      return result
     }
   })
   tracedAlready.add(proxy)
@@ -204,45 +221,67 @@ function isUnmatched (request: unknown): boolean {
   return typeof request === 'object' && request !== null && 'is404' in request && request.is404 === true
 }
 
-function timed (recorder: Recorder, description: TracedFunction, target: AnyFunction, self: unknown, args: unknown[]): unknown {
-  const before = performance.now()
-  if (description.kind === 'handler') recorder.mark('kernel.controller_arguments')
-  if (description.kind === 'error-handler') {
-    // Fastify's own failures have thrown nowhere else that is traced; any other is known already.
-    recorder.validated('threw')
-    recorder.fail(args[0], null)
-  }
-  const id = recorder.open(description)
-  const last = args.length - 1
-  const done = args[last]
-  const calledBack = isFunction(done)
-  if (calledBack) {
-    args[last] = function (...results: unknown[]): unknown {
-      end(results[0])
-      return Reflect.apply(done, undefined, results)
+/** One call of a traced function, from its beginning to whichever end it finds. */
+class TracedCall {
+  readonly #recorder: Recorder
+  readonly #isAnswer: boolean
+  readonly #id: number | null
+  readonly #args: readonly unknown[]
+  readonly #isCalledBack: boolean
+
+  /** Begins: notes the time, and puts a callback of its own in place of the one among the arguments. */
+  constructor (recorder: Recorder, description: TracedFunction, args: unknown[]) {
+    const before = performance.now()
+    if (description.kind === 'handler') recorder.mark('kernel.controller_arguments')
+    if (description.kind === 'error-handler') {
+      // Fastify's own failures have thrown nowhere else that is traced; any other is known already.
+      recorder.failing(args[0])
     }
+    this.#recorder = recorder
+    this.#isAnswer = isAnswer(description.kind)
+    this.#id = recorder.open(description)
+    if (this.#id !== null && description.kind === 'error-handler') recorder.handling(args[0], this.#id)
+    if (this.#id !== null && description.hook === 'onError') recorder.handling(args[2], this.#id)
+    this.#args = args
+    const last = args.length - 1
+    const done = args[last]
+    this.#isCalledBack = isFunction(done)
+    if (isFunction(done)) {
+      args[last] = (...results: unknown[]): unknown => {
+        this.#end(results[0])
+        return Reflect.apply(done, undefined, results)
+      }
+    }
+    recorder.ownTime += performance.now() - before
   }
-  recorder.ownTime += performance.now() - before
-  let result: unknown
-  try {
-    result = runWithRecorder(recorder, () => Reflect.apply(target, self, args))
-  } catch (error) {
-    fail(error)
-    throw error
-  }
-  if (isThenable(result)) result.then(() => end(null), fail)
-  else if (!calledBack && result !== undefined) end(null)
-  else if (description.kind === 'error-handler') end(null)
-  return result
 
-  function end (error: unknown): void {
-    if (error instanceof Error) fail(error)
-    else if (id !== null) recorder.close(id, isAnswer(description.kind) ? 'replied' : 'continued')
+  /** The function has returned: a promise of its end, its answer, or nothing, and then its end is seen elsewhere. */
+  follow (result: unknown): void {
+    // The reply is a promise too, of its answer being out: no function's own end.
+    if (isThenable(result) && !this.#args.includes(result)) {
+      this.#returned('async')
+      result.then(value => this.#end(this.#sent(value)), (error: unknown) => this.fail(error))
+    } else if (result === undefined || isThenable(result)) this.#returned('sync')
+    else if (!this.#isCalledBack) this.#end(this.#sent(result))
   }
 
-  function fail (error: unknown): void {
-    recorder.fail(error, id)
-    if (id !== null) recorder.close(id, 'threw')
+  fail (error: unknown): void {
+    this.#recorder.fail(error, this.#id)
+    if (this.#id !== null) this.#recorder.close(this.#id, 'threw')
+  }
+
+  /** What a handler returns Fastify sends; an error is no answer. */
+  #sent (value: unknown): unknown {
+    return this.#isAnswer ? value : null
+  }
+
+  #returned (form: 'sync' | 'async'): void {
+    if (this.#id !== null) this.#recorder.returned(this.#id, form)
+  }
+
+  #end (error: unknown): void {
+    if (isError(error)) this.fail(error)
+    else if (this.#id !== null) this.#recorder.close(this.#id, this.#isAnswer ? 'replied' : 'continued')
   }
 }
 

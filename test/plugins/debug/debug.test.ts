@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
@@ -8,7 +8,7 @@ import { build } from '../../build.ts'
 import { makeFolder } from '../../folder.ts'
 import { addLicense } from '../../records.ts'
 import { sourceFile } from '../../source-file.ts'
-import { createDatabase, embeddedTemplate, openTestDatabase, serverUrl } from '../../test-database.ts'
+import { createDatabase, makeEmbeddedFolder, openTestDatabase, serverUrl } from '../../test-database.ts'
 import { buildDebugged, panelOf, readPanel } from './panels/panels.ts'
 
 const database = await openTestDatabase(t)
@@ -84,6 +84,12 @@ t.test('the configuration panel shows what is allowed, and not how to enter the 
   t.notMatch(html, 'hunter2')
 })
 
+t.test('the configuration panel shows which plugin registered which', async t => {
+  const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
+  const markdown = await readPanel(app, response, 'configuration', 'text/markdown')
+  t.match(markdown, /^ {2}- entities, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- site, [^\n]*\n {4}- errors,/m)
+})
+
 t.test('a closed app listens to neither queries nor reads', async t => {
   const before = database.queries.listenerCount('ended')
   const app = await buildDebugged(t, { database, routes })
@@ -117,8 +123,7 @@ export async function load (url, context, next) {
 
 /** The files that the server loads to start and to answer requests, and what it answers. */
 async function loadedFiles (t: Test): Promise<string[]> {
-  const dataDir = makeFolder(t)
-  if (serverUrl === undefined) cpSync(embeddedTemplate, dataDir, { recursive: true })
+  const dataDir = makeEmbeddedFolder(t)
   const databaseUrl = serverUrl && await createDatabase(t, serverUrl)
   const list = join(makeFolder(t), 'loaded')
   const env = { ...process.env, LOADED_FILES: list, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, PORT: '0', DEBUG: '0' }

@@ -77,7 +77,10 @@ const refused = {
   'A group without a name': sql`insert into groups (license_id, name) values (${id}, '')`,
   'A platform with a name of 256 characters': sql`insert into platforms (name) values (${long})`,
   'A user whose e-mail is too long': sql`insert into users (email, password_hash) values (${long}, 'x')`,
-  'A user whose e-mail is too short': sql`insert into users (email, password_hash) values ('a@', 'x')`
+  'A user whose e-mail is too short': sql`insert into users (email, password_hash) values ('a@', 'x')`,
+  'A user whose e-mail another one has in capitals': sql`insert into users (email, password_hash) values ('a@museum.test', 'x'), ('A@Museum.test', 'x')`,
+  'An ended session without a name': sql`insert into ended_sessions (session, expires_at) values ('', now())`,
+  'An ended session with a name of 65 characters': sql`insert into ended_sessions (session, expires_at) values (${'x'.repeat(65)}, now())`
 }
 
 for (const [name, statement] of Object.entries(refused)) {

@@ -1,8 +1,9 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { createEntities } from '../../../src/entities/entities.ts'
 import { Store } from '../../../src/store/store.ts'
 import { heardOf } from '../../heard.ts'
-import { addLanguage, addLicense, addLicenseType } from '../../records.ts'
+import { addLanguage, addLicense, addLicenseType, addUser } from '../../records.ts'
 import { openTestDatabase } from '../../test-database.ts'
 
 const database = await openTestDatabase(t)
@@ -173,4 +174,70 @@ t.test('A license that is not there has nothing', async t => {
   for (const entity of [entities.languages, entities.museums, entities.platforms, entities.groups]) {
     t.strictSame(await entity.read('0'), [], entity.metadata.table)
   }
+})
+
+t.test('A user is read by id, with a fingerprint in place of the password\'s hash, and every change of the row is seen', async t => {
+  const id = await heard(addUser(database, { email: 'user@museum.test' }))
+  const user = await entities.users.read(id)
+  t.match(user, { id, email: 'user@museum.test', admin: false, fingerprint: /^[\w-]{22}$/ })
+  t.notMatch(JSON.stringify(user), 'argon2')
+  t.ok(Object.isFrozen(user))
+  t.equal(entities.users.read(id), user)
+  await heard(db.updateTable('users').set({ admin: true }).where('id', '=', id).execute())
+  t.match(await entities.users.read(id), { admin: true, fingerprint: user?.fingerprint })
+  await heard(db.updateTable('users').set({ password_hash: 'another' }).where('id', '=', id).execute())
+  t.not((await entities.users.read(id))?.fingerprint, user?.fingerprint)
+  await heard(db.deleteFrom('users').where('id', '=', id).execute())
+  t.equal(await entities.users.read(id), null)
+})
+
+t.test('The groups of a user are read with their licenses, and every change is seen: of the membership, of the group', async t => {
+  const license = await heard(addLicense(database, { domain: 'members.test' }))
+  const id = await heard(addUser(database, { email: 'member@museum.test', licenses: [license] }))
+  const memberships = await entities.memberships.read(id)
+  t.match(memberships, [{ name: 'Staff', license_id: license }])
+  t.ok(Object.isFrozen(memberships))
+  await heard(db.updateTable('groups').set({ name: 'Guards' }).where('license_id', '=', license).execute())
+  t.match(await entities.memberships.read(id), [{ name: 'Guards' }])
+  await heard(db.deleteFrom('licenses').where('id', '=', license).execute())
+  t.strictSame(await entities.memberships.read(id), [])
+})
+
+t.test('Whether a session was ended is read by its name, and seen when it changes', async t => {
+  t.equal(await entities.endedSessions.read('a session'), false)
+  t.equal(entities.endedSessions.read('a session'), false)
+  await heard(db.insertInto('ended_sessions').values({ session: 'a session', expires_at: new Date() }).execute())
+  t.equal(await entities.endedSessions.read('a session'), true)
+})
+
+t.test('The languages of a license come along with it, in one query', async t => {
+  const id = await heard(addLicense(database, { domain: 'along.test', languages: ['fr', 'de-CH', 'en'] }))
+  const queries: string[] = []
+  const note = ({ query }: { query: { sql: string } }) => queries.push(query.sql)
+  database.queries.on('ended', note)
+  await entities.licenses.read('along.test')
+  const languages = entities.languages.read(id)
+  database.queries.off('ended', note)
+  t.equal(queries.length, 1)
+  t.notOk(languages instanceof Promise)
+  entities.languages.forget(id)
+  t.strictSame(await languages, await entities.languages.read(id))
+  t.match(languages, [{ code: 'fr' }, { code: 'de-CH' }, { code: 'en' }])
+})
+
+t.test('A column that gets another type is read as it is from then on', async t => {
+  await heard(addLicense(database, { domain: 'before.test', name: 'Before' }))
+  await heard(addLicense(database, { domain: 'after.test', name: 'After' }))
+  t.match(await entities.licenses.read('before.test'), { name: 'Before' })
+  await sql`alter table licenses alter column name type varchar(300)`.execute(db)
+  t.match(await entities.licenses.read('after.test'), { name: 'After' })
+})
+
+t.test('A query that fails says why, and who asked', async t => {
+  await t.rejects(async () => await entities.licenseTypes.read('no number'), { code: '22P02', stack: /license-type\.[jt]s/ })
+})
+
+t.test('Entities of a database that is none of ours are refused', t => {
+  t.throws(() => createEntities(db.withoutPlugins(), store), { message: 'This database sends no prepared queries.' })
+  t.end()
 })

@@ -203,3 +203,22 @@ t.test('Where there is no bound to speak of, 10,000 misses take no more entries 
   t.type(segment.read('9899'), Promise)
   t.equal(segment.read('9900'), null)
 })
+
+t.test('What another loading brings along is held', t => {
+  const { segment } = controlled()
+  const keep = segment.expect()
+  keep('1', 'Louvre')
+  t.equal(segment.read('1'), 'Louvre')
+  t.end()
+})
+
+for (const key of ['1', null]) {
+  t.test(`What another loading brings along is not held when ${key === null ? 'all' : 'a record'} was forgotten meanwhile`, t => {
+    const { segment } = controlled()
+    const keep = segment.expect()
+    segment.forget(key)
+    keep('1', 'Louvre')
+    t.type(segment.read('1'), Promise)
+    t.end()
+  })
+}

@@ -32,3 +32,6 @@ addEventListener('hashchange', unfold)
 // On a narrow screen the search form stands above the results: folded, so that they are seen first.
 const fold = document.querySelector('.search-fold')
 if (fold !== null && matchMedia('(max-width: 56rem)').matches) fold.open = false
+
+// Times are UTC, since server and reader need not share a zone: the reader's own are a hover away.
+for (const time of document.querySelectorAll('time')) time.title = new Date(time.dateTime).toLocaleString()

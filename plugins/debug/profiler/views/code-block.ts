@@ -4,6 +4,9 @@ import { highlightSql, highlightTypescript } from './highlight.ts'
 
 const MAX_LINE = 400
 const MAX_SQL = 20_000
+/** What certainly fits its block, on the narrowest screen. */
+const LONG_SQL = 1000
+const LONG_SQL_LINES = 20
 
 function shown (line: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
@@ -29,5 +32,7 @@ export function renderCodeBlock (text: string): Markup {
 export function renderSqlBlock (sql: string): Markup {
   const text = sql.length > MAX_SQL ? `${sql.slice(0, MAX_SQL)}…` : sql
   const lines = highlightSql(text)
-  return html`<pre class="sql" tabindex="0"><code>${lines.map((line, index) => index === 0 ? line : html`\n${line}`)}</code></pre>`
+  // Where the keyboard need not scroll it is not stopped.
+  const isLong = text.length > LONG_SQL || lines.length > LONG_SQL_LINES
+  return html`<pre class="sql"${isLong && html` tabindex="0"`}><code>${lines.map((line, index) => index === 0 ? line : html`\n${line}`)}</code></pre>`
 }

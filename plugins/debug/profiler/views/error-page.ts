@@ -2,6 +2,7 @@ import type { ViewContext } from '../panel.ts'
 import type { Profile } from '../profile.ts'
 import { assets, assetUrl } from './assets.ts'
 import { renderStatus } from './badge.ts'
+import { renderDocument } from './document.ts'
 import { renderEmptyState } from './empty-state.ts'
 import { renderErrorMarkdown } from './error-markdown.ts'
 import { renderClassChain, renderExceptions } from './exceptions.ts'
@@ -14,7 +15,7 @@ import { renderStackTraces } from './stack-trace.ts'
 import { statusText, statusTone } from './tone.ts'
 
 // Our own file, not a word of it from a request; as it stands, or its hash would not be that of the policy.
-const stylesheet = new Markup(assets['error-page.css'].body)
+const style = html`<style>${new Markup(assets['error-page.css'].body)}</style>`
 
 /**
  * The diagnostic page for a failed request, on the application's own URL. Its stylesheet stands in the page,
@@ -25,20 +26,12 @@ export function renderErrorPage (context: ViewContext): string {
   const { exceptions, logs } = profile
   const thrown = exceptions[0]
   const message = thrown === undefined ? silentFailure(profile) : thrown.message || thrown.class
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<title>${message.slice(0, 150)} (${statusText(profile.status)})</title>
-<link rel="icon" href="data:,">
-<style>${stylesheet}</style>
-<script src="${assetUrl(base, 'profiler.js')}" defer></script>
-</head>
-<body class="error-page">
-<a class="skip" href="#main">Skip to content</a>
+  return renderDocument({
+    title: `${message.slice(0, 150)} (${statusText(profile.status)})`,
+    className: 'error-page',
+    style,
+    script: assetUrl(base, 'profiler.js'),
+    body: html`<a class="skip" href="#main">Skip to content</a>
 <header class="summary ${statusTone(profile.status)}">
 <div class="glance">${renderStatus(profile.status)}${renderClassChain(exceptions)}</div>
 <h1>${message}</h1>
@@ -55,16 +48,14 @@ ${renderGaps(profile)}
 ${isRoutingFailure(profile) && html`<section aria-labelledby="matches"><h2 id="matches">What would have matched</h2>
 ${renderNearMisses(profile, context)}</section>`}
 <section id="exceptions" aria-labelledby="exceptions-title"><h2 id="exceptions-title">Exceptions <span class="count">${exceptions.length}</span></h2>
-${thrown === undefined ? renderEmptyState('Nothing was thrown: the answer was given without an exception.') : renderExceptions(exceptions, context)}</section>
+${thrown === undefined ? renderEmptyState('Nothing was thrown: the answer was given without an exception.') : renderExceptions(profile, context)}</section>
 <section id="logs" aria-labelledby="logs-title"><h2 id="logs-title">Logs <span class="count">${logs.length}</span></h2>
 ${renderLogTable(logs)}</section>
 <section id="stack-traces" aria-labelledby="traces-title"><h2 id="traces-title">Stack Traces <span class="count">${exceptions.length}</span></h2>
 ${renderStackTraces(exceptions, root)}
 <details class="trace"><summary>All of it as Markdown</summary><pre tabindex="0"><code id="markdown">${renderErrorMarkdown(context)}</code></pre></details></section>
-</main>
-</body>
-</html>
-`.toString()
+</main>`
+  })
 }
 
 /** What there is to say of a failure that nothing was thrown for. */

@@ -11,6 +11,6 @@ export function renderExceptionPanel (context: ViewContext): Markup {
   const { profile, root } = context
   if (profile.exceptions.length === 0) return renderEmptyState('Nothing was thrown during this request.')
   return html`${isRoutingFailure(profile) && renderSection('What would have matched', renderNearMisses(profile, context))}
-${renderExceptions(profile.exceptions, context)}
+${renderExceptions(profile, context)}
 ${renderSection('Stack traces', renderStackTraces(profile.exceptions, root), profile.exceptions.length)}`
 }

@@ -1,11 +1,12 @@
 import type { ViewContext } from '../panel.ts'
-import type { Exception, Frame } from '../profile.ts'
+import type { Exception, Frame, Profile } from '../profile.ts'
 import { renderBadge } from './badge.ts'
 import { renderExcerpt } from './code-block.ts'
 import { renderEmptyState } from './empty-state.ts'
 import { html, type Content, type Markup } from './html.ts'
 import { renderKeyValueTable } from './key-value-table.ts'
 import { renderLocation } from './location.ts'
+import { isRoutingFailure } from './near-misses.ts'
 import { count } from './units.ts'
 
 type Place = Pick<ViewContext, 'root' | 'editorUrl'>
@@ -16,14 +17,17 @@ const OPEN_SOURCES = 6
 /** The classes of the chain in reading order: what was thrown, then what lies beneath it. */
 export function renderClassChain (exceptions: readonly Exception[]): Markup {
   return html`<ol class="chain" aria-label="Chain of exceptions">${exceptions.map((exception, index) => html`
-<li>${index > 0 && html`<span class="muted">${joint(exception, exceptions[index - 1])}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`)}
+<li>${index > 0 && html`<span class="muted">${joint(exception, index, exceptions)}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`)}
 </ol>`
 }
 
-/** The word between an exception and the one before it: further members of the same error follow with "and". */
-function joint (exception: Exception, before: Exception | undefined): string {
-  const alike = exception.relation === 'member' && before?.relation === 'member' && before.parent === exception.parent
-  return alike ? 'and' : relationText(exception)
+/** The words between an exception and the one before it: further members of the same error follow with "and", what belongs to one further up names it. */
+function joint (exception: Exception, index: number, all: readonly Exception[]): string {
+  const { relation, parent } = exception
+  const before = all[index - 1]
+  if (relation === 'member' && before?.relation === 'member' && before.parent === parent) return 'and'
+  const above = parent === null || parent === index - 1 ? undefined : all[parent]
+  return above === undefined ? relationText(exception) : `· ${above.class} ${relationText(exception)}`
 }
 
 /** How an exception belongs to the one above it. */
@@ -34,11 +38,13 @@ export function relationText ({ relation }: Exception): string {
 }
 
 /** Every exception of the chain with its own frames: own code with its source, the rest folded. */
-export function renderExceptions (exceptions: readonly Exception[], place: Place): Markup {
-  return html`${exceptions.map((exception, index) => renderException(exception, index, exceptions, place))}`
+export function renderExceptions ({ exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>, place: Place): Markup {
+  // What was asked for is at fault, not the code that says so.
+  const openSources = isRoutingFailure(profile) ? 1 : OPEN_SOURCES
+  return html`${exceptions.map((exception, index) => renderException(exception, index, exceptions, openSources, place))}`
 }
 
-function renderException (exception: Exception, index: number, all: readonly Exception[], place: Place): Markup {
+function renderException (exception: Exception, index: number, all: readonly Exception[], openSources: number, place: Place): Markup {
   const properties = Object.entries(exception.properties)
   const parent = exception.parent ?? -1
   const above = all[parent]
@@ -50,26 +56,40 @@ ${origin}
 <p class="message">${exception.message === '' ? html`<span class="muted">No message.</span>` : exception.message}</p>
 ${properties.length > 0 && html`<details><summary>${count(properties.length, 'property', 'properties')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, properties)}</details>`}
 </header>
-${renderFrames(exception.frames, place)}
+${renderFrames(exception.frames, above, openSources, place)}
 </article>`
 }
 
-function renderFrames (frames: readonly Frame[], place: Place): Markup {
-  if (frames.length === 0) return renderEmptyState('No stack trace.')
+function renderFrames (all: readonly Frame[], above: Exception | undefined, openSources: number, place: Place): Markup {
+  if (all.length === 0) return renderEmptyState('No stack trace.')
+  const frames = all.slice(0, all.length - sharedFrames(all, above?.frames ?? []))
+  const shared = all.slice(frames.length)
   const items: Content[] = []
   let sources = 0
   for (let index = 0; index < frames.length;) {
     const folded = foreignFrom(frames, index)
     const frame = frames[index]
     if (folded.length > 0) {
-      items.push(renderFolded(folded, place))
+      items.push(renderFolded(`${count(folded.length, 'frame')} of ${origins(folded)}`, folded, place))
       index += folded.length
     } else if (frame !== undefined) {
-      items.push(renderOwnFrame(frame, sources++ < OPEN_SOURCES, place))
+      items.push(renderOwnFrame(frame, sources++ < openSources, place))
       index++
     }
   }
+  if (above !== undefined && shared.length > 0) items.push(renderFolded(`${count(shared.length, 'frame')} as of ${above.class}`, shared, place))
   return html`<ol class="frames">${items}</ol>`
+}
+
+/** How many of the last frames are the last ones of the exception above, too: they were read there. The first is never one of them. */
+function sharedFrames (frames: readonly Frame[], above: readonly Frame[]): number {
+  let shared = 0
+  while (shared < frames.length - 1 && isSamePlace(frames.at(-1 - shared), above.at(-1 - shared))) shared++
+  return shared
+}
+
+function isSamePlace (one: Frame | undefined, other: Frame | undefined): boolean {
+  return one?.file === other?.file && one?.line === other?.line && one?.column === other?.column
 }
 
 /** The run of frames from here on that are not the application's. */
@@ -78,9 +98,9 @@ function foreignFrom (frames: readonly Frame[], start: number): Frame[] {
   return frames.slice(start, end === -1 ? frames.length : end)
 }
 
-function renderFolded (frames: readonly Frame[], place: Place): Markup {
+function renderFolded (summary: string, frames: readonly Frame[], place: Place): Markup {
   return html`
-<li><details class="folded"><summary>${count(frames.length, 'frame')} of ${origins(frames)}</summary><ol>${frames.map(frame => html`
+<li><details class="folded"><summary>${summary}</summary><ol>${frames.map(frame => html`
 <li>${renderFrameLine(frame, place)}</li>`)}</ol></details></li>`
 }
 

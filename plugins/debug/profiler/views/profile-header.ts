@@ -1,33 +1,31 @@
-import type { Profile } from '../profile.ts'
+import type { Profile, ProfileSummary } from '../profile.ts'
 import { renderBadge, renderStatus } from './badge.ts'
 import { html, type Markup } from './html.ts'
 import { profileUrl } from './profile-url.ts'
 import { outcomeText, statusTone } from './tone.ts'
-import { formatDuration, formatTime } from './units.ts'
+import { renderTime } from './time.ts'
+import { formatDuration } from './units.ts'
 
 /** What a request was, in one glance: status, method, URL, and the few facts that tell it from others. */
-export function renderProfileHeader (profile: Profile, base: string): Markup {
+export function renderProfileHeader (profile: Profile, base: string, caused: readonly ProfileSummary[]): Markup {
   const outcome = outcomeText(profile.outcome)
   return html`<header class="summary ${statusTone(profile.status)}" aria-label="Request">
 <h1>${renderStatus(profile.status)} <span class="method">${profile.method}</span> <span class="url">${profile.url}</span></h1>
 <dl class="facts">
 ${outcome !== null && fact('Outcome', renderBadge(outcome, 'warning'))}
 ${fact('Time', formatDuration(profile.duration))}
-${fact('Host', profile.host ?? 'none')}
+${fact('Host', profile.host === null ? 'none' : `${profile.protocol}://${profile.host}`)}
 ${fact('Route', profile.routing.matched?.url ?? 'none')}
 ${fact('IP', profile.ip ?? 'unknown')}
-${fact('At', html`<time datetime="${timestamp(profile.time)}">${formatTime(profile.time)}</time>`)}
+${fact('At', renderTime(profile.time))}
 ${Object.entries(profile.labels).map(([name, value]) => fact(name, value))}
 ${fact('Token', html`<code>${profile.token}</code>`)}
 ${profile.parent !== null && fact('Caused by', html`<a href="${profileUrl(base, profile.parent)}">${profile.parent}</a>`)}
+${caused.length > 0 && fact('Caused', html`${caused.map(({ token, status, method, url }) => html`<a href="${profileUrl(base, token)}">${status} ${method} ${url}</a> `)}`)}
 </dl>
 </header>`
 }
 
 function fact (name: string, value: Markup | string): Markup {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>`
-}
-
-function timestamp (time: number): string {
-  return formatTime(time).replace(' UTC', 'Z').replace(' ', 'T')
 }

@@ -2,20 +2,37 @@ import type { ProfileSummary } from '../profile.ts'
 import { renderBadge, renderStatus } from './badge.ts'
 import { html, type Markup } from './html.ts'
 import { profileUrl } from './profile-url.ts'
-import { outcomeText } from './tone.ts'
-import { count, formatDuration, formatTime } from './units.ts'
+import { renderTime } from './time.ts'
+import { outcomeText, statusTone } from './tone.ts'
+import { count, formatDuration } from './units.ts'
 
-/** Profiles one below the other, newest first as they come, each a link to its page. */
+/** Profiles one below the other, newest first as they come, each a link to its page. Where it is narrow each row is a block. */
 export function renderProfileList (profiles: readonly ProfileSummary[], base: string, panel?: string): Markup {
-  return html`<ol class="profiles">${profiles.map(profile => html`
-<li><span class="status">${renderStatus(profile.status, 'short')}</span>
-<a class="title" href="${profileUrl(base, profile.token, panel)}"><span class="method">${profile.method}</span> <span class="url">${profile.url}</span></a>
-<span class="duration">${formatDuration(profile.duration)}</span>
-<p class="about">${about(profile)}</p></li>`)}
-</ol>`
+  const labels = [...new Set(profiles.flatMap(profile => Object.keys(profile.labels)))]
+  return html`<table class="profiles">
+<caption class="sr-only">Profiles</caption>
+<thead><tr>${['Status', 'Request', 'Took', 'Host', 'IP', ...labels.map(titled), 'At'].map(heading => html`<th scope="col">${heading}</th>`)}</tr></thead>
+<tbody>${profiles.map(profile => html`
+<tr><td class="status">${renderStatus(profile.status, 'short')}</td>
+<td class="asked"><a class="title" href="${profileUrl(base, profile.token, panel)}"><span class="method">${profile.method}</span> <span class="url">${profile.url}</span></a> ${about(profile)}</td>
+<td class="duration">${formatDuration(profile.duration)}</td>
+${fact('Host', profile.host)}
+${fact('IP', profile.ip)}
+${labels.map(name => fact(titled(name), profile.labels[name] ?? null))}
+<td>${renderTime(profile.time)} <code class="token">${profile.token}</code></td></tr>`)}
+</tbody></table>`
+}
+
+function titled (name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Its name stands before it where the table has lost its head. */
+function fact (name: string, value: string | null): Markup {
+  return html`<td data-name="${name}"${value === null && html` class="nothing"`}>${value}</td>`
 }
 
 function about (profile: ProfileSummary): Markup {
   const outcome = outcomeText(profile.outcome)
-  return html`<span>${formatTime(profile.time)}</span>${profile.exception !== null && html` <span>${renderBadge(profile.exception, 'error')}</span>`}${profile.logErrors > 0 && html` <span>${renderBadge(count(profile.logErrors, 'logged error'), 'error')}</span>`}${outcome !== null && html` <span>${renderBadge(outcome, 'warning')}</span>`}${profile.route !== null && html` <span>route ${profile.route}</span>`}${profile.host !== null && html` <span>${profile.host}</span>`}${profile.ip !== null && html` <span>${profile.ip}</span>`}${Object.entries(profile.labels).map(([name, value]) => html` <span>${name} ${value}</span>`)} <span><code>${profile.token}</code></span>`
+  return html`${profile.exception !== null && html`<small class="thrown ${statusTone(profile.status)}">${profile.exception}</small>`}${profile.logErrors > 0 && html` ${renderBadge(count(profile.logErrors, 'logged error'), 'error')}`}${outcome !== null && html` ${renderBadge(outcome, 'warning')}`}${profile.route !== null && profile.route !== profile.url && html` <small>route ${profile.route}</small>`}`
 }

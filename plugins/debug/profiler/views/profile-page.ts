@@ -1,5 +1,5 @@
 import type { AnyPanel, ViewContext } from '../panel.ts'
-import type { Profile } from '../profile.ts'
+import type { Profile, ProfileSummary } from '../profile.ts'
 import { renderEmptyState } from './empty-state.ts'
 import { renderGaps } from './gaps.ts'
 import { html, type Markup } from './html.ts'
@@ -7,15 +7,16 @@ import { renderPage } from './page.ts'
 import { menuEntries, panelData, renderPanelMenu } from './panel-menu.ts'
 import { renderProfileHeader } from './profile-header.ts'
 
-/** A profile with one panel open; `open` names one of the panels. */
-export function renderProfilePage (context: ViewContext, panels: readonly AnyPanel[], open: string): string {
+/** A profile with one panel open; `open` names one of the panels, `caused` are the requests that this one made. */
+export function renderProfilePage (context: ViewContext, panels: readonly AnyPanel[], open: string, caused: readonly ProfileSummary[] = []): string {
   const { profile, base } = context
   const panel = panels.find(({ name }) => name === open)
   const label = panel?.label ?? open
   return renderPage({
     title: `${label} · ${profile.status ?? 'no response'} ${profile.method} ${profile.url.slice(0, 80)}`,
     base,
-    header: renderProfileHeader(profile, base),
+    panel: open,
+    header: renderProfileHeader(profile, base, caused),
     aside: renderPanelMenu(menuEntries(panels, profile), open, base, profile.token),
     main: html`<h2>${label}</h2>
 ${renderGaps(profile)}
@@ -35,7 +36,6 @@ function renderPanelBody (panel: AnyPanel, context: ViewContext): Markup {
   }
 }
 
-function renderCost ({ cost }: Profile): Markup {
-  const total = cost.trace + cost.collect + cost.store
-  return html`<p>Profiling this request took ${Math.round(total)} µs of CPU: ${Math.round(cost.trace)} while it ran, ${Math.round(cost.collect + cost.store)} after its answer.</p>`
+function renderCost ({ cost: { trace, collect, store } }: Profile): Markup {
+  return html`<p>Profiling this request took ${Math.round(trace + collect)} µs: ${Math.round(trace)} while it ran, ${Math.round(collect)} after its answer.${store > 0 && ` Storing the one before took ${Math.round(store)}.`}</p>`
 }

@@ -8,15 +8,15 @@ import { count } from './units.ts'
 export function routingMarkdown ({ routing, method, path }: Profile, root: string): string {
   const { matched, nearMisses, routes } = routing
   if (matched !== null) return `Matched ${code(`${matched.method.join(', ')} ${matched.url}`)}, handler ${code(matched.handler)}.`
+  const asked = code(`${method} ${path}`)
+  if (nearMisses.length === 0) return `The application has ${count(routes, 'route')}; none comes near ${asked}.`
   return blocks(
-    `None of ${count(routes, 'route')} matches ${code(`${method} ${path}`)}${nearMisses.length === 0 ? ', and none comes near it.' : '. The nearest:'}`,
-    nearMisses.length === 0
-      ? null
-      : table(['Methods', 'Route', 'Why', 'Declared at'], nearMisses.map(miss => [
-        miss.method.join(', '),
-        code(miss.url),
-        nearMissText(miss),
-        miss.location === null ? '' : code(locationText(miss.location, root))
-      ]))
+    `No route matches ${asked}. The nearest of ${routes}:`,
+    table(['Methods', 'Route', 'Why', 'Declared at'], nearMisses.map(miss => [
+      miss.method.join(', '),
+      code(miss.url),
+      nearMissText(miss),
+      miss.location === null ? '' : code(locationText(miss.location, root))
+    ]))
   )
 }

@@ -23,6 +23,7 @@ ${field('url', 'URL contains', html`<input id="search-url" name="url" value="${c
 ${field('method', 'Method', html`<select id="search-method" name="method"><option value="">Any</option>${methods(criteria.method).map(method => html`<option${method === criteria.method && html` selected`}>${method}</option>`)}</select>`)}
 ${field('status', 'Status', html`<input id="search-status" name="status" value="${criteria.status}" placeholder="404, 5xx" title="404, 4xx, &gt;=400, none" maxlength="10">`)}
 </div>
+${text('exception', 'Exception contains', criteria.exception)}
 ${text('route', 'Route', criteria.route)}
 <div class="pair">
 ${text('host', 'Host', criteria.host)}

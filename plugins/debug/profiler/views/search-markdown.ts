@@ -3,8 +3,8 @@ import { blocks, code, plain, table } from './markdown.ts'
 import { formatDuration, formatTime } from './units.ts'
 
 /** What a search found, as a table. */
-export function renderSearchMarkdown ({ profiles, total, page, pages }: SearchResult, base: string): string {
-  return blocks(`# Profiles: ${total}`, profiles.length === 0 ? 'None.' : profilesMarkdown(profiles, base), pages > 1 ? `Page ${page} of ${pages}.` : null) + '\n'
+export function renderSearchMarkdown ({ problems, profiles, total, page, pages }: SearchResult, base: string): string {
+  return blocks(`# Profiles: ${total}`, ...problems.map(plain), profiles.length === 0 ? 'None.' : profilesMarkdown(profiles, base), pages > 1 ? `Page ${page} of ${pages}.` : null) + '\n'
 }
 
 /** Profiles as rows of a table, each with the path of its page. */

@@ -15,13 +15,15 @@ export function isSearch (criteria: SearchCriteria): boolean {
 
 /** What a search found, or without criteria the newest profiles: the profiler's home. */
 export function renderSearchPage (result: SearchResult, options: SearchBarOptions): string {
-  const { criteria, profiles, total } = result
+  const { criteria, problems, profiles, total } = result
   const title = isSearch(criteria) ? `${count(total, 'profile')} found` : 'Newest profiles'
   return renderPage({
     title: `${title} · Profiler`,
     base: options.base,
+    panel: options.panel,
     aside: html`<details class="search-fold" open><summary>Search</summary>${renderSearchBar(criteria, options)}</details>`,
     main: html`<h1>${title}${!isSearch(criteria) && html` <span class="count">${total}</span>`}</h1>
+${problems.map(problem => html`<p class="notice warning">${problem}</p>`)}
 ${renderShortcuts(options)}
 ${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored profile is like that.' : 'No profile is stored yet. Ask the application for any page.') : renderProfileList(profiles, options.base, options.panel)}
 ${renderPaging(result, options)}`

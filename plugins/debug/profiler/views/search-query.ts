@@ -1,6 +1,6 @@
 import type { SearchCriteria } from '../profile.ts'
 
-const fields = ['token', 'method', 'status', 'url', 'route', 'host', 'ip', 'durationFrom', 'durationTo', 'perPage'] as const
+const fields = ['token', 'method', 'status', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'durationFrom', 'durationTo', 'perPage'] as const
 
 /** A moment as an input of type datetime-local takes it, in UTC. */
 export function inputTime (time: number | undefined): string {

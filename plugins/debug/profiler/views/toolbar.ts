@@ -24,6 +24,15 @@ export function toolbarEntries (context: ViewContext, panels: readonly AnyPanel[
   })
 }
 
+/** What is wrong stands where it is seen on a narrow screen; the rest keeps the panels' order. */
+function worstFirst (one: ToolbarEntry, other: ToolbarEntry): number {
+  return Number(isBad(other)) - Number(isBad(one))
+}
+
+function isBad ({ tone }: ToolbarEntry): boolean {
+  return tone === 'error' || tone === 'warning'
+}
+
 /**
  * The one tag that puts the toolbar into a page: an external script that carries its data as an attribute and
  * makes a custom element with a shadow tree, so that neither styles nor scripts of the page and it can meet.
@@ -34,7 +43,7 @@ export function renderToolbar (context: ViewContext, panels: readonly AnyPanel[]
     base,
     url: profileUrl(base, profile.token),
     status: { text: statusText(profile.status), tone: statusTone(profile.status) },
-    items: toolbarEntries(context, panels).map(({ panel, ...item }) => ({ ...item, url: profileUrl(base, profile.token, panel) }))
+    items: toolbarEntries(context, panels).sort(worstFirst).map(({ panel, ...item }) => ({ ...item, url: profileUrl(base, profile.token, panel) }))
   }
   return html`<script src="${assetUrl(base, 'toolbar.js')}" data-profiler="${JSON.stringify(data)}" defer></script>`
 }

@@ -1,12 +1,10 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { LicenseData } from '../../../../plugins/debug/panels/license.ts'
 import { addLicense } from '../../../records.ts'
 import { openTestDatabase } from '../../../test-database.ts'
-import { buildDebugged, panelOf, readPanel } from './panels.ts'
+import { buildDebugged, leaveDuringRead, panelOf, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)
 const hostile = '<script>alert(1)</script>|'
@@ -83,11 +81,9 @@ t.test('a URL that cannot be decoded was refused before, too', async t => {
 })
 
 t.test('a lookup that fails is not said to have found nothing', async t => {
-  const select = database.db.selectFrom
-  t.teardown(() => { database.db.selectFrom = select })
-  database.db.selectFrom = () => { throw new Error('The database is down.') }
+  await sql`alter table licenses rename to moved`.execute(database.db)
   const response = await ask('third.test')
-  database.db.selectFrom = select
+  await sql`alter table moved rename to licenses`.execute(database.db)
   t.equal(response.statusCode, 500)
   t.match(await panelOf(app, response, 'license'), { domain: 'third.test', lookup: 'failed' })
   const html = await readPanel(app, response, 'license', 'text/html')
@@ -96,17 +92,7 @@ t.test('a lookup that fails is not said to have found nothing', async t => {
 })
 
 t.test('a client that leaves during the lookup leaves it unfinished', async t => {
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  await database.db.transaction().execute(async transaction => {
-    await sql`lock table licenses in access exclusive mode`.execute(transaction)
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
-    socket.write('GET /left HTTP/1.1\r\nHost: left.test\r\n\r\n')
-    await once(app.server, 'request')
-    socket.destroy()
-    while (app.profiler.pending > 0) await new Promise(resolve => setImmediate(resolve))
-  })
-  const { profiles } = await app.profiler.search({ url: '/left' })
-  const response = { headers: { 'x-debug-token': profiles[0]?.token } }
+  const response = await leaveDuringRead(app, database, 'left.test', 'licenses')
   t.match(await panelOf(app, response, 'license'), { domain: 'left.test', lookup: 'unfinished' })
   t.match(await readPanel(app, response, 'license', 'text/html'), 'over before the lookup was')
 })

@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
 import type { Test } from 'tap'
+import type { Database } from '../../../../src/database/database.ts'
 import { type BuildOptions, build } from '../../../build.ts'
 import { makeFolder } from '../../../folder.ts'
 
@@ -31,4 +35,19 @@ export async function readPanel (app: FastifyInstance, answered: Response, panel
 
 function openPanel (app: FastifyInstance, { headers }: Response, panel: string, accept: string) {
   return app.inject({ url: `/_profiler/${String(headers['x-debug-token'])}?panel=${panel}`, headers: { accept, host: 'localhost' } })
+}
+
+/** A request for this host whose client leaves while it waits for a table. @returns what its answer would have said of its profile */
+export async function leaveDuringRead (app: FastifyInstance, { db }: Database, host: string, table: string): Promise<Response> {
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  await db.transaction().execute(async transaction => {
+    await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(transaction)
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    socket.write(`GET /left HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    await once(app.server, 'request')
+    socket.destroy()
+    while (app.profiler.pending > 0) await new Promise(resolve => setImmediate(resolve))
+  })
+  const { profiles } = await app.profiler.search({ url: '/left' })
+  return { headers: { 'x-debug-token': profiles[0]?.token } }
 }

@@ -1,19 +1,23 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import { sql } from 'kysely'
 import t from 'tap'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { type SecurityData, securityPanel } from '../../../../plugins/debug/panels/security.ts'
 import profiler, { profiledOptions } from '../../../../plugins/debug/profiler/index.ts'
+import { fingerprintOf } from '../../../../src/sign-in/fingerprint.ts'
+import { nameSession, SessionTokens } from '../../../../src/sign-in/session-token.ts'
 import { makeFolder } from '../../../folder.ts'
-import { addLicense } from '../../../records.ts'
+import { heardOf } from '../../../heard.ts'
+import { addLicense, addUser, testPassword } from '../../../records.ts'
+import { cookieOf, signIn } from '../../../sign-in.ts'
 import { openTestDatabase } from '../../../test-database.ts'
-import { buildDebugged, panelOf, readPanel } from './panels.ts'
+import { buildDebugged, leaveDuringRead, panelOf, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test', name: 'Louvre', languages: ['en', 'de', 'fr'] })
 await addLicense(database, { domain: 'single.test', languages: ['it'] })
-await addLicense(database, { domain: 'protected.test', protected: true })
+const depot = await addLicense(database, { domain: 'protected.test', name: 'Depot', protected: true })
+await addUser(database, { email: 'member@museum.test', licenses: [depot] })
+await addUser(database, { email: 'stranger@museum.test' })
+await addUser(database, { email: 'admin@museum.test', admin: true })
 
 async function routes (app: FastifyInstance) {
   app.get('/', async () => 'inside')
@@ -21,7 +25,8 @@ async function routes (app: FastifyInstance) {
   app.post('/', async () => 'posted')
 }
 
-const app = await buildDebugged(t, { database, routes })
+const secret = 'a secret of more than thirty-two characters'
+const app = await buildDebugged(t, { database, routes, environment: { COOKIE_SECRET: secret } })
 
 interface Asked {
   method?: 'GET' | 'POST'
@@ -37,11 +42,14 @@ async function checksOf ({ method = 'GET', url = '/', headers = {} }: Asked, of 
 
 t.test('a request that passes is told why, check by check, and in their order', async t => {
   const checks = await checksOf({})
-  t.strictSame(Object.keys(checks), ['Host', 'Locale', 'Access', 'Request checker'])
+  t.strictSame(Object.keys(checks), ['Host', 'Firewall', 'Locale', 'Access: domain', 'Access: user', 'Access: group', 'Request checker'])
   t.strictSame(checks, {
     Host: 'passed: "museum.test" is a valid host.',
+    Firewall: 'passed: Nobody says who they are.',
     Locale: 'passed: en, the license\'s default: the request asks for none of its languages.',
-    Access: 'passed: "Louvre" is open to everybody.',
+    'Access: domain': 'passed: "museum.test" is the domain of "Louvre".',
+    'Access: user': 'passed: "Louvre" is open to everybody.',
+    'Access: group': 'passed: "Louvre" is open to everybody.',
     'Request checker': 'passed: GET changes nothing.'
   })
 })
@@ -62,16 +70,104 @@ for (const [what, asked, reason] of locales) {
 
 t.test('who has to sign in is refused by the access check, and the next was not reached', async t => {
   t.match(await checksOf({ headers: { host: 'protected.test' } }), {
-    Access: 'refused: Sign in to enter this site.',
+    'Access: domain': 'passed: "protected.test" is the domain of "Depot".',
+    'Access: user': 'refused: Nobody is signed in.',
+    'Access: group': 'not reached: The request was interrupted before.',
     'Request checker': 'not reached: The request was interrupted before.'
   })
 })
 
+t.test('a browser that has to sign in was sent to do so', async t => {
+  t.match(await checksOf({ headers: { host: 'protected.test', accept: 'text/html' } }), { 'Access: user': 'refused: Nobody is signed in: the browser is sent to sign in.' })
+})
+
+t.test('the way to sign in is open to everybody', async t => {
+  t.match(await checksOf({ url: '/login', headers: { host: 'protected.test' } }), { 'Access: user': 'passed: The route answers everybody, whatever the license.' })
+})
+
+const users: [email: string, user: object, checks: Record<string, string>, text: RegExp][] = [
+  ['member@museum.test', { admin: false, groups: [`Staff of license ${depot}`] }, {
+    Firewall: 'passed: The session cookie is that of member@museum.test.',
+    'Access: user': 'passed: member@museum.test is signed in.',
+    'Access: group': 'passed: member@museum.test belongs to "Staff", a group of "Depot".'
+  }, /member@museum\.test, groups: Staff of license \d+\. Address/],
+  ['stranger@museum.test', { admin: false, groups: [] }, {
+    'Access: user': 'passed: stranger@museum.test is signed in.',
+    'Access: group': 'refused: stranger@museum.test belongs to none of the groups of "Depot".',
+    'Request checker': 'not reached: The request was interrupted before.'
+  }, /stranger@museum\.test, groups: none\. Address/],
+  ['admin@museum.test', { admin: true, groups: [] }, { 'Access: group': 'passed: An admin needs no group.' }, /admin@museum\.test, an admin, groups: none\. Address/]
+]
+
+for (const [email, user, checks, text] of users) {
+  t.test(`of ${email} it says who that is, how that is known, and what each check made of it`, async t => {
+    const cookie = await signIn(app, { host: 'protected.test', email })
+    const response = await app.inject({ url: '/', headers: { host: 'protected.test', cookie } })
+    const data = await panelOf<SecurityData>(app, response, 'security')
+    t.match(data, { user: { email, ...user }, firewall: { finding: 'It holds.', kind: 'for the browser\'s session', expires: /^\d{4}-\d\d-\d\dT/, answer: /^The answer leaves it:/ } })
+    t.match(await checksOf({ headers: { host: 'protected.test', cookie } }), checks)
+    const markdown = await readPanel(app, response, 'security', 'text/markdown')
+    t.match(markdown, text)
+    t.match(markdown, /It is for the browser's session, and expires at \d{4}/)
+    const html = await readPanel(app, response, 'security', 'text/html')
+    t.match(html, /<dt>User<\/dt><dd><code>[^<]*@museum\.test<\/code>/)
+    for (const shown of [markdown, html, JSON.stringify(data)]) t.notMatch(shown, cookie.replace('portico_session=', '').slice(0, 60))
+  })
+}
+
+/** What it says of a cookie, and of what the answer does with it. */
+async function firewallOf (cookie: string, url = '/', host = 'protected.test') {
+  const response = await app.inject({ url, headers: { host, cookie } })
+  return (await panelOf<SecurityData>(app, response, 'security')).firewall
+}
+
+async function signed (email: string, expires: number, remembered = false): Promise<string> {
+  const { id, password_hash: passwordHash } = await database.db.selectFrom('users').select(['id', 'password_hash']).where('email', '=', email).executeTakeFirstOrThrow()
+  const token = { userId: id, session: nameSession(), expires, remembered, fingerprint: fingerprintOf(passwordHash) }
+  return `portico_session=${new SessionTokens([secret]).sign(token, 'protected.test')}`
+}
+
+t.test('of each cookie that does not hold it says why, and that the answer clears it', async t => {
+  await addUser(database, { email: 'changed@museum.test' })
+  await addUser(database, { email: 'deleted@museum.test' })
+  const changed = await signIn(app, { host: 'protected.test', email: 'changed@museum.test' })
+  const deleted = await signIn(app, { host: 'protected.test', email: 'deleted@museum.test' })
+  const over = await signIn(app, { host: 'protected.test', email: 'changed@museum.test' })
+  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host: 'protected.test', cookie: over } }))
+  t.match(await firewallOf(over), { finding: 'Its session was ended by signing out.', answer: 'The answer clears it.' })
+  await heardOf(database, () => database.db.updateTable('users').set({ password_hash: 'changed' }).where('email', '=', 'changed@museum.test').execute())
+  await heardOf(database, () => database.db.deleteFrom('users').where('email', '=', 'deleted@museum.test').execute())
+  t.match(await firewallOf(changed), { finding: 'The password was changed since.', answer: 'The answer clears it.' })
+  t.match(await firewallOf(deleted), { finding: 'Its user is gone.', answer: 'The answer clears it.' })
+  t.match(await firewallOf(await signed('member@museum.test', 0)), { finding: 'It is out of date.', expires: '1970-01-01T00:00:00.000Z' })
+  t.match(await firewallOf('portico_session=forged'), { finding: 'It is not one that this server signed for this site.', kind: null, answer: 'The answer clears it.' })
+  t.match(await checksOf({ headers: { cookie: 'portico_session=forged' } }), { Firewall: 'passed: The session cookie is nobody\'s. It is not one that this server signed for this site.' })
+})
+
+t.test('a cookie that is renewed is said to be, and one that nobody looks at to be left alone', async t => {
+  t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000, true)), { finding: 'It holds.', kind: 'remembered', answer: 'The answer sets it anew.' })
+  t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000), '/nowhere'), { finding: 'Nobody asked whose it is.', kind: null, answer: 'The answer leaves it alone.' })
+  t.match(await firewallOf('locale=en'), { finding: 'The request carries none.', answer: 'The answer leaves it alone.' })
+})
+
+t.test('the toolbar says who is signed in', async t => {
+  const headers = { host: 'protected.test', accept: 'text/html', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  const cookie = await signIn(app, { host: 'protected.test', email: 'member@museum.test' })
+  t.match((await app.inject({ url: '/login', headers })).body, /data-profiler="[^"]*nobody/)
+  t.match((await app.inject({ url: '/login', headers: { ...headers, cookie } })).body, /data-profiler="[^"]*member@museum\.test/)
+})
+
+t.test('of signing in it says that the cookie was set, and why the request was believed', async t => {
+  const response = await app.inject({ method: 'POST', url: '/login', headers: { host: 'protected.test' }, payload: { email: 'member@museum.test', password: testPassword } })
+  t.match(await panelOf(app, response, 'security'), { user: null, firewall: { finding: 'The request carries none.', answer: 'The answer sets it anew.' }, checks: { 6: { reason: 'It carries neither Sec-Fetch-Site nor Origin: it is no browser\'s.' } } })
+  t.notMatch(await readPanel(app, response, 'security', 'text/html'), cookieOf(response).slice(20))
+})
+
 t.test('a host without a license is refused, unless the path has no route or the route needs none', async t => {
   const headers = { host: 'unknown.test' }
-  t.match(await checksOf({ headers }), { Access: 'refused: No license found for "unknown.test".' })
-  t.match(await checksOf({ headers, url: '/nowhere' }), { Access: 'passed: The path has no route: it is answered as such, whatever the license.' })
-  t.match(await checksOf({ headers, url: '/open' }), { Access: 'passed: "unknown.test" has no license, and the route needs none.' })
+  t.match(await checksOf({ headers }), { 'Access: domain': 'refused: No license found for "unknown.test".', 'Access: user': 'not reached: The request was interrupted before.' })
+  t.match(await checksOf({ headers, url: '/nowhere' }), { 'Access: domain': 'passed: The path has no route: it is answered as such, whatever the license.', 'Access: user': 'passed: Nobody is asked to sign in.' })
+  t.match(await checksOf({ headers, url: '/open' }), { 'Access: domain': 'passed: "unknown.test" has no license, and the route needs none.', 'Access: group': 'passed: Nobody is asked to sign in.' })
 })
 
 const posts: [what: string, headers: Record<string, string>, reason: string][] = [
@@ -124,17 +220,9 @@ t.test('a check that answers the request itself has refused it', async t => {
 })
 
 t.test('a client that leaves during a check leaves it unfinished', async t => {
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  await addLicense(database, { domain: 'left.test' })
+  const id = await addLicense(database, { domain: 'left.test' })
   await app.entities.licenses.read('left.test')
-  await database.db.transaction().execute(async transaction => {
-    await sql`lock table license_languages in access exclusive mode`.execute(transaction)
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
-    socket.write('GET /left HTTP/1.1\r\nHost: left.test\r\n\r\n')
-    await once(app.server, 'request')
-    socket.destroy()
-    while (app.profiler.pending > 0) await new Promise(resolve => setImmediate(resolve))
-  })
-  const { profiles } = await app.profiler.search({ url: '/left' })
-  t.match(await panelOf(app, { headers: { 'x-debug-token': profiles[0]?.token } }, 'security'), { checks: [{}, { check: 'Locale', verdict: 'not over' }] })
+  app.entities.languages.forget(id)
+  const response = await leaveDuringRead(app, database, 'left.test', 'license_languages')
+  t.match(await panelOf(app, response, 'security'), { checks: [{}, {}, { check: 'Locale', verdict: 'not over' }] })
 })

@@ -72,6 +72,7 @@ t.test('a message that looks like a stack makes the profiler read no file', t =>
   const message = 'bad\n    at evil (/etc/passwd:1:1)'
   const { frames } = parseStack(`Error: ${message}\n    at real (${import.meta.filename}:1:1)`, message, 10)
   t.same(frames.map(frame => frame.function), ['real'])
+  t.same(parseStack(`Error: other\n    at ${'( '.repeat(1000)}(/a.js:1:1)`, 'gone', 10).frames, [], 'no line of any length is searched')
   t.same(parseStack('Error: other\n    at node:internal/x:1:2\n    at async f (/a/node_modules/b/c.js:3:4)', 'gone', 10).frames.map(({ kind }) => kind), ['node', 'module'])
   t.end()
 })

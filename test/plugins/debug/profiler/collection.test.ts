@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:tls'
 import Fastify from 'fastify'
 import t from 'tap'
-import profiler from '../../../../plugins/debug/profiler/index.ts'
+import profiler, { type OpenSpan } from '../../../../plugins/debug/profiler/index.ts'
 import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendAndLeave, sendRaw } from './profiled-app.ts'
 
 const answers: Array<{ url: string, method?: 'GET' | 'POST', payload?: string, status: number }> = [
@@ -119,7 +120,7 @@ t.test('an input that fails validation interrupts kernel.controller', async t =>
   const { exceptions, lifecycle, status } = await onlyProfile(t, app, '/word')
   t.equal(status, 400)
   t.equal(exceptions[0]?.code, 'FST_ERR_VALIDATION')
-  t.same(lifecycle[1]?.interrupted, { span: null, exception: 0 })
+  t.same(lifecycle[1]?.interrupted, { span: 0, exception: 0 })
 })
 
 t.test('a client that leaves is an aborted request', async t => {
@@ -142,6 +143,22 @@ t.test('a client that leaves is an aborted request', async t => {
   left.resolve()
   await sleep(1)
   t.same(await onlyProfile(t, app, '/slow'), profile, 'what comes after is not recorded')
+})
+
+t.test('a handler that still owes its answer when the client leaves has not come to its end', async t => {
+  const app = await profiledApp(t)
+  const { promise, resolve } = deferred()
+  app.get('/owed', async (_request, reply) => {
+    setImmediate(resolve)
+    return reply
+  })
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /owed HTTP/1.1\r\nhost: localhost\r\n\r\n', promise)
+  await everythingStored(app)
+  const { outcome, status, duration, spans } = await onlyProfile(t, app, '/owed')
+  t.same([outcome, status], ['aborted', null])
+  t.match(spans, [{ kind: 'handler', outcome: 'unfinished' }])
+  t.ok(spans.every(span => span.duration >= duration - span.start))
 })
 
 t.test('ten thousand requests whose clients leave leave nothing pending, asked one by one or many on a connection', async t => {
@@ -188,7 +205,10 @@ t.test('a request that another one injects names it as its parent', async t => {
   app.get('/inner', async () => 'inner')
   app.get('/outer', async () => (await app.inject('/inner')).body)
   const response = await app.inject('/outer')
-  t.equal((await onlyProfile(t, app, '/inner')).parent, response.headers['x-debug-token'])
+  const inner = await onlyProfile(t, app, '/inner')
+  t.equal(inner.parent, response.headers['x-debug-token'])
+  const page = await app.inject({ url: `/_profiler/${inner.parent}`, headers: { accept: 'text/html' } })
+  t.match(page.body, `href="/_profiler/${inner.token}">200 GET /inner`, 'which leads to it')
 })
 
 t.test('a panel that fails to collect is a note, and no harm to the request', async t => {
@@ -211,6 +231,49 @@ t.test('the profiler opens no profile of its own pages', async t => {
   t.equal((await app.profiler.search({})).total, 1)
 })
 
+t.test('the profiler\'s pages are its own however their path is written, and no hook of the application\'s runs for them', async t => {
+  const app = await profiledApp(t, {}, { routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true }, rewriteUrl: ({ url = '' }) => url.replace('/rewritten', '/_profiler/') })
+  app.addHook('onRequest', async (_request, reply) => reply.code(401).send('nobody'))
+  const { port } = await listen(app)
+  for (const url of ['/%5fprofiler/', '/_%70rofiler', '/%5Fprofiler/latest', '/_PROFILER/', '//_profiler//search', '/rewritten']) {
+    const { headers, statusCode } = await app.inject(url)
+    t.not(statusCode, 401, url)
+    t.equal(headers['x-debug-token'], undefined)
+    t.notMatch(await sendRaw(port, `GET ${url} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n`), /x-debug-token|toolbar\.js/)
+  }
+  t.equal(app.profiler.pending, 0)
+  t.equal((await app.profiler.search({})).total, 0)
+})
+
+t.test('who looks at profiles leaves no lines in the application\'s log, but what fails is told', async t => {
+  const lines: string[] = []
+  const app = await profiledApp(t, { isTrustedHost: () => { throw new Error('no rule') } }, { logger: { level: 'trace', stream: { write (line: string) { lines.push(JSON.parse(line).msg) } } } })
+  await app.ready()
+  for (const url of ['/_profiler/', '/_profiler/latest', '/_profiler/assets/toolbar.js', '/%5fprofiler/']) await app.inject(url)
+  t.same(lines, [])
+  await app.inject({ url: '/_profiler/', headers: { host: 'museum.test' } })
+  t.same(lines, ['The profiler failed to show a page'])
+})
+
+t.test('a request that waits for what it never ends keeps nobody waiting who does not ask for it', async t => {
+  const app = await profiledApp(t, { patience: 5000 })
+  let query: OpenSpan | undefined
+  app.get('/waiting', async ({ recorder }) => {
+    query = recorder?.span({ kind: 'query', name: 'slow' })
+    return 'ok'
+  })
+  app.get('/fine', async () => 'ok')
+  const { headers: fine } = await app.inject('/fine')
+  const { headers: waiting } = await app.inject('/waiting')
+  const asked = [app.profiler.find(String(waiting['x-debug-token'])), app.profiler.find('latest')]
+  t.equal((await app.profiler.find(String(fine['x-debug-token'])))?.url, '/fine')
+  for (const url of [`/_profiler/${fine['x-debug-token']}`, '/_profiler/unknown', '/_profiler/', '/_profiler/search_bar']) await app.inject(url)
+  t.same((await app.profiler.search({})).profiles.map(({ url }) => url), ['/fine'], 'lists show what there is')
+  t.equal(app.profiler.pending, 1, 'it waits still')
+  query?.end()
+  t.same((await Promise.all(asked)).map(profile => profile?.url), ['/waiting', '/waiting'])
+})
+
 t.test('log lines of a logger that is not the profiler\'s are recorded as far as its level goes', async t => {
   const lines: string[] = []
   const app = Fastify({ logger: { level: 'info', stream: { write (line: string) { lines.push(line) } } } })
@@ -224,7 +287,7 @@ t.test('log lines of a logger that is not the profiler\'s are recorded as far as
   await app.inject('/')
   const { logs, notes } = await onlyProfile(t, app, '/')
   t.same(logs.map(({ message }) => message), ['incoming request', 'seen', 'request completed'])
-  t.match(notes, [/level \(info\) are missing/])
+  t.match(notes, [/level \(info\), .* are missing/])
   t.equal(lines.length, 3)
 })
 
@@ -251,14 +314,6 @@ t.test('a route that was added before the profiler is named, though nothing more
   t.match(matched, { method: ['GET'], url: '/early/:id', params: { id: '1' }, location: null })
 })
 
-t.test('a HEAD is a request of the GET it was added for, and the first of several hosts stands for a pattern', async t => {
-  const app = await profiledApp(t)
-  app.get('/thing', { constraints: { host: 'one.test' } }, async function ofOne () { return 'one' })
-  app.get('/thing', { constraints: { host: 'two.test' } }, async function ofTwo () { return 'two' })
-  await app.inject({ method: 'HEAD', url: '/thing', headers: { host: 'two.test' } })
-  t.match((await onlyProfile(t, app, '/thing')).routing.matched, { url: '/thing', host: 'one.test' })
-})
-
 t.test('an input that is checked is a span, whether it passes, fails or is left to the handler', async t => {
   const app = await profiledApp(t)
   const schema = { params: { type: 'object', properties: { id: { type: 'integer' } } } }
@@ -270,7 +325,7 @@ t.test('an input that is checked is a span, whether it passes, fails or is left 
     const { spans, exceptions, lifecycle } = await onlyProfile(t, app, url)
     t.match(spans.filter(({ kind }) => kind === 'validation'), [{ name: 'validation', dispatchPoint: 'kernel.controller', outcome }], url)
     t.same(exceptions.map(({ code }) => code), outcome === 'threw' ? ['FST_ERR_VALIDATION'] : [])
-    t.same(lifecycle[1]?.interrupted, outcome === 'threw' ? { span: null, exception: 0 } : null)
+    t.same(lifecycle[1]?.interrupted, outcome === 'threw' ? { span: spans.findIndex(({ kind }) => kind === 'validation'), exception: 0 } : null)
   }
 })
 
@@ -280,4 +335,97 @@ t.test('Server-Timing sums up what ran, hooks of no dispatch point too', async t
   app.get('/', async () => { throw new Error('no') })
   const { headers } = await app.inject('/')
   t.match(headers['server-timing'], /^token;desc="[\w-]{12}", total;dur=[\d.]+, handler;dur=[\d.]+, other;dur=[\d.]+$/)
+})
+
+t.test('the status is the one that was sent, whatever is set after it', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onSend', async () => { await sleep(1) })
+  for (const status of [200, 204]) {
+    app.get(`/${status}`, (_request, reply) => {
+      reply.code(status).send(status === 204 ? undefined : 'one')
+      reply.send('two')
+    })
+  }
+  for (const status of [200, 204]) {
+    const answer = await app.inject(`/${status}`)
+    t.equal(answer.statusCode, status)
+    t.equal((await onlyProfile(t, app, `/${status}`)).status, status)
+    t.equal((await app.profiler.search({ status: String(status) })).total, 1)
+  }
+})
+
+t.test('the status of a head that is sent by itself is known', async t => {
+  const app = await profiledApp(t)
+  app.get('/flushed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.statusCode = 202
+    reply.raw.flushHeaders()
+    reply.raw.statusCode = 500
+    reply.raw.end('late')
+  })
+  await app.inject('/flushed')
+  t.equal((await onlyProfile(t, app, '/flushed')).status, 202)
+})
+
+t.test('a body counts as received as far as it came, whoever reads it', async t => {
+  const app = await profiledApp(t)
+  const left = deferred()
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.once('data', () => left.resolve())
+    payload.once('error', done)
+  })
+  app.post('/read', async () => 'ok')
+  app.post('/upload', async () => 'never')
+  await app.inject({ method: 'POST', url: '/read', payload: { name: 'wörd' } })
+  t.match(await onlyProfile(t, app, '/read'), { request: { bodySize: 16 } })
+  await app.inject({ method: 'POST', url: '/read?none' })
+  t.equal((await onlyProfile(t, app, '/read?none')).request.bodySize, null)
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 5000\r\n\r\n12345', left.promise)
+  await everythingStored(app)
+  // Fastify answers nobody with 400.
+  t.match(await onlyProfile(t, app, '/upload'), { outcome: 'aborted', status: null, request: { bodySize: 5 } })
+  await sendRaw(port, 'POST /read?chunked HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n')
+  t.equal((await onlyProfile(t, app, '/read?chunked')).request.bodySize, 7)
+})
+
+t.test('what HTTP/2 calls the authority is the host', async t => {
+  const app = Fastify({ http2: true })
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.post('/', async () => 'two')
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const session = connectHttp2(origin)
+  t.teardown(() => session.close())
+  const stream = session.request({ ':method': 'POST', ':path': '/', 'content-type': 'text/plain' })
+  stream.end('body')
+  const headers = await new Promise<Record<string, unknown>>(resolve => { stream.once('response', resolve) })
+  stream.resume()
+  await new Promise(resolve => { stream.once('close', resolve) })
+  await everythingStored(app)
+  t.match(headers['x-debug-token-link'], `${origin}/_profiler/${String(headers['x-debug-token'])}`)
+  const { profiles } = await app.profiler.search({ host: '127.0.0.1' })
+  t.match(profiles, [{ status: 200, host: '127.0.0.1' }])
+  t.equal((await app.profiler.find(profiles[0]?.token ?? ''))?.request.bodySize, 4)
+})
+
+t.test('what the application says in Server-Timing and X-Robots-Tag stays, and its secrets are masked', async t => {
+  const app = await profiledApp(t)
+  let robots: string | string[] = ''
+  app.get('/', async (_request, reply) => reply.header('server-timing', ['db;dur=53', 'cache;desc="token=whatever-it-is"']).header('x-robots-tag', robots).send('ok'))
+  for (const [said, sent] of [
+    ['noindex, nofollow, noarchive', 'noindex, nofollow, noarchive'],
+    ['NONE', 'NONE'],
+    ['noarchive', ['noarchive', 'noindex']],
+    ['googlebot: noindex', ['googlebot: noindex', 'noindex']],
+    [['noarchive', 'noindex'], ['noarchive', 'noindex']]
+  ] as const) {
+    robots = typeof said === 'string' ? said : [...said]
+    const { headers } = await app.inject('/')
+    t.same(headers['x-robots-tag'], sent)
+    t.match(headers['server-timing'], [/^token;desc="[\w-]{12}", total;dur=/, 'db;dur=53', 'cache;desc="token=whatever-it-is"'])
+    const profile = await app.profiler.find(String(headers['x-debug-token']))
+    t.same(profile?.response.headers.filter(([name]) => name === 'server-timing').slice(1).map(([, value]) => value), ['db;dur=53', 'cache;desc="token=[masked]"'])
+    t.match(profile?.response.headers.find(([name]) => name === 'server-timing')?.[1], `token;desc="${profile?.token}"`)
+  }
 })

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
+import { html } from '../../../../plugins/debug/profiler/index.ts'
 import { listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -24,8 +25,8 @@ t.test('the first error page takes no longer than 20 ms', async t => {
 t.test('a failed request is answered with the diagnostic page, where HTML is wanted', async t => {
   const app = await profiledApp(t)
   app.get('/broken', async () => { throw new Error('it <broke>') })
-  app.get('/conflict', async (_request, reply) => reply.code(409).send({ no: true }))
-  for (const [url, status] of [['/broken', 500], ['/nowhere', 404], ['/conflict', 409], ['/%zz', 400]] as const) {
+  app.get('/elsewhere', async (_request, reply) => reply.callNotFound())
+  for (const [url, status] of [['/broken', 500], ['/nowhere', 404], ['/elsewhere', 404], ['/%zz', 400]] as const) {
     const { statusCode, headers, body } = await app.inject({ url, headers: browser })
     t.equal(statusCode, status)
     t.match(headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })
@@ -34,6 +35,20 @@ t.test('a failed request is answered with the diagnostic page, where HTML is wan
     t.match(body, `/_profiler/${headers['x-debug-token']}`)
     t.notMatch(body, '<broke>')
     t.ok(Buffer.byteLength(body) < 60_000)
+  }
+})
+
+t.test('an answer that a handler or a hook chose is what the client sees, whatever its status', async t => {
+  const app = await profiledApp(t)
+  app.get('/user', async (_request, reply) => reply.code(404).send({ error: 'no such user' }))
+  app.get('/text', async (_request, reply) => reply.code(400).type('text/plain').send('no'))
+  app.get('/forbidden', { onRequest: async (_request, reply) => reply.code(403).send({ no: true }) }, async () => 'never')
+  for (const [url, body] of [['/user', '{"error":"no such user"}'], ['/text', 'no'], ['/forbidden', '{"no":true}']] as const) {
+    for (const accept of [browser.accept, 'text/markdown']) {
+      const answer = await app.inject({ url, headers: { accept } })
+      t.equal(answer.body, body, url)
+      t.ok(answer.headers['x-debug-token'])
+    }
   }
 })
 
@@ -96,6 +111,36 @@ t.test('the toolbar is one tag before the last </body> of a page', async t => {
   t.match((await app.inject({ url: '/form', headers: browser })).body, /^<body>try again<script /, 'a form with mistakes stays a form')
 })
 
+t.test('the toolbar stands before the </body> that a browser takes for one, and nowhere else', async t => {
+  const app = await profiledApp(t)
+  let body = ''
+  app.get('/page', async (_request, reply) => reply.type('text/html').send(body))
+  const here = '\u00a7'
+  for (const text of [
+    '<html><body>x<script>var a = "</body>"</script>',
+    `<body>x${here}</body><!-- </body> -->`,
+    `<body>x${here}</body><!-- </body> --!><!--></body--><!--->text<!-- </body>`,
+    `<body>${here}</BODY\n class="</body>"><p title='</body>'>`,
+    `<body>x${here}</body><p title=</body ="</body>" / <p a = b c = "d" e=><p title="</body>`,
+    `<body>x${here}</body><p title`,
+    '<body><style></body></style><textarea></body></textarea><title></body></title><noscript></body></noscript>',
+    '<body><template></body></template><plaintext></body>',
+    `<body><template><template></template></body></template></template>${here}</body>`,
+    '<body><svg><![CDATA[</body>]]></svg></body>',
+    '<body><script><!-- <script>"</script></body>" --></script></body>',
+    '<body><script><!-- <script >"</body>"',
+    `<body><script><!-- "</body>" --></script>a < b <? </> ${here}</body><!doctype html>`,
+    `<body><script>"</scripture></body>"</script\n>${here}</body><`,
+    '<body><script src="</body>"',
+    '<body>text</body'
+  ]) {
+    body = text.replace(here, '')
+    const response = await app.inject({ url: '/page', headers: browser })
+    t.equal(response.body.replace(/<script src="\/_profiler[^<]*<\/script>/, here), text)
+    t.equal(response.headers['content-length'], String(Buffer.byteLength(response.body)))
+  }
+})
+
 t.test('the toolbar leaves alone what is no page', async t => {
   const app = await profiledApp(t)
   const html = async (url: string, headers: Record<string, string>, status = 200, body = page) => {
@@ -105,6 +150,8 @@ t.test('the toolbar leaves alone what is no page', async t => {
   await html('/encoded', { 'content-encoding': 'gzip' })
   await html('/download', { 'content-disposition': 'attachment' })
   await html('/moved', { location: '/' }, 302)
+  await html('/range', { 'content-range': `bytes 0-${page.length - 1}/100` }, 206)
+  await html('/partial', {}, 206)
   await html('/part', {}, 200, '<p>part</p>')
   app.get('/json', async () => ({ html: page }))
   app.get('/stream', async (_request, reply) => reply.type('text/html').send(Readable.from([page])))
@@ -114,7 +161,7 @@ t.test('the toolbar leaves alone what is no page', async t => {
     reply.raw.setHeader('content-type', 'text/html')
     reply.raw.end(page)
   })
-  for (const url of ['/encoded', '/download', '/moved', '/stream', '/raw']) {
+  for (const url of ['/encoded', '/download', '/moved', '/range', '/partial', '/stream', '/raw']) {
     t.equal((await app.inject({ url, headers: browser })).body, page, url)
   }
   t.equal((await app.inject({ url: '/part', headers: browser })).body, '<p>part</p>')
@@ -174,6 +221,25 @@ t.test('a page of the profiler that fails leaves the application\'s answer as it
   t.match(body, 'toolbar.js')
   const shown = await app.inject({ url: `/_profiler/${headers['x-debug-token']}?panel=bad`, headers: browser })
   t.equal(shown.statusCode, 200)
+})
+
+t.test('what the profiler takes to make an error page or a toolbar is its own cost, and in none of the request\'s times', async t => {
+  const item = () => {
+    const until = performance.now() + 150
+    while (performance.now() < until);
+    return null
+  }
+  const app = await profiledApp(t, { panels: [{ name: 'slow', label: 'Slow', collect: () => 1, toolbarItem: item, body: () => html`` }] })
+  app.addHook('onResponse', async function afterwards () {})
+  app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
+  await app.inject({ url: '/page', headers: browser })
+  const { duration, spans, cost } = await onlyProfile(t, app, '/page')
+  t.ok(duration < 150, `${duration} ms`)
+  t.ok(spans.every(({ start, duration }) => start + duration < 150), 'nor in what came after it')
+  t.ok(cost.trace >= 150_000, `${cost.trace} µs`)
+  t.equal(cost.store, 0, 'no profile was stored before')
+  const shown = await app.inject({ url: '/_profiler/latest', headers: { accept: 'text/html' } })
+  t.match(shown.body, /Profiling this request took \d+ µs: \d{6,} while it ran, \d+ after its answer\.</)
 })
 
 t.test('links lead to the origin the request came to, or to the one that is configured', async t => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import Fastify, { type FastifyBaseLogger, type FastifyServerOptions } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import pino from 'pino'
 import t from 'tap'
 import profiler, { currentRecorder, profiledLogger, recordedLogger } from '../../../../plugins/debug/profiler/index.ts'
@@ -60,11 +60,14 @@ t.test('an application without a logger gets the lines that others write, and no
   const app = Fastify({ logger: profiledLogger(false) })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
-  app.get('/', async () => currentRecorder()?.token)
+  app.get('/', async () => {
+    app.log.fatal('nobody hears it')
+    return currentRecorder()?.token
+  })
   const { body } = await app.inject('/')
   const { logs, token } = await onlyProfile(t, app, '/')
   t.equal(body, token)
-  t.equal(logs.length, 2)
+  t.equal(logs.length, 3)
 })
 
 t.test('a line that is no JSON is kept as text, and lines past the bound are counted', async t => {
@@ -81,12 +84,33 @@ t.test('a line that is no JSON is kept as text, and lines past the bound are cou
   t.match(dropped, [{ what: 'logs', count: 101, why: 'A profile holds 3 log lines.' }])
 })
 
+t.test('a logged stack takes one frame for the profiler and one for its storage, and shows neither', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async function failing ({ log }) {
+    log.error(new Error('logged'), 'It failed')
+    log.info({ nested: [{ stack: new Error('nested').stack, count: 1 }], none: null })
+    return 'ok'
+  })
+  await app.inject('/')
+  const profile = await onlyProfile(t, app, '/')
+  const machinery = /tracer|current-recorder|AsyncLocalStorage/g
+  t.equal(JSON.stringify(profile.logs).match(machinery)?.length, 4)
+  for (const accept of ['application/json', 'text/html', 'text/markdown']) {
+    const { body } = await app.inject({ url: `/_profiler/${profile.token}?panel=logs`, headers: { accept } })
+    t.match(body, /logs\.test.*preHandlerCallback/s)
+    t.notMatch(body, machinery)
+  }
+})
+
 t.test('files and transports of pino go on receiving what they did', async t => {
   const file = `${t.testdir()}/log`
   const options = profiledLogger({ file, redact: ['password'] })
   t.equal(options.level, 'trace')
   t.same(options.redact, ['password'])
   t.type(profiledLogger({ transport: { target: 'pino/file', options: { destination: 1 } } }).stream.write, 'function')
+  const lines: string[] = []
+  recordedLogger('silent', { write (line: string) { lines.push(line) } }).stream.write('past pino')
+  t.same(lines, ['past pino'])
   for (const logger of [true, { level: 'warn' }]) t.type(profiledLogger(logger).stream.write, 'function')
 })
 
@@ -120,4 +144,67 @@ t.test('a logger that is not pino\'s is left alone, and the profile says why it 
   t.same(logs, [])
   t.match(notes, [/no logger of pino's/])
   t.ok(lines.includes('incoming request'))
+})
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+
+for (const [level, printed] of [['silent', []], ['error', ['error', 'fatal']], ['debug', ['incoming request', 'debug', 'info', 'warn', 'error', 'fatal', 'request completed']]] as const) {
+  t.test(`a route or plugin whose logLevel is ${level} has every line in its profile, and only those of its level in the output`, async t => {
+    const lines: string[] = []
+    const app = await profiledApp(t, {}, { logger: { level: 'info', stream: { write (line: string) { lines.push(JSON.parse(line).msg) } } } })
+    const handler = async ({ log }: FastifyRequest) => {
+      for (const level of levels) log[level](level)
+      return 'ok'
+    }
+    app.get('/route', { logLevel: level }, handler)
+    app.register(async scope => { scope.get('/plugin', handler) }, { logLevel: level })
+    for (const url of ['/route', '/plugin']) {
+      lines.length = 0
+      await app.inject(url)
+      const { logs, notes } = await onlyProfile(t, app, url)
+      t.same(logs.map(({ message }) => message), ['incoming request', ...levels, 'request completed'])
+      t.same(lines, printed)
+      t.same(notes, [])
+    }
+  })
+}
+
+t.test('a factory that makes loggers from one of its own is followed as far as that one\'s level goes', async t => {
+  const lines: string[] = []
+  const other = pino({ level: 'debug' }, { write (line: string) { lines.push(JSON.parse(line).msg) } })
+  const app = await profiledApp(t)
+  app.setChildLoggerFactory((_logger, bindings, options) => other.child(bindings, options))
+  app.get('/', { logLevel: 'warn' }, async ({ log }) => {
+    for (const level of levels) log[level](level)
+    return 'ok'
+  })
+  await app.inject('/')
+  t.same((await onlyProfile(t, app, '/')).logs.map(({ message }) => message), ['warn', 'error', 'fatal'])
+  t.same(lines, ['warn', 'error', 'fatal'])
+})
+
+t.test('without the options of the profiler lines through the application are recorded too, what a level hides is told', async t => {
+  const lines: string[] = []
+  const flushed: string[] = []
+  const stream = { write (line: string) { lines.push(JSON.parse(line).msg) }, flushSync () { flushed.push('yes') } }
+  const options: FastifyServerOptions = { loggerInstance: pino({ level: 'info' }, stream) }
+  const apps = [Fastify(options), Fastify(options)]
+  for (const app of apps) {
+    t.teardown(() => app.close())
+    await app.register(profiler, { directory: t.testdir() })
+    app.get('/', { logLevel: 'fatal' }, async ({ log }) => {
+      app.log.info('through the application')
+      app.log.child({ part: 'child' }).warn('through its child')
+      log.warn('hidden')
+      log.fatal('bad')
+      return 'ok'
+    })
+    lines.length = 0
+    await app.inject('/')
+    const { logs, notes } = await onlyProfile(t, app, '/')
+    t.same(logs.map(({ message }) => message), ['through the application', 'through its child', 'bad'])
+    t.same(lines, logs.map(({ message }) => message))
+    t.match(notes, [/level \(info\), or below that of a route or a plugin, are missing/])
+  }
+  t.same(flushed, ['yes', 'yes'], 'and what is fatal is written at once')
 })

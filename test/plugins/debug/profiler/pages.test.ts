@@ -99,7 +99,10 @@ t.test('only trusted addresses are answered, and forwarded headers can only take
     ['203.0.113.1', { 'x-forwarded-for': '127.0.0.1' }, 404],
     ['127.0.0.1', { 'x-real-ip': '203.0.113.1' }, 404],
     ['127.0.0.1', { forwarded: 'proto=https;for="[2001:db8::5]:80";by=x' }, 200],
-    ['127.0.0.1', { forwarded: 'proto=https' }, 200],
+    ['127.0.0.1', { forwarded: 'proto=https' }, 404],
+    ['127.0.0.1', { via: '1.1 proxy' }, 404],
+    ['127.0.0.1', { 'x-forwarded-proto': 'https' }, 404],
+    ['127.0.0.1', { via: '1.1 proxy', 'x-forwarded-for': '10.1.2.3' }, 200],
     ['127.0.0.1', { forwarded: 'for=unknown' }, 404],
     ['127.0.0.1', { forwarded: 'for=203.0.113.1' }, 404]
   ] as const) {
@@ -120,8 +123,8 @@ t.test('under a host name that anybody could have pointed here nothing is shown'
   }
   const { port } = await listen(app)
   t.match(await sendRaw(port, `GET ${url} HTTP/1.0\r\n\r\n`), /^HTTP\/1\.1 403 /, 'nor without any')
-  t.equal((await app.inject({ url, headers: { host: 'evil.test', 'x-forwarded-host': 'localhost' } })).statusCode, 403)
-  t.equal((await app.inject({ url, headers: { host: 'localhost', 'x-forwarded-host': 'evil.test' } })).statusCode, 403)
+  t.equal((await app.inject({ url, headers: { host: 'evil.test', 'x-forwarded-host': 'localhost', 'x-forwarded-for': '127.0.0.1' } })).statusCode, 403)
+  t.equal((await app.inject({ url, headers: { host: 'localhost', 'x-forwarded-host': 'evil.test', 'x-forwarded-for': '127.0.0.1' } })).statusCode, 403)
 })
 
 t.test('a client from another machine is told nothing', { skip: Object.values(networkInterfaces()).flat().every(each => each?.internal !== false || each.family !== 'IPv4') }, async t => {
@@ -179,8 +182,38 @@ t.test('a search by time takes what the form sends, in UTC, and leaves out what 
   t.equal(await total(`timeTo=${soon}`), 2)
   t.equal(await total(`timeFrom=${soon}`), 0)
   t.equal(await total(`timeFrom=${Date.now() + 60_000}`), 0)
-  t.equal(await total('timeFrom=never&durationFrom=long&perPage=&page=x'), 2)
   t.equal(await total('durationFrom=60000'), 0)
+})
+
+t.test('what a search asks for and makes no sense is left out, and said to be', async t => {
+  const { app } = await appWithProfiles(t)
+  await everythingStored(app)
+  const url = '/_profiler/search?timeFrom=never&durationFrom=long&perPage=&page=x&status=<b>'
+  const { total, problems } = (await app.inject(url)).json()
+  t.equal(total, 2)
+  t.strictSame(problems, [
+    'No status is "<b>": ask for 404, 4xx, >=400 or none.',
+    '"long" is no number for durationFrom.', '"x" is no number for page.', '"never" is no time for timeFrom.'
+  ])
+  t.match((await app.inject({ url, headers: { accept: 'text/html' } })).body, 'No status is &quot;&lt;b&gt;&quot;')
+})
+
+t.test('a failure is found by what was thrown', async t => {
+  const { app, broken } = await appWithProfiles(t)
+  await everythingStored(app)
+  t.match((await app.inject('/_profiler/search?exception=IT+BROKE')).json(), { total: 1, profiles: [{ token: broken }] })
+})
+
+t.test('a profile opens where no panel is named', async t => {
+  const { app, fine } = await appWithProfiles(t)
+  t.equal((await app.inject(`/_profiler/${fine}?panel=`)).statusCode, 200)
+})
+
+t.test('the newest profile and a search open in the panel that is open', async t => {
+  const { app, fine } = await appWithProfiles(t)
+  const { body } = await app.inject({ url: `/_profiler/${fine}?panel=logs`, headers: { accept: 'text/html' } })
+  t.match(body, 'href="/_profiler/latest?panel=logs"')
+  t.match(body, '<input type="hidden" name="panel" value="logs">')
 })
 
 t.test('a wrong option fails at the start, with a sentence', async t => {
@@ -194,7 +227,7 @@ t.test('a wrong option fails at the start, with a sentence', async t => {
 t.test('who knows the host names may have to look them up', async t => {
   const { app, fine } = await appWithProfiles(t, { isTrustedHost: async host => host === 'museum.test' })
   for (const [host, forwarded, status] of [['museum.test', 'museum.test', 200], ['museum.test', 'evil.test', 403], ['evil.test', 'museum.test', 403]] as const) {
-    t.equal((await app.inject({ url: `/_profiler/${fine}`, headers: { host, 'x-forwarded-host': forwarded } })).statusCode, status)
+    t.equal((await app.inject({ url: `/_profiler/${fine}`, headers: { host, 'x-forwarded-host': forwarded, 'x-forwarded-for': '127.0.0.1' } })).statusCode, status)
   }
   const page = await app.inject({ url: '/broken', headers: { host: 'museum.test', accept: 'text/html' } })
   t.equal(page.json().message, 'it broke', 'which is too late for a response under that name')

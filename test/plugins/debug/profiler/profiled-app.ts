@@ -18,6 +18,7 @@ export async function profiledApp (t: Test, options: ProfilerOptions = {}, serve
 
 /** The one profile there is of a URL; fails when there are none or several. */
 export async function onlyProfile (t: Test, app: FastifyInstance, url: string): Promise<Profile> {
+  await app.profiler.settled()
   const { profiles } = await app.profiler.search({ url })
   t.equal(profiles.length, 1, `one profile of ${url}`)
   const profile = await app.profiler.find(profiles[0]?.token ?? '')
@@ -51,7 +52,7 @@ export async function sendAndLeave (port: number, text: string, gone: Promise<un
 }
 
 /** Resolves when no request is without its profile any more. */
-export async function everythingStored (app: FastifyInstance): Promise<void> {
+export async function everythingStored (app: Pick<FastifyInstance, 'profiler'>): Promise<void> {
   while (app.profiler.pending > 0) {
     await new Promise(resolve => setImmediate(resolve))
     await app.profiler.settled()

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
@@ -35,6 +36,8 @@ function write (store: ProfileStore, profile: Profile, token: string, changes: P
   const changed = { ...profile, ...changes, token }
   store.write(summarise(changed), JSON.stringify(changed))
 }
+
+const configuration = { versions: {}, environment: null, settings: {}, plugins: { name: 'application', duration: null, children: [] }, routes: [] }
 
 function bytesIn (directory: string): number {
   return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
@@ -308,7 +311,105 @@ t.test('files and folders that should not be where they are cost one log line ea
   const { store: reader, complaints: troubles } = storeIn(directory)
   t.equal(reader.search({}).total, 0)
   t.equal(reader.find('latest'), null)
-  t.same(troubles, ['The profiler cannot read a segment of its store'])
+  t.same(troubles, [], 'and none where they are only passed by')
+})
+
+t.test('a segment that cannot be read is told of once', async t => {
+  const profile = await exampleProfile(t)
+  // Where somebody without rights can get to.
+  const directory = mkdtempSync(join(tmpdir(), 'profiles-'))
+  t.teardown(() => { rmSync(directory, { recursive: true }) })
+  chmodSync(directory, 0o755)
+  const { store } = storeIn(directory)
+  write(store, profile, 'one')
+  store.close()
+  const [name = ''] = readdirSync(directory)
+  chmodSync(join(directory, name), 0)
+  const { store: reader, complaints } = storeIn(directory)
+  const user = process.geteuid?.() ?? 0
+  if (user === 0) process.seteuid?.(65534)
+  t.teardown(() => { process.seteuid?.(user) })
+  for (let time = 0; time < 2; time++) t.equal(reader.search({}).total, 0)
+  process.seteuid?.(user)
+  t.same(complaints, ['The profiler cannot read a segment of its store'])
+})
+
+t.test('folders and pipes that are named like segments stop neither writing nor reading', { timeout: 20_000 }, async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  for (const name of ['profiles-0-0-0.ndjson', 'configuration-0.json']) mkdirSync(join(directory, name))
+  for (const name of ['profiles-0-0-1.ndjson', 'profiles-z-0-0.ndjson']) spawnSync('mkfifo', [join(directory, name)])
+  const { store, complaints } = storeIn(directory, { profiles: 20 })
+  store.writeConfiguration({ ...configuration, key: 'key' })
+  spawnSync('mkfifo', [join(directory, 'configuration-pipe.json')])
+  t.equal(store.findConfiguration('pipe'), null)
+  for (let index = 0; index < 30; index++) write(store, profile, `token-${index}`)
+  appendFileSync(join(directory, 'profiles-0-0-2.ndjson'), '')
+  t.equal(store.find('latest')?.token, 'token-29')
+  t.ok(store.search({}).total <= 20)
+  t.same(complaints, [])
+  store.close()
+})
+
+t.test('a segment that cannot be deleted costs one log line, and is left alone', async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  // Two to a segment, and one more: the next write has to make room amid a segment.
+  const { store, complaints } = storeIn(directory, { profiles: 17 })
+  for (let index = 0; index < 17; index++) write(store, profile, `token-${index}`)
+  const [oldest = ''] = readdirSync(directory)
+  rmSync(join(directory, oldest))
+  mkdirSync(join(directory, oldest))
+  for (let index = 17; index < 40; index++) write(store, profile, `token-${index}`)
+  t.equal(store.find('token-17')?.token, undefined)
+  for (const token of ['token-30', 'token-39']) t.equal(store.find(token)?.token, token)
+  t.same(complaints, ['The profiler cannot delete a segment of its store, and leaves it alone'])
+  store.close()
+})
+
+for (const [how, remove] of [
+  ['deleted', (directory: string) => { rmSync(directory, { recursive: true }) }],
+  ['moved away', (directory: string) => { renameSync(directory, `${directory}-moved`) }]
+] as const) {
+  t.test(`profiles are stored in a new folder, with their configuration, when theirs is ${how} while requests come in`, async t => {
+    const directory = join(t.testdir(), 'profiles')
+    const app = await profiledApp(t, { directory })
+    app.get('/', async () => 'ok')
+    await app.inject('/')
+    await everythingStored(app)
+    remove(directory)
+    for (let request = 0; request < 20; request++) await app.inject('/')
+    await everythingStored(app)
+    const { store, complaints } = storeIn(directory)
+    const { profiles, total } = store.search({})
+    t.equal(total, 20)
+    const profile = store.find(profiles[0]?.token ?? '')
+    t.ok(profile)
+    t.ok(store.findConfiguration(profile?.configuration ?? ''))
+    t.same(complaints, [])
+  })
+}
+
+t.test('a segment that is cut short from outside lists what is left of it, and takes no more', async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  const [{ store, complaints }, { store: other, complaints: others }] = [storeIn(directory), storeIn(directory)]
+  const tokens = (reader: ProfileStore) => reader.search({}).profiles.map(({ token }) => token)
+  for (const token of ['one', 'two']) write(store, profile, token)
+  t.same(tokens(other), ['two', 'one'])
+  const [name = ''] = readdirSync(directory)
+  truncateSync(join(directory, name), bytesIn(directory) - 100)
+  t.same(tokens(other), ['one'])
+  write(store, profile, 'three')
+  for (const reader of [store, other]) {
+    t.same(tokens(reader), ['three', 'one'])
+    for (const token of ['one', 'three']) t.equal(reader.find(token)?.token, token)
+    t.equal(reader.find('two'), null)
+  }
+  truncateSync(join(directory, name), 0)
+  for (const reader of [store, other]) t.same(tokens(reader), ['three'])
+  t.same([...complaints, ...others], [])
+  store.close()
 })
 
 t.test('an empty file that another process left is dropped', async t => {
@@ -343,7 +444,6 @@ t.test('two stores that fill one directory stay within its bounds, and a segment
 t.test('the newest configurations are kept, and no other file is ever taken for one', async t => {
   const directory = t.testdir({ 'configuration-odd.json': '{"key":"even"}' })
   const { store } = storeIn(directory)
-  const configuration = { versions: {}, environment: null, settings: {}, plugins: { name: 'application', duration: null, children: [] }, routes: [] }
   for (let index = 10; index < 40; index++) store.writeConfiguration({ ...configuration, key: `key-${index}` })
   t.equal(store.findConfiguration('key-39')?.key, 'key-39')
   for (const key of ['key-10', '../key-39', 'odd']) t.equal(store.findConfiguration(key), null, key)

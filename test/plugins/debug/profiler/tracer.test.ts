@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import t, { type Test } from 'tap'
@@ -110,6 +111,96 @@ t.test('not-found and error handlers appear with the time they took', async t =>
   const route = await onlyProfile(t, app, '/route')
   t.equal(route.exceptions[0]?.class, 'TypeError')
   t.equal(spanNamed(route, 'mendRoute').routeLevel, true)
+})
+
+t.test('the time of whoever answers ends with the answer or its own work, however long others take to send it', async t => {
+  const app = await profiledApp(t)
+  app.addHook('preSerialization', async function slowly () { await sleep(20) })
+  app.addHook('onSend', async function slowlyToo () { await sleep(21) })
+  app.setNotFoundHandler(async function nothingThere (_request, reply) {
+    await sleep(7)
+    reply.code(404).send({ no: true })
+    return reply
+  })
+  app.setErrorHandler(async function mend (_error, _request, reply) {
+    await sleep(6)
+    return reply.code(500).send({ no: true })
+  })
+  app.get('/broken', async function breaking () { throw new Error('broken') })
+  app.get('/sent', async function failing (_request, reply) {
+    await sleep(8)
+    return reply.send(new Error('sent'))
+  })
+  app.get('/called', { errorHandler: function mendLater (_error, _request, reply) { nap(9, () => { reply.send('mended') }) } }, async () => { throw new Error('broken') })
+  app.get('/given', async function givingUp (_request, reply) {
+    await sleep(5)
+    return reply.callNotFound()
+  })
+  app.get('/returned', async function returning (_request, reply) {
+    await sleep(10)
+    reply.send({ ok: true })
+    return reply
+  })
+  app.get('/awaited', async function awaiting (_request, reply) {
+    await sleep(11)
+    await reply.send({ ok: true })
+  })
+  app.get('/forgotten', async function forgetting (_request, reply) {
+    await sleep(12)
+    reply.send({ ok: true })
+  })
+  app.get('/later', function replyingLater (_request, reply) {
+    nap(13, () => { reply.send({ ok: true }) })
+    return reply
+  })
+  app.get('/callback', function callingBack (_request, reply) { nap(14, () => { reply.send({ ok: true }) }) })
+  app.get('/hook', {
+    onRequest: async function refusing (_request, reply) {
+      await sleep(15)
+      return reply.code(403).send({ no: true })
+    }
+  }, async () => 'never')
+  app.get('/stream', async function streaming (_request, reply) {
+    await sleep(16)
+    return reply.send(Readable.from((async function * () {
+      await sleep(22)
+      yield 'piece'
+    })()))
+  })
+  for (const [url, times] of [
+    ['/nowhere', { nothingThere: 7, slowly: 20, slowlyToo: 21 }], ['/broken', { mend: 6 }], ['/sent', { failing: 8, mend: 6 }], ['/called', { mendLater: 9 }],
+    ['/given', { givingUp: 5, nothingThere: 7 }], ['/returned', { returning: 10, slowly: 20, slowlyToo: 21 }], ['/awaited', { awaiting: 11 }], ['/forgotten', { forgetting: 12 }],
+    ['/later', { replyingLater: 13 }], ['/callback', { callingBack: 14 }], ['/hook', { refusing: 15 }], ['/stream', { streaming: 16 }]
+  ] as const) await profileInTime(t, app, { url }, times)
+})
+
+t.test('who answers and works on has worked until its end, before and after the answer is out', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onSend', async function slowly () { await sleep(20) })
+  app.get('/during', async function workingOn (_request, reply) {
+    reply.send('ok')
+    await sleep(10)
+    return reply
+  })
+  app.get('/after', async function workingLonger (_request, reply) {
+    reply.send('ok')
+    await sleep(30)
+  })
+  app.get('/once-out', async function workingOnceOut (_request, reply) {
+    await reply.send('ok')
+    await sleep(11)
+  })
+  app.get('/at-once', function atOnce (_request, reply) {
+    reply.send('ok')
+    return reply
+  })
+  await profileInTime(t, app, { url: '/during' }, { workingOn: 10 })
+  await profileInTime(t, app, { url: '/after' }, { workingLonger: 30 })
+  await profileInTime(t, app, { url: '/once-out' }, { workingOnceOut: 11 })
+  await app.inject('/at-once')
+  const { outcome, duration } = spanNamed(await onlyProfile(t, app, '/at-once'), 'atOnce')
+  t.equal(outcome, 'replied')
+  t.ok(duration < 10, `${duration} ms`)
 })
 
 t.test('what interrupted a dispatch point is named, whether it threw, failed or answered', async t => {

@@ -1,6 +1,7 @@
 import type { BuiltInPanel } from '../../panel.ts'
-import type { DispatchPoint } from '../../profile.ts'
-import { interruptionText, renderDispatchPoints } from '../dispatch-points.ts'
+import type { DispatchPoint, Profile } from '../../profile.ts'
+import { errorHandling, interruptionText, noErrorHandler, renderDispatchPoints, renderErrorHandling } from '../dispatch-points.ts'
+import { html } from '../html.ts'
 import { blocks, code, plain, table } from '../markdown.ts'
 import { locationText } from '../location.ts'
 import { formatDuration } from '../units.ts'
@@ -10,13 +11,13 @@ export const lifecyclePanel: BuiltInPanel<DispatchPoint[]> = {
   name: 'lifecycle',
   label: 'Lifecycle',
   read: ({ lifecycle }) => lifecycle,
-  body: (_, context) => renderDispatchPoints(context),
+  body: (_, context) => html`${renderDispatchPoints(context)}${renderErrorHandling(context)}`,
   markdown: (points, { profile, root }) => blocks(...points.map(point => {
     const interruption = interruptionText(point, profile)
     const listeners = point.listeners.flatMap(id => profile.spans[id] ?? [])
     return blocks(
       `### ${plain(point.name)}`,
-      point.start === null ? 'Never came.' : `${point.hooks.map(plain).join(', ')}, ${formatDuration(point.duration)}`,
+      point.start === null ? 'Not reached.' : `${point.hooks.map(plain).join(', ')}, ${formatDuration(point.duration)}`,
       interruption === null ? null : plain(interruption),
       listeners.length === 0
         ? null
@@ -28,5 +29,19 @@ export const lifecyclePanel: BuiltInPanel<DispatchPoint[]> = {
           span.outcome
         ]))
     )
-  }))
+  }), errorHandlingMarkdown(profile, root))
+}
+
+function errorHandlingMarkdown (profile: Profile, root: string): string | null {
+  const called = errorHandling(profile)
+  if (called === null) return null
+  return blocks('### Error handling', called.length === 0
+    ? noErrorHandler
+    : table(['Error handler', 'For', 'Registered at', 'Time', 'Outcome'], called.map(({ span, text }) => [
+      plain(span.name),
+      plain(text ?? ''),
+      span.location === null ? '' : code(locationText(span.location, root)),
+      formatDuration(span.duration),
+      span.outcome
+    ])))
 }

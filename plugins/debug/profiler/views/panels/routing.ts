@@ -23,6 +23,7 @@ export const routingPanel: BuiltInPanel<Routing> = {
     return html`${renderKeyValueTable('Matched route', [
       ['Route', html`<code>${matched.method.join(', ')} ${matched.url}</code>`],
       ['Host', matched.host ?? 'any'],
+      ...(matched.version === undefined ? [] : [['Version', matched.version] as const]),
       ['Handler', matched.handler],
       ['Plugin', matched.plugin ?? 'none'],
       ['Declared at', renderLocation(matched.location, context)]

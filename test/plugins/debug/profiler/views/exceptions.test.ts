@@ -12,47 +12,67 @@ t.test('the chain reads as a sentence: thrown, caused by, with, and', async t =>
   t.equal(text, 'MuseumError caused by AggregateError with ConnectionError and ConnectionError and TimeoutError')
 })
 
+t.test('what belongs to an exception further up names it', async t => {
+  const exceptions = [exception({ class: 'AggregateError' }), exception({ class: 'One', relation: 'member', parent: 0 }), exception({ class: 'Beneath', relation: 'cause', parent: 1 }), exception({ class: 'Other', relation: 'member', parent: 0 })]
+  const text = String(renderClassChain(exceptions)).replace(/<[^>]+>/g, '').replace(/\s+/g, ' ').trim()
+  t.equal(text, 'AggregateError with One caused by Beneath · AggregateError with Other')
+})
+
 t.test('every exception is shown with its own frames, and whose cause or member it is', async t => {
-  const text = String(renderExceptions(failedProfile().exceptions, place))
+  const text = String(renderExceptions(failedProfile(), place))
   t.equal(text.match(/<article/g)?.length, 5)
   t.match(text, /Cause of <a href="#exception-1">MuseumError/)
   t.match(text, /Member of <a href="#exception-2">AggregateError/)
 })
 
 t.test('own code stands open, the rest is folded under the names of its packages', async t => {
-  const text = String(renderExceptions([exception()], place))
+  const text = String(renderExceptions(profile({ exceptions: [exception()] }), place))
   t.match(text, /<li class="own">.*<pre class="source"/s)
   t.match(text, '3 frames of fastify, @fastify/cookie, Node')
   t.match(text, '<details class="folded">')
 })
 
 t.test('frames above own code are folded apart from those below it', async t => {
-  const text = String(renderExceptions([exception({ frames: [...foreignFrames(), ownFrame(), ...foreignFrames()] })], place))
+  const text = String(renderExceptions(profile({ exceptions: [exception({ frames: [...foreignFrames(), ownFrame(), ...foreignFrames()] })] }), place))
   t.equal(text.match(/<details class="folded">/g)?.length, 2)
 })
 
 t.test('a frame from neither the application nor a package has a place all the same', async t => {
-  t.match(String(renderExceptions([exception({ frames: [{ function: null, kind: 'module', file: '/opt/other.js', line: 1, column: 1 }] })], place)), /1 frame of elsewhere.*anonymous/s)
+  t.match(String(renderExceptions(profile({ exceptions: [exception({ frames: [{ function: null, kind: 'module', file: '/opt/other.js', line: 1, column: 1 }] })] }), place)), /1 frame of elsewhere.*anonymous/s)
 })
 
 t.test('the sources of a deep recursion are folded from the seventh on', async t => {
-  const text = String(renderExceptions([exception({ frames: Array.from({ length: 8 }, () => ownFrame()) })], place))
+  const text = String(renderExceptions(profile({ exceptions: [exception({ frames: Array.from({ length: 8 }, () => ownFrame()) })] }), place))
   t.equal(text.match(/<details><summary>Source/g)?.length, 2)
 })
 
+t.test('of a routing failure only the first source of each exception stands open', async t => {
+  const exceptions = [exception({ frames: [ownFrame(), ownFrame({ line: 7 })] })]
+  t.equal(String(renderExceptions(notFoundProfile({ exceptions }), place)).match(/<details><summary>Source/g)?.length, 1)
+})
+
+t.test('frames that a cause shares with the exception above are folded as such, its first one never', async t => {
+  const calls = [ownFrame({ line: 7 }), ...foreignFrames()]
+  const cause = exception({ class: 'CauseError', relation: 'cause', parent: 0, frames: [ownFrame({ line: 3 }), ...calls] })
+  const text = String(renderExceptions(profile({ exceptions: [exception({ frames: [ownFrame(), ...calls] }), cause, { ...cause, parent: 1 }] }), place))
+  t.match(text, '<summary>4 frames as of MuseumError</summary>')
+  t.match(text, '<summary>4 frames as of CauseError</summary>')
+  t.equal(text.match(/<li class="own">/g)?.length, 4)
+})
+
 t.test('an exception without message or stack says so', async t => {
-  const text = String(renderExceptions([exception({ message: '', frames: [] })], place))
+  const text = String(renderExceptions(profile({ exceptions: [exception({ message: '', frames: [] })] }), place))
   t.match(text, 'No message.')
   t.match(text, 'No stack trace.')
 })
 
 t.test('the code, status and properties of an exception are shown', async t => {
-  const text = String(renderExceptions([exception({ code: 'E_X', statusCode: 418, properties: { museum: 7 } })], place))
+  const text = String(renderExceptions(profile({ exceptions: [exception({ code: 'E_X', statusCode: 418, properties: { museum: 7 } })] }), place))
   t.match(text, /E_X.*418.*1 property.*museum/s)
 })
 
 t.test('a parent that is not in the list is not linked', async t => {
-  t.notMatch(String(renderExceptions([exception({ relation: 'cause', parent: 9 })], place)), 'Cause of')
+  t.notMatch(String(renderExceptions(profile({ exceptions: [exception({ relation: 'cause', parent: 9 })] }), place)), 'Cause of')
 })
 
 t.test('the panel of a routing failure begins with what would have matched', async t => {

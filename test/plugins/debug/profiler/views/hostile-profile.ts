@@ -37,14 +37,15 @@ export const hostileStrings = [
 /** Names that decide how a record is read, not what is shown. */
 const structural = new Set(['kind', 'outcome', 'relation', 'reason', 'protocol', 'dispatchPoint'])
 
-/** The same record with the string in place of every other one, names of fields included. */
-export function hostileProfile (profile: Profile, hostile: string): Profile {
+/** The same record with the string in place of every other one, names of fields included; the next string each time if it is asked for them. */
+export function hostileProfile (profile: Profile, hostile: string | (() => string)): Profile {
+  const next = typeof hostile === 'string' ? () => hostile : hostile
   return JSON.parse(JSON.stringify(profile, (key, value) => {
-    if (typeof value === 'string') return structural.has(key) || value.startsWith('kernel.') ? value : hostile
+    if (typeof value === 'string') return structural.has(key) || value.startsWith('kernel.') ? value : next()
     if (value !== null && ['properties', 'fields', 'query', 'params'].includes(key)) {
-      return { [hostile]: hostile, again: { [hostile]: [hostile] } }
+      return { [next()]: next(), again: { [next()]: [next()] } }
     }
-    if (key === 'cookies' || key === 'labels') return { [hostile]: hostile }
+    if (key === 'cookies' || key === 'labels') return { [next()]: next() }
     return value
   }))
 }

@@ -14,7 +14,7 @@ import { hostileProfile, hostileStrings } from './hostile-profile.ts'
 /** Every page a profile can appear on. */
 function pages (profile: Profile): string[] {
   const of = context(profile)
-  const list = { criteria: { url: profile.url, labels: profile.labels }, profiles: [summary(profile)], total: 1, page: 2, pages: 3 }
+  const list = { criteria: { url: profile.url, labels: profile.labels }, problems: [profile.url], profiles: [summary(profile)], total: 1, page: 2, pages: 3 }
   return [
     renderErrorPage(of),
     ...panels.map(({ name }) => renderProfilePage(of, panels, name)),

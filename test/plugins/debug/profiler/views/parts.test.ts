@@ -196,6 +196,11 @@ t.test('SQL has its keywords, strings and placeholders marked, quoted names not'
   t.match(text, '<span class="comment">/* y */</span>')
 })
 
+t.test('the keyboard stops only at a statement that may have to be scrolled', async t => {
+  for (const short of ['select 1', 'x'.repeat(1000), 'x\n'.repeat(19)]) t.match(String(renderSqlBlock(short)), '<pre class="sql"><code>')
+  for (const long of ['x'.repeat(1001), 'x\n'.repeat(20)]) t.match(String(renderSqlBlock(long)), '<pre class="sql" tabindex="0"><code>')
+})
+
 t.test('a statement of many pages is cut', async t => {
   t.match(String(renderSqlBlock('x'.repeat(20_001))), 'x…')
 })

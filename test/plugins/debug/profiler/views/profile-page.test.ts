@@ -17,7 +17,7 @@ function text (page: string): string {
 }
 
 t.test('the page says what the request was in one glance', async t => {
-  t.match(text(renderProfilePage(context(profile()), panels, 'request')), '200 OK GET /museums/7?lang=fr&amp;page=2 Time 24.6 ms Host louvre.example Route /museums/:id IP 127.0.0.1 At 2026-11-21 01:11:07.482 UTC license Louvre Token')
+  t.match(text(renderProfilePage(context(profile()), panels, 'request')), '200 OK GET /museums/7?lang=fr&amp;page=2 Time 24.6 ms Host http://louvre.example Route /museums/:id IP 127.0.0.1 At 2026-11-21 01:11:07.482 UTC license Louvre Token')
 })
 
 t.test('the menu lists every panel, the open one marked, empty ones greyed, badges beside them', async t => {
@@ -47,7 +47,7 @@ t.test('a panel nobody has leaves the page whole', async t => {
 
 t.test('what was left out is said before anything else, and what the profiler cost after everything', async t => {
   const page = renderProfilePage(context(profile({ dropped: [{ what: 'spans', count: 9990, why: 'A profile keeps 1,000.' }], notes: ['A note.'] })), panels, 'request')
-  t.match(page, /9990 items of spans left out: A profile keeps 1,000\..*A note\..*Request headers.*took 138 µs of CPU/s)
+  t.match(page, /9990 items of spans left out: A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 while it ran, 31 after its answer\. Storing the one before took 22\.</s)
 })
 
 t.test('a request that was never answered, or caused by another, says so', async t => {
@@ -96,15 +96,18 @@ t.test('the lifecycle panel says what interrupted which dispatch point', async t
   const page = renderProfilePage(context(notFoundProfile()), panels, 'lifecycle')
   t.match(page, 'Interrupted by rejectUnmatched with NotFoundHttpError: No route found')
   t.match(page, /class="interrupting".*rejectUnmatched/s)
-  t.match(page, /kernel\.controller<\/h3>.*Never came/s)
+  t.match(page, /kernel\.controller<\/h3>.*Not reached/s)
 })
 
 t.test('an interruption before any listener, by an answer, or by a span that is lost, is told too', async t => {
   const [point] = notFoundProfile().lifecycle
   if (point === undefined) return t.fail()
-  const page = (interrupted: NonNullable<typeof point.interrupted>): string => renderProfilePage(context(notFoundProfile({ lifecycle: [{ ...point, listeners: [2, 99], interrupted }] })), panels, 'lifecycle')
-  t.match(page({ span: null, exception: null }), 'Interrupted before any listener ran with an answer')
-  t.match(page({ span: 99, exception: 0 }), 'Interrupted before any listener ran with NotFoundHttpError')
+  const page = (interrupted: NonNullable<typeof point.interrupted>, listeners = [2, 99], start: number | null = 0): string =>
+    renderProfilePage(context(notFoundProfile({ lifecycle: [{ ...point, start, listeners, interrupted }] })), panels, 'lifecycle')
+  t.match(page({ span: null, exception: 99 }), 'Interrupted by Fastify itself with an error that was left out')
+  t.match(page({ span: null, exception: 0 }, []), 'Interrupted before any listener ran with NotFoundHttpError')
+  t.match(page({ span: null, exception: 0 }, [], null), 'Interrupted before any listener ran with NotFoundHttpError')
+  t.match(page({ span: 99, exception: 0 }), 'Interrupted by a listener that was left out with NotFoundHttpError')
 })
 
 t.test('the routing panel shows the route that matched', async t => {
@@ -118,7 +121,7 @@ t.test('the routing panel of an unmatched request shows what came near, or that 
   const [miss] = notFoundProfile().routing.nearMisses
   if (miss === undefined) return t.fail()
   t.match(renderProfilePage(context(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [{ ...miss, reason: 'slash' }] } })), panels, 'routing'), 'without the slash at the end')
-  t.match(renderProfilePage(context(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [] } })), panels, 'routing'), 'None of 1 route matches <code>GET /version</code>, and none comes near it.')
+  t.match(renderProfilePage(context(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [] } })), panels, 'routing'), 'The application has 1 route; none comes near <code>GET /version</code>.')
 })
 
 t.test('the configuration panel shows versions, settings, the plugin tree and routes', async t => {
@@ -152,7 +155,7 @@ t.test('Markdown of one panel has that one', async t => {
 
 t.test('Markdown of the lifecycle tells what never came and what interrupted', async t => {
   const markdown = renderProfileMarkdown(context(notFoundProfile({ spans: notFoundProfile().spans.map(span => ({ ...span, hook: null, location: null })) })), panels, 'lifecycle')
-  t.match(markdown, /Interrupted by rejectUnmatched.*Never came\./s)
+  t.match(markdown, /Interrupted by rejectUnmatched.*Not reached\./s)
 })
 
 t.test('Markdown of the lifecycle passes over a listener that was left out', async t => {
@@ -176,7 +179,7 @@ t.test('Markdown of a request that had nothing has no empty table', async t => {
 
 t.test('Markdown of routing tells the route, or that nothing came near', async t => {
   t.match(renderProfileMarkdown(context(profile()), panels, 'routing'), 'Matched `GET /museums/:id`')
-  t.match(renderProfileMarkdown(context(notFoundProfile({ routing: { matched: null, routes: 0, nearMisses: [] } })), panels, 'routing'), 'none comes near it')
+  t.match(renderProfileMarkdown(context(notFoundProfile({ routing: { matched: null, routes: 0, nearMisses: [] } })), panels, 'routing'), 'none comes near `GET /version`')
 })
 
 t.test('a panel whose Markdown fails is told', async t => {

@@ -9,7 +9,7 @@ import { panels } from './example-panels.ts'
 import { failedProfile, profile, summary } from './example-profile.ts'
 
 const options = { base: '/_profiler', labels: ['license'] }
-const summaries = [summary(profile()), summary(failedProfile({ host: null, ip: null, routing: { ...profile().routing, matched: null } })), summary(profile({ status: null, outcome: 'aborted' }))]
+const summaries = [summary(profile()), summary(failedProfile({ host: null, ip: null, routing: { ...profile().routing, matched: null } })), summary(profile({ status: null, outcome: 'aborted', labels: {} }))]
 const everything: SearchCriteria = {
   token: 'abc',
   method: 'POST',
@@ -18,6 +18,8 @@ const everything: SearchCriteria = {
   route: '/:id',
   host: 'louvre.example',
   ip: '::1',
+  exception: 'MuseumError',
+  parent: 'cba',
   durationFrom: 5,
   durationTo: 10,
   timeFrom: Date.UTC(2026, 10, 21, 1, 11, 7),
@@ -27,12 +29,12 @@ const everything: SearchCriteria = {
 }
 
 function result (changes: Partial<SearchResult> = {}): SearchResult {
-  return { criteria: {}, profiles: summaries, total: 3, page: 1, pages: 1, ...changes }
+  return { criteria: {}, problems: [], profiles: summaries, total: 3, page: 1, pages: 1, ...changes }
 }
 
 t.test('the form asks for everything a profile can be found by, and is filled from the search', async t => {
   const form = String(renderSearchBar(everything, { ...options, panel: 'exception' }))
-  for (const part of ['name="panel" value="exception"', 'name="url" value="/a?b"', '<option selected>POST', 'name="status" value="&gt;=400"', 'name="route" value="/:id"', 'name="host" value="louvre.example"', 'name="ip" value="::1"', 'name="license" value="Louvre"', 'name="token" value="abc"']) t.ok(form.includes(part), part)
+  for (const part of ['name="panel" value="exception"', 'name="url" value="/a?b"', '<option selected>POST', 'name="status" value="&gt;=400"', 'name="route" value="/:id"', 'name="host" value="louvre.example"', 'name="ip" value="::1"', 'name="exception" value="MuseumError"', 'name="license" value="Louvre"', 'name="token" value="abc"']) t.ok(form.includes(part), part)
   t.match(form, /name="durationFrom"[^>]*value="5"/)
   t.match(form, /name="timeFrom"[^>]*value="2026-11-21T01:11:07"/)
 })
@@ -51,7 +53,7 @@ t.test('every field of the form has a label', async t => {
 })
 
 t.test('a query string says the search again', async t => {
-  t.equal(searchQuery(everything, 2), 'token=abc&method=POST&status=%3E%3D400&url=%2Fa%3Fb&route=%2F%3Aid&host=louvre.example&ip=%3A%3A1&durationFrom=5&durationTo=10&perPage=50&timeFrom=2026-11-21T01%3A11%3A07&timeTo=2026-11-22T00%3A00%3A00&license=Louvre&page=2')
+  t.equal(searchQuery(everything, 2), 'token=abc&method=POST&status=%3E%3D400&url=%2Fa%3Fb&route=%2F%3Aid&host=louvre.example&ip=%3A%3A1&exception=MuseumError&parent=cba&durationFrom=5&durationTo=10&perPage=50&timeFrom=2026-11-21T01%3A11%3A07&timeTo=2026-11-22T00%3A00%3A00&license=Louvre&page=2')
 })
 
 t.test('a time that is none is left out', async t => {
@@ -64,8 +66,8 @@ t.test('without criteria the page is the list of the newest', async t => {
 
 t.test('a row says status, request, time, exception, route and labels, and leads to the profile', async t => {
   const page = renderSearchPage(result(), options)
-  t.match(page, /badge good">200<.*href="\/_profiler\/k3Jx9PzQ4wTn">.*24\.6 ms.*route \/museums\/:id.*license Louvre/s)
-  t.match(page, /badge error">MuseumError.*1 logged error/s)
+  t.match(page, /badge good">200<.*href="\/_profiler\/k3Jx9PzQ4wTn">.*route \/museums\/:id.*24\.6 ms.*data-name="License">Louvre/s)
+  t.match(page, /thrown error">MuseumError.*1 logged error/s)
   t.match(page, /badge warning">–<.*The client left/s)
 })
 
@@ -78,6 +80,12 @@ t.test('a search says how many it found, and opens them in the panel asked for',
 t.test('a search that found nothing, and a store that holds nothing, say so', async t => {
   t.match(renderSearchPage(result({ profiles: [], total: 0, criteria: { url: 'x' } }), options), 'No stored profile is like that.')
   t.match(renderSearchPage(result({ profiles: [], total: 0 }), options), 'No profile is stored yet.')
+})
+
+t.test('what was asked for and makes no sense is said to be left out', async t => {
+  const problems = ['No status is "<b>".']
+  t.match(renderSearchPage(result({ problems }), options), 'No status is &quot;&lt;b&gt;&quot;.')
+  t.match(renderSearchMarkdown(result({ problems }), '/_profiler'), 'No status is')
 })
 
 t.test('pages lead to the newer and the older, and keep the search', async t => {

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { openDatabase } from '../src/database/database.ts'
+import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
+import { lifetimes, nameSession, SessionTokens } from '../src/sign-in/session-token.ts'
+
+/** A database of the comparison's own, as it is told to the servers' processes. */
+export interface BenchDatabase {
+  /** Undefined: an embedded one, of which each process takes a copy. */
+  url?: string
+  folder: string
+  /** Of somebody who is signed in on bench.example. */
+  cookie: string
+}
+
+/** What cookies are signed with. */
+export const cookieSecret = 'no secret: all that it guards is a comparison'
+
+const passwordHash = 'nobody has this password'
+
+/** Makes a database with one license for bench.example and so many for cold-0.example and on, and a user. */
+export async function makeDatabase (coldHosts: number): Promise<BenchDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'))
+  const { BENCH_DATABASE_URL: server } = process.env
+  const url = server === undefined ? undefined : await createOn(server)
+  const { db, close } = await openDatabase({ databaseUrl: url, dataDir: join(folder, 'template') })
+  await sql`insert into license_types (type) values ('bench')`.execute(db)
+  await sql`insert into languages (code, name) values ('en-GB', 'English'), ('de-CH', 'Deutsch')`.execute(db)
+  await sql`
+    insert into licenses (domain, name, type_id)
+    select domain, 'Museum of Speed', license_types.id
+    from license_types, (
+      select 'bench.example' as domain union all select 'cold-' || number || '.example' from generate_series(0, ${coldHosts - 1}::integer) as number
+    ) as domains
+    where type = 'bench'`.execute(db)
+  await sql`
+    insert into license_languages (license_id, language_id, position)
+    select licenses.id, languages.id, languages.id
+    from licenses, languages
+    where licenses.name = 'Museum of Speed' and languages.code in ('en-GB', 'de-CH')`.execute(db)
+  const user = { email: 'curator@bench.example', password_hash: passwordHash }
+  const { id } = await db.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow()
+  await sql`analyze`.execute(db)
+  await close()
+  return { folder, cookie: `portico_session=${signSession(id)}`, ...(url !== undefined && { url }) }
+}
+
+function signSession (userId: string): string {
+  const token = { userId, session: nameSession(), expires: Date.now() + lifetimes.session, remembered: false, fingerprint: fingerprintOf(passwordHash) }
+  return new SessionTokens([cookieSecret]).sign(token, 'bench.example')
+}
+
+/** What Portico is configured with to use it. */
+export function environmentOf ({ url, folder }: BenchDatabase): Record<string, string> {
+  const dataDir = mkdtempSync(join(folder, 'data-'))
+  if (url !== undefined) return { DATABASE_URL: url, DATA_DIR: dataDir, COOKIE_SECRET: cookieSecret }
+  cpSync(join(folder, 'template'), dataDir, { recursive: true })
+  return { DATA_DIR: dataDir, COOKIE_SECRET: cookieSecret }
+}
+
+/** Removes all of it. */
+export async function dropDatabase ({ url, folder }: BenchDatabase): Promise<void> {
+  rmSync(folder, { recursive: true })
+  if (url === undefined) return
+  const { pathname } = new URL(url)
+  await run(url.replace(pathname, '/postgres'), `drop database ${pathname.slice(1)} with (force)`)
+}
+
+async function createOn (server: string): Promise<string> {
+  const name = `portico_bench_${randomBytes(6).toString('hex')}`
+  await run(server, `create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+async function run (url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}

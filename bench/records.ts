@@ -1,0 +1,77 @@
+import { LRUCache } from 'lru-cache'
+import pg from 'pg'
+import { openEmbedded } from '../src/database/embedded.ts'
+import { SessionTokens } from '../src/sign-in/session-token.ts'
+import { type BenchDatabase, cookieSecret, environmentOf } from './database.ts'
+
+export interface BenchLicense {
+  id: string
+  domain: string
+  name: string
+  protected: boolean
+  created_at: Date
+  updated_at: Date
+  type_id: string
+  type: string
+}
+
+/** At once where it is held, so that nothing need be awaited. */
+export type FindLicense = (domain: string) => BenchLicense | null | Promise<BenchLicense | null>
+
+/** The address of who sent these cookies, if anybody did who is signed in. */
+export type FindVisitor = (cookies: string | undefined, domain: string) => string | null | Promise<string | null>
+
+export interface Records {
+  findLicense: FindLicense
+  findVisitor: FindVisitor
+}
+
+const license = `
+  select licenses.id, domain, name, protected, created_at, updated_at, type_id, type
+  from licenses join license_types on license_types.id = licenses.type_id
+  where domain = $1 order by licenses.id limit 1`
+
+/**
+ * The lookups that the other frameworks are given: the same query, prepared, and before it a cache of as many records as
+ * Portico's; the same signature of sessions. It is the cheapest there is: changes of the rows are not heard of.
+ */
+export async function openRecords (database: BenchDatabase): Promise<Records> {
+  const pool = await openPool(database)
+  return { findLicense: licensesIn(pool), findVisitor: visitorsIn(pool) }
+}
+
+function licensesIn (pool: pg.Pool): FindLicense {
+  const held = new LRUCache<string, { license: BenchLicense | null }>({ max: 100_000 })
+  return domain => {
+    const known = held.get(domain)
+    if (known !== undefined) return known.license
+    return pool.query<BenchLicense>({ name: 'license', text: license, values: [domain] }).then(({ rows: [license = null] }) => {
+      held.set(domain, { license })
+      return license
+    })
+  }
+}
+
+function visitorsIn (pool: pg.Pool): FindVisitor {
+  const tokens = new SessionTokens([cookieSecret])
+  const held = new LRUCache<string, { email: string | null }>({ max: 100_000 })
+  return (cookies = '', domain) => {
+    const value = /(?:^|; )portico_session=([^;]*)/.exec(cookies)?.[1]
+    const token = value === undefined ? null : tokens.read(value, domain)
+    if (token === null || token.expires <= Date.now()) return null
+    const known = held.get(token.userId)
+    if (known !== undefined) return known.email
+    return pool.query<{ email: string }>({ name: 'user', text: 'select email from users where id = $1', values: [token.userId] }).then(({ rows: [user] }) => {
+      const email = user?.email ?? null
+      held.set(token.userId, { email })
+      return email
+    })
+  }
+}
+
+async function openPool (database: BenchDatabase): Promise<pg.Pool> {
+  const { DATABASE_URL, DATA_DIR = '' } = environmentOf(database)
+  if (DATABASE_URL !== undefined) return new pg.Pool({ connectionString: DATABASE_URL })
+  const { pool } = await openEmbedded(DATA_DIR, async () => {})
+  return pool
+}

@@ -1,0 +1,47 @@
+const sensitive = new RegExp([
+  'pass(?:word|wd|phrase|code)?$', 'password', 'passwd', 'passphrase', '^pw$', '(?:user|db|database|old|new|login|admin|root)pw$', 'pwd',
+  'secret', 'token', 'authorization', 'auth$', 'credential', 'cookie', 'session', '^sid$', 'csrf', 'xsrf', 'signature', '^sig$', '^hmac',
+  '^t?otp', 'otp$', 'otpcode', '^private$', '^pin(?:code|number)?$', 'cvv', 'cvc', 'creditcard', 'cardnumber', 'iban', '^ssn$', 'bearer',
+  'jwt', 'samlresponse', 'assertion$', 'codeverifier', 'mnemonic', '^seedphrase$', '^key$',
+  '(?:auth|verification|recovery|backup|security|access|activation|confirmation|reset|login|mfa|sms)codes?$',
+  '(?:api|access|private|secret|signing|encryption|master|license|client|account|app|x|auth|subscription|shared|storage|function|functions|admin|service|server|deploy|webhook)keys?$'
+].join('|'))
+
+/** Names that sound like secrets and are none. */
+const harmless = new Set(['xdebugtoken', 'xdebugtokenlink', 'tokentype', 'bypass', 'compass'])
+
+const verdicts = new Map<string, boolean>()
+
+/** Whether what stands under this name (a header, a field, a parameter, a variable) is nobody's business. */
+export function isSensitiveName (name: string): boolean {
+  const known = verdicts.get(name)
+  if (known !== undefined) return known
+  // What is longer is no name that anybody gave.
+  const plain = name.slice(0, 200).toLowerCase().replace(/[^a-z0-9]/g, '')
+  const verdict = sensitive.test(plain) && !harmless.has(plain)
+  // Names come from requests: what is remembered must not grow with them.
+  if (verdicts.size < 1000 && name.length < 100) verdicts.set(name, verdict)
+  return verdict
+}
+
+/**
+ * Whether a URL's parameter is a credential: `code` is the one that OAuth hands over, unless it looks like the code
+ * of an error, of a country or of a status.
+ */
+export function isSensitiveParameter (name: string, value: string): boolean {
+  return isSensitiveName(name) || (/^code$/i.test(name) && !/^(?:[A-Z][A-Z\d_]*|\w{0,5})$/.test(value))
+}
+
+/** Variables of shells and desktops whose names only sound like secrets: a folder is no password. */
+const harmlessVariable = /^(?:OLD)?PWD$|^(?:XDG|DESKTOP|DBUS|GDM)_|_SOCK$/
+
+/** The values of the environment that must never be shown, found by their names and in URLs with a password. */
+export function environmentSecrets (environment: Record<string, string | undefined>): string[] {
+  const secrets: string[] = []
+  for (const [name, value = ''] of Object.entries(environment)) {
+    if (isSensitiveName(name) && value.length >= 8 && !harmlessVariable.test(name)) secrets.push(value)
+    const password = /^[\w+.-]+:\/\/[^\s:/@]*:([^\s@]+)@/.exec(value)?.[1]
+    if (password !== undefined) secrets.push(password)
+  }
+  return secrets
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Membership } from '../src/entities/membership.ts'
+import type { UserRecord } from '../src/entities/user.ts'
+import { lifetimeOf, nameSession, type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is signed in; null: nobody. */
+    user: User | null
+    /** What the firewall made of the request's session cookie; null where it carries none, or nobody needs to know. */
+    authentication: Authentication | null
+  }
+  interface FastifyReply {
+    /** Begins a session, in place of the one that there may be. */
+    signIn: (user: Pick<UserRecord, 'id' | 'fingerprint'>, remembered: boolean) => FastifyReply
+    /** Signs the cookie of a session anew, for another lifetime. */
+    renewSession: (token: SessionToken) => FastifyReply
+    /** Has the browser forget its session. */
+    clearSession: () => FastifyReply
+  }
+}
+
+/** Somebody who is signed in. */
+export interface User {
+  readonly id: string
+  readonly email: string
+  /** Whether every protected site lets them in. */
+  readonly admin: boolean
+  readonly groups: readonly Membership[]
+}
+
+export type Authentication =
+  /** Not what this server signed, for this site. */
+  | { finding: 'forged', token: null }
+  | { finding: 'valid' | 'expired' | 'signed out' | 'password changed' | 'user deleted', token: SessionToken }
+
+export interface FirewallOptions {
+  /** The first signs, all verify. */
+  cookieSecrets: readonly [string, ...string[]]
+}
+
+/** Examines every request of the site: sets request.user where it carries the cookie of a session that holds. */
+async function firewall (app: FastifyInstance, { cookieSecrets }: FirewallOptions) {
+  const { users, memberships, endedSessions } = app.entities
+  const tokens = new SessionTokens(cookieSecrets)
+
+  app.addHook('onRequest', function examineCookie (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+    const { cookie } = request.raw.headers
+    // Whoever asks for a path that has no route is answered the same.
+    if (cookie === undefined || request.is404) return done()
+    const value = valueOf(cookie, sessionCookie(request))
+    if (value === undefined) return done()
+    const token = tokens.read(value, request.domain)
+    if (token === null || token.expires <= Date.now()) {
+      request.authentication = token === null ? { finding: 'forged', token } : { finding: 'expired', token }
+      return done()
+    }
+    const user = users.read(token.userId)
+    const groups = memberships.read(token.userId)
+    const ended = endedSessions.read(token.session)
+    if (!(user instanceof Promise || groups instanceof Promise || ended instanceof Promise)) {
+      admit(request, token, user, groups, ended)
+      return done()
+    }
+    Promise.all([user, groups, ended]).then(([user, groups, ended]) => {
+      admit(request, token, user, groups, ended)
+      done()
+    }).catch(done)
+  })
+
+  app.decorateRequest('user', null)
+  app.decorateRequest('authentication', null)
+
+  app.decorateReply('signIn', function signIn (this: FastifyReply, { id, fingerprint }: Pick<UserRecord, 'id' | 'fingerprint'>, remembered: boolean) {
+    return this.renewSession({ userId: id, session: nameSession(), expires: 0, remembered, fingerprint })
+  })
+  app.decorateReply('renewSession', function renewSession (this: FastifyReply, token: SessionToken) {
+    const expires = Date.now() + lifetimeOf(token)
+    const value = tokens.sign({ ...token, expires }, this.request.domain)
+    return this.setCookie(sessionCookie(this.request), value, { ...attributes, ...(token.remembered && { expires: new Date(expires) }) })
+  })
+  app.decorateReply('clearSession', function clearSession (this: FastifyReply) {
+    return this.clearCookie(sessionCookie(this.request), attributes)
+  })
+}
+
+const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto' } as const
+
+/** Under https a name that no other host, and nobody on the way, can set in this one's place (RFC 6265bis, section 4.1.3). */
+export function sessionCookie ({ protocol }: FastifyRequest): string {
+  return protocol === 'https' ? '__Host-portico_session' : 'portico_session'
+}
+
+/** A cookie's value as it was sent, since parsers leave out quotes and decode; of two with one name it is that of neither. */
+function valueOf (cookies: string, name: string): string | undefined {
+  if (!cookies.includes(name)) return undefined
+  const values = cookies.split(';').map(pair => pair.trim()).filter(pair => pair.startsWith(`${name}=`)).map(pair => pair.slice(name.length + 1))
+  return values.length > 1 ? '' : values[0]
+}
+
+function admit (request: FastifyRequest, token: SessionToken, user: UserRecord | null, groups: readonly Membership[], ended: boolean): void {
+  const finding = findingOf(token, user, ended)
+  request.authentication = { finding, token }
+  if (finding === 'valid' && user !== null) request.user = { id: user.id, email: user.email, admin: user.admin, groups }
+}
+
+function findingOf ({ fingerprint }: SessionToken, user: UserRecord | null, ended: boolean) {
+  if (user === null) return 'user deleted'
+  if (user.fingerprint !== fingerprint) return 'password changed'
+  return ended ? 'signed out' : 'valid'
+}
+
+export default fp(firewall, { name: 'firewall', dependencies: ['license', '@fastify/cookie'], fastify: '5.x' })

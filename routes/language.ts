@@ -1,0 +1,36 @@
+import formbody from '@fastify/formbody'
+import type { FastifyInstance } from 'fastify'
+import { BadRequestHttpError } from '../src/errors/http-errors.ts'
+import { nextPath } from '../src/next-path.ts'
+
+interface Choice {
+  language: string
+  next?: string
+}
+
+const choice = {
+  type: 'object',
+  required: ['language'],
+  properties: {
+    language: { type: 'string' },
+    next: { type: 'string' }
+  }
+}
+
+/** In bytes. */
+const bodyLimit = 4096
+/** In seconds: a year. */
+const maxAge = 365 * 24 * 60 * 60
+
+/** POST /language: has the site speak one of its languages to this browser from now on. */
+export default async function language (app: FastifyInstance) {
+  const { languages } = app.entities
+  await app.register(formbody, { bodyLimit })
+
+  app.post<{ Body: Choice }>('/language', { config: { crossSite: 'refused' }, bodyLimit, schema: { body: choice } }, async function chooseLanguage (request, reply) {
+    const { language, next } = request.body
+    const available = await languages.read(request.requireLicense().id)
+    if (!available.some(({ code }) => code === language)) throw new BadRequestHttpError('This site does not speak this language.')
+    return reply.setCookie('locale', language, { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge }).redirect(nextPath(next), 303)
+  })
+}

@@ -1,0 +1,92 @@
+import type { User } from '../plugins/firewall.ts'
+import type { License } from '../src/entities/license.ts'
+import { html } from '../src/html.ts'
+import { formStyle, renderPage } from '../src/page.ts'
+import { longestEmail } from '../src/sign-in/account.ts'
+import { longestPassword } from '../src/sign-in/passwords.ts'
+import { wordsFor } from './words.ts'
+
+export interface LoginPage {
+  license: License
+  locale: string
+  /** Who is signed in already. */
+  user: User | null
+  /** Where to go on to: a path of this site. */
+  next: string
+  /** What was entered before. */
+  email?: string
+  remember?: boolean
+  problem?: LoginProblem
+}
+
+/** Why nobody was signed in: never which half of it was wrong. */
+export type LoginProblem = 'incomplete' | 'wrong' | 'tooMany'
+
+const english = {
+  title: 'Sign in',
+  email: 'E-mail address',
+  password: 'Password',
+  remember: 'Stay signed in on this device for 30 days',
+  signIn: 'Sign in',
+  signOut: 'Sign out',
+  signedInAs: 'You are signed in as',
+  incomplete: 'Enter an e-mail address and a password.',
+  wrong: 'The e-mail address or the password is wrong.',
+  tooMany: 'Too many attempts to sign in. Try again in a minute.'
+}
+
+const translations: Record<string, typeof english> = {
+  de: {
+    title: 'Anmelden',
+    email: 'E-Mail-Adresse',
+    password: 'Passwort',
+    remember: 'Auf diesem Gerät 30 Tage angemeldet bleiben',
+    signIn: 'Anmelden',
+    signOut: 'Abmelden',
+    signedInAs: 'Angemeldet als',
+    incomplete: 'Geben Sie eine E-Mail-Adresse und ein Passwort ein.',
+    wrong: 'Die E-Mail-Adresse oder das Passwort ist falsch.',
+    tooMany: 'Zu viele Anmeldeversuche. Versuchen Sie es in einer Minute noch einmal.'
+  },
+  fr: {
+    title: 'Connexion',
+    email: 'Adresse e-mail',
+    password: 'Mot de passe',
+    remember: 'Rester connecté sur cet appareil pendant 30 jours',
+    signIn: 'Se connecter',
+    signOut: 'Se déconnecter',
+    signedInAs: 'Connecté en tant que',
+    incomplete: 'Saisissez une adresse e-mail et un mot de passe.',
+    wrong: 'L’adresse e-mail ou le mot de passe est incorrect.',
+    tooMany: 'Trop de tentatives de connexion. Réessayez dans une minute.'
+  }
+}
+
+/** The form to sign in with, as an HTML document. */
+export function renderLoginPage ({ license, locale, user, next, email, remember, problem }: LoginPage): string {
+  const words = wordsFor(locale, translations, english)
+  return renderPage({
+    language: locale,
+    title: `${words.title} – ${license.name}`,
+    style: formStyle,
+    ...(user !== null && { header: renderSignOut(`${words.signedInAs} ${user.email}`, words.signOut) }),
+    main: html`
+      <p class="status">${license.name}</p>
+      <h1>${words.title}</h1>
+      ${problem !== undefined && html`<p class="problem" role="alert">${words[problem]}</p>`}
+      <form method="post" action="/login" class="fields">
+        <input type="hidden" name="next" value="${next}">
+        <label for="email">${words.email}</label>
+        <input id="email" name="email" type="email" value="${email}" maxlength="${longestEmail}" autocomplete="username" autocapitalize="none" spellcheck="false" required${email === undefined && html` autofocus`}>
+        <label for="password">${words.password}</label>
+        <input id="password" name="password" type="password" maxlength="${longestPassword}" autocomplete="current-password" required${email !== undefined && html` autofocus`}>
+        <label class="choice"><input type="checkbox" name="remember" value="on"${remember === true && html` checked`}> ${words.remember}</label>
+        <button>${words.signIn}</button>
+      </form>`
+  })
+}
+
+/** Who is signed in, with the button that ends it. */
+export function renderSignOut (who: string, action: string) {
+  return html`<form method="post" action="/logout" class="session"><span>${who}</span> <button>${action}</button></form>`
+}

@@ -1,0 +1,148 @@
+import formbody from '@fastify/formbody'
+import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit'
+import { Ajv } from 'ajv'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorForm, statusOf, toError } from '../src/errors/error-answer.ts'
+import { HttpError, TooManyRequestsHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
+import { sendError } from '../src/errors/send-error.ts'
+import { nextPath } from '../src/next-path.ts'
+import { emailPattern, endSession, findAccount, longestEmail } from '../src/sign-in/account.ts'
+import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
+import { longestPassword, PasswordVerifier } from '../src/sign-in/passwords.ts'
+import { lifetimeOf } from '../src/sign-in/session-token.ts'
+import { type LoginPage, type LoginProblem, renderLoginPage } from './login-view.ts'
+
+interface Credentials {
+  email: string
+  password: string
+  /** A form's checkbox says "on". */
+  remember?: boolean | 'on'
+  next?: string
+}
+
+const credentials = {
+  type: 'object',
+  required: ['email', 'password'],
+  properties: {
+    email: { type: 'string', maxLength: longestEmail, pattern: emailPattern },
+    password: { type: 'string', minLength: 1, maxLength: longestPassword },
+    remember: { enum: [true, false, 'on'] },
+    next: { type: 'string' }
+  }
+}
+
+const query = { type: 'object', properties: { next: { type: 'string' } } }
+
+/** In bytes. */
+const bodyLimit = 16 * 1024
+
+/**
+ * Attempts in a minute, counted in memory for the 5,000 addresses and accounts that tried last. No one address can use up the
+ * attempts of an account, and who uses them up from several keeps its owner out no longer than he goes on.
+ */
+const perAddress: CreateRateLimitOptions = { max: 20, timeWindow: 60_000 }
+const perAccount: CreateRateLimitOptions = { max: 40, timeWindow: 60_000, keyGenerator: accountOf }
+/** In seconds: what passwords that wait take to be verified. */
+const busyFor = 2
+
+/** GET /login: the form. POST /login: signs in whom a form or a program's JSON names. */
+export default async function login (app: FastifyInstance) {
+  const { db } = app.database
+  const passwords = new PasswordVerifier()
+  await app.register(formbody, { bodyLimit })
+  await app.register(rateLimit, { global: false })
+  // Nothing is taken for what it is not: ["secret"] is no password.
+  const ajv = new Ajv()
+  app.setValidatorCompiler<object>(({ schema }) => ajv.compile(schema))
+  app.removeContentTypeParser('text/plain')
+
+  app.get<{ Querystring: { next?: string } }>('/login', { config: { access: 'public' }, schema: { querystring: query } }, async function showLogin (request, reply) {
+    return sendForm(request, reply, { next: nextPath(request.query.next) })
+  })
+
+  app.post<{ Body: Credentials }>('/login', {
+    config: { access: 'public', crossSite: 'refused' },
+    bodyLimit,
+    schema: { body: credentials },
+    onRequest: limit('limitAddress', perAddress),
+    preHandler: limit('limitAccount', perAccount),
+    errorHandler: answerWithForm
+  }, async function signIn (request, reply) {
+    const { email, password, remember, next } = request.body
+    const account = await findAccount(db, email)
+    if (passwords.isBusy) throw new TooManyRequestsHttpError(`Too many people are signing in. Try again in ${busyFor} seconds.`, busyFor)
+    if (!await passwords.verify(password, account?.password_hash) || account === undefined) {
+      request.log.info('A sign-in failed')
+      return refuse(request, reply)
+    }
+    const { authentication } = request
+    if (authentication?.finding === 'valid') await endSession(db, authentication.token.session, new Date(Date.now() + lifetimeOf(authentication.token)))
+    request.log.info({ user: account.id }, 'Signed in')
+    reply.header('cache-control', 'no-store').signIn({ id: account.id, fingerprint: fingerprintOf(account.password_hash) }, remember === true || remember === 'on')
+    return isForm(request) ? reply.redirect(nextPath(next), 303) : reply.code(204).send()
+  })
+
+  function limit (name: string, options: CreateRateLimitOptions) {
+    const count = app.createRateLimit(options)
+    const hook = async (request: FastifyRequest) => {
+      const attempts = await count(request)
+      if (attempts.isAllowed || !attempts.isExceeded) return
+      throw new TooManyRequestsHttpError(`Too many attempts to sign in. Try again in ${attempts.ttlInSeconds} seconds.`, attempts.ttlInSeconds)
+    }
+    return Object.defineProperty(hook, 'name', { value: name })
+  }
+}
+
+function accountOf ({ body }: FastifyRequest): string {
+  return textOf(body, 'email').toLowerCase()
+}
+
+function isForm ({ mediaType }: FastifyRequest): boolean {
+  return mediaType === 'application/x-www-form-urlencoded'
+}
+
+function refuse (request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = new UnauthorizedHttpError('The e-mail address or the password is wrong.', request.domain)
+  // Not thrown where it is a page: with DEBUG=1, too, who mistypes a password is shown the form again.
+  if (errorForm(request.headers.accept) !== 'text/html') throw error
+  return sendFormAgain(error, 'wrong', request, reply)
+}
+
+/** The error handler: who sent a form gets it back, with what was wrong. */
+function answerWithForm (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.varyOn('Accept')
+  const problem = problemOf(error)
+  if (problem === undefined || errorForm(request.headers.accept) !== 'text/html') return sendError(error, request, reply)
+  return sendFormAgain(toError(error), problem, request, reply)
+}
+
+function problemOf (error: unknown): LoginProblem | undefined {
+  if (error instanceof TooManyRequestsHttpError) return 'tooMany'
+  return error instanceof Error && 'validation' in error ? 'incomplete' : undefined
+}
+
+function sendFormAgain (error: Error, problem: LoginProblem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { body } = request
+  const entered = { next: nextPath(textOf(body, 'next')), email: textOf(body, 'email'), remember: textOf(body, 'remember') === 'on' }
+  if (error instanceof HttpError) reply.headers(error.headers)
+  return sendForm(request, reply.code(statusOf(error)), { ...entered, problem })
+}
+
+function sendForm (request: FastifyRequest, reply: FastifyReply, form: Pick<LoginPage, 'next' | 'email' | 'remember' | 'problem'>): FastifyReply {
+  const license = request.requireLicense()
+  const page = renderLoginPage({ license, locale: request.locale, user: request.user, ...form })
+  return reply.varyOn('Cookie').headers(headersOfForm).send(page)
+}
+
+/** Nobody's cache keeps what was entered, and no other site's frame has it entered for somebody else. */
+const headersOfForm = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': "frame-ancestors 'none'"
+}
+
+/** What a body has under a name, where that is text. */
+function textOf (body: unknown, name: string): string {
+  const value: unknown = Object(body)[name]
+  return typeof value === 'string' ? value : ''
+}

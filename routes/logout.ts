@@ -1,0 +1,22 @@
+import formbody from '@fastify/formbody'
+import type { FastifyInstance } from 'fastify'
+import { endSession } from '../src/sign-in/account.ts'
+import { lifetimeOf } from '../src/sign-in/session-token.ts'
+
+/** In bytes: there is nothing to say. */
+const bodyLimit = 1024
+
+/** POST /logout: ends the session for good, also for whoever has a copy of its cookie. */
+export default async function logout (app: FastifyInstance) {
+  await app.register(formbody, { bodyLimit })
+
+  app.post('/logout', { config: { access: 'public' }, bodyLimit }, async function signOut (request, reply) {
+    const { authentication } = request
+    if (authentication?.finding === 'valid') {
+      const { token } = authentication
+      await endSession(app.database.db, token.session, new Date(Date.now() + lifetimeOf(token)))
+      request.log.info({ user: token.userId }, 'Signed out')
+    }
+    return reply.clearSession().redirect('/', 303)
+  })
+}

@@ -1,0 +1,25 @@
+import { kinds } from '../records/kinds.ts'
+import { users } from '../records/user.ts'
+import type { Command } from './command.ts'
+import { migrate } from './migrate.ts'
+import { recordAdd } from './record-add.ts'
+import { recordChange } from './record-change.ts'
+import { recordImport } from './record-import.ts'
+import { recordList } from './record-list.ts'
+import { recordRemove } from './record-remove.ts'
+import { recordShow } from './record-show.ts'
+import { routes } from './routes.ts'
+import { seed } from './seed.ts'
+import { userAdd } from './user-add.ts'
+import { userList } from './user-list.ts'
+import { userPassword } from './user-password.ts'
+import { userRemove } from './user-remove.ts'
+
+const records = kinds.filter(kind => kind !== users).flatMap(kind => [recordList(kind), recordShow(kind), recordAdd(kind), recordChange(kind), recordRemove(kind), recordImport(kind)])
+
+/** Every command, in the order that the help lists them. */
+export const commands: readonly Command[] = [
+  userAdd, userList, recordShow(users), recordChange(users), userPassword, userRemove, recordImport(users),
+  ...records,
+  migrate, seed, routes
+]

@@ -1,0 +1,44 @@
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { Writable } from 'node:stream'
+import { longestPassword, shortestPassword } from '../sign-in/passwords.ts'
+import { CommandError, type Terminal } from './command.ts'
+
+/**
+ * A password from a prompt that shows nothing, asked twice, or the first line of what is piped in: never a word of
+ * the command, which others on the machine could see and the shell remembers.
+ * @throws {CommandError}
+ */
+export async function readPassword (terminal: Terminal): Promise<string> {
+  const isTerminal = 'isTTY' in terminal.input && terminal.input.isTTY
+  const password = isTerminal ? await askTwice(terminal) : firstLine(await text(terminal.input))
+  const { length } = [...password]
+  if (length < shortestPassword) throw new CommandError(`A password has ${shortestPassword} characters or more.`)
+  if (length > longestPassword) throw new CommandError(`A password has ${longestPassword} characters at most.`)
+  return password
+}
+
+function firstLine (text: string): string {
+  return text.replace(/\r?\n[^]*/, '')
+}
+
+async function askTwice (terminal: Terminal): Promise<string> {
+  const silent = new Writable({ write (_chunk, _encoding, done) { done() } })
+  const prompt = createInterface({ input: terminal.input, output: silent, terminal: true })
+  const lines = prompt[Symbol.asyncIterator]()
+  const ask = async (question: string) => {
+    terminal.errors.write(question)
+    const { done, value } = await lines.next()
+    terminal.errors.write('\n')
+    // Ctrl-C or Ctrl-D
+    if (done === true) throw new CommandError('Nothing was changed.')
+    return value
+  }
+  try {
+    const password = await ask('Password: ')
+    if (await ask('Once more: ') !== password) throw new CommandError('These were two different passwords.')
+    return password
+  } finally {
+    prompt.close()
+  }
+}

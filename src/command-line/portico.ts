@@ -1,0 +1,12 @@
+import { readConfig } from '../config.ts'
+import { openDatabase } from '../database/database.ts'
+import { run } from './run.ts'
+
+const { stdin: input, stdout: output, stderr: errors } = process
+
+process.exitCode = await run(process.argv.slice(2), {
+  input,
+  output,
+  errors,
+  openDatabase: async () => await openDatabase(readConfig(process.env, '.env'))
+})

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { Readable } from 'node:stream'
+import { importRecords, ImportRefusedError } from '../records/import.ts'
+import { importFormats, readRows } from '../records/import-rows.ts'
+import type { RecordKind } from '../records/record-kind.ts'
+import { reasonOf } from '../start-error.ts'
+import { type Command, CommandError, readWords, type Terminal, UsageError } from './command.ts'
+import { ProgressBar } from './progress-bar.ts'
+import { wordOf } from './record-fields.ts'
+import { withDatabase } from './with-database.ts'
+
+export function recordImport (kind: RecordKind): Command {
+  return {
+    usage: `${wordOf(kind)} import <file> [--format <format>]`,
+    summary: `Adds many ${kind.plural}, all or none.`,
+    details: `The file has a record a line: NDJSON, or CSV under a line with the names of the fields, where an empty cell is a
+field that is left out, and lists have commas between their items. A "-" is what is piped in.
+
+Fields: ${Object.keys(kind.create.properties).join(', ')}
+
+--format <format>  ${importFormats.join(' or ')}; default: what the file's name ends with`,
+    async run (words, terminal) {
+      const { values, operands: [file = ''] } = readWords(words, ['file'], { format: { type: 'string' } })
+      const stated = values.format ?? extname(file).slice(1)
+      const format = importFormats.find(format => format === stated)
+      if (format === undefined) throw new UsageError(`--format must be ${importFormats.join(' or ')}.`)
+      const { input, size } = await open(file, terminal)
+      const begun = performance.now()
+      const bar = new ProgressBar(terminal.errors)
+      let bytes = 0
+      const counted = Readable.from(count(input, chunk => { bytes += chunk }), { objectMode: false })
+      try {
+        const added = await withDatabase(terminal, async ({ db }) => await importRecords(db, kind, readRows(counted, kind, format), rows => bar.show(size && bytes / size, rows, kind.plural)))
+        bar.clear()
+        terminal.output.write(`Added ${added.toLocaleString('en')} ${kind.plural} in ${((performance.now() - begun) / 1000).toFixed(1)} s, with ${peakMemory()} MB of memory.\n`)
+      } catch (error) {
+        bar.clear()
+        throw error instanceof ImportRefusedError ? new CommandError(describe(file, error), { cause: error }) : error
+      }
+    }
+  }
+}
+
+async function open (file: string, { input }: Terminal): Promise<{ input: AsyncIterable<Buffer | string>, size: number | undefined }> {
+  if (file === '-') return { input, size: undefined }
+  try {
+    const { size } = await stat(file)
+    const stream = createReadStream(file)
+    await once(stream, 'readable')
+    return { input: stream, size }
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${reasonOf(error)}.`, { cause: error })
+  }
+}
+
+async function * count (input: AsyncIterable<Buffer | string>, onChunk: (bytes: number) => void) {
+  for await (const chunk of input) {
+    onChunk(Buffer.byteLength(chunk))
+    yield chunk
+  }
+}
+
+function describe (file: string, { named, count }: ImportRefusedError): string {
+  const lines = [...named].sort((one, other) => one.line - other.line).map(({ line, reason }) => `\n  line ${line}: ${reason}`)
+  const rest = count > named.length ? `\n  and ${count - named.length} more.` : ''
+  return `Nothing was added: of ${file} ${count === 1 ? 'a line is' : `${count.toLocaleString('en')} lines are`} bad.${lines.join('')}${rest}`
+}
+
+/** In megabytes, of this process since it began. */
+function peakMemory (): number {
+  return Math.round(process.resourceUsage().maxRSS / 1024)
+}

@@ -1,0 +1,24 @@
+import type { RecordKind } from '../records/record-kind.ts'
+import type { AnyRecord } from '../records/repository.ts'
+import type { Terminal } from './command.ts'
+import { renderTable } from './table.ts'
+
+/** Records for a person, as a table with the fields' names above; or for a program, each a line of JSON. */
+export function writeRecords ({ output }: Terminal, kind: RecordKind, records: readonly AnyRecord[], { json, heading }: { json: boolean, heading: boolean }): void {
+  if (json) output.write(records.map(record => `${JSON.stringify(record)}\n`).join(''))
+  else {
+    const fields = Object.keys(kind.schema.properties)
+    const [names = '', ...rows] = renderTable([fields, ...records.map(record => fields.map(field => cellOf(record[field])))]).split(/(?<=\n)/)
+    output.write(`${heading ? names : ''}${rows.join('')}`)
+  }
+}
+
+/** One record for a person, a field a line; or for a program, as a line of JSON. */
+export function writeRecord ({ output }: Terminal, record: AnyRecord, json: boolean): void {
+  output.write(json ? `${JSON.stringify(record)}\n` : renderTable(Object.entries(record).map(([field, value]) => [field, cellOf(value)])))
+}
+
+function cellOf (value: unknown): string {
+  // What anybody put into the table without the API is no command to the terminal.
+  return String(Array.isArray(value) ? value.join(',') : value ?? '').replace(/\p{Cc}+/gu, ' ')
+}

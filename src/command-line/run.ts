@@ -1,0 +1,48 @@
+import { StartError } from '../start-error.ts'
+import { type Command, CommandError, type Terminal, UsageError } from './command.ts'
+import { commands } from './commands.ts'
+
+/** How a command is typed, from the folder of the project. */
+const program = 'npm run portico --'
+
+/**
+ * Runs the command that the words name, or shows the help.
+ * @returns the exit code: 0, 1 where it failed, 2 where it was mistyped
+ */
+export async function run (words: string[], terminal: Terminal): Promise<number> {
+  const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h') || words[0] === 'help'
+  const command = commands.find(command => nameOf(command).every((word, index) => words[index] === word))
+  if (asksForHelp) {
+    terminal.output.write(command === undefined ? overview(words) : helpOf(command))
+    return 0
+  }
+  try {
+    if (command === undefined) throw new UsageError(`"${words.slice(0, 2).join(' ')}" is no command.`)
+    await command.run(words.slice(nameOf(command).length), terminal)
+    return 0
+  } catch (error) {
+    if (error instanceof UsageError) {
+      terminal.errors.write(`portico: ${error.message} ${program}${command === undefined ? '' : ` ${nameOf(command).join(' ')}`} --help shows how.\n`)
+      return 2
+    }
+    if (!(error instanceof CommandError || error instanceof StartError)) throw error
+    terminal.errors.write(`portico: ${error.message}\n`)
+    return 1
+  }
+}
+
+function nameOf ({ usage }: Command): string[] {
+  return usage.replace(/ [<[].*/, '').split(' ')
+}
+
+/** The commands that begin with the first word, or all. */
+function overview ([first]: string[]): string {
+  const some = commands.filter(command => nameOf(command)[0] === first)
+  const listed = some.length > 0 ? some : commands
+  const width = Math.max(...listed.map(({ usage }) => usage.length))
+  return `Usage: ${program} <command>\n\n${listed.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}\n`).join('')}\n${program} <command> --help says more of one.\n`
+}
+
+function helpOf ({ usage, summary, details }: Command): string {
+  return `Usage: ${program} ${usage}\n\n${summary}\n${details === '' ? '' : `\n${details}\n`}`
+}

@@ -1,0 +1,85 @@
+import { type Compilable, type CompiledQuery, createQueryId, type Kysely } from 'kysely'
+import type pg from 'pg'
+import type { QueryEvents } from './query-events.ts'
+import type { Tables } from './tables.ts'
+
+interface Connections {
+  pool: pg.Pool
+  queries: QueryEvents
+}
+
+/** What stands in a query for its parameter while it is compiled. */
+const placeholder = '$parameter'
+
+/** PostgreSQL's feature_not_supported: a column of the result has another type than when the statement was prepared. */
+const resultHasChanged = '0A000'
+
+const connectionsOf = new WeakMap<Kysely<Tables>, Connections>()
+
+/** The names that a connection knows statements by. */
+const namesOf = new WeakMap<pg.PoolClient, Map<string, string>>()
+
+/** All that were given: with the embedded database one session outlives its connections, and the names in it. */
+let names = 0
+
+/** Says where the prepared queries of a database are sent, and who is told of them. */
+export function sendPreparedQueries (db: Kysely<Tables>, connections: Connections): void {
+  connectionsOf.set(db, connections)
+}
+
+/**
+ * Compiles a query of one parameter once, and sends it as a named statement, which PostgreSQL parses and plans once a
+ * connection: building it each time, and the way through Kysely, take this process more than all else that it does for it.
+ * @param build is called once, with what stands for the parameter
+ * @returns runs the query
+ */
+export function prepareQuery<Row extends pg.QueryResultRow> (db: Kysely<Tables>, build: (parameter: string) => Compilable<Row>): (parameter: string) => Promise<Row[]> {
+  const connections = connectionsOf.get(db)
+  if (connections === undefined) throw new Error('This database sends no prepared queries.')
+  const { pool, queries } = connections
+  const compiled = build(placeholder).compile()
+  return async parameter => {
+    const query = { ...compiled, queryId: createQueryId(), parameters: compiled.parameters.map(value => value === placeholder ? parameter : value) }
+    queries.emit('asked', query.queryId)
+    const client = await pool.connect()
+    try {
+      return await ask<Row>(client, query, queries)
+    } finally {
+      client.release()
+    }
+  }
+}
+
+async function ask<Row extends pg.QueryResultRow> (client: pg.PoolClient, query: CompiledQuery, queries: QueryEvents): Promise<Row[]> {
+  const began = performance.now()
+  try {
+    const { rows } = await send<Row>(client, query.sql, [...query.parameters])
+    queries.emit('ended', { level: 'query', query, queryDurationMillis: performance.now() - began })
+    queries.emit('returned', query.queryId, rows.length)
+    return rows
+  } catch (error) {
+    queries.emit('ended', { level: 'error', error, query, queryDurationMillis: performance.now() - began })
+    throw withCaller(error)
+  }
+}
+
+async function send<Row extends pg.QueryResultRow> (client: pg.PoolClient, text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
+  const known = namesOf.get(client) ?? new Map<string, string>()
+  namesOf.set(client, known)
+  const name = known.get(text) ?? `portico_${names++}`
+  known.set(text, name)
+  try {
+    return await client.query<Row>({ name, text, values })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === resultHasChanged)) throw error
+    known.delete(text)
+    return await send(client, text, values)
+  }
+}
+
+/** With the stack of whoever asked, of which an error that came over the wire knows nothing. */
+function withCaller (error: unknown): unknown {
+  const { stack = '' } = new Error()
+  if (error instanceof Error) error.stack += stack.slice(stack.indexOf('\n'))
+  return error
+}

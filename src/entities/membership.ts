@@ -1,0 +1,25 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import type { Segment } from '../store/segment.ts'
+import type { Store } from '../store/store.ts'
+
+/** A group that a user belongs to. */
+export interface Membership {
+  readonly id: string
+  readonly name: string
+  /** The license whose group it is, which it lets in. */
+  readonly license_id: string
+}
+
+const metadata = { table: 'user_groups', columns: ['id', 'name', 'license_id'], key: 'user_id', joins: ['groups'] } as const
+
+/** The groups of a user, of all licenses. */
+export function membershipsByUser (db: Kysely<Tables>, store: Store): Segment<readonly Membership[]> {
+  return store.segment(metadata, async userId => Object.freeze(await db
+    .selectFrom('user_groups')
+    .innerJoin('groups', 'groups.id', 'user_groups.group_id')
+    .select(metadata.columns)
+    .where('user_id', '=', userId)
+    .orderBy('id')
+    .execute()))
+}

@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
+import type { HttpError } from './http-errors.ts'
+
+/** What a route may have said of the answer that it did not come to. */
+const headersOfAnswers = new Set(['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'content-length', 'content-range', 'etag', 'expires', 'last-modified'])
+
+/** Logs an error, and answers its request with it: also one that fails before any hook runs. */
+export function sendError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = toError(thrown)
+  if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, error.message)
+  else request.log.error({ err: error }, error.message)
+  return send(answerError(error, request.headers.accept), reply)
+}
+
+/**
+ * Does what sendError would do with an HttpError, without one: making it and passing it on costs a fifth of what an
+ * answer to an unmatched path does, and nobody would look at it.
+ */
+export function sendFailure (statusCode: number, message: string, headers: HttpError['headers'], request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.log.info({ statusCode }, message)
+  return send(answerFailure(statusCode, message, headers, request.headers.accept), reply)
+}
+
+function send ({ statusCode, headers, body }: ErrorAnswer, reply: FastifyReply): FastifyReply {
+  for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
+  return reply.code(statusCode).headers(headers).send(body)
+}

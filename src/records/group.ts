@@ -1,0 +1,23 @@
+import { id, line } from './fields.ts'
+import { recordKind } from './record-kind.ts'
+
+const licenseId = id('The id of the license whose site it lets its users into.')
+const name = line('Its name.')
+
+export const groups = recordKind({
+  name: 'group',
+  plural: 'groups',
+  table: 'groups',
+  fields: {
+    required: { license_id: licenseId, name },
+    optional: {},
+    generated: {},
+    secret: {}
+  },
+  filters: { license_id: { schema: licenseId }, name: { schema: name } },
+  knownBy: 'name',
+  sorts: ['id', 'name'],
+  constraints: { groups_license_id_fkey: { field: 'license_id', refersTo: 'license' } },
+  storeKey: 'license_id',
+  examples: { id: '4', create: { license_id: '1', name: 'Guides' }, change: { name: 'Guides and guards' } }
+})

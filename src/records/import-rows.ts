@@ -1,0 +1,66 @@
+import { createInterface } from 'node:readline'
+import { pipeline, type Readable } from 'node:stream'
+import { parse } from 'csv-parse'
+import { fromText } from './from-text.ts'
+import type { RecordKind } from './record-kind.ts'
+
+/** What a line of a file has. */
+export interface ImportRow {
+  /** From 1. */
+  line: number
+  value: unknown
+  /** Why it has no value; else undefined. */
+  problem: string | undefined
+}
+
+export const importFormats = ['ndjson', 'csv'] as const
+export type ImportFormat = typeof importFormats[number]
+
+/** The rows of a file of records. */
+export function readRows (input: Readable, kind: RecordKind, format: ImportFormat): AsyncIterable<ImportRow> {
+  return format === 'ndjson' ? readLines(input) : readCsv(input, kind)
+}
+
+/** A JSON value a line; blank lines are none. */
+async function * readLines (input: Readable): AsyncIterable<ImportRow> {
+  let line = 0
+  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+    line++
+    if (text.trim() === '') continue
+    yield { line, ...parseLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) }
+  }
+}
+
+function parseLine (text: string) {
+  try {
+    return { value: JSON.parse(text), problem: undefined }
+  } catch {
+    return { value: undefined, problem: 'is no JSON' }
+  }
+}
+
+interface CsvRow {
+  record: Record<string, string>
+  info: { lines: number }
+}
+
+/** A record a line, under a first line with the names of their fields; an empty cell is a field that is not there. */
+async function * readCsv (input: Readable, kind: RecordKind): AsyncIterable<ImportRow> {
+  const skipped: ImportRow[] = []
+  const parser = parse({
+    bom: true,
+    columns: true,
+    info: true,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    on_skip: error => { skipped.push({ line: Number(error?.['lines']), value: undefined, problem: `is no CSV: ${error?.message}` }) }
+  })
+  // What goes wrong with the one is thrown by the other.
+  const records: AsyncIterable<CsvRow> = pipeline(input, parser, () => {})
+  for await (const { record, info } of records) {
+    yield * skipped.splice(0)
+    const cells = Object.entries(record).filter(([, cell]) => cell !== '')
+    yield { line: info.lines, value: Object.fromEntries(cells.map(([field, cell]) => [field, fromText(kind.create, field, cell)])), problem: undefined }
+  }
+  yield * skipped
+}

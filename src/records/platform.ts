@@ -1,0 +1,25 @@
+import { id, line } from './fields.ts'
+import { recordKind } from './record-kind.ts'
+
+const name = line('Its name.')
+
+export const platforms = recordKind({
+  name: 'platform',
+  plural: 'platforms',
+  table: 'platforms',
+  fields: {
+    required: { name },
+    optional: {},
+    generated: {},
+    secret: {}
+  },
+  filters: {
+    name: { schema: name },
+    license_id: { schema: id('The id of a license that is served on it.'), link: { table: 'license_platforms', own: 'platform_id', other: 'license_id' } }
+  },
+  knownBy: 'name',
+  sorts: ['id', 'name'],
+  constraints: { platforms_name_key: { field: 'name' } },
+  open: true,
+  examples: { id: '3', create: { name: 'kiosk' }, change: { name: 'kiosk in the hall' } }
+})

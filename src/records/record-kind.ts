@@ -1,0 +1,100 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import type { Tables } from '../database/tables.ts'
+import { id } from './fields.ts'
+
+type Table = keyof Tables
+
+/** A table that links records of two kinds. */
+export interface Link {
+  readonly table: Table
+  /** The column with the id of the record whose link it is. */
+  readonly own: string
+  /** The column with the id of the record that it is linked to. */
+  readonly other: string
+  /** The column that holds their order, where they have one. */
+  readonly position?: string
+}
+
+/** What a list can be narrowed by: the value of an indexed column, or a link to a record. */
+export interface Filter {
+  readonly schema: TSchema
+  /** Its column, or a link, whose "other" is compared; default: the column of the filter's name. */
+  readonly link?: Link
+}
+
+export interface Constraint {
+  /** The field that broke it. */
+  readonly field: string
+  /** What it refers to, as "language"; undefined: no two records may have one value. */
+  readonly refersTo?: string
+}
+
+/** A kind of record: its one schema, and all that reading and writing it needs to know. */
+export interface RecordKind {
+  /** One of them, in words: "license type". */
+  readonly name: string
+  /** Several of them, in words: "license types". */
+  readonly plural: string
+  readonly table: Table
+  /** What is read. */
+  readonly schema: TObject
+  /** What is written to add one. */
+  readonly create: TObject
+  /** What is written to change one: any of its fields. */
+  readonly change: TObject
+  /** Those of the schema's properties that are links; the others are columns. */
+  readonly links: Readonly<Record<string, Link>>
+  readonly filters: Readonly<Record<string, Filter>>
+  /** The filter by which people know one: its name, and not its id. */
+  readonly knownBy: string
+  /** The columns that a list can be sorted by. */
+  readonly sorts: readonly string[]
+  /** By their names in the database. */
+  readonly constraints: Readonly<Record<string, Constraint>>
+  /** Whether everybody who may enter a license's site reads those of that license: its filter "license_id". */
+  readonly open: boolean
+  /** The column that changes of the table's rows are told under (migration 0002); null: they are told as a whole. */
+  readonly storeKey: string | null
+  /** Makes columns of the written values that are none. */
+  readonly prepare: (values: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>
+  /** What the API's documentation shows: requests that can be sent, one after the other, where the demonstration records are. */
+  readonly examples: { readonly id: string, readonly create: Readonly<Record<string, unknown>>, readonly change: Readonly<Record<string, unknown>> }
+}
+
+/** A record of a kind, as it is read. */
+export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']>
+
+type Defaulted = 'links' | 'constraints' | 'open' | 'storeKey' | 'prepare'
+
+interface Definition<Required extends TProperties, Optional extends TProperties, Generated extends TProperties, Secret extends TProperties>
+  extends Omit<RecordKind, 'schema' | 'create' | 'change' | Defaulted>, Partial<Pick<RecordKind, Defaulted>> {
+  readonly fields: {
+    readonly required: Required
+    /** Has a default. */
+    readonly optional: Optional
+    /** Set by the database, beside the id. */
+    readonly generated: Generated
+    /** Needed to add one, and never read. */
+    readonly secret: Secret
+  }
+}
+
+/** Makes a kind of its fields: one schema, from which those of its requests, its columns and its TypeScript type come. */
+export function recordKind<Required extends TProperties, Optional extends TProperties, Generated extends TProperties, Secret extends TProperties> (definition: Definition<Required, Optional, Generated, Secret>) {
+  const { fields: { generated, required, optional, secret }, ...rest } = definition
+  const closed = { additionalProperties: false }
+  const written = { ...required, ...secret }
+  const defaulted = Type.Partial(Type.Object(optional))
+  const schema = Type.Object({ id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...generated }, { ...closed, description: `A ${rest.name}.` })
+  return {
+    links: {},
+    constraints: {},
+    open: false,
+    storeKey: null,
+    prepare: async (values: Readonly<Record<string, unknown>>) => values,
+    ...rest,
+    schema,
+    create: Type.Object({ ...written, ...defaulted.properties }, { ...closed, examples: [rest.examples.create] }),
+    change: Type.Partial(Type.Object({ ...written, ...optional }), { ...closed, examples: [rest.examples.change] })
+  } satisfies RecordKind
+}

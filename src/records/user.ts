@@ -1,0 +1,40 @@
+import { longestEmail } from '../sign-in/account.ts'
+import { hashPassword, longestPassword, shortestPassword } from '../sign-in/passwords.ts'
+import { email as emailField, flag, id, ids, password } from './fields.ts'
+import { recordKind } from './record-kind.ts'
+
+const email = emailField('What they sign in with; capitals make no difference.', longestEmail)
+const groups = { table: 'user_groups', own: 'user_id', other: 'group_id' } as const
+
+export const users = recordKind({
+  name: 'user',
+  plural: 'users',
+  table: 'users',
+  fields: {
+    required: { email },
+    optional: {
+      admin: flag('Whether they may enter every site, and change every record.'),
+      group_ids: ids('The ids of the groups that they belong to.')
+    },
+    secret: { password: password('A new password ends all of their sessions.', shortestPassword, longestPassword) },
+    generated: {}
+  },
+  links: { group_ids: groups },
+  filters: { email: { schema: email }, group_id: { schema: id('The id of one of their groups.'), link: groups } },
+  knownBy: 'email',
+  sorts: ['id', 'email'],
+  constraints: {
+    users_email_key: { field: 'email' },
+    users_lower_email: { field: 'email' },
+    user_groups_group_id_fkey: { field: 'group_ids', refersTo: 'group' }
+  },
+  storeKey: 'id',
+  async prepare ({ password, ...values }) {
+    return typeof password === 'string' ? { ...values, password_hash: await hashPassword(password) } : values
+  },
+  examples: {
+    id: '2',
+    create: { email: 'guide@museum.example', password: 'four doors and an arch', group_ids: ['1'] },
+    change: { group_ids: ['1', '2'] }
+  }
+})

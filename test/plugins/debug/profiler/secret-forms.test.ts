@@ -1,0 +1,276 @@
+import t from 'tap'
+import { html } from '../../../../plugins/debug/profiler/index.ts'
+import { onlyProfile, profiledApp } from './profiled-app.ts'
+
+/** Each says "planted" where a secret stands, and nothing else that is to be masked. */
+const secrets = {
+  'a query': 'GET /a?token=planted1&page=2',
+  'a query within a query': 'next=/a?token=planted1&page=2',
+  'an encoded query': 'next=%2Fa%3Ftoken%3Dplanted1%26page%3D2',
+  'a query encoded twice': 'next=%252Fa%253Ftoken%253Dplanted1%2526page%253D2',
+  'an encoded value': 'password=p%22planted%5C1&page=2',
+  'encoded brackets': 'user%5Bpassword%5D=planted1&page=2',
+  'an authorization code': 'https://example.org/callback?code=planted1/xyz&page=2',
+  'an encoded authorization code': 'to=%2Fcallback%3Fcode%3Dplanted1%26page%3D2',
+  quotes: 'login password="planted 1" page=2',
+  'single quotes': "{ password: 'planted 1', page: 2 }",
+  backticks: 'password: `planted 1` page: 2',
+  'no closing quote': '{"page":2,"password":"planted 1',
+  numbers: '{"pin":98761,"page":2}'.replace('98761', '9planted'),
+  JSON: '{"password":"planted \\"1\\" \\\\","page":2}',
+  'JSON in JSON': '{"body":"{\\"password\\":\\"planted \\\\\\"1 planted\\",\\"page\\":2}"}',
+  'encoded JSON': 'filter=%7B%22password%22%3A%22planted1%22%2C%22page%22%3A2%7D',
+  'encoded JSON with a number': 'filter=%7B%22pin%22%3A9planted%2C%22page%22%3A2%7D',
+  structures: '{"credentials":{"name":"planted]","list":["planted1"]},"page":2}',
+  'an escaped structure': '{\\"tokens\\":[\\"planted1\\",\\"planted2\\"],\\"page\\":2}',
+  'a structure without end': '{"page":2,"tokens":["planted1","planted2"',
+  GraphQL: 'mutation { login(user: "page", password: "planted 1") }',
+  'GraphQL blocks': 'login(password: """planted "1" planted""", page: 2)',
+  'GraphQL blocks without end': 'page(password: """planted "1"',
+  SQL: "update users set password = 'planted 1' where page = 2",
+  XML: '<page><password>planted1</password></page>',
+  'XML with attributes': '<page><ns:password type="text">planted1</ns:password></page>',
+  CDATA: '<page><password><![CDATA[pl<anted planted]]></password></page>',
+  'CDATA without end': '<page></page><password><![CDATA[planted',
+  'an element without end': '<page></page><password>planted',
+  header: 'page, Authorization: Bearer planted1',
+  cookies: 'page, Cookie: theme=planted1; other=planted2',
+  scheme: 'page of Bearer planted1',
+  'a user and password': 'page at postgres://user:planted1@localhost/db',
+  'a web token': 'page of eyJhbGciOiJIUzI1NiJ9.eyJplanted.planted',
+  'half a web token': 'page of eyJhbGciOiJIUzI1NiJ9.eyJplanted',
+  'a web token under its name': 'page token=eyJhbGciOiJIUzI1NiJ9.eyJplanted.planted',
+  'a secret in a secret': 'page token=eyJhbGciOiJIUzI1NiJ9.eyJplanted.planted@x'
+}
+
+const harmless = [
+  "{ code: 'ECONNREFUSED', syscall: 'connect' }",
+  '{"code":"ECONNREFUSED","statusCode":500}',
+  'GET /status?code=404&page=2',
+  'GET /errors?code=ECONNREFUSED',
+  'select "a"."id" from "a" join "b" on "a"."key" = "b"."key" where "token" = $1 and password = ?',
+  'select a.id from a join b on a.key = b.key',
+  '{"token":null,"session":false}',
+  'token === undefined',
+  'password: [masked]',
+  '<password></password>',
+  'oauth://callback',
+  'see https://example.org:8080/a:b',
+  'at 12:30, ratio 1:2 = 0.5, 50%',
+  '= : "a" :'
+]
+
+t.test('secrets are known by the form they stand in, and only they', async t => {
+  const app = await profiledApp(t)
+  const texts = Object.values(secrets)
+  app.post('/', async request => {
+    for (const text of [...texts, ...harmless]) request.log.info(text)
+    return 'ok'
+  })
+  await app.inject({ method: 'POST', url: '/' })
+  const { logs } = await onlyProfile(t, app, '/')
+  const messages = logs.slice(1).map(({ message }) => message)
+  for (const [index, name] of Object.keys(secrets).entries()) {
+    t.notMatch(messages[index], /plant|9pl/, `${name}: ${messages[index]}`)
+    t.match(messages[index], 'page', `${name} leaves the rest`)
+  }
+  t.same(messages.slice(texts.length, -1), harmless)
+})
+
+t.test('a secret is masked wherever else it stands, in any spelling, a number too', async t => {
+  const app = await profiledApp(t)
+  const password = 'p"a\\ss wörd<&\'x'
+  app.post('/', async ({ body, log }) => {
+    log.info({ number: 98765432, id: 7 }, `got ${JSON.stringify(body)}`)
+    throw new Error([
+      JSON.stringify({ body: JSON.stringify({ name: password }) }), JSON.stringify([password]), encodeURIComponent(password), new URLSearchParams({ name: password }).toString(),
+      'p&quot;a\\ss wörd&lt;&amp;&#39;x', '"p\\"a\\\\ss w\\u00f6rd<&\'x"', 'bad 4111111111111111', 'x98765432y', 'big 123456789012345678901'
+    ].join(' | '))
+  })
+  const payload = JSON.stringify({ password, pin: 98765432, cardNumber: 4111111111111111, other: 'visible' })
+  await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload })
+  const profile = await onlyProfile(t, app, '/')
+  t.notMatch(JSON.stringify(profile), /98765432|4111111|w(?:ö|%|\\)|ss w/i)
+  t.match(profile.exceptions[0]?.message, /^\{"body":.* \| .*visible|masked/)
+  t.match(profile.logs[1]?.fields, { number: '[masked]', id: 7 })
+  t.match(profile.request.body, { other: 'visible' })
+})
+
+t.test('a secret in a URL is masked as it is spelled there', async t => {
+  const app = await profiledApp(t)
+  app.get('/params/:token/:id', async () => 'ok')
+  app.get('/callback', async (_request, reply) => reply.redirect('/after?code=plantedlocation3&page=2'))
+  await app.inject({ url: '/params/s%65cret-tok%65n-value/5?again=s%65cret-tok%65n-valu%65&page=2', headers: { referer: 'http://localhost/s%65cret-token-value' } })
+  const params = await onlyProfile(t, app, '/params')
+  t.same([params.path, params.url, params.request.query], ['/params/[masked]/5', '/params/[masked]/5?again=[masked]&page=2', { again: '[masked]', page: '2' }])
+  t.notMatch(JSON.stringify(params), /s(?:e|%65)cret-tok/)
+  const { profiles } = await app.profiler.search({ url: '/params' })
+  t.equal(profiles[0]?.url, params.url)
+  const answer = await app.inject({ url: '/callback?code=plantedcode2&state=visible', headers: { 'x-auth': 'plantedauth4', 'ocp-apim-subscription-key': 'plantedkey5' } })
+  t.match(answer.headers.location, 'plantedlocation3')
+  const callback = await onlyProfile(t, app, '/callback')
+  t.equal(callback.url, '/callback?code=[masked]&state=visible')
+  t.notMatch(JSON.stringify(callback), 'planted')
+})
+
+t.test('fields of any name for a secret are masked, and codes of errors are not', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async () => { throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED', statusCode: 503, errno: -111 }) })
+  const payload = { otpCode: 'planted1', pw: 'planted2', private: 'planted3', query: 'mutation { login(password: "planted 4") }', code: 'E_FAILED', again: 'planted 4', statusCode: 12345678 }
+  await app.inject({ method: 'POST', url: '/', payload })
+  const profile = await onlyProfile(t, app, '/')
+  t.notMatch(JSON.stringify(profile), 'planted')
+  t.match(profile.request.body, { code: 'E_FAILED', again: '[masked]', statusCode: 12345678 })
+  t.match(profile.exceptions[0], { code: 'ECONNREFUSED', statusCode: 503, properties: { errno: -111 } })
+})
+
+t.test('cookies that remember a choice leave the record as it was, and no part of a word is masked', async t => {
+  const app = await profiledApp(t)
+  app.get('/museums/louvre-paris', async () => 'ok')
+  const cookie = 'theme=museum; view=louvre-; page=123456; zone=Europe/Paris; session=museum'
+  await app.inject({ url: '/museums/louvre-paris?museum=1', headers: { cookie } })
+  const profile = await onlyProfile(t, app, '/museums/louvre')
+  t.equal(profile.url, '/museums/louvre-paris?[masked]=1', 'a session is learned, and masked as a whole word')
+  t.same(profile.request.cookies, { theme: '[masked]', view: '[masked]', page: '[masked]', zone: '[masked]', session: '[masked]' })
+})
+
+t.test('a secret that is like a word is found beside what is encoded or escaped', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async ({ log }) => {
+    log.info('a%20museum%20b "\\nmuseum\\n" x_museum museums \\u00e9museum 1museum')
+    return 'ok'
+  })
+  await app.inject({ method: 'POST', url: '/', payload: { password: 'museum' } })
+  const { logs } = await onlyProfile(t, app, '/')
+  t.equal(logs[1]?.message, 'a%20[masked]%20b "\\n[masked]\\n" x_[masked] museums \\u00e9[masked] 1museum')
+})
+
+t.test('long secrets are masked whole, however long, and no short ones', async t => {
+  const app = await profiledApp(t, { secrets: ['abc', 'standing'] })
+  const long = `${'long '.repeat(30)}end`
+  const huge = `${'huge '.repeat(2000)}end`
+  app.post('/', async ({ log }) => {
+    log.info(`a ${long} b ${long} c`)
+    log.info(`a ${huge} b`)
+    log.info(`${'x'.repeat(15_990)}${long}`)
+    log.info('abc is standing')
+    return 'ok'
+  })
+  await app.inject({ method: 'POST', url: '/', payload: { passwords: [long, huge] } })
+  const [, first, second, third, fourth] = (await onlyProfile(t, app, '/')).logs
+  t.equal(first?.message, 'a [masked] b [masked] c')
+  t.equal(second?.message, 'a [masked]')
+  t.equal(fourth?.message, 'abc is [masked]')
+  t.match(third?.message, /^x{4000}… \(\d+ characters\)$/)
+})
+
+t.test('where there are more secrets than can be looked for, texts are left out, and that is said', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async ({ recorder, log }) => {
+    log.info('saw plantedlast')
+    for (let number = 0; number < 1100; number++) recorder?.conceal(`concealed${number}`)
+    recorder?.conceal('concealed0')
+    return 'ok'
+  })
+  app.post('/tokens', async () => { throw new Error('bad planted1050') })
+  await app.inject({ method: 'POST', url: '/', payload: { password: 'plantedlast' } })
+  const { profiles: [concealed] } = await app.profiler.search({})
+  const profile = await app.profiler.find(concealed?.token ?? '')
+  t.match(profile?.dropped.find(({ what }) => what === 'secrets'), { count: 101 })
+  t.match(profile, { status: 200, logs: [{}, { message: '[left out]' }] })
+  await app.inject({ method: 'POST', url: '/tokens', payload: { tokens: Array.from({ length: 1100 }, (_, index) => `planted${index}`) } })
+  const { profiles: [learned] } = await app.profiler.search({})
+  const tokens = await app.profiler.find(learned?.token ?? '')
+  t.notMatch(JSON.stringify(tokens), 'planted')
+  t.match(tokens?.dropped, [{ what: 'secrets', count: 100 }])
+})
+
+t.test('notes past their bound are counted', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async ({ recorder }) => {
+    for (let number = 0; number < 25; number++) recorder?.note(`note ${number}`)
+    recorder?.note('note 0')
+    return 'ok'
+  })
+  await app.inject('/')
+  const { notes, dropped } = await onlyProfile(t, app, '/')
+  t.equal(notes.length, 20)
+  t.match(dropped, [{ what: 'notes', count: 5 }])
+})
+
+t.test('texts past their bound are left out, and that is said', async t => {
+  const app = await profiledApp(t, { profileBounds: { texts: 5000 }, panels: [{ name: 'long', label: 'Long', collect: () => ['y'.repeat(3000), 'last one'], body: () => html`` }] })
+  app.post('/', async () => 'ok')
+  await app.inject({ method: 'POST', url: '/', payload: { long: 'x'.repeat(3000) } })
+  const { panels, dropped } = await onlyProfile(t, app, '/')
+  t.same(panels, { long: ['[left out]', '[left out]'] })
+  t.match(dropped, [{ what: 'texts' }])
+  await app.inject({ method: 'POST', url: '/learned', payload: { long: 'x'.repeat(6000) } })
+})
+
+/** The profile of a request with this body, of which the handler complains, and the seconds of CPU it took. */
+async function profileOf (t: Parameters<typeof profiledApp>[0], payload: string) {
+  const app = await profiledApp(t)
+  app.post('/', async request => { throw new Error(String(JSON.stringify(request.body)).slice(0, 20_000)) })
+  await app.ready()
+  const before = process.cpuUsage()
+  await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload })
+  const profile = await onlyProfile(t, app, '/')
+  const { user, system } = process.cpuUsage(before)
+  return { profile, seconds: (user + system) / 1_000_000 }
+}
+
+const hostile: Record<string, string> = {
+  letters: 'a',
+  'letters before a colon': 'a:',
+  quotes: '"',
+  'single quotes': "'",
+  'equals signs': '=',
+  'encoded signs': '%3D',
+  'encoded percents': '%25',
+  spaces: ' ',
+  'spaces before a colon': '    :',
+  backslashes: '\\',
+  'backslashes and quotes': '\\"',
+  names: 'password',
+  'names and signs': 'password=',
+  'names and quotes': 'password:"',
+  'names and brackets': 'password:[',
+  'names and braces': '{"token":',
+  tags: '<a',
+  'tags with names': '<pw><![CDATA[',
+  'closed tags': '</',
+  'token beginnings': '-eyJ',
+  'tokens without end': 'eyJaaaaa.',
+  schemes: 'a://',
+  'schemes with users': 'a://x:',
+  schemed: 'Bearer ',
+  'columns after names': 'key = a.key ',
+  'query signs': '?code=',
+  brackets: '[',
+  'at signs': ':@'
+}
+
+t.test('no text takes longer than its length allows, whatever is in it', async t => {
+  for (const [name, piece] of Object.entries(hostile)) {
+    const text = piece.repeat(Math.floor(15_990 / piece.length))
+    const { seconds } = await profileOf(t, JSON.stringify({ a: Array.from({ length: 20 }, (_, index) => `${text}${index}:`) }))
+    t.ok(seconds < 1, `${name}: ${seconds} s`)
+  }
+})
+
+t.test('learning is bounded in all, and what it leaves unlearned is not shown', async t => {
+  const rows = `[${Array.from({ length: 100 }, () => `[${Array(1100).fill('{}').join()}]`).join()},{"password":"plantedlast"},"seen plantedlast"]`
+  const { profile, seconds } = await profileOf(t, rows)
+  t.notMatch(JSON.stringify(profile), 'planted')
+  t.match(profile.dropped.find(({ what }) => what === 'values that may be secrets')?.count, Number)
+  t.ok(seconds < 2, `${seconds} s`)
+  const { profile: deep } = await profileOf(t, `${'{"a":'.repeat(200)}{"password":"planted"}${'}'.repeat(200)}`)
+  t.match(deep.dropped.find(({ what }) => what === 'values that may be secrets'), { count: 1 })
+})
+
+t.test('as many secrets as may be known do not make the search for them slow', async t => {
+  const start = 'a'.repeat(800)
+  const { seconds } = await profileOf(t, JSON.stringify({ tokens: Array.from({ length: 900 }, (_, index) => `${start}${index}`), texts: Array(20).fill('a'.repeat(10_000)) }))
+  t.ok(seconds < 1, `${seconds} s`)
+})

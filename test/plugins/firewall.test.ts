@@ -1,0 +1,316 @@
+import { createHmac } from 'node:crypto'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { fingerprintOf } from '../../src/sign-in/fingerprint.ts'
+import { hashPassword } from '../../src/sign-in/passwords.ts'
+import { lifetimes, nameSession, type SessionToken, SessionTokens } from '../../src/sign-in/session-token.ts'
+import { build } from '../build.ts'
+import { heardOf } from '../heard.ts'
+import { addLicense, addUser } from '../records.ts'
+import { cookieOf, setCookieOf, signIn } from '../sign-in.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const host = 'protected.test'
+const secret = 'a secret of more than thirty-two characters'
+const database = await openTestDatabase(t)
+const { db } = database
+const license = await addLicense(database, { domain: host, protected: true })
+const other = await addLicense(database, { domain: 'other.test', protected: true })
+await addLicense(database, { domain: 'open.test' })
+await addUser(database, { email: 'member@museum.test', licenses: [license, other] })
+await addUser(database, { email: 'stranger@museum.test', licenses: [other] })
+await addUser(database, { email: 'admin@museum.test', admin: true })
+
+async function routes (app: FastifyInstance) {
+  app.get('/', async request => ({ user: request.user && request.user.email, groups: request.user?.groups.length }))
+  app.get('/failing', async () => { throw new Error('Broken') })
+  app.post('/', async () => 'posted')
+}
+
+const app = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
+const cookie = await signIn(app, { host, email: 'member@museum.test' })
+const value = cookie.replace('portico_session=', '')
+
+async function ask (cookie: string, { url = '/', host: at = host, headers = {} }: { url?: string, host?: string, headers?: Record<string, string> } = {}, of = app) {
+  return await of.inject({ url, headers: { host: at, cookie, ...headers } })
+}
+
+/** A cookie as the server signs it, of a user and with what the test says of it. */
+async function signed (email: string, parts: Partial<SessionToken> = {}, domain = host, secrets: [string, ...string[]] = [secret]): Promise<string> {
+  const user = await db.selectFrom('users').select(['id', 'password_hash']).where('email', '=', email).executeTakeFirstOrThrow()
+  const token = { userId: user.id, session: nameSession(), expires: Date.now() + 60_000, remembered: false, fingerprint: fingerprintOf(user.password_hash), ...parts }
+  return `portico_session=${new SessionTokens(secrets).sign(token, domain)}`
+}
+
+t.test('who is signed in and belongs to a group of the license gets in, and routes know who it is', async t => {
+  const response = await ask(cookie)
+  t.equal(response.statusCode, 200)
+  t.strictSame(response.json(), { user: 'member@museum.test', groups: 2 })
+  t.match(response.headers.vary, 'Cookie')
+})
+
+t.test('who is signed in is known on a site that is open to everybody, too', async t => {
+  const cookie = await signIn(app, { host: 'open.test', email: 'stranger@museum.test' })
+  t.match((await ask(cookie, { host: 'open.test' })).json(), { user: 'stranger@museum.test' })
+  t.match((await app.inject({ url: '/', headers: { host: 'open.test' } })).json(), { user: null })
+})
+
+t.test('an admin gets in without a group', async t => {
+  t.equal((await ask(await signIn(app, { host, email: 'admin@museum.test' }))).statusCode, 200)
+})
+
+t.test('who belongs to groups of other licenses only is told 403, and how to be somebody else', async t => {
+  const cookie = await signIn(app, { host, email: 'stranger@museum.test' })
+  const response = await ask(cookie, { url: '/?a=1' })
+  t.equal(response.statusCode, 403)
+  t.equal(response.json().detail, 'You are signed in as stranger@museum.test, who may not enter this site.')
+  t.equal(setCookieOf(response), '', 'and stays signed in')
+  const page = await ask(cookie, { url: '/?a=1', headers: { accept: 'text/html' } })
+  t.equal(page.statusCode, 403)
+  t.match(page.body, '<a href="/login?next=%2F%3Fa%3D1">Sign in as somebody else, or sign out</a>')
+})
+
+const forged: Record<string, string> = {
+  nothing: '',
+  'a word': 'admin',
+  'the user\'s id': '1',
+  'the value without its last character': value.slice(0, -1),
+  'the value without its first character': value.slice(1),
+  'the value and a character': `${value}A`,
+  'the value and padding': `${value}=`,
+  'the value and a dot': `${value}.`,
+  'the value in quotes': `"${value}"`,
+  'the value with an escaped character': `%${value.charCodeAt(0).toString(16)}${value.slice(1)}`,
+  'the value twice over': value + value,
+  'the value as base64 writes it': value.replaceAll('-', '+').replaceAll('_', '/').padEnd(value.length + 4, '='),
+  'a hundred kilobytes': 'A'.repeat(10_000),
+  'as many zeros': 'A'.repeat(value.length),
+  'no ASCII': 'ä'.repeat(value.length)
+}
+
+for (const [what, value] of Object.entries(forged)) {
+  t.test(`a cookie that is ${what} is nobody's, and cleared`, async t => {
+    const response = await ask(`portico_session=${value}`)
+    t.equal(response.statusCode, 401)
+    t.match(setCookieOf(response), /^portico_session=; Max-Age=0; Path=\/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Lax$/)
+  })
+}
+
+t.test('no character of a cookie can be changed', async t => {
+  const admitted = []
+  for (let index = 0; index < value.length; index++) {
+    for (const character of ['A', 'b', '7', '-', '_']) {
+      if (value[index] === character) continue
+      const { statusCode } = await ask(`portico_session=${value.slice(0, index)}${character}${value.slice(index + 1)}`)
+      if (statusCode !== 401) admitted.push(index)
+    }
+  }
+  t.strictSame(admitted, [])
+})
+
+t.test('of two session cookies neither counts, so that nobody can add theirs to a browser\'s', async t => {
+  const theirs = await signIn(app, { host, email: 'admin@museum.test' })
+  t.equal((await ask(`${theirs}; ${cookie}`)).statusCode, 401)
+})
+
+t.test('a cookie between others is found, and one whose name only begins like it is not it', async t => {
+  t.equal((await ask(`locale=en;${cookie} ;a=b`)).statusCode, 200)
+  for (const name of ['portico_session2', 'xportico_session', 'Portico_Session', '__Host-portico_session']) {
+    t.equal((await ask(cookie.replace('portico_session', name))).statusCode, 401, name)
+  }
+})
+
+t.test('a cookie that is signed with another secret, or for another site, is nobody\'s', async t => {
+  t.equal((await ask(await signed('admin@museum.test'))).statusCode, 200)
+  t.equal((await ask(await signed('admin@museum.test', {}, host, ['another secret of thirty-two characters']))).statusCode, 401)
+  t.equal((await ask(await signed('admin@museum.test', {}, 'other.test'))).statusCode, 401)
+  t.equal((await ask(await signIn(app, { host: 'other.test', email: 'member@museum.test' }))).statusCode, 401)
+})
+
+t.test('the secret itself, which other cookies are signed with, signs no session', async t => {
+  const bytes = Buffer.from(value, 'base64url').subarray(0, -32)
+  const signature = createHmac('sha256', secret).update(bytes).update(host).digest()
+  t.equal((await ask(`portico_session=${Buffer.concat([bytes, signature]).toString('base64url')}`)).statusCode, 401)
+})
+
+t.test('an expired cookie is nobody\'s, to the second', async t => {
+  const response = await ask(await signed('member@museum.test', { expires: Date.now() - 1000 }))
+  t.equal(response.statusCode, 401)
+  t.match(setCookieOf(response), /^portico_session=;/)
+})
+
+t.test('a secret that is no longer the first still verifies, and the new one signs', async t => {
+  const rotated = await build(t, { database, routes, environment: { COOKIE_SECRET: `${secret.toUpperCase()},${secret}` } })
+  t.equal((await ask(cookie, {}, rotated)).statusCode, 200)
+  const later = await signIn(rotated, { host, email: 'member@museum.test' })
+  t.equal((await ask(later, {}, rotated)).statusCode, 200)
+  t.equal((await ask(later)).statusCode, 401)
+})
+
+t.test('without COOKIE_SECRET each start makes one up', async t => {
+  const one = await build(t, { database, routes })
+  const another = await build(t, { database, routes })
+  const cookie = await signIn(one, { host, email: 'member@museum.test' })
+  t.equal((await ask(cookie, {}, one)).statusCode, 200)
+  t.equal((await ask(cookie, {}, another)).statusCode, 401)
+})
+
+t.test('a changed password ends every session on its next request', async t => {
+  const id = await addUser(database, { email: 'changed@museum.test', licenses: [license] })
+  const cookie = await signIn(app, { host, email: 'changed@museum.test', remember: true })
+  t.equal((await ask(cookie)).statusCode, 200)
+  const passwordHash = await hashPassword('another password')
+  await heardOf(database, () => db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute())
+  const response = await ask(cookie)
+  t.equal(response.statusCode, 401)
+  t.match(setCookieOf(response), /^portico_session=;/)
+})
+
+t.test('the same password set anew ends them, too', async t => {
+  const id = await addUser(database, { email: 'again@museum.test', password: 'the same one', licenses: [license] })
+  const cookie = await signIn(app, { host, email: 'again@museum.test', password: 'the same one' })
+  const passwordHash = await hashPassword('the same one')
+  await heardOf(database, () => db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute())
+  t.equal((await ask(cookie)).statusCode, 401)
+})
+
+t.test('a group that is left, a group that is deleted, and a user that is deleted are seen on the next request', async t => {
+  const id = await addUser(database, { email: 'leaver@museum.test', licenses: [license] })
+  const cookie = await signIn(app, { host, email: 'leaver@museum.test' })
+  t.equal((await ask(cookie)).statusCode, 200)
+  const { group_id: group } = await db.selectFrom('user_groups').select('group_id').where('user_id', '=', id).executeTakeFirstOrThrow()
+  await heardOf(database, () => db.deleteFrom('user_groups').where('user_id', '=', id).execute())
+  t.equal((await ask(cookie)).statusCode, 403)
+  await heardOf(database, () => db.insertInto('user_groups').values({ user_id: id, group_id: group }).execute())
+  t.equal((await ask(cookie)).statusCode, 200)
+  await heardOf(database, () => db.updateTable('groups').set({ license_id: other }).where('id', '=', group).execute())
+  t.equal((await ask(cookie)).statusCode, 403)
+  await heardOf(database, () => db.updateTable('groups').set({ license_id: license }).where('id', '=', group).execute())
+  t.equal((await ask(cookie)).statusCode, 200)
+  await heardOf(database, () => db.deleteFrom('groups').where('id', '=', group).execute())
+  t.equal((await ask(cookie)).statusCode, 403)
+  await heardOf(database, () => db.deleteFrom('users').where('id', '=', id).execute())
+  t.equal((await ask(cookie)).statusCode, 401)
+})
+
+t.test('who becomes an admin is one on the next request', async t => {
+  const id = await addUser(database, { email: 'promoted@museum.test' })
+  const cookie = await signIn(app, { host, email: 'promoted@museum.test' })
+  t.equal((await ask(cookie)).statusCode, 403)
+  await heardOf(database, () => db.updateTable('users').set({ admin: true }).where('id', '=', id).execute())
+  t.equal((await ask(cookie)).statusCode, 200)
+})
+
+t.test('a session that was signed out of is over for every copy of its cookie, of other sessions of the user none', async t => {
+  const one = await signIn(app, { host, email: 'member@museum.test' })
+  const another = await signIn(app, { host, email: 'member@museum.test' })
+  t.equal((await ask(one)).statusCode, 200)
+  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: one } }))
+  t.equal((await ask(one)).statusCode, 401)
+  t.equal((await ask(another)).statusCode, 200)
+})
+
+t.test('a copy that was renewed before is over with it', async t => {
+  const old = await signed('member@museum.test', { expires: Date.now() + lifetimes.session / 2 - 1000 })
+  const renewed = cookieOf(await ask(old))
+  t.equal((await ask(renewed)).statusCode, 200)
+  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: renewed } }))
+  t.equal((await ask(old)).statusCode, 401)
+})
+
+t.test('what was ended is forgotten when its cookies are out of date by themselves', async t => {
+  await db.insertInto('ended_sessions').values({ session: 'long ago', expires_at: new Date(0) }).execute()
+  const cookie = await signIn(app, { host, email: 'member@museum.test' })
+  await app.inject({ method: 'POST', url: '/logout', headers: { host, cookie } })
+  t.equal(await db.selectFrom('ended_sessions').select('session').where('session', '=', 'long ago').executeTakeFirst(), undefined)
+})
+
+t.test('a request without a cookie, with a forged one, or for a path without a route reads no user', async t => {
+  const fresh = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
+  const read: string[] = []
+  fresh.store.events.on('read', ({ table }) => read.push(table))
+  await fresh.inject({ url: '/', headers: { host } })
+  await ask('locale=en', {}, fresh)
+  await ask('portico_session=forged', {}, fresh)
+  await ask(await signed('member@museum.test', { expires: 0 }), {}, fresh)
+  await ask(cookie, { url: '/nowhere' }, fresh)
+  t.strictSame([...new Set(read)].sort(), ['license_languages', 'licenses'])
+  await ask(cookie, {}, fresh)
+  t.match(new Set(read), new Set(['users', 'user_groups', 'ended_sessions']))
+})
+
+t.test('a signed-in user is read through the store, whose database is asked once', async t => {
+  const queries: object[] = []
+  const hear = (query: object) => { queries.push(query) }
+  await ask(cookie)
+  database.queries.on('asked', hear)
+  t.teardown(() => database.queries.off('asked', hear))
+  for (let n = 0; n < 3; n++) t.equal((await ask(cookie)).statusCode, 200)
+  t.equal(queries.length, 0)
+})
+
+t.test('a user whose record cannot be read gets a 500, and not in', async t => {
+  const fresh = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
+  await fresh.inject({ url: '/', headers: { host } })
+  await db.schema.alterTable('user_groups').renameTo('away').execute()
+  const response = await ask(cookie, {}, fresh)
+  await db.schema.alterTable('away').renameTo('user_groups').execute()
+  t.equal(response.statusCode, 500)
+  t.equal(setCookieOf(response), '')
+})
+
+for (const remembered of [false, true]) {
+  const lifetime = remembered ? lifetimes.remembered : lifetimes.session
+  const kind = remembered ? 'a remembered session' : 'a browser\'s session'
+
+  t.test(`the cookie of ${kind} is renewed past half its life, for another`, async t => {
+    const response = await ask(await signed('member@museum.test', { remembered, expires: Date.now() + lifetime / 2 - 5000 }))
+    t.equal(response.statusCode, 200)
+    t.match(setCookieOf(response), remembered ? /; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Lax$/ : /^[^;]+; Path=\/; HttpOnly; SameSite=Lax$/)
+    const renewed = new SessionTokens([secret]).read(cookieOf(response).replace('portico_session=', ''), host)
+    t.match(renewed, { remembered })
+    t.ok(Math.abs(Number(renewed?.expires) - Date.now() - lifetime) < 10_000)
+    t.equal(setCookieOf(await ask(cookieOf(response))), '', 'and is not renewed again at once')
+  })
+
+  t.test(`before that the cookie of ${kind} is left alone`, async t => {
+    const response = await ask(await signed('member@museum.test', { remembered, expires: Date.now() + lifetime / 2 + 5000 }))
+    t.equal(response.statusCode, 200)
+    t.equal(setCookieOf(response), '')
+  })
+}
+
+t.test('no failed answer renews or clears a cookie, except a 401 one that does not hold', async t => {
+  const aged = await signed('member@museum.test', { expires: Date.now() + 60_000 })
+  for (const [url, status] of [['/nowhere', 404], ['/failing', 500], ['/login/nowhere', 404]] as const) {
+    for (const cookie of [aged, 'portico_session=forged']) {
+      const response = await ask(cookie, { url, host: cookie === aged ? host : 'open.test' })
+      t.equal(response.statusCode, status)
+      t.equal(setCookieOf(response), '', `${url} ${cookie}`)
+    }
+  }
+  const stranger = await ask(await signed('stranger@museum.test', { expires: Date.now() + 60_000 }))
+  t.equal(stranger.statusCode, 403)
+  t.equal(setCookieOf(stranger), '')
+  const wrongMethod = await app.inject({ method: 'DELETE', url: '/', headers: { host, cookie: aged } })
+  t.equal(wrongMethod.statusCode, 405)
+  t.equal(setCookieOf(wrongMethod), '')
+})
+
+t.test('an open site clears a cookie that does not hold, and answers all the same', async t => {
+  const response = await ask('portico_session=forged', { host: 'open.test' })
+  t.equal(response.statusCode, 200)
+  t.match(setCookieOf(response), /^portico_session=;/)
+})
+
+t.test('behind a proxy that speaks https the cookie is Secure, under a name that only this host can set', async t => {
+  const behind = await build(t, { database, routes, environment: { COOKIE_SECRET: secret, TRUST_PROXY: 'loopback' } })
+  const headers = { 'x-forwarded-proto': 'https' }
+  const response = await behind.inject({ method: 'POST', url: '/login', headers: { host, ...headers }, payload: { email: 'member@museum.test', password: 'correct horse battery', remember: true } })
+  t.match(setCookieOf(response), /^__Host-portico_session=[\w-]{108}; Path=\/; Expires=[^;]+ GMT; HttpOnly; Secure; SameSite=Lax$/)
+  t.equal((await ask(cookieOf(response), { headers }, behind)).statusCode, 200)
+  const plain = cookieOf(response).replace('__Host-', '')
+  t.equal((await ask(plain, { headers }, behind)).statusCode, 401)
+  t.match(setCookieOf(await ask('__Host-portico_session=forged', { headers }, behind)), /^__Host-portico_session=; .*Secure/)
+  t.equal((await ask(cookieOf(response), {}, behind)).statusCode, 401)
+})

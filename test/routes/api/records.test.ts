@@ -1,0 +1,442 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { build } from '../../build.ts'
+import { addLanguage, addLicense, addLicenseType, addUser } from '../../records.ts'
+import { signIn } from '../../sign-in.ts'
+import { openTestDatabase } from '../../test-database.ts'
+
+const database = await openTestDatabase(t)
+const { db } = database
+const license = await addLicense(database, { domain: 'museum.test', languages: ['en', 'de'], museums: ['Zeughaus', 'Arsenal', 'Depot'] })
+const otherLicense = await addLicense(database, { domain: 'other.test', languages: ['fr'], museums: ['Louvre'] })
+const type = await addLicenseType(database, 'standard')
+await addUser(database, { email: 'admin@museum.test', admin: true })
+await addUser(database, { email: 'visitor@museum.test', licenses: [license] })
+
+const app = await build(t, { database })
+const admin = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
+const visitor = await signIn(app, { host: 'museum.test', email: 'visitor@museum.test' })
+
+type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'PUT'
+
+interface Asked {
+  headers?: Record<string, string>
+  payload?: object | string
+  /** Undefined: nobody is signed in. */
+  cookie?: string | undefined
+}
+
+async function ask (method: Method, path: string, { headers = {}, payload, cookie = admin }: Asked = {}) {
+  return await app.inject({ method, url: `/api/${path}`, headers: { host: 'museum.test', ...(cookie !== '' && { cookie }), ...headers }, ...(payload !== undefined && { payload }) })
+}
+
+const nobody = { cookie: '' }
+
+async function add (path: string, payload: object): Promise<string> {
+  const response = await ask('POST', path, { payload })
+  if (response.statusCode !== 201) throw new Error(response.body)
+  return response.json().id
+}
+
+t.test('a license that is added is served at once, changed, and gone once it is removed', async t => {
+  const front = () => app.inject({ url: '/', headers: { host: 'new.test', accept: 'application/json' } })
+  t.equal((await front()).statusCode, 404)
+  const { id: typeId } = (await ask('POST', 'license-types', { payload: { type: 'temporary' } })).json()
+  const added = await ask('POST', 'licenses', { payload: { domain: 'new.test', name: 'New', type_id: typeId } })
+  t.equal(added.statusCode, 201)
+  const { id, created_at: createdAt, ...rest } = added.json()
+  t.equal(added.headers.location, `/api/licenses/${id}`)
+  t.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  t.match(rest, { domain: 'new.test', name: 'New', protected: false, type_id: typeId, language_ids: [], platform_ids: [] })
+  t.equal((await front()).json().license.name, 'New')
+
+  const stale = { 'if-match': String(added.headers.etag) }
+  const changed = await ask('PATCH', `licenses/${id}`, { headers: stale, payload: { name: 'Newer' } })
+  t.equal(changed.statusCode, 200)
+  t.equal((await front()).json().license.name, 'Newer')
+  t.equal((await ask('PATCH', `licenses/${id}`, { headers: stale, payload: { name: 'Newest' } })).statusCode, 412)
+  t.equal((await ask('DELETE', `licenses/${id}`, { headers: stale })).statusCode, 412)
+  t.equal((await front()).json().license.name, 'Newer')
+
+  const removed = await ask('DELETE', `licenses/${id}`, { headers: { 'if-match': String(changed.headers.etag) } })
+  t.equal(removed.statusCode, 204)
+  t.equal(removed.body, '')
+  t.equal((await front()).statusCode, 404)
+  t.equal((await ask('DELETE', `licenses/${id}`)).statusCode, 404)
+})
+
+t.test('a license that moves to another domain is served there, and no longer where it was', async t => {
+  const id = await add('licenses', { domain: 'before.test', name: 'Mover', type_id: type })
+  const statusOf = async (host: string) => (await app.inject({ url: '/', headers: { host } })).statusCode
+  t.strictSame([await statusOf('before.test'), await statusOf('after.test')], [200, 404])
+  await ask('PATCH', `licenses/${id}`, { payload: { domain: 'after.test' } })
+  t.strictSame([await statusOf('before.test'), await statusOf('after.test')], [404, 200])
+})
+
+t.test('a site\'s languages are those of its license, in their order, at once', async t => {
+  const [de, en] = [await addLanguage(database, 'de'), await addLanguage(database, 'en')]
+  const id = await add('licenses', { domain: 'spoken.test', name: 'Spoken', type_id: type, language_ids: [de, en] })
+  const languages = async () => (await app.inject({ url: '/', headers: { host: 'spoken.test', accept: 'application/json' } })).json().languages.map(({ code }: { code: string }) => code)
+  t.strictSame(await languages(), ['de', 'en'])
+  const changed = await ask('PATCH', `licenses/${id}`, { payload: { language_ids: [en] } })
+  t.strictSame(changed.json().language_ids, [en])
+  t.strictSame(await languages(), ['en'])
+  await ask('PATCH', `licenses/${id}`, { payload: { language_ids: [] } })
+  t.strictSame(await languages(), [])
+})
+
+t.test('that only its languages changed is a change of a license, too', async t => {
+  const id = await add('licenses', { domain: 'touched.test', name: 'Touched', type_id: type })
+  const before = (await ask('GET', `licenses/${id}`)).json()
+  const after = (await ask('PATCH', `licenses/${id}`, { payload: { language_ids: [await addLanguage(database, 'fr')] } })).json()
+  t.not(after.updated_at, before.updated_at)
+})
+
+t.test('a change of nothing leaves a record as it was', async t => {
+  const { headers, body } = await ask('GET', `licenses/${license}`)
+  const response = await ask('PATCH', `licenses/${license}`, { payload: {} })
+  t.strictSame([response.statusCode, response.body, response.headers.etag], [200, body, headers.etag])
+})
+
+t.test('a change may be sent as what it is, a merge patch', async t => {
+  const id = await add('platforms', { name: 'patched' })
+  const response = await ask('PATCH', `platforms/${id}`, { headers: { 'content-type': 'application/merge-patch+json' }, payload: '{"name":"merged"}' })
+  t.strictSame(response.json(), { id, name: 'merged' })
+})
+
+t.test('a user who is added can sign in, and never is their password told', async t => {
+  const added = await ask('POST', 'users', { payload: { email: 'new@museum.test', password: 'four doors and an arch' } })
+  const { id } = added.json()
+  t.strictSame(added.json(), { id, email: 'new@museum.test', admin: false, group_ids: [] })
+  const cookie = await signIn(app, { host: 'museum.test', email: 'new@museum.test', password: 'four doors and an arch' })
+  t.equal((await ask('GET', 'users', { cookie })).statusCode, 403)
+
+  await ask('PATCH', `users/${id}`, { payload: { admin: true } })
+  t.equal((await ask('GET', 'users', { cookie })).statusCode, 200)
+
+  await ask('PATCH', `users/${id}`, { payload: { password: 'another arch and no door' } })
+  t.equal((await ask('GET', 'users', { cookie })).statusCode, 401)
+  await signIn(app, { host: 'museum.test', email: 'new@museum.test', password: 'another arch and no door' })
+  for (const { body } of [added, await ask('GET', 'users'), await ask('GET', `users/${id}`), await ask('PATCH', `users/${id}`, { payload: { email: 'newer@museum.test' } })]) {
+    t.notMatch(body, /password|argon2|hash/)
+  }
+})
+
+t.test('a user who is put into a group may enter its license\'s site at once', async t => {
+  const closed = await addLicense(database, { domain: 'closed.test', protected: true })
+  const group = await add('groups', { license_id: closed, name: 'Staff' })
+  const { id } = (await ask('POST', 'users', { payload: { email: 'staff@museum.test', password: 'four doors and an arch' } })).json()
+  const cookie = await signIn(app, { host: 'closed.test', email: 'staff@museum.test', password: 'four doors and an arch' })
+  const enter = async () => (await app.inject({ url: '/', headers: { host: 'closed.test', cookie } })).statusCode
+  t.equal(await enter(), 403)
+  await ask('PATCH', `users/${id}`, { payload: { group_ids: [group] } })
+  t.equal(await enter(), 200)
+  await ask('DELETE', `groups/${group}`)
+  t.equal(await enter(), 403)
+})
+
+t.test('everybody reads the current license\'s own languages, museums and platforms', async t => {
+  for (const cookie of ['', visitor]) {
+    t.strictSame(namesOf(await ask('GET', 'museums', { cookie })), ['Zeughaus', 'Arsenal', 'Depot'])
+    t.strictSame(namesOf(await ask('GET', `museums?license_id=${license}&sort=name`, { cookie })), ['Arsenal', 'Depot', 'Zeughaus'])
+    t.strictSame((await ask('GET', 'languages', { cookie })).json().items.map(({ code }: { code: string }) => code), ['en', 'de'])
+    t.strictSame((await ask('GET', 'platforms', { cookie })).json(), { items: [], next: null })
+    const { items: [museum] } = (await ask('GET', 'museums?name=Depot', { cookie })).json()
+    t.strictSame((await ask('GET', `museums/${museum.id}`, { cookie })).json(), museum)
+  }
+})
+
+t.test('nobody but an admin reads those of another license, nor learns which there are', async t => {
+  const { items: [louvre] } = (await ask('GET', `museums?license_id=${otherLicense}`)).json()
+  t.equal(louvre.name, 'Louvre')
+  for (const path of [`museums?license_id=${otherLicense}`, `museums/${louvre.id}`, 'museums/99999', `languages/${await addLanguage(database, 'fr')}`, `languages?license_id=${otherLicense}`]) {
+    t.equal((await ask('GET', path, nobody)).statusCode, 401, path)
+    t.equal((await ask('GET', path, { cookie: visitor })).statusCode, 403, path)
+  }
+})
+
+for (const path of ['license-types', 'licenses', 'groups', 'users']) {
+  t.test(`${path} are for admins`, async t => {
+    for (const [method, url] of [['GET', path], ['GET', `${path}/1`], ['HEAD', path]] as const) {
+      const response = await ask(method, url, nobody)
+      t.equal(response.statusCode, 401)
+      t.match(response.headers['www-authenticate'], 'museum.test')
+      t.match(response.headers.vary, 'Cookie')
+      t.equal((await ask(method, url, { cookie: visitor })).statusCode, 403)
+      t.not((await ask(method, url)).statusCode, 403)
+    }
+  })
+}
+
+for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'museums', 'groups', 'users']) {
+  t.test(`only admins change ${path}, however wrong what others send is`, async t => {
+    for (const [method, url] of [['POST', path], ['PATCH', `${path}/1`], ['DELETE', `${path}/1`]] as const) {
+      for (const payload of ['{}', '{', '{"id":"1"}']) {
+        const headers = { 'content-type': 'application/json' }
+        t.equal((await ask(method, url, { headers, payload, ...nobody })).statusCode, 401)
+        t.equal((await ask(method, url, { headers, payload, cookie: visitor })).statusCode, 403)
+      }
+    }
+  })
+}
+
+t.test('another site changes nothing in an admin\'s name', async t => {
+  t.equal((await ask('POST', 'platforms', { headers: { origin: 'https://evil.test' }, payload: { name: 'evil' } })).statusCode, 403)
+  t.strictSame((await ask('GET', 'platforms?name=evil')).json().items, [])
+})
+
+t.test('a list is told in parts, in either order, each record once', async t => {
+  const names = ['a', 'B', 'b', 'ä', 'z', 'Z', '~', '1', '10', '2', 'twice', 'twice', 'twice', 'zz']
+  const id = await addLicense(database, { domain: 'many.test', museums: names })
+  for (const sort of ['id', '-id', 'name', '-name']) {
+    const whole = (await ask('GET', `museums?license_id=${id}&sort=${sort}`)).json()
+    t.equal(whole.next, null)
+    const parts = []
+    let cursor = ''
+    do {
+      const { items, next } = (await ask('GET', `museums?license_id=${id}&sort=${sort}&limit=3${cursor}`)).json()
+      t.ok(items.length <= 3)
+      parts.push(...items)
+      cursor = next && `&cursor=${next}`
+    } while (cursor !== null)
+    t.strictSame(parts, whole.items)
+    t.equal(parts.length, names.length)
+  }
+  const [byName, reversed] = [await ask('GET', `museums?license_id=${id}&sort=name`), await ask('GET', `museums?license_id=${id}&sort=-name`)]
+  t.strictSame(namesOf(byName), namesOf(reversed).reverse())
+})
+
+for (const [what, cursor] of [
+  ['no base64', '~'],
+  ['no JSON', 'AAAA'],
+  ['no list', written({ sort: 'name' })],
+  ['of another order', written(['-name', 'a', '1'])],
+  ['short', written(['name', 'a'])],
+  ['of other types', written(['name', 1, '1'])],
+  ['after no id', written(['name', 'a', '1 or 1=1'])],
+  ['after an id beyond all', written(['name', 'a', '9223372036854775808'])],
+  ['with a NUL', written(['name', 'a\u0000', '1'])],
+  ['with half a character', written(['name', '\ud800', '1'])],
+  ['too long', written(['name', 'a'.repeat(3000), '1'])]
+] as const) {
+  t.test(`a cursor that is ${what} is refused`, async t => {
+    const response = await ask('GET', `museums?sort=name&cursor=${cursor}`)
+    t.equal(response.statusCode, 400)
+    t.match(response.json(), { errors: [{ field: 'cursor', message: /^cursor must / }] })
+  })
+}
+
+t.test('a cursor in the order of ids says one id, and no two', async t => {
+  t.equal((await ask('GET', `museums?cursor=${written(['id', '1', '2'])}`)).statusCode, 400)
+  t.equal((await ask('GET', `museums?cursor=${written(['id', '1', '1'])}`)).statusCode, 200)
+})
+
+for (const [path, message] of [
+  ['museums?limit=0', 'limit must be >= 1'],
+  ['museums?limit=201', 'limit must be <= 200'],
+  ['museums?limit=ten', 'limit must be a whole number'],
+  ['museums?limit=1&limit=2', 'limit must be a whole number'],
+  ['museums?sort=colour', 'sort must be one of id, -id, name, -name'],
+  ['museums?colour=red', '"colour" is no field of this'],
+  ['museums?name=', 'name must not be empty'],
+  [`museums?name=${'x'.repeat(256)}`, 'name must have 255 characters at most'],
+  ['museums?license_id=0', 'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text'],
+  ['museums/x', 'id must be an id: a whole number from 1 to 9223372036854775807, written as text']
+] as const) {
+  t.test(`${path.slice(0, 40)} is told: ${message}`, async t => {
+    const response = await ask('GET', path)
+    t.equal(response.statusCode, 400)
+    t.ok(response.json().detail.includes(message), response.body)
+  })
+}
+
+t.test('a list of references has bounds, and each once', async t => {
+  for (const [ids, message] of [[['1', '1'], 'must not have an item twice'], [Array.from({ length: 501 }, (_, index) => `${index + 1}`), 'must have 500 items at most'], [['1', 'x'], 'language_ids.1 must be an id']] as const) {
+    const response = await ask('POST', 'licenses', { payload: { domain: 'a.test', name: 'A', type_id: type, language_ids: ids } })
+    t.equal(response.statusCode, 400)
+    t.ok(response.json().detail.includes(message), response.body)
+  }
+})
+
+t.test('a password has a length', async t => {
+  for (const [password, message] of [['short', 'password must have 8 characters or more'], ['x'.repeat(1025), 'password must have 1024 characters at most']] as const) {
+    const response = await ask('POST', 'users', { payload: { email: 'a@b.test', password } })
+    t.match(response.json(), { status: 400, errors: [{ field: 'password', message }] })
+  }
+})
+
+t.test('records that come or go between two parts make no other twice or missing', async t => {
+  const id = await addLicense(database, { domain: 'moving.test', museums: ['b', 'd', 'f', 'h'] })
+  const { items: [, second], next } = (await ask('GET', `museums?license_id=${id}&sort=name&limit=2`)).json()
+  await ask('DELETE', `museums/${second.id}`)
+  await add('museums', { license_id: id, name: 'a' })
+  await add('museums', { license_id: id, name: 'e' })
+  t.strictSame(namesOf(await ask('GET', `museums?license_id=${id}&sort=name&limit=9&cursor=${next}`)), ['e', 'f', 'h'])
+})
+
+t.test('a list is narrowed by each of its filters', async t => {
+  const en = await addLanguage(database, 'en')
+  const group = await add('groups', { license_id: license, name: 'Narrow' })
+  const { id: user } = (await ask('POST', 'users', { payload: { email: 'narrow@museum.test', password: 'four doors and an arch', group_ids: [group] } })).json()
+  const platform = await add('platforms', { name: 'narrow' })
+  await ask('PATCH', `licenses/${license}`, { payload: { platform_ids: [platform] } })
+  for (const [path, ids] of [
+    ['license-types?type=standard', [type]],
+    ['licenses?domain=museum.test', [license]],
+    [`licenses?platform_id=${platform}`, [license]],
+    [`licenses?domain=museum.test&type_id=${type}&name=Museum&language_id=${en}&platform_id=${platform}`, [license]],
+    ['licenses?domain=nobody.test', []],
+    ['languages?code=en', [en]],
+    [`platforms?license_id=${license}`, [platform]],
+    ['groups?name=Narrow', [group]],
+    [`groups?name=Narrow&license_id=${otherLicense}`, []],
+    [`users?group_id=${group}`, [user]],
+    ['users?email=narrow%40museum.test', [user]]
+  ] as const) {
+    t.strictSame((await ask('GET', path)).json().items.map(({ id }: { id: string }) => id), ids, path)
+  }
+})
+
+t.test('the language of the answer may be asked for in a list as anywhere', async t => {
+  const { statusCode, headers } = await ask('GET', 'museums?_locale=de')
+  t.strictSame([statusCode, headers['content-language']], [200, 'de'])
+})
+
+t.test('what has not changed is not sent twice, and what has is', async t => {
+  const id = await add('platforms', { name: 'conditional' })
+  const record = await ask('GET', `platforms/${id}`)
+  const list = await ask('GET', 'platforms?sort=name')
+  const headersOf = ({ headers: { etag } }: typeof record) => ({ headers: { 'if-none-match': String(etag) } })
+  t.strictSame([(await ask('GET', `platforms/${id}`, headersOf(record))).statusCode, (await ask('GET', 'platforms?sort=name', headersOf(list))).statusCode], [304, 304])
+  await ask('PATCH', `platforms/${id}`, { payload: { name: 'unconditional' } })
+  t.strictSame([(await ask('GET', `platforms/${id}`, headersOf(record))).statusCode, (await ask('GET', 'platforms?sort=name', headersOf(list))).statusCode], [200, 200])
+})
+
+t.test('the ETag of a record is the same from whatever it comes', async t => {
+  const added = await ask('POST', 'platforms', { payload: { name: 'same' } })
+  const { id } = added.json()
+  t.equal((await ask('GET', `platforms/${id}`)).headers.etag, added.headers.etag)
+  t.equal((await ask('HEAD', `platforms/${id}`)).headers.etag, added.headers.etag)
+})
+
+t.test('conditions of every form are held to', async t => {
+  const { headers: { etag: etagHeader }, ...added } = await ask('POST', 'platforms', { payload: { name: 'held' } })
+  const etag = String(etagHeader)
+  const path = `platforms/${added.json().id}`
+  for (const [headers, statusCode] of [
+    [{ 'if-match': '*' }, 200],
+    [{ 'if-match': etag }, 200],
+    [{ 'if-match': `"other", ${etag}` }, 200],
+    [{ 'if-match': `W/${etag}` }, 412],
+    [{ 'if-match': '"other"' }, 412],
+    [{ 'if-match': etag.slice(1, -1) }, 412],
+    [{ 'if-match': '' }, 412],
+    [{ 'if-none-match': '"other"' }, 200],
+    [{ 'if-none-match': etag }, 412],
+    [{ 'if-none-match': '*' }, 412]
+  ] as const) {
+    t.equal((await ask('PATCH', path, { headers, payload: { name: 'held' } })).statusCode, statusCode, JSON.stringify(headers))
+  }
+  t.equal((await ask('GET', path, { headers: { 'if-match': '"other"' } })).statusCode, 412)
+})
+
+t.test('of two changes that begin with the same state one is made', async t => {
+  const { headers, ...added } = await ask('POST', 'platforms', { payload: { name: 'raced' } })
+  const change = (name: string) => ask('PATCH', `platforms/${added.json().id}`, { headers: { 'if-match': String(headers.etag) }, payload: { name } })
+  const statuses = (await Promise.all(['one', 'two', 'three', 'four'].map(change))).map(({ statusCode }) => statusCode)
+  t.strictSame(statuses.sort(), [200, 412, 412, 412])
+})
+
+t.test('what there can be one of is not added twice, nor changed to be the second', async t => {
+  const group = await add('groups', { license_id: license, name: 'Anybody' })
+  for (const [path, payload, field] of [
+    ['license-types', { type: 'standard' }, 'type'],
+    ['languages', { code: 'en', name: 'English' }, 'code'],
+    ['users', { email: 'ADMIN@museum.test', password: 'four doors and an arch', group_ids: [group] }, 'email']
+  ] as const) {
+    const response = await ask('POST', path, { payload })
+    t.equal(response.statusCode, 409)
+    t.match(response.json(), { detail: `with this ${field} already`, errors: [{ field }] })
+  }
+  const id = await add('license-types', { type: 'second' })
+  t.equal((await ask('PATCH', `license-types/${id}`, { payload: { type: 'standard' } })).statusCode, 409)
+  t.equal((await ask('GET', `license-types/${id}`)).json().type, 'second')
+})
+
+t.test('a reference to what does not exist is told by its field', async t => {
+  for (const [path, payload, field] of [
+    ['licenses', { domain: 'a.test', name: 'A', type_id: '99999' }, 'type_id'],
+    ['licenses', { domain: 'a.test', name: 'A', type_id: type, language_ids: ['99999'] }, 'language_ids'],
+    ['licenses', { domain: 'a.test', name: 'A', type_id: type, platform_ids: ['9223372036854775807'] }, 'platform_ids'],
+    ['museums', { license_id: '99999', name: 'A' }, 'license_id'],
+    ['groups', { license_id: '99999', name: 'A' }, 'license_id'],
+    ['users', { email: 'a@b.test', password: 'four doors and an arch', group_ids: ['99999'] }, 'group_ids']
+  ] as const) {
+    const response = await ask('POST', path, { payload })
+    t.equal(response.statusCode, 422, path)
+    t.match(response.json(), { detail: `${field} names a `, errors: [{ field }] })
+  }
+  t.strictSame((await ask('GET', 'licenses?domain=a.test')).json().items, [])
+  t.strictSame((await ask('GET', 'users?email=a%40b.test')).json().items, [])
+})
+
+t.test('what others refer to is not removed', async t => {
+  for (const [path, id, by] of [['license-types', type, 'licenses'], ['languages', await addLanguage(database, 'en'), 'license languages']] as const) {
+    const response = await ask('DELETE', `${path}/${id}`)
+    t.equal(response.statusCode, 409)
+    t.match(response.json().detail, `${by} refer to it.`)
+    t.equal((await ask('GET', `${path}/${id}`)).statusCode, 200)
+  }
+})
+
+t.test('what belongs to a license goes with it', async t => {
+  const id = await addLicense(database, { domain: 'leaving.test', languages: ['en'], museums: ['Gone'] })
+  t.equal((await ask('DELETE', `licenses/${id}`)).statusCode, 204)
+  t.strictSame((await ask('GET', `museums?license_id=${id}`)).json().items, [])
+})
+
+t.test('records that are not there are not found', async t => {
+  for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
+    const response = await ask(method, 'museums/9223372036854775807', { ...(method === 'PATCH' && { payload: { name: 'x' } }) })
+    t.equal(response.statusCode, 404)
+    t.equal(response.json().detail, 'There is no museum 9223372036854775807.')
+  }
+})
+
+t.test('paths and methods that are none of the API\'s are told so as anywhere', async t => {
+  t.equal((await ask('GET', 'nothing')).json().detail, 'No route found for "GET /api/nothing"')
+  t.equal((await ask('GET', 'museums/1/2')).json().detail, 'No route found for "GET /api/museums/1/2"')
+  t.equal((await ask('PUT', 'museums/1')).json().detail, 'No route found for "PUT /api/museums/1": Method Not Allowed (Allow: GET, PATCH, DELETE)')
+})
+
+t.test('a protected site\'s content is read by who may enter it', async t => {
+  await addLicense(database, { domain: 'rope.test', protected: true, museums: ['Depot'] })
+  t.equal((await app.inject({ url: '/api/museums', headers: { host: 'rope.test' } })).statusCode, 401)
+  const cookie = await signIn(app, { host: 'rope.test', email: 'admin@museum.test' })
+  t.equal((await app.inject({ url: '/api/museums', headers: { host: 'rope.test', cookie } })).statusCode, 200)
+})
+
+t.test('a record that the database did not keep is no success', async t => {
+  await sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`.execute(db)
+  await sql`create trigger swallow before insert on platforms for each row execute function swallow()`.execute(db)
+  t.equal((await ask('POST', 'platforms', { payload: { name: 'swallowed' } })).statusCode, 500)
+  await sql`drop trigger swallow on platforms`.execute(db)
+})
+
+t.test('a constraint that somebody else put there is the server\'s matter, and no fault of the client', async t => {
+  await sql`create unique index platforms_lower_name on platforms (lower(name))`.execute(db)
+  await add('platforms', { name: 'lower' })
+  t.equal((await ask('POST', 'platforms', { payload: { name: 'LOWER' } })).statusCode, 500)
+  await sql`drop index platforms_lower_name`.execute(db)
+  await sql`alter table platforms add constraint no_odd_names check (name <> 'odd')`.execute(db)
+  t.equal((await ask('POST', 'platforms', { payload: { name: 'odd' } })).statusCode, 500)
+})
+
+/** A cursor that nobody was given. */
+function written (parts: unknown): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+function namesOf (response: { json: () => { items: { name: string }[] } }): string[] {
+  return response.json().items.map(({ name }) => name)
+}

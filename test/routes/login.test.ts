@@ -1,0 +1,354 @@
+import { once } from 'node:events'
+import { request as startRequest } from 'node:http'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { longestPassword } from '../../src/sign-in/passwords.ts'
+import { build } from '../build.ts'
+import { buildDebugged } from '../plugins/debug/panels/panels.ts'
+import { addLicense, addUser, testPassword } from '../records.ts'
+import { cookieOf, setCookieOf, signIn } from '../sign-in.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const host = 'protected.test'
+const email = 'member@museum.test'
+const browser = 'text/html,application/xhtml+xml,*/*;q=0.8'
+const formType = 'application/x-www-form-urlencoded'
+const database = await openTestDatabase(t)
+const license = await addLicense(database, { domain: host, name: 'House & <Home>', protected: true, languages: ['en', 'de', 'fr'] })
+await addUser(database, { email, licenses: [license] })
+await addUser(database, { email: 'colleague@museum.test', licenses: [license] })
+
+async function routes (app: FastifyInstance) {
+  app.get('/', async request => `${request.user?.email} is inside`)
+}
+
+const app = await build(t, { database, routes })
+let clients = 0
+
+/** An address that nobody has tried from: attempts are counted by it. */
+function newAddress (): string {
+  clients++
+  return `203.0.${clients >> 8}.${clients & 255}`
+}
+
+interface Post {
+  headers?: Record<string, string>
+  remoteAddress?: string
+}
+
+async function post (payload: string | object, { headers = {}, remoteAddress = newAddress() }: Post = {}, to = app) {
+  const contentType: Record<string, string> = typeof payload === 'string' ? { 'content-type': formType } : {}
+  return await to.inject({ method: 'POST', url: '/login', remoteAddress, headers: { host, ...contentType, ...headers }, payload })
+}
+
+function form (fields: Record<string, string>): string {
+  return new URLSearchParams({ email, password: testPassword, ...fields }).toString()
+}
+
+async function ask (cookie: string, of = app) {
+  return await of.inject({ url: '/', headers: { host, cookie } })
+}
+
+t.test('the form works without a script, in the visitor\'s language, and is kept by nobody', async t => {
+  const { statusCode, body, headers } = await app.inject({ url: '/login?next=%2Fa%3Fb', headers: { host, 'accept-language': 'de' } })
+  t.equal(statusCode, 200)
+  t.match(body, '<html lang="de">')
+  t.match(body, '<title>Anmelden – House &#38; &#60;Home&#62;</title>')
+  t.match(body, '<form method="post" action="/login" class="fields">')
+  t.match(body, '<input type="hidden" name="next" value="/a?b">')
+  t.notMatch(body, '<script')
+  t.equal(headers['cache-control'], 'no-store')
+  t.equal(headers['content-security-policy'], "frame-ancestors 'none'")
+  t.match(headers.vary, 'Cookie')
+  t.match((await app.inject({ url: '/login', headers: { host, 'accept-language': 'fr' } })).body, '<h1>Connexion</h1>')
+})
+
+t.test('a form that is right signs in, and goes on to where the visitor was', async t => {
+  const response = await post(form({ next: '/?a=b' }), { headers: { accept: browser, 'sec-fetch-site': 'same-origin' } })
+  t.equal(response.statusCode, 303)
+  t.equal(response.headers.location, '/?a=b')
+  t.match(setCookieOf(response), /^portico_session=[\w-]{108}; Path=\/; HttpOnly; SameSite=Lax$/)
+  t.equal((await ask(cookieOf(response))).body, `${email} is inside`)
+})
+
+t.test('"remember me" keeps the cookie for 30 days', async t => {
+  const response = await post(form({ remember: 'on' }))
+  const expires = /; Expires=([^;]+)/.exec(setCookieOf(response))?.[1]
+  t.ok(Math.abs(Date.parse(String(expires)) - Date.now() - 30 * 24 * 60 * 60 * 1000) < 10_000)
+})
+
+t.test('a program signs in with JSON, and is told by a status', async t => {
+  const response = await post({ email: email.toUpperCase(), password: testPassword, remember: true })
+  t.equal(response.statusCode, 204)
+  t.equal(response.body, '')
+  t.match(setCookieOf(response), 'Expires=')
+  t.equal((await ask(cookieOf(response))).body, `${email} is inside`)
+})
+
+t.test('a password is the same however its characters are composed', async t => {
+  await addUser(database, { email: 'composed@museum.test', password: 'Gem\u00e4ldegalerie', licenses: [license] })
+  t.equal((await post({ email: 'composed@museum.test', password: 'Gema\u0308ldegalerie' })).statusCode, 204)
+})
+
+const refused: Record<string, Record<string, string>> = {
+  'a wrong password': { password: 'wrong' },
+  'a right password in capitals': { password: testPassword.toUpperCase() },
+  'the password and a space': { password: `${testPassword} ` },
+  'the password and a zero byte': { password: `${testPassword}\0` },
+  'a password of a thousand characters': { password: 'x'.repeat(longestPassword) },
+  'half a surrogate pair': { password: '\ud800' },
+  'an unknown e-mail address': { email: 'nobody@museum.test' },
+  'another user\'s e-mail address in part': { email: 'member@museum.tes' },
+  'an e-mail address that is SQL': { email: "'or/**/true--@museum.test" },
+  'an e-mail address of wildcards': { email: '%@%' }
+}
+
+for (const [what, fields] of Object.entries(refused)) {
+  t.test(`${what} is refused, without a word on which half was wrong`, async t => {
+    const response = await post({ email, password: testPassword, ...fields })
+    t.equal(response.statusCode, 401)
+    t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
+    t.equal(response.headers['www-authenticate'], 'Cookie realm="protected.test", form-action="/login"')
+    t.equal(response.json().detail, 'The e-mail address or the password is wrong.')
+    t.equal(setCookieOf(response), '')
+  })
+}
+
+t.test('what was put into the column that is no hash is nobody\'s password', async t => {
+  await database.db.insertInto('users').values({ email: 'broken@museum.test', password_hash: 'secret' }).execute()
+  t.equal((await post({ email: 'broken@museum.test', password: 'secret' })).statusCode, 401)
+})
+
+t.test('a browser gets its form back, with what it entered except the password', async t => {
+  for (const of of [app, await buildDebugged(t, { database, routes })]) {
+    const headers = { accept: browser, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'same-origin' }
+    const response = await post(form({ email: '"a"@<b>', password: 'hunter2hunter2', next: '/?a=b', remember: 'on' }), { headers }, of)
+    t.equal(response.statusCode, 401)
+    t.match(response.body, '<p class="problem" role="alert">The e-mail address or the password is wrong.</p>')
+    t.match(response.body, 'value="&#34;a&#34;@&#60;b&#62;"')
+    t.match(response.body, '<input type="hidden" name="next" value="/?a=b">')
+    t.match(response.body, 'value="on" checked>')
+    t.notMatch(response.body, 'hunter2')
+    t.match(response.headers['www-authenticate'], /^Cookie /)
+  }
+})
+
+for (const next of ['//evil.test', '/\\evil.test', 'https://evil.test', 'https:evil.test', '/\t/evil.test', '/.//evil.test', 'x'.repeat(10_000), '/\u{1f5ff}\r\nset-cookie: a=b']) {
+  t.test(`next=${JSON.stringify(next).slice(0, 40)} leads nowhere else`, async t => {
+    const response = await post(form({ next }))
+    t.equal(response.statusCode, 303)
+    t.match(response.headers.location, /^\/(?![/\\])[\x21-\x7e]*$/)
+    t.match((await app.inject({ url: `/login?next=${encodeURIComponent(next)}`, headers: { host } })).body, /name="next" value="\/(?![/\\])/)
+    t.match((await post(form({ next, password: 'wrong' }), { headers: { accept: browser } })).body, /name="next" value="\/(?![/\\])/)
+  })
+}
+
+const malformed: [what: string, payload: string | object, headers: Record<string, string>, status: number, detail: RegExp][] = [
+  ['no body', '', {}, 400, /^body must /],
+  ['an empty form', 'a=b', {}, 400, /'email'/],
+  ['no password', 'email=a@b', {}, 400, /'password'/],
+  ['an empty password', 'email=a@b&password=', {}, 400, /^body\/password /],
+  ['two passwords', 'email=a@b&password=a&password=b', {}, 400, /^body\/password must be string/],
+  ['two next', form({ next: '/' }) + '&next=/a', {}, 400, /^body\/next must be string/],
+  ['an address without an @', 'email=ab&password=a', {}, 400, /^body\/email must match/],
+  ['an address with a zero byte', 'email=a@b%00&password=a', {}, 400, /^body\/email must match/],
+  ['an address with a line feed', 'email=a@b%0Ac&password=a', {}, 400, /^body\/email must match/],
+  ['an address of 300 characters', { email: `${'a'.repeat(300)}@b`, password: 'a' }, {}, 400, /^body\/email must NOT have more/],
+  ['a password of 1025 characters', { email, password: 'a'.repeat(longestPassword + 1) }, {}, 400, /^body\/password must NOT have more/],
+  ['a password that is a number', { email, password: 12345678 }, {}, 400, /^body\/password must be string/],
+  ['a password in a list', { email, password: [testPassword] }, {}, 400, /^body\/password must be string/],
+  ['a password that is null', { email, password: null }, {}, 400, /^body\/password must be string/],
+  ['a password that is an object', { email, password: { $ne: '' } }, {}, 400, /^body\/password must be string/],
+  ['an address that is a boolean', { email: true, password: 'a' }, {}, 400, /^body\/email must be string/],
+  ['a remember that is a word', { email, password: 'a', remember: 'no' }, {}, 400, /^body\/remember must be/],
+  ['a list for a body', [email, testPassword], {}, 400, /^body must be object/],
+  ['a string for a body', '"a"', { 'content-type': 'application/json' }, 400, /^body must be object/],
+  ['JSON that ends too soon', '{"email":', { 'content-type': 'application/json' }, 400, /JSON/],
+  ['JSON that would change every object', '{"__proto__":{"password":"a"}}', { 'content-type': 'application/json' }, 400, /__proto__|JSON/],
+  ['percent signs that escape nothing', 'email=%zz&password=%', {}, 400, /^body\/email must match/],
+  ['a password of 100 kB', { email, password: 'a'.repeat(100_000) }, {}, 413, /too large/],
+  ['a password of 100 kB in a form', form({ password: 'a'.repeat(100_000) }), {}, 413, /too large/],
+  ['plain text', form({}), { 'content-type': 'text/plain' }, 415, /Unsupported Media Type/],
+  ['XML', '<email/>', { 'content-type': 'application/xml' }, 415, /Unsupported Media Type/],
+  ['a multipart form', '--a--', { 'content-type': 'multipart/form-data; boundary=a' }, 415, /Unsupported Media Type/],
+  ['an empty content type', form({}), { 'content-type': '' }, 415, /Unsupported Media Type/]
+]
+
+for (const [what, payload, headers, status, detail] of malformed) {
+  t.test(`${what} is refused with a ${status} that says why, and signs nobody in`, async t => {
+    const response = await post(payload, { headers })
+    t.equal(response.statusCode, status)
+    t.match(response.json().detail, detail)
+    t.equal(setCookieOf(response), '')
+    const page = await post(payload, { headers: { accept: browser, ...headers } })
+    t.equal(page.statusCode, status)
+    t.match(page.body, '<!doctype html>')
+  })
+}
+
+t.test('a form that is not complete comes back and says so', async t => {
+  t.match((await post('email=a@b&password=', { headers: { accept: browser } })).body, 'Enter an e-mail address and a password.')
+})
+
+t.test('a next that is given twice is refused on the way to the form, too', async t => {
+  const response = await app.inject({ url: '/login?next=/a&next=/b', headers: { host } })
+  t.equal(response.statusCode, 400)
+  t.match(response.json().detail, 'querystring/next must be string')
+})
+
+for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.test' }, { origin: 'null' }]) {
+  t.test(`another site's form signs nobody in: ${JSON.stringify(headers)}`, async t => {
+    const response = await post(form({}), { headers })
+    t.equal(response.statusCode, 403)
+    t.equal(response.json().detail, 'This request came from another site.')
+    t.equal(setCookieOf(response), '')
+  })
+}
+
+t.test('another site\'s form signs nobody out', async t => {
+  const cookie = await signIn(app, { host, email, remoteAddress: newAddress() })
+  const response = await app.inject({ method: 'POST', url: '/logout', headers: { host, cookie, origin: 'https://evil.test' } })
+  t.equal(response.statusCode, 403)
+  t.equal((await ask(cookie)).statusCode, 200)
+})
+
+t.test('behind a proxy the form\'s Origin is compared with the host that the visitor asked for', async t => {
+  const behind = await build(t, { database, routes, environment: { TRUST_PROXY: 'loopback' } })
+  const headers = { host: 'backend:3000', 'x-forwarded-host': host, 'x-forwarded-proto': 'https' }
+  t.equal((await post(form({}), { headers: { ...headers, origin: `https://${host}` }, remoteAddress: '127.0.0.1' }, behind)).statusCode, 303)
+  t.equal((await post(form({}), { headers: { ...headers, origin: 'https://backend:3000' }, remoteAddress: '127.0.0.1' }, behind)).statusCode, 403)
+})
+
+t.test('a cookie that was there before is not the one that gets in afterwards', async t => {
+  const fixed = `portico_session=${'A'.repeat(108)}`
+  const response = await post(form({}), { headers: { cookie: fixed } })
+  t.not(cookieOf(response), fixed)
+  t.equal((await ask(fixed)).statusCode, 401)
+  t.equal((await ask(cookieOf(response))).statusCode, 200)
+})
+
+t.test('who signs in as somebody else is nobody\'s session any more but theirs', async t => {
+  const before = await signIn(app, { host, email, remoteAddress: newAddress() })
+  t.match((await app.inject({ url: '/login', headers: { host, cookie: before } })).body, `<span>You are signed in as ${email}</span> <button>Sign out</button>`)
+  const ended = await countEnded()
+  const response = await post(form({ email: 'colleague@museum.test' }), { headers: { cookie: before } })
+  t.equal((await ask(cookieOf(response))).body, 'colleague@museum.test is inside')
+  t.equal(await countEnded(), ended + 1)
+})
+
+async function countEnded (): Promise<number> {
+  const { count } = await database.db.selectFrom('ended_sessions').select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+t.test('signing out goes to the front page and clears the cookie, for a form as for a program, and for who is not signed in', async t => {
+  const cookie = await signIn(app, { host, email, remoteAddress: newAddress() })
+  for (const headers of [{ host, cookie }, { host, cookie, 'content-type': formType }, { host }]) {
+    const response = await app.inject({ method: 'POST', url: '/logout', headers })
+    t.equal(response.statusCode, 303)
+    t.equal(response.headers.location, '/')
+    t.match(setCookieOf(response), /^portico_session=; Max-Age=0; Path=\/;/)
+  }
+  const get = await app.inject({ url: '/logout', headers: { host, cookie } })
+  t.equal(get.statusCode, 405)
+  t.equal(get.headers.allow, 'POST')
+})
+
+t.test('a host without a license has nowhere to sign in', async t => {
+  t.equal((await app.inject({ url: '/login', headers: { host: 'nobody.test' } })).statusCode, 404)
+  t.equal((await post(form({}), { headers: { host: 'nobody.test' } })).statusCode, 404)
+})
+
+t.test('an address has 20 attempts in a minute, right ones counted, and is then told when to come again in every form', async t => {
+  const remoteAddress = newAddress()
+  for (let n = 0; n < 20; n++) t.equal((await post('email=a@b', { remoteAddress })).statusCode, 400)
+  const response = await post(form({}), { remoteAddress })
+  t.equal(response.statusCode, 429)
+  const seconds = Number(response.headers['retry-after'])
+  t.ok(seconds > 0 && seconds <= 60)
+  t.equal(response.json().detail, `Too many attempts to sign in. Try again in ${seconds} seconds.`)
+  t.equal(setCookieOf(response), '')
+  const text = await post(form({}), { remoteAddress, headers: { accept: 'text/plain' } })
+  t.equal(text.statusCode, 429)
+  t.match(text.body, /^Too many attempts to sign in. Try again in \d+ seconds.\n$/)
+  const page = await post(form({ next: '/a' }), { remoteAddress, headers: { accept: browser } })
+  t.equal(page.statusCode, 429)
+  t.ok(page.headers['retry-after'])
+  t.match(page.body, 'Too many attempts to sign in. Try again in a minute.')
+  t.equal((await post(form({}))).statusCode, 303, 'another address may')
+  t.equal((await app.inject({ url: '/login', remoteAddress, headers: { host } })).statusCode, 200, 'and the form is still there')
+})
+
+t.test('an account has 40 attempts in a minute from all addresses, and another one is none the worse for it', async t => {
+  await addUser(database, { email: 'target@museum.test', licenses: [license] })
+  const statuses: number[] = []
+  for (let n = 0; n < 40; n++) {
+    statuses.push((await post({ email: n % 2 === 0 ? 'target@museum.test' : 'TARGET@museum.test', password: 'wrong' })).statusCode)
+  }
+  t.strictSame(new Set(statuses), new Set([401]))
+  const response = await post({ email: 'Target@museum.test', password: testPassword })
+  t.equal(response.statusCode, 429)
+  t.ok(response.headers['retry-after'])
+  t.equal((await post(form({}))).statusCode, 303)
+})
+
+t.test('addresses of one IPv6 network are counted as one', async t => {
+  for (let n = 0; n < 20; n++) await post('email=a@b', { remoteAddress: `2001:db8::${n}` })
+  t.equal((await post('email=a@b', { remoteAddress: '2001:db8::ffff' })).statusCode, 429)
+  t.equal((await post('email=a@b', { remoteAddress: '2001:db8:0:1::1' })).statusCode, 400)
+})
+
+t.test('a flood is bounded: who would wait too long is asked to come again, and others are served meanwhile', async t => {
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  await ask('')
+  const attempts = Array.from({ length: 60 }, (_, n) => post({ email: `flood-${n}@museum.test`, password: 'wrong' }))
+  const during = startRequest(`${origin}/login`, { headers: { host } }).end()
+  const [response] = await once(during, 'response')
+  t.equal(response.statusCode, 200)
+  response.resume()
+  const answers = await Promise.all(attempts)
+  const busy = answers.filter(({ statusCode }) => statusCode === 429)
+  t.ok(busy.length > 0)
+  t.equal(busy[0]?.headers['retry-after'], '2')
+  t.match(busy[0]?.json().detail, 'Too many people are signing in.')
+  t.strictSame(new Set(answers.map(({ statusCode }) => statusCode)), new Set([401, 429]))
+})
+
+t.test('an unknown e-mail address takes the time of a wrong password', async t => {
+  const known: number[] = []
+  const unknown: number[] = []
+  for (let n = 0; n < 9; n++) {
+    known.push(await cpuOf(email))
+    unknown.push(await cpuOf(`unknown-${n}@museum.test`))
+  }
+  // Not to verify a password would take a fiftieth.
+  const ratio = median(unknown) / median(known)
+  t.ok(ratio > 0.6 && ratio < 1.7, `their ratio is ${ratio}`)
+})
+
+/** In microseconds, on all threads: what else the machine does is not counted. */
+async function cpuOf (email: string): Promise<number> {
+  const before = process.cpuUsage()
+  await post({ email, password: 'wrong' })
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+function median (numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[numbers.length >> 1] ?? NaN
+}
+
+t.test('no line of the log and no profile holds a password', async t => {
+  const lines: string[] = []
+  const app = await buildDebugged(t, { database, routes, logger: { level: 'trace', stream: { write (line: string) { lines.push(line) } } } })
+  for (const payload of [form({ password: 'planted-secret' }), { email, password: 'planted-secret' }, { email: 'nobody', password: 'planted-secret' }, '{"password":"planted-secret']) {
+    const response = await post(payload, { headers: typeof payload === 'string' && payload.startsWith('{') ? { 'content-type': 'application/json' } : {} }, app)
+    const token = String(response.headers['x-debug-token'])
+    for (const panel of ['request', 'logs', 'database', 'exception', 'security']) {
+      const profile = await app.inject({ url: `/_profiler/${token}?panel=${panel}`, headers: { host: 'localhost', accept: 'application/json' } })
+      t.notMatch(profile.body, 'planted-secret')
+    }
+  }
+  t.notMatch(lines.join(''), 'planted-secret')
+  t.match(lines.join(''), 'A sign-in failed')
+})
