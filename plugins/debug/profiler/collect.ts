@@ -74,7 +74,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   const loop = performance.eventLoopUtilization(recorder.loopAtStart)
   const heap = getHeapStatistics()
   const profile: Profile = {
-    version: 1,
+    version: 2,
     token: recorder.token,
     parent: recorder.parent,
     time: recorder.time,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import type { StoreBounds } from './bounds.ts'
 import type { Configuration, Profile, ProfileSummary, SearchCriteria, SearchResult } from './profile.ts'
+import { parseProfile } from './profile-text.ts'
 import { matcherOf, pageOf } from './search.ts'
 import { isMissing, Segment, type Entry } from './segment.ts'
 
@@ -81,8 +82,8 @@ export class ProfileStore {
     const text = this.#textOf(token)
     if (text === null) return null
     try {
-      const profile: unknown = JSON.parse(text)
-      if (isProfile(profile, token)) return profile
+      const profile = parseProfile(text, token)
+      if (profile !== null) return profile
     } catch {
       // Told below, as a line that parses to something else is.
     }
@@ -284,10 +285,6 @@ export class ProfileStore {
     this.#troubles.add(kind)
     this.#complain(error, message)
   }
-}
-
-function isProfile (value: unknown, token: string): value is Profile {
-  return typeof value === 'object' && value !== null && 'version' in value && value.version === 1 && 'token' in value && value.token === token
 }
 
 function isConfiguration (value: unknown, key: string): value is Configuration {

@@ -1,5 +1,9 @@
 import type { Profile, ProfileSummary } from './profile.ts'
-import { spansText } from './span-text.ts'
+import { spanOf, spansText, type StoredSpan } from './span-text.ts'
+
+interface StoredProfile extends Omit<Profile, 'spans'> {
+  spans: StoredSpan[]
+}
 
 /** What a search sees of a profile. */
 export function summarise (profile: Profile): ProfileSummary {
@@ -30,7 +34,16 @@ export function serialise (profile: Profile, bytes: number): string {
   return text
 }
 
-/** As JSON.stringify has it. Spans are more than half of a profile, and their own text is a third of the work. */
+/** The profile of a token, as it was serialised; null: this is another, or none. Throws what JSON.parse throws. */
+export function parseProfile (text: string, token: string): Profile | null {
+  const stored: unknown = JSON.parse(text)
+  return isStored(stored, token) ? { ...stored, spans: stored.spans.map(spanOf) } : null
+}
+
+function isStored (value: unknown, token: string): value is StoredProfile {
+  return typeof value === 'object' && value !== null && 'version' in value && value.version === 2 && 'token' in value && value.token === token
+}
+
 function textOf ({ spans, ...rest }: Profile): string {
   return `${JSON.stringify(rest).slice(0, -1)},"spans":${spansText(spans)}}`
 }
