@@ -86,7 +86,7 @@ t.test('two processes write into one directory, and what one had stored when it 
       writeSync(1, headers['x-debug-token'] + '\\n')
     }
   `
-  const child = spawn(process.execPath, [...process.execArgv, '--input-type=module', '--eval', program, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
   const tokens: string[] = []
   for await (const token of createInterface(child.stdout)) {
     tokens.push(token)
