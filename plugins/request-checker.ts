@@ -36,7 +36,11 @@ function objectionTo ({ method, headers, host, routeOptions }: FastifyRequest): 
 function isFromAnotherSite (fetchSite: string | string[] | undefined, origin: string | undefined, host: string): boolean {
   if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none'
   if (origin === undefined) return false
-  return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase()
+  if (!URL.canParse(origin)) return true
+  const { protocol, host: originHost } = new URL(origin)
+  // An Origin leaves out the port that its scheme implies, which a proxy may put into the Host.
+  const own = `${protocol}//${host}`
+  return !URL.canParse(own) || new URL(own).host !== originHost
 }
 
 export default fp(requestChecker, { name: 'request-checker', dependencies: ['access'], fastify: '5.x' })

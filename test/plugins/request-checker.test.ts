@@ -53,6 +53,20 @@ for (const headers of [
   })
 }
 
+t.test('the port that a scheme implies makes no other site of a host', async t => {
+  for (const [host, origin, statusCode] of [
+    ['museum.test:443', 'https://museum.test', 200],
+    ['museum.test:80', 'http://museum.test', 200],
+    ['museum.test', 'https://museum.test', 200],
+    ['museum.test:443', 'http://museum.test', 403],
+    ['museum.test:8080', 'http://museum.test', 403],
+    ['museum.test:99999', 'http://museum.test', 403]
+  ] as const) {
+    const response = await app.inject({ method: 'POST', url: '/', headers: { host, cookie, origin } })
+    t.equal(response.statusCode, statusCode, `${origin} at ${host}`)
+  }
+})
+
 t.test('a GET from another site is a link like any other', async t => {
   const response = await app.inject({ url: '/', headers: { host: 'museum.test', cookie, 'sec-fetch-site': 'cross-site' } })
   t.equal(response.body, 'read')
