@@ -77,7 +77,7 @@ export function renderLoginPage ({ license, locale, user, next, email, remember,
       <form method="post" action="/login" class="fields">
         <input type="hidden" name="next" value="${next}">
         <label for="email">${words.email}</label>
-        <input id="email" name="email" type="email" value="${email}" maxlength="${longestEmail}" autocomplete="username" autocapitalize="none" spellcheck="false" required${email === undefined && html` autofocus`}>
+        <input id="email" name="email" type="text" inputmode="email" value="${email}" maxlength="${longestEmail}" autocomplete="username" autocapitalize="none" spellcheck="false" required${email === undefined && html` autofocus`}>
         <label for="password">${words.password}</label>
         <input id="password" name="password" type="password" maxlength="${longestPassword}" autocomplete="current-password" required${email !== undefined && html` autofocus`}>
         <label class="choice"><input type="checkbox" name="remember" value="on"${remember === true && html` checked`}> ${words.remember}</label>

@@ -6,10 +6,9 @@ import { errorForm, statusOf, toError } from '../src/errors/error-answer.ts'
 import { HttpError, TooManyRequestsHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { sendError } from '../src/errors/send-error.ts'
 import { nextPath } from '../src/next-path.ts'
-import { emailPattern, endSession, findAccount, longestEmail } from '../src/sign-in/account.ts'
+import { endSession, findAccount, isEmail, longestEmail, normaliseEmail } from '../src/sign-in/account.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword, PasswordVerifier } from '../src/sign-in/passwords.ts'
-import { lifetimeOf } from '../src/sign-in/session-token.ts'
 import { type LoginPage, type LoginProblem, renderLoginPage } from './login-view.ts'
 
 interface Credentials {
@@ -24,7 +23,7 @@ const credentials = {
   type: 'object',
   required: ['email', 'password'],
   properties: {
-    email: { type: 'string', maxLength: longestEmail, pattern: emailPattern },
+    email: { type: 'string', maxLength: longestEmail, format: 'email' },
     password: { type: 'string', minLength: 1, maxLength: longestPassword },
     remember: { enum: [true, false, 'on'] },
     next: { type: 'string' }
@@ -52,7 +51,7 @@ export default async function login (app: FastifyInstance) {
   await app.register(formbody, { bodyLimit })
   await app.register(rateLimit, { global: false })
   // Nothing is taken for what it is not: ["secret"] is no password.
-  const ajv = new Ajv()
+  const ajv = new Ajv({ formats: { email: text => isEmail(normaliseEmail(text)) } })
   app.setValidatorCompiler<object>(({ schema }) => ajv.compile(schema))
   app.removeContentTypeParser('text/plain')
 
@@ -69,14 +68,14 @@ export default async function login (app: FastifyInstance) {
     errorHandler: answerWithForm
   }, async function signIn (request, reply) {
     const { email, password, remember, next } = request.body
-    const account = await findAccount(db, email)
+    const account = await findAccount(db, normaliseEmail(email))
     if (passwords.isBusy) throw new TooManyRequestsHttpError(`Too many people are signing in. Try again in ${busyFor} seconds.`, busyFor)
     if (!await passwords.verify(password, account?.password_hash) || account === undefined) {
       request.log.info('A sign-in failed')
       return refuse(request, reply)
     }
     const { authentication } = request
-    if (authentication?.finding === 'valid') await endSession(db, authentication.token.session, new Date(Date.now() + lifetimeOf(authentication.token)))
+    if (authentication?.finding === 'valid') await endSession(db, app.store, authentication.token)
     request.log.info({ user: account.id }, 'Signed in')
     reply.header('cache-control', 'no-store').signIn({ id: account.id, fingerprint: fingerprintOf(account.password_hash) }, remember === true || remember === 'on')
     return isForm(request) ? reply.redirect(nextPath(next), 303) : reply.code(204).send()
@@ -93,8 +92,9 @@ export default async function login (app: FastifyInstance) {
   }
 }
 
+/** Coarser than the database compares addresses: however one is written, its attempts are counted as one's. */
 function accountOf ({ body }: FastifyRequest): string {
-  return textOf(body, 'email').toLowerCase()
+  return textOf(body, 'email').trim().normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase()
 }
 
 function isForm ({ mediaType }: FastifyRequest): boolean {

@@ -1,7 +1,6 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { endSession } from '../src/sign-in/account.ts'
-import { lifetimeOf } from '../src/sign-in/session-token.ts'
 
 /** In bytes: there is nothing to say. */
 const bodyLimit = 1024
@@ -14,7 +13,7 @@ export default async function logout (app: FastifyInstance) {
     const { authentication } = request
     if (authentication?.finding === 'valid') {
       const { token } = authentication
-      await endSession(app.database.db, token.session, new Date(Date.now() + lifetimeOf(token)))
+      await endSession(app.database.db, app.store, token)
       request.log.info({ user: token.userId }, 'Signed out')
     }
     return reply.clearSession().redirect('/', 303)

@@ -17,7 +17,7 @@ export function writeCursor ({ sort, value, id }: Position): string {
 export function readCursor (text: string, sort: string): Position | undefined {
   const [cursorSort, value, id] = parse(text)
   if (cursorSort !== sort || typeof value !== 'string' || typeof id !== 'string') return undefined
-  const isFit = formats.id.accepts(id) && (sort.endsWith('id') ? value === id : formats.secret.accepts(value))
+  const isFit = formats.id.accepts(id) && (sort.endsWith('id') ? value === id : !/[\p{Cs}\0]/u.test(value))
   return isFit ? { sort, value, id } : undefined
 }
 

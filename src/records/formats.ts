@@ -1,5 +1,5 @@
 import { normaliseHost } from '../host.ts'
-import { isEmail } from '../sign-in/account.ts'
+import { isEmail, normaliseEmail } from '../sign-in/account.ts'
 
 /** What the text of a field may be, beyond what JSON Schema itself can say. */
 export interface TextFormat {
@@ -12,7 +12,6 @@ const largestId = 2n ** 63n - 1n
 const id = /^[1-9]\d{0,18}$/
 // A replacement character stands where text was read in another encoding than its own.
 const line = /^(?!\s)[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]+(?<!\s)$/u
-const surrogate = /\p{Cs}/u
 
 /** The formats that the fields of records name. */
 export const formats = {
@@ -33,12 +32,13 @@ export const formats = {
     expects: 'a language tag (BCP 47) such as en or pt-BR'
   },
   email: {
-    accepts: text => line.test(text) && isEmail(text),
-    expects: 'an e-mail address'
+    // Two that look the same are of one person.
+    accepts: text => line.test(text) && isEmail(text) && normaliseEmail(text) === text,
+    expects: 'an e-mail address, in Unicode\'s normal form C'
   },
   secret: {
-    accepts: text => !surrogate.test(text) && !text.includes('\0'),
-    expects: 'text without a NUL character'
+    accepts: text => !/[\p{Cs}\0\uFFFD]/u.test(text),
+    expects: 'text in UTF-8, without a NUL character'
   }
 } satisfies Record<string, TextFormat>
 

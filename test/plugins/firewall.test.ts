@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
+import { Changes } from '../../src/database/changes.ts'
 import { fingerprintOf } from '../../src/sign-in/fingerprint.ts'
 import { hashPassword } from '../../src/sign-in/passwords.ts'
 import { lifetimes, nameSession, type SessionToken, SessionTokens } from '../../src/sign-in/session-token.ts'
@@ -208,6 +209,14 @@ t.test('a session that was signed out of is over for every copy of its cookie, o
   await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: one } }))
   t.equal((await ask(one)).statusCode, 401)
   t.equal((await ask(another)).statusCode, 200)
+})
+
+t.test('it is over at once, however late the database tells of it', async t => {
+  const deaf = await build(t, { database: { ...database, changes: new Changes() }, routes, environment: { COOKIE_SECRET: secret } })
+  const cookie = await signIn(deaf, { host, email: 'member@museum.test' })
+  t.equal((await ask(cookie, {}, deaf)).statusCode, 200)
+  await deaf.inject({ method: 'POST', url: '/logout', headers: { host, cookie } })
+  t.equal((await ask(cookie, {}, deaf)).statusCode, 401)
 })
 
 t.test('a copy that was renewed before is over with it', async t => {
