@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import fastifyCaching from '@fastify/caching'
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { matchesWeakly } from '../src/etag.ts'
 import { etagSegment } from '../src/store/response-cache.ts'
 
 /**
@@ -26,13 +27,7 @@ function isUnchanged ({ method, headers }: FastifyRequest, reply: FastifyReply):
   const condition = headers['if-none-match']
   if (condition === undefined || reply.statusCode !== 200 || (method !== 'GET' && method !== 'HEAD')) return false
   const etag = reply.getHeader('etag')
-  if (typeof etag !== 'string') return false
-  return condition.trim() === '*' || condition.split(',').some(one => opaque(one) === opaque(etag))
-}
-
-/** Weak comparison (RFC 9110, section 8.8.3.2): W/"1" is "1". */
-function opaque (etag: string): string {
-  return etag.trim().replace(/^W\//, '')
+  return typeof etag === 'string' && matchesWeakly(condition, etag)
 }
 
 export default fp(caching, { name: 'caching', dependencies: ['entities', 'not-found'], fastify: '5.x' })

@@ -8,7 +8,10 @@ import type { RecordKind } from '../../src/records/record-kind.ts'
 import { type AnyRecord, changeRecord, changesOf, createRecord, type Filters, listRecords, missingRecord, readRecord, removeRecord } from '../../src/records/repository.ts'
 import { notAdmin, requireAdmin } from './admission.ts'
 import { assertPreconditions } from './preconditions.ts'
-import { changeHeaders, listPage, listQuery, problem, recordParams } from './record-schemas.ts'
+import { changeHeaders, listPage, listQuery, located, problem, recordParams, tagged } from './record-schemas.ts'
+
+/** Not an empty one: with a slash at its end a list's path is that of the list (product.md, "Routing and errors"). */
+const onePath = '/:id(.+)'
 
 /** In bytes: more than any record has. */
 const bodyLimit = 64 * 1024
@@ -29,7 +32,7 @@ export default async function recordRoutes (app: FastifyInstance, { kind }: Reco
   routes.get('/', {
     prefixTrailingSlash: 'no-slash',
     ...(!kind.open && { onRequest: requireAdmin }),
-    schema: { tags, operationId: `list${several}`, summary: `List ${kind.plural}`, security, querystring: listQuery(kind), response: { 200: listPage(kind), '4xx': problem } }
+    schema: { tags, operationId: `list${several}`, summary: `List ${kind.plural}`, security, querystring: listQuery(kind), response: { 200: tagged(listPage(kind)), '4xx': problem } }
   }, async function list (request, reply) {
     const { sort = 'id', limit = 50, cursor, _locale, ...asked } = request.query
     const after = cursor === undefined ? undefined : readCursor(cursor, sort)
@@ -39,9 +42,9 @@ export default async function recordRoutes (app: FastifyInstance, { kind }: Reco
     return reply.varyOn('Cookie').header('etag', etagOf(JSON.stringify(page))).send(page)
   })
 
-  routes.get('/:id', {
+  routes.get(onePath, {
     ...(!kind.open && { onRequest: requireAdmin }),
-    schema: { tags, operationId: `read${one}`, summary: `Read a ${kind.name}`, security, params, response: { 200: kind.schema, '4xx': problem } }
+    schema: { tags, operationId: `read${one}`, summary: `Read a ${kind.name}`, security, params, response: { 200: tagged(kind.schema), '4xx': problem } }
   }, async function read (request, reply) {
     const { id } = request.params
     const scope = scopeOf(request, {})
@@ -56,17 +59,17 @@ export default async function recordRoutes (app: FastifyInstance, { kind }: Reco
     prefixTrailingSlash: 'no-slash',
     onRequest: requireAdmin,
     bodyLimit,
-    schema: { tags, operationId: `add${one}`, summary: `Add a ${kind.name}`, body: kind.create, response: { 201: kind.schema, '4xx': problem } }
+    schema: { tags, operationId: `add${one}`, summary: `Add a ${kind.name}`, body: kind.create, response: { 201: located(kind.schema), '4xx': problem } }
   }, async function create (request, reply) {
     const record = await createRecord(db, kind, request.body)
     forget(record)
     return reply.code(201).header('location', `${app.prefix}/${record.id}`).header('etag', etagOfRecord(record)).send(record)
   })
 
-  routes.patch('/:id', {
+  routes.patch(onePath, {
     onRequest: requireAdmin,
     bodyLimit,
-    schema: { tags, operationId: `change${one}`, summary: `Change a ${kind.name}`, params, headers: changeHeaders, body: kind.change, response: { 200: kind.schema, '4xx': problem } }
+    schema: { tags, operationId: `change${one}`, summary: `Change a ${kind.name}`, params, headers: changeHeaders, body: kind.change, response: { 200: tagged(kind.schema), '4xx': problem } }
   }, async function change (request, reply) {
     const { id } = request.params
     const change = await changeRecord(db, kind, id, request.body, record => assertPreconditions(request.headers, false, etagOfRecord(record)))
@@ -74,7 +77,7 @@ export default async function recordRoutes (app: FastifyInstance, { kind }: Reco
     return reply.header('etag', etagOfRecord(change.after)).send(change.after)
   })
 
-  routes.delete('/:id', {
+  routes.delete(onePath, {
     onRequest: requireAdmin,
     schema: { tags, operationId: `remove${one}`, summary: `Remove a ${kind.name}`, params, headers: changeHeaders, response: { 204: Type.Null({ description: 'It is removed.' }), '4xx': problem } }
   }, async function remove (request, reply) {

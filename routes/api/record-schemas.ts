@@ -1,4 +1,4 @@
-import { Type, type TProperties } from 'typebox'
+import { Type, type TProperties, type TSchema } from 'typebox'
 import { id } from '../../src/records/fields.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
 
@@ -35,13 +35,29 @@ export function listPage (kind: RecordKind) {
   }, { description: `${kind.plural}, and where there are more.` })
 }
 
-/** What is answered where a request is refused. */
-export const problem = Type.Object({
+const ETag = Type.String({ description: 'Another one for each state: what If-Match and If-None-Match name.' })
+const Location = Type.String({ description: 'The path of what was added.' })
+
+/** An answer with what its headers are. */
+export function tagged<Schema extends TSchema> (schema: Schema) {
+  return { ...schema, headers: { ETag } }
+}
+
+/** The answer to an addition, with what its headers are. */
+export function located<Schema extends TSchema> (schema: Schema) {
+  return { ...schema, headers: { ETag, Location } }
+}
+
+const problemSchema = Type.Object({
   type: Type.String(),
   title: Type.String(),
   status: Type.Integer(),
   detail: Type.String({ description: 'What is wrong, in a sentence.' }),
   errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), { description: 'What is wrong with each field.' }))
-}, {
-  description: 'The request is refused: 400 malformed, 401 not signed in, 403 no admin, 404 no such record, 409 in conflict with other records, 412 not the current state, 413 too long, 415 no JSON, 422 refers to what does not exist.'
 })
+
+/** What is answered where a request is refused. */
+export const problem = {
+  description: 'The request is refused: 400 malformed, 401 not signed in, 403 no admin, 404 no such record, 409 in conflict with other records, 412 not the current state, 413 too long, 415 no JSON, 422 refers to what does not exist.',
+  content: { 'application/problem+json': { schema: problemSchema } }
+}

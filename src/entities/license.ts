@@ -9,10 +9,9 @@ import type { Store } from '../store/store.ts'
 import type { Language } from './language.ts'
 
 /** The right to serve one domain, with the label of its license type (interface specification, "License"). */
-export interface License extends Readonly<Pick<RecordOf<typeof licenses>, 'id' | 'domain' | 'name' | 'protected'>> {
+export interface License extends Readonly<Pick<RecordOf<typeof licenses>, 'id' | 'domain' | 'name' | 'protected' | 'type_id'>> {
   readonly created_at: Date
   readonly updated_at: Date
-  readonly type_id: string | null
   readonly type: string
 }
 

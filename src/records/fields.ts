@@ -1,4 +1,4 @@
-import { Type, type TSchemaOptions } from 'typebox'
+import { Type, type TSchema, type TSchemaOptions } from 'typebox'
 import type { formats } from './formats.ts'
 
 /** Some formats' names are JSON Schema's own; of all of them formats.ts says what they are. */
@@ -48,7 +48,12 @@ export function password (description: string, minLength: number, maxLength: num
 }
 
 export function flag (description: string) {
-  return Type.Boolean({ default: false, description })
+  return Type.Boolean({ description })
+}
+
+/** What the database may lack. */
+export function orNull<Schema extends TSchema> (schema: Schema) {
+  return Type.Union([schema, Type.Null()])
 }
 
 /** A time that the database sets. */

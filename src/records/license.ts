@@ -1,4 +1,4 @@
-import { flag, host, id, ids, line, time } from './fields.ts'
+import { flag, host, id, ids, line, orNull, time } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
 const domain = host('The host that it applies to. Of several licenses with one domain that of the lowest id answers.')
@@ -14,7 +14,9 @@ export const licenses = recordKind({
   table: 'licenses',
   fields: {
     generated: { created_at: time('When it was added.'), updated_at: time('When it was last changed.') },
-    required: { domain, name, type_id: typeId },
+    // One that came past the API may have none: its site is not served.
+    required: { domain, name, type_id: orNull(typeId) },
+    written: { type_id: typeId },
     optional: {
       protected: flag('Whether only admins and users of its groups may enter its site.'),
       language_ids: ids('The ids of the languages of its site, the default first.'),

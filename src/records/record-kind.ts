@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
 import { id } from './fields.ts'
@@ -20,6 +21,8 @@ export interface Filter {
   readonly schema: TSchema
   /** Its column, or a link, whose "other" is compared; default: the column of the filter's name. */
   readonly link?: Link
+  /** Whether capitals make no difference, as in the column's unique index. */
+  readonly ignoresCase?: boolean
 }
 
 export interface Constraint {
@@ -57,6 +60,11 @@ export interface RecordKind {
   readonly storeKey: string | null
   /** Makes columns of the written values that are none. */
   readonly prepare: (values: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>
+  /**
+   * Throws where a record must not be changed so, or removed (null), whoever asks.
+   * @param db the transaction, before it has locked the record
+   */
+  readonly assertAllowed: (db: Kysely<Tables>, id: string, change: Readonly<Record<PropertyKey, unknown>> | null) => Promise<void>
   /** What the API's documentation shows: requests that can be sent, one after the other, where the demonstration records are. */
   readonly examples: { readonly id: string, readonly create: Readonly<Record<string, unknown>>, readonly change: Readonly<Record<string, unknown>> }
 }
@@ -64,12 +72,14 @@ export interface RecordKind {
 /** A record of a kind, as it is read. */
 export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']>
 
-type Defaulted = 'links' | 'constraints' | 'open' | 'storeKey' | 'prepare'
+type Defaulted = 'links' | 'constraints' | 'open' | 'storeKey' | 'prepare' | 'assertAllowed'
 
 interface Definition<Required extends TProperties, Optional extends TProperties, Generated extends TProperties, Secret extends TProperties>
   extends Omit<RecordKind, 'schema' | 'create' | 'change' | Defaulted>, Partial<Pick<RecordKind, Defaulted>> {
   readonly fields: {
     readonly required: Required
+    /** Those of the required that are written otherwise than they are read. */
+    readonly written?: TProperties
     /** Has a default. */
     readonly optional: Optional
     /** Set by the database, beside the id. */
@@ -81,10 +91,9 @@ interface Definition<Required extends TProperties, Optional extends TProperties,
 
 /** Makes a kind of its fields: one schema, from which those of its requests, its columns and its TypeScript type come. */
 export function recordKind<Required extends TProperties, Optional extends TProperties, Generated extends TProperties, Secret extends TProperties> (definition: Definition<Required, Optional, Generated, Secret>) {
-  const { fields: { generated, required, optional, secret }, ...rest } = definition
+  const { fields: { generated, required, written = {}, optional, secret }, ...rest } = definition
   const closed = { additionalProperties: false }
-  const written = { ...required, ...secret }
-  const defaulted = Type.Partial(Type.Object(optional))
+  const needed = { ...required, ...written, ...secret }
   const schema = Type.Object({ id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...generated }, { ...closed, description: `A ${rest.name}.` })
   return {
     links: {},
@@ -92,9 +101,15 @@ export function recordKind<Required extends TProperties, Optional extends TPrope
     open: false,
     storeKey: null,
     prepare: async (values: Readonly<Record<string, unknown>>) => values,
+    assertAllowed: async () => {},
     ...rest,
     schema,
-    create: Type.Object({ ...written, ...defaulted.properties }, { ...closed, examples: [rest.examples.create] }),
-    change: Type.Partial(Type.Object({ ...written, ...optional }), { ...closed, examples: [rest.examples.change] })
+    create: Type.Object({ ...needed, ...withDefaults(optional) }, { ...closed, examples: [rest.examples.create] }),
+    change: Type.Partial(Type.Object({ ...needed, ...optional }), { ...closed, examples: [rest.examples.change] })
   } satisfies RecordKind
+}
+
+/** A flag that is left out is false. */
+function withDefaults (fields: TProperties): TProperties {
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(Type.IsBoolean(schema) ? Type.Boolean({ ...schema, default: false }) : schema)]))
 }

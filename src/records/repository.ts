@@ -47,7 +47,8 @@ export async function listRecords (db: Kysely<Tables>, kind: RecordKind, { filte
 
 /** @param filters what has to hold of it, too */
 export async function readRecord (db: Kysely<Tables>, kind: RecordKind, id: string, filters: Filters = {}): Promise<AnyRecord | undefined> {
-  const [record] = await find(db, kind, id, filters, sql``)
+  const conditions = [sql`${columnOf(kind, 'id')} = ${id}`, ...conditionsOf(kind, filters)]
+  const { rows: [record] } = await sql<AnyRecord>`select ${selectionOf(kind)} from ${sql.table(kind.table)} where ${sql.join(conditions, sql` and `)}`.execute(db)
   return record
 }
 
@@ -55,10 +56,10 @@ export async function readRecord (db: Kysely<Tables>, kind: RecordKind, id: stri
 export async function createRecord (db: Kysely<Tables>, kind: RecordKind, values: Values): Promise<AnyRecord> {
   const { columns, links } = split(kind, await kind.prepare(values))
   return await db.transaction().execute(async transaction => {
-    const { rows } = await sql<{ id: string }>`
+    const { rows: [row] } = await sql<{ id: string }>`
       insert into ${sql.table(kind.table)} (${sql.join(Object.keys(columns).map(name => sql.ref(name)))})
       values (${sql.join(Object.values(columns))}) returning id`.execute(transaction)
-    return await finish(transaction, kind, onlyOf(rows).id, links)
+    return await finish(transaction, kind, kept(row).id, links)
   }).catch((error: unknown) => { throw refusedWrite(kind, error) ?? error })
 }
 
@@ -75,8 +76,7 @@ export interface Change {
 export async function changeRecord (db: Kysely<Tables>, kind: RecordKind, id: string, values: Values, assertCurrent: (record: AnyRecord) => void): Promise<Change> {
   const { columns, links } = split(kind, await kind.prepare(values))
   return await db.transaction().execute(async transaction => {
-    const [before] = await find(transaction, kind, id, {}, sql`for update`)
-    if (before === undefined) throw missingRecord(kind, id)
+    const before = await lock(transaction, kind, id, values)
     assertCurrent(before)
     if (Object.keys(values).length === 0) return { before, after: before }
     // Where only links are changed the row is written as it is: what hears of its changes hears of this one.
@@ -94,8 +94,7 @@ export async function changeRecord (db: Kysely<Tables>, kind: RecordKind, id: st
  */
 export async function removeRecord (db: Kysely<Tables>, kind: RecordKind, id: string, assertCurrent: (record: AnyRecord) => void): Promise<AnyRecord> {
   return await db.transaction().execute(async transaction => {
-    const [before] = await find(transaction, kind, id, {}, sql`for update`)
-    if (before === undefined) throw missingRecord(kind, id)
+    const before = await lock(transaction, kind, id, null)
     assertCurrent(before)
     await sql`delete from ${sql.table(kind.table)} where id = ${id}`.execute(transaction)
     return before
@@ -139,15 +138,23 @@ function isTime ({ schema }: RecordKind, name: string): boolean {
 function conditionsOf (kind: RecordKind, filters: Filters): RawBuilder<unknown>[] {
   return [sql`true`, ...Object.entries(filters).map(([name, value]) => {
     const link = kind.filters[name]?.link
+    if (kind.filters[name]?.ignoresCase === true) return sql`lower(${columnOf(kind, name)}) = lower(${value})`
     if (link === undefined) return sql`${columnOf(kind, name)} = ${value}`
     return sql`exists (select from ${sql.table(link.table)} where ${sql.ref(`${link.table}.${link.own}`)} = ${columnOf(kind, 'id')} and ${sql.ref(`${link.table}.${link.other}`)} = ${value})`
   })]
 }
 
-async function find (db: Kysely<Tables>, kind: RecordKind, id: string, filters: Filters, lock: RawBuilder<unknown>): Promise<AnyRecord[]> {
-  const conditions = [sql`${columnOf(kind, 'id')} = ${id}`, ...conditionsOf(kind, filters)]
-  const { rows } = await sql<AnyRecord>`select ${selectionOf(kind)} from ${sql.table(kind.table)} where ${sql.join(conditions, sql` and `)} ${lock}`.execute(db)
-  return rows
+/**
+ * A record as it is, which nobody else changes until the transaction is over.
+ * @param change what is to become of it; null: it is to be removed
+ */
+async function lock (db: Kysely<Tables>, kind: RecordKind, id: string, change: Values | null): Promise<AnyRecord> {
+  await kind.assertAllowed(db, id, change)
+  // Read after it is locked: a statement that waits for the lock goes on to read links as they were before it waited.
+  await sql`select from ${sql.table(kind.table)} where id = ${id} for update`.execute(db)
+  const record = await readRecord(db, kind, id)
+  if (record === undefined) throw missingRecord(kind, id)
+  return record
 }
 
 function split (kind: RecordKind, values: Values) {
@@ -166,10 +173,10 @@ async function finish (db: Kysely<Tables>, kind: RecordKind, id: string, links: 
     await sql`delete from ${sql.table(link.table)} where ${sql.ref(link.own)} = ${id}`.execute(db)
     await insertLinks(db, link, ids.map((other, position) => ({ own: id, other, position })))
   }
-  return onlyOf(await find(db, kind, id, {}, sql``))
+  return kept(await readRecord(db, kind, id))
 }
 
-function onlyOf<Row> ([row]: readonly Row[]): Row {
+function kept<Row> (row: Row | undefined): Row {
   if (row === undefined) throw new Error('The database did not keep what was written.')
   return row
 }

@@ -1,3 +1,4 @@
+import { ConflictHttpError } from '../errors/http-errors.ts'
 import { longestEmail } from '../sign-in/account.ts'
 import { hashPassword, longestPassword, shortestPassword } from '../sign-in/passwords.ts'
 import { email as emailField, flag, id, ids, password } from './fields.ts'
@@ -20,7 +21,7 @@ export const users = recordKind({
     generated: {}
   },
   links: { group_ids: groups },
-  filters: { email: { schema: email }, group_id: { schema: id('The id of one of their groups.'), link: groups } },
+  filters: { email: { schema: email, ignoresCase: true }, group_id: { schema: id('The id of one of their groups.'), link: groups } },
   knownBy: 'email',
   sorts: ['id', 'email'],
   constraints: {
@@ -31,6 +32,12 @@ export const users = recordKind({
   storeKey: 'id',
   async prepare ({ password, ...values }) {
     return typeof password === 'string' ? { ...values, password_hash: await hashPassword(password) } : values
+  },
+  async assertAllowed (db, id, change) {
+    if (change !== null && change['admin'] !== false) return
+    // All are locked, in one order: of two admins who remove each other at once one stays.
+    const [admin, another] = await db.selectFrom('users').select('id').where('admin', '=', true).orderBy('id').forUpdate().execute()
+    if (admin?.id === id && another === undefined) throw new ConflictHttpError('This user is the only admin: somebody else has to be one first.')
   },
   examples: {
     id: '2',

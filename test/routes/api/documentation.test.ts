@@ -44,6 +44,14 @@ t.test('it has every route of the API', async t => {
   t.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length)
 })
 
+t.test('it says what is told beside a record, in what form a request is refused, and what is the default of an addition alone', async t => {
+  const { '/api/licenses': list, '/api/licenses/{id}': one } = document.paths
+  for (const operation of [list?.['get'], one?.['get'], one?.['patch']]) t.match(operation?.responses, { 200: { headers: { ETag: {} } } })
+  t.match(list?.['post']?.responses, { 201: { headers: { ETag: {}, Location: {} } }, '4XX': { content: { 'application/problem+json': {} } } })
+  t.match(list?.['post']?.requestBody, { content: { 'application/json': { schema: { properties: { protected: { default: false } }, required: ['domain', 'name', 'type_id'] } } } })
+  t.notMatch(JSON.stringify(one), '"default"')
+})
+
 t.test('it is not sent twice', async t => {
   const { headers: { etag } } = await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost' } })
   t.equal((await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost', 'if-none-match': String(etag) } })).statusCode, 304)

@@ -333,6 +333,7 @@ t.test('conditions of every form are held to', async t => {
     [{ 'if-match': '' }, 412],
     [{ 'if-none-match': '"other"' }, 200],
     [{ 'if-none-match': etag }, 412],
+    [{ 'if-none-match': `"other",W/${etag}` }, 412],
     [{ 'if-none-match': '*' }, 412]
   ] as const) {
     t.equal((await ask('PATCH', path, { headers, payload: { name: 'held' } })).statusCode, statusCode, JSON.stringify(headers))
@@ -345,6 +346,46 @@ t.test('of two changes that begin with the same state one is made', async t => {
   const change = (name: string) => ask('PATCH', `platforms/${added.json().id}`, { headers: { 'if-match': String(headers.etag) }, payload: { name } })
   const statuses = (await Promise.all(['one', 'two', 'three', 'four'].map(change))).map(({ statusCode }) => statusCode)
   t.strictSame(statuses.sort(), [200, 412, 412, 412])
+})
+
+t.test('so is one of several that change only to whom a record is linked', async t => {
+  const groups = await Promise.all(['One', 'Two', 'Three', 'Four'].map(name => add('groups', { license_id: license, name })))
+  const { headers, ...added } = await ask('POST', 'users', { payload: { email: 'raced@museum.test', password: 'four doors and an arch' } })
+  const change = (group: string) => ask('PATCH', `users/${added.json().id}`, { headers: { 'if-match': String(headers.etag) }, payload: { group_ids: [group] } })
+  const statuses = (await Promise.all(groups.map(change))).map(({ statusCode }) => statusCode)
+  t.strictSame(statuses.sort(), [200, 412, 412, 412])
+})
+
+t.test('the only admin stays one, and of two who remove each other one stays', async t => {
+  await db.updateTable('users').set({ admin: false }).where('email', '<>', 'admin@museum.test').execute()
+  const { items: [only] } = (await ask('GET', 'users?email=admin%40museum.test')).json()
+  for (const response of [await ask('DELETE', `users/${only.id}`), await ask('PATCH', `users/${only.id}`, { payload: { admin: false } })]) {
+    t.equal(response.statusCode, 409)
+    t.equal(response.json().detail, 'This user is the only admin: somebody else has to be one first.')
+  }
+  t.equal((await ask('PATCH', `users/${only.id}`, { payload: { admin: true, group_ids: [] } })).statusCode, 200)
+  t.equal((await ask('PATCH', 'users/99999', { payload: { admin: false } })).statusCode, 404)
+  const another = await add('users', { email: 'another@museum.test', password: 'four doors and an arch', admin: true })
+  const statuses = (await Promise.all([only.id, another].map(id => ask('PATCH', `users/${id}`, { payload: { admin: false } })))).map(({ statusCode }) => statusCode)
+  t.strictSame(statuses.sort(), [200, 409])
+  await db.updateTable('users').set({ admin: true }).where('id', '=', only.id).execute()
+  app.store.change('users', only.id)
+  t.equal((await ask('DELETE', `users/${another}`)).statusCode, 204)
+})
+
+t.test('an e-mail address is one in whatever capitals, and in one form of Unicode', async t => {
+  const email = 'jos\u00e9@museum.test'
+  await add('users', { email, password: 'four doors and an arch' })
+  t.match((await ask('GET', 'users?email=ADMIN%40Museum.test')).json().items, [{ email: 'admin@museum.test' }])
+  const decomposed = await ask('POST', 'users', { payload: { email: email.normalize('NFD'), password: 'four doors and an arch' } })
+  t.equal(decomposed.statusCode, 400)
+  t.equal(decomposed.json().detail, 'email must be an e-mail address, in Unicode\'s normal form C.')
+})
+
+t.test('a license that came without a type is told so', async t => {
+  const id = await addLicense(database, { domain: 'typeless.test', type: null })
+  t.equal((await ask('GET', `licenses/${id}`)).json().type_id, null)
+  t.equal((await ask('PATCH', `licenses/${id}`, { payload: { type_id: null } })).statusCode, 400)
 })
 
 t.test('what there can be one of is not added twice, nor changed to be the second', async t => {
@@ -406,6 +447,9 @@ t.test('records that are not there are not found', async t => {
 t.test('paths and methods that are none of the API\'s are told so as anywhere', async t => {
   t.equal((await ask('GET', 'nothing')).json().detail, 'No route found for "GET /api/nothing"')
   t.equal((await ask('GET', 'museums/1/2')).json().detail, 'No route found for "GET /api/museums/1/2"')
+  const slashed = await ask('GET', 'museums/?limit=1')
+  t.strictSame([slashed.statusCode, slashed.headers.location], [301, 'http://museum.test/api/museums?limit=1'])
+  t.equal((await ask('PATCH', 'museums/', { payload: {} })).json().detail, 'No route found for "PATCH /api/museums/"')
   t.equal((await ask('PUT', 'museums/1')).json().detail, 'No route found for "PUT /api/museums/1": Method Not Allowed (Allow: GET, PATCH, DELETE)')
 })
 
