@@ -46,7 +46,8 @@ export function readWords<const Options extends NonNullable<ParseArgsConfig['opt
     try {
       return parseArgs({ args: words, options, allowPositionals: true })
     } catch (error) {
-      throw new UsageError(reasonOf(error), { cause: error })
+      // What parseArgs says besides is about words that begin with a dash and are none of an option.
+      throw new UsageError(reasonOf(error).replace(/\. To specify a positional .*/, '.'), { cause: error })
     }
   }
 }

@@ -1,21 +1,22 @@
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { Writable } from 'node:stream'
-import { longestPassword, shortestPassword } from '../sign-in/passwords.ts'
+import { Type } from 'typebox'
+import { users } from '../records/user.ts'
 import { CommandError, type Terminal } from './command.ts'
+import { readFields } from './record-fields.ts'
+
+const schema = Type.Pick(users.create, ['password'])
 
 /**
  * A password from a prompt that shows nothing, asked twice, or the first line of what is piped in: never a word of
  * the command, which others on the machine could see and the shell remembers.
+ * @returns it as a field of a user
  * @throws {CommandError}
  */
-export async function readPassword (terminal: Terminal): Promise<string> {
+export async function readPassword (terminal: Terminal): Promise<Record<string, unknown>> {
   const isTerminal = 'isTTY' in terminal.input && terminal.input.isTTY
-  const password = isTerminal ? await askTwice(terminal) : firstLine(await text(terminal.input))
-  const { length } = [...password]
-  if (length < shortestPassword) throw new CommandError(`A password has ${shortestPassword} characters or more.`)
-  if (length > longestPassword) throw new CommandError(`A password has ${longestPassword} characters at most.`)
-  return password
+  return readFields(schema, { password: isTerminal ? await askTwice(terminal) : firstLine(await text(terminal.input)) })
 }
 
 function firstLine (text: string): string {

@@ -9,7 +9,7 @@ import { withDatabase } from './with-database.ts'
 export function recordChange (kind: RecordKind): Command {
   // A password is no word of a command, which others on the machine could see: "user password" asks for it.
   const fields = Object.keys(kind.change.properties).filter(field => field in kind.schema.properties)
-  const schema = Type.Partial(Type.Pick(kind.schema, fields))
+  const schema = Type.Pick(kind.change, fields)
   return {
     usage: `${wordOf(kind)} change <${kind.knownBy}|id> [options]`,
     summary: `Changes a ${kind.name}.`,

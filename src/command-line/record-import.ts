@@ -10,20 +10,22 @@ import { reasonOf } from '../start-error.ts'
 import { type Command, CommandError, readWords, type Terminal, UsageError } from './command.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { wordOf } from './record-fields.ts'
+import { writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 export function recordImport (kind: RecordKind): Command {
   return {
-    usage: `${wordOf(kind)} import <file> [--format <format>]`,
+    usage: `${wordOf(kind)} import <file> [--format <format>] [--json]`,
     summary: `Adds many ${kind.plural}, all or none.`,
     details: `The file has a record a line: NDJSON, or CSV under a line with the names of the fields, where an empty cell is a
 field that is left out, and lists have commas between their items. A "-" is what is piped in.
 
 Fields: ${Object.keys(kind.create.properties).join(', ')}
 
---format <format>  ${importFormats.join(' or ')}; default: what the file's name ends with`,
+--format <format>  ${importFormats.join(' or ')}; default: what the file's name ends with
+--json             shows how many, the seconds and the megabytes of memory that it took as a line of JSON`,
     async run (words, terminal) {
-      const { values, operands: [file = ''] } = readWords(words, ['file'], { format: { type: 'string' } })
+      const { values, operands: [file = ''] } = readWords(words, ['file'], { format: { type: 'string' }, json: { type: 'boolean', default: false } })
       const stated = values.format ?? extname(file).slice(1)
       const format = importFormats.find(format => format === stated)
       if (format === undefined) throw new UsageError(`--format must be ${importFormats.join(' or ')}.`)
@@ -35,7 +37,8 @@ Fields: ${Object.keys(kind.create.properties).join(', ')}
       try {
         const added = await withDatabase(terminal, async ({ db }) => await importRecords(db, kind, readRows(counted, kind, format), rows => bar.show(size && bytes / size, rows, kind.plural)))
         bar.clear()
-        terminal.output.write(`Added ${added.toLocaleString('en')} ${kind.plural} in ${((performance.now() - begun) / 1000).toFixed(1)} s, with ${peakMemory()} MB of memory.\n`)
+        const [seconds, memory] = [((performance.now() - begun) / 1000).toFixed(1), peakMemory()]
+        writeOutcome(terminal, `Added ${added.toLocaleString('en')} ${kind.plural} in ${seconds} s, with ${memory} MB of memory.`, { added, seconds: Number(seconds), memory }, values.json)
       } catch (error) {
         bar.clear()
         throw error instanceof ImportRefusedError ? new CommandError(describe(file, error), { cause: error }) : error

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { RecordKind } from '../records/record-kind.ts'
 import { listRecords, type Page } from '../records/repository.ts'
-import { type Command, CommandError, readWords } from './command.ts'
+import { type Command, readWords, UsageError } from './command.ts'
 import { describeFields, optionsOf, readFields, wordOf } from './record-fields.ts'
-import { writeRecords } from './record-output.ts'
+import { writeRows } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 /** How many are read at once. */
@@ -22,8 +22,8 @@ export function recordList (kind: RecordKind): Command {
 --json          a line of JSON for each`,
     async run (words, terminal) {
       const { values: { sort = 'id', limit, json, ...options } } = readWords(words, [], { ...optionsOf(fields), sort: { type: 'string' }, limit: { type: 'string' }, json: { type: 'boolean', default: false } })
-      if (typeof sort !== 'string' || !orders.includes(sort)) throw new CommandError(`--sort must be one of ${orders.join(', ')}.`)
-      if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(String(limit))) throw new CommandError('--limit must be a whole number from 1.')
+      if (typeof sort !== 'string' || !orders.includes(sort)) throw new UsageError(`--sort must be one of ${orders.join(', ')}.`)
+      if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(String(limit))) throw new UsageError('--limit must be a whole number from 1.')
       const asked = readFields(filters, options)
       await withDatabase(terminal, async ({ db }) => {
         let left = limit === undefined ? Infinity : Number(limit)
@@ -32,7 +32,7 @@ export function recordList (kind: RecordKind): Command {
           const heading = page === undefined
           page = await listRecords(db, kind, { filters: asked, sort, after: page?.next ?? undefined, limit: Math.min(pageSize, left) })
           left -= page.records.length
-          writeRecords(terminal, kind, page.records, { json: json === true, heading })
+          writeRows(terminal, Object.keys(kind.schema.properties), page.records, { json: json === true, heading })
         } while (page.next !== null && left > 0)
       })
     }

@@ -1,13 +1,11 @@
-import type { RecordKind } from '../records/record-kind.ts'
 import type { AnyRecord } from '../records/repository.ts'
 import type { Terminal } from './command.ts'
 import { renderTable } from './table.ts'
 
-/** Records for a person, as a table with the fields' names above; or for a program, each a line of JSON. */
-export function writeRecords ({ output }: Terminal, kind: RecordKind, records: readonly AnyRecord[], { json, heading }: { json: boolean, heading: boolean }): void {
+/** Rows for a person, as a table with the fields' names above; or for a program, each a line of JSON. */
+export function writeRows<Field extends string> ({ output }: Terminal, fields: readonly Field[], records: readonly Readonly<Record<Field, unknown>>[], { json, heading }: { json: boolean, heading: boolean }): void {
   if (json) output.write(records.map(record => `${JSON.stringify(record)}\n`).join(''))
   else {
-    const fields = Object.keys(kind.schema.properties)
     const [names = '', ...rows] = renderTable([fields, ...records.map(record => fields.map(field => cellOf(record[field])))]).split(/(?<=\n)/)
     output.write(`${heading ? names : ''}${rows.join('')}`)
   }
@@ -16,6 +14,11 @@ export function writeRecords ({ output }: Terminal, kind: RecordKind, records: r
 /** One record for a person, a field a line; or for a program, as a line of JSON. */
 export function writeRecord ({ output }: Terminal, record: AnyRecord, json: boolean): void {
   output.write(json ? `${JSON.stringify(record)}\n` : renderTable(Object.entries(record).map(([field, value]) => [field, cellOf(value)])))
+}
+
+/** What was done: a sentence for a person, or for a program a line of JSON. */
+export function writeOutcome ({ output }: Terminal, sentence: string, outcome: object, json: boolean): void {
+  output.write(`${json ? JSON.stringify(outcome) : sentence}\n`)
 }
 
 function cellOf (value: unknown): string {

@@ -2,21 +2,21 @@ import type { RecordKind } from '../records/record-kind.ts'
 import { removeRecord } from '../records/repository.ts'
 import { type Command, readWords } from './command.ts'
 import { findRecord, unlessRefused, wordOf } from './record-fields.ts'
+import { writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 export function recordRemove (kind: RecordKind): Command {
   return {
-    usage: `${wordOf(kind)} remove <${kind.knownBy}|id>`,
+    usage: `${wordOf(kind)} remove <${kind.knownBy}|id> [--json]`,
     summary: `Removes a ${kind.name}, and what belongs to it alone.`,
-    details: '',
+    details: '--json  shows what was removed as a line of JSON',
     async run (words, terminal) {
-      const { operands: [word = ''] } = readWords(words, [`${kind.knownBy}|id`], {})
-      const { id } = await withDatabase(terminal, async ({ db }) => {
-        const record = await findRecord(db, kind, word)
-        await unlessRefused(() => removeRecord(db, kind, record.id, () => {}))
-        return record
+      const { values: { json }, operands: [word = ''] } = readWords(words, [`${kind.knownBy}|id`], { json: { type: 'boolean', default: false } })
+      const removed = await withDatabase(terminal, async ({ db }) => {
+        const { id } = await findRecord(db, kind, word)
+        return await unlessRefused(() => removeRecord(db, kind, id, () => {}))
       })
-      terminal.output.write(`Removed the ${kind.name} ${id}.\n`)
+      writeOutcome(terminal, `Removed the ${kind.name} ${removed.id}.`, removed, json)
     }
   }
 }

@@ -9,8 +9,9 @@ const program = 'npm run portico --'
  * Runs the command that the words name, or shows the help.
  * @returns the exit code: 0, 1 where it failed, 2 where it was mistyped
  */
-export async function run (words: string[], terminal: Terminal): Promise<number> {
-  const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h') || words[0] === 'help'
+export async function run (typed: string[], terminal: Terminal): Promise<number> {
+  const words = typed[0] === 'help' ? typed.slice(1) : typed
+  const asksForHelp = words.length === 0 || words !== typed || words.includes('--help') || words.includes('-h')
   const command = commands.find(command => nameOf(command).every((word, index) => words[index] === word))
   if (asksForHelp) {
     terminal.output.write(command === undefined ? overview(words) : helpOf(command))
@@ -44,5 +45,5 @@ function overview ([first]: string[]): string {
 }
 
 function helpOf ({ usage, summary, details }: Command): string {
-  return `Usage: ${program} ${usage}\n\n${summary}\n${details === '' ? '' : `\n${details}\n`}`
+  return `Usage: ${program} ${usage}\n\n${summary}\n\n${details}\n`
 }

@@ -1,14 +1,15 @@
 import { seed as seedDatabase } from '../database/migrate.ts'
 import { type Command, readWords } from './command.ts'
+import { writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 export const seed: Command = {
-  usage: 'seed',
+  usage: 'seed [--json]',
   summary: 'Adds the demonstration records, once in a database\'s life, as the first start of an embedded one does.',
-  details: '',
+  details: '--json  says so as a line of JSON',
   async run (words, terminal) {
-    readWords(words, [], {})
+    const { values: { json } } = readWords(words, [], { json: { type: 'boolean', default: false } })
     await withDatabase(terminal, async ({ db }) => await seedDatabase(db))
-    terminal.output.write('The demonstration records were added, now or before.\n')
+    writeOutcome(terminal, 'The demonstration records were added, now or before.', { seeded: true }, json)
   }
 }

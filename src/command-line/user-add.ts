@@ -1,38 +1,41 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import { findAccount, isEmail } from '../sign-in/account.ts'
-import { hashPassword, shortestPassword } from '../sign-in/passwords.ts'
+import { formats } from '../records/formats.ts'
+import { createRecord } from '../records/repository.ts'
+import { users } from '../records/user.ts'
+import { findAccount } from '../sign-in/account.ts'
+import { shortestPassword } from '../sign-in/passwords.ts'
 import { type Command, CommandError, readWords } from './command.ts'
 import { readPassword } from './password-input.ts'
+import { unlessRefused } from './record-fields.ts'
+import { writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 export const userAdd: Command = {
-  usage: 'user add <email> [--admin] [--group <group>]... [--license <domain>]',
+  usage: 'user add <email> [--admin] [--group <group>]... [--license <domain>] [--json]',
   summary: 'Adds somebody who can sign in.',
-  details: `--admin             lets them into every protected site
+  details: `--admin             lets them into every protected site, and change every record
 --group <group>     a group's name or id, that they belong to; it lets them into its license's site
 --license <domain>  whose groups are meant, where several licenses have one of that name
+--json              shows the user as a line of JSON
 
 The password, of ${shortestPassword} characters or more, is asked for, or piped in: user add a@b.example < file`,
   async run (words, terminal) {
     const { values, operands: [email = ''] } = readWords(words, ['email'], {
       admin: { type: 'boolean', default: false },
       group: { type: 'string', multiple: true, default: [] },
-      license: { type: 'string' }
+      license: { type: 'string' },
+      json: { type: 'boolean', default: false }
     })
-    if (!isEmail(email)) throw new CommandError(`"${email}" is no e-mail address.`)
-    await withDatabase(terminal, async ({ db }) => {
+    if (!formats.email.accepts(email)) throw new CommandError(`"${email}" is no e-mail address.`)
+    const added = await withDatabase(terminal, async ({ db }) => {
       if (await findAccount(db, email) !== undefined) throw new CommandError(`There is a user ${email} already.`)
       const groups = new Set<string>()
       for (const group of values.group) groups.add(await findGroup(db, group, values.license))
-      const user = { email, admin: values.admin, password_hash: await hashPassword(await readPassword(terminal)) }
-      await db.transaction().execute(async transaction => {
-        const { id } = await transaction.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow()
-        const memberships = Array.from(groups, group => ({ user_id: id, group_id: group }))
-        if (memberships.length > 0) await transaction.insertInto('user_groups').values(memberships).execute()
-      })
+      const password = await readPassword(terminal)
+      return await unlessRefused(() => createRecord(db, users, { email, ...password, admin: values.admin, group_ids: [...groups] }))
     })
-    terminal.output.write(`Added ${email}.\n`)
+    writeOutcome(terminal, `Added ${email}.`, added, values.json)
   }
 }
 

@@ -1,21 +1,25 @@
-import { findAccount } from '../sign-in/account.ts'
-import { hashPassword, shortestPassword } from '../sign-in/passwords.ts'
-import { type Command, CommandError, readWords } from './command.ts'
+import { users } from '../records/user.ts'
+import { changeRecord } from '../records/repository.ts'
+import { shortestPassword } from '../sign-in/passwords.ts'
+import { type Command, readWords } from './command.ts'
 import { readPassword } from './password-input.ts'
+import { findRecord, unlessRefused } from './record-fields.ts'
+import { writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 export const userPassword: Command = {
-  usage: 'user password <email>',
+  usage: 'user password <email|id> [--json]',
   summary: 'Changes a password, which ends all of the user\'s sessions.',
-  details: `The password, of ${shortestPassword} characters or more, is asked for, or piped in: user password a@b.example < file`,
+  details: `--json  shows the user as a line of JSON
+
+The password, of ${shortestPassword} characters or more, is asked for, or piped in: user password a@b.example < file`,
   async run (words, terminal) {
-    const { operands: [email = ''] } = readWords(words, ['email'], {})
-    await withDatabase(terminal, async ({ db }) => {
-      const account = await findAccount(db, email)
-      if (account === undefined) throw new CommandError(`There is no user ${email}.`)
-      const passwordHash = await hashPassword(await readPassword(terminal))
-      await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', account.id).execute()
+    const { values: { json }, operands: [word = ''] } = readWords(words, ['email|id'], { json: { type: 'boolean', default: false } })
+    const { after } = await withDatabase(terminal, async ({ db }) => {
+      const { id } = await findRecord(db, users, word)
+      const password = await readPassword(terminal)
+      return await unlessRefused(() => changeRecord(db, users, id, password, () => {}))
     })
-    terminal.output.write(`Changed the password of ${email}.\n`)
+    writeOutcome(terminal, `Changed the password of ${after['email']}.`, after, json)
   }
 }

@@ -49,18 +49,33 @@ async function * readCsv (input: Readable, kind: RecordKind): AsyncIterable<Impo
   const skipped: ImportRow[] = []
   const parser = parse({
     bom: true,
-    columns: true,
+    columns: names => {
+      const twice = names.find((name: string, index: number) => names.indexOf(name) !== index)
+      if (twice !== undefined) skipped.push({ line: 1, value: undefined, problem: `names ${JSON.stringify(twice)} twice` })
+      return names
+    },
     info: true,
     skip_empty_lines: true,
     skip_records_with_error: true,
     on_skip: error => { skipped.push({ line: Number(error?.['lines']), value: undefined, problem: `is no CSV: ${error?.message}` }) }
   })
   // What goes wrong with the one is thrown by the other.
-  const records: AsyncIterable<CsvRow> = pipeline(input, parser, () => {})
+  const records: AsyncIterable<CsvRow> = pipeline(input, withLineFeeds, parser, () => {})
   for await (const { record, info } of records) {
     yield * skipped.splice(0)
     const cells = Object.entries(record).filter(([, cell]) => cell !== '')
     yield { line: info.lines, value: Object.fromEntries(cells.map(([field, cell]) => [field, fromText(kind.create, field, cell)])), problem: undefined }
   }
   yield * skipped
+}
+
+/** Lines that end with a line feed alone: of two characters the parser makes two lines where they are within quotes. */
+async function * withLineFeeds (input: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let held = ''
+  for await (const chunk of input) {
+    const bytes = held + chunk.toString('latin1')
+    held = bytes.endsWith('\r') ? '\r' : ''
+    yield Buffer.from(bytes.slice(0, bytes.length - held.length).replaceAll('\r\n', '\n'), 'latin1')
+  }
+  yield Buffer.from(held, 'latin1')
 }

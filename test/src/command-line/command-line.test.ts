@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
+import { openSync } from 'node:fs'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +19,8 @@ const other = await addLicense(database, { domain: 'other.test', protected: true
 const [staff, friends] = await database.db.insertInto('groups').values([
   { license_id: license, name: 'Curators' }, { license_id: license, name: 'Friends' }, { license_id: other, name: 'Friends' }
 ]).returning('id').execute()
+
+const program = fileURLToPath(new URL('../../../src/command-line/portico.js', import.meta.url))
 
 /** Runs a command in this process, on the test's database. */
 async function type (words: string, input: Readable = Readable.from([])) {
@@ -54,9 +57,13 @@ for (const words of ['', 'help', '--help', '-h', 'frob --help']) {
     t.equal(code, 0)
     t.equal(errors, '')
     t.match(output, /^Usage: npm run portico -- <command>\n\n {2}user add <email>/)
-    for (const command of ['user list', 'user password <email>', 'user remove <email>']) t.match(output, `\n  ${command} `)
+    for (const command of ['user list', 'user password <email|id>', 'user remove <email|id>']) t.match(output, `\n  ${command} `)
   })
 }
+
+t.test('"help" before a command is as "--help" after it', async t => {
+  t.strictSame(await type('help user add'), await type('user add --help'))
+})
 
 t.test('"user --help" lists the commands of users', async t => {
   t.match((await type('user --help')).output, /\n {2}user add .*\n {2}user list/)
@@ -76,12 +83,12 @@ const mistyped: Record<string, RegExp> = {
   'frob add': /^portico: "frob add" is no command\./,
   'user add': /^portico: <email> is missing\. npm run portico -- user add --help shows how\.\n$/,
   'user add a@b c@d': /^portico: "c@d" is one word too many\./,
-  'user add a@b --frob': /^portico: Unknown option '--frob'/,
+  'user add a@b --frob': /^portico: Unknown option '--frob'\. npm run/,
   'user add a@b --password secret': /^portico: Unknown option '--password'/,
   'user add a@b --group': /^portico: Option '--group <value>' argument missing/,
   'user list a@b': /^portico: "a@b" is one word too many\./,
-  'user remove': /^portico: <email> is missing\./,
-  'user password': /^portico: <email> is missing\./
+  'user remove': /^portico: <email\|id> is missing\./,
+  'user password': /^portico: <email\|id> is missing\./
 }
 
 for (const [words, errors] of Object.entries(mistyped)) {
@@ -127,16 +134,19 @@ t.test('an admin, groups by name and by id, and groups of one name by their lice
 const refused: [words: string, input: string, errors: string][] = [
   ['user add nobody', 'a long password', '"nobody" is no e-mail address.'],
   [`user add ${'a'.repeat(254)}@b`, 'a long password', 'is no e-mail address.'],
-  ['user add a@b', 'short', 'A password has 8 characters or more.'],
-  ['user add a@b', '', 'A password has 8 characters or more.'],
-  ['user add a@b', '\u{1f5dd}'.repeat(7), 'A password has 8 characters or more.'],
-  ['user add a@b', 'x'.repeat(1025), 'A password has 1024 characters at most.'],
+  ['user add a@b', 'short', 'password must have 8 characters or more.'],
+  ['user add a@b', '', 'password must have 8 characters or more.'],
+  ['user add a@b', 'no text\u{fffd}', 'password must be text in UTF-8'],
+  ['user add a@b', 'zero\0zero', 'without a NUL character.'],
+  ['user add jose\u0301@b', 'a long password', 'is no e-mail address.'],
+  ['user add a@b', '\u{1f5dd}'.repeat(7), 'password must have 8 characters or more.'],
+  ['user add a@b', 'x'.repeat(1025), 'password must have 1024 characters at most.'],
   ['user add a@b --group Nobodys', 'a long password', 'There is no group "Nobodys".'],
   ['user add a@b --group Curators --license other.test', 'a long password', 'There is no group "Curators" of a license for "other.test".'],
   ['user add a@b --group 99999999999999999999', 'a long password', 'There is no group "99999999999999999999".'],
   ['user add a@b --group Friends', 'a long password', 'Friends of'],
-  ['user password nobody@museum.test', 'a long password', 'There is no user nobody@museum.test.'],
-  ['user remove nobody@museum.test', '', 'There is no user nobody@museum.test.']
+  ['user password nobody@museum.test', 'a long password', 'There is no user "nobody@museum.test".'],
+  ['user remove nobody@museum.test', '', 'There is no user "nobody@museum.test".']
 ]
 
 for (const [words, input, errors] of refused) {
@@ -167,7 +177,7 @@ t.test('a changed password ends the sessions of its user, who signs in with the 
   const cookie = await signIn(app, { host: 'museum.test', email: 'changed@museum.test' })
   t.equal(await ask(cookie), 200)
   await heardOf(database, async () => {
-    t.equal((await type('user password CHANGED@museum.test', piped('another password'))).output, 'Changed the password of CHANGED@museum.test.\n')
+    t.equal((await type('user password CHANGED@museum.test', piped('another password'))).output, 'Changed the password of changed@museum.test.\n')
   })
   await t.rejects(signIn(app, { host: 'museum.test', email: 'changed@museum.test', password: testPassword }))
   t.equal(await ask(cookie), 401)
@@ -175,9 +185,26 @@ t.test('a changed password ends the sessions of its user, who signs in with the 
 })
 
 t.test('a removed user is gone', async t => {
-  await addUser(database, { email: 'gone@museum.test', licenses: [license] })
-  t.strictSame(await type('user remove GONE@museum.test'), { code: 0, output: 'Removed GONE@museum.test.\n', errors: '' })
+  const id = await addUser(database, { email: 'gone@museum.test', licenses: [license] })
+  t.strictSame(await type('user remove GONE@museum.test'), { code: 0, output: `Removed the user ${id}.\n`, errors: '' })
   t.equal(await findUser('gone@museum.test'), undefined)
+})
+
+t.test('programs are told as JSON what became of a user', async t => {
+  const user = { email: 'json@museum.test', admin: true, group_ids: [staff?.id] }
+  for (const [words, password] of [['add json@museum.test --admin --group Curators', 'a long password'], ['password json@museum.test', 'another password'], ['remove json@museum.test', '']] as const) {
+    t.match(JSON.parse((await type(`user ${words} --json`, piped(password))).output), user, words)
+  }
+})
+
+t.test('the only admin is not removed, nor made another', async t => {
+  const { db } = database
+  const admins = await db.updateTable('users').set({ admin: false }).where('admin', '=', true).returning('id').execute()
+  await addUser(database, { email: 'only@museum.test', admin: true })
+  for (const words of ['user remove only@museum.test', 'user change only@museum.test --admin false']) {
+    t.strictSame(await type(words), { code: 1, output: '', errors: 'portico: This user is the only admin: somebody else has to be one first.\n' })
+  }
+  for (const { id } of admins) await db.updateTable('users').set({ admin: true }).where('id', '=', id).execute()
 })
 
 t.test('at a terminal the password is asked for twice, and never shown', async t => {
@@ -204,12 +231,19 @@ for (const [what, keys, error] of [
   })
 }
 
+t.test('whoever reads may stop before the end, and a full disk is told of', async t => {
+  const start = (output: StdioOptions) => spawn(process.execPath, [...process.execArgv, program, '--help'], { stdio: output })
+  const [cut, full] = [start(['ignore', 'pipe', 'pipe']), start(['ignore', openSync('/dev/full', 'w'), 'pipe'])]
+  cut.stdout?.destroy()
+  const ends = [cut, full].map(async child => [await text(child.stderr ?? Readable.from([])), (await once(child, 'close'))[0]])
+  t.match(await Promise.all(ends), [['', 0], [/^portico: The output cannot be written: ENOSPC/, 1]])
+})
+
 t.test('as a process of its own it uses the database of the configuration, unless another process has it open', async t => {
-  const file = fileURLToPath(new URL('../../../src/command-line/portico.js', import.meta.url))
   const folder = makeEmbeddedFolder(t)
   const start = async (...words: string[]) => {
     const env = { ...process.env, DATA_DIR: folder, DATABASE_URL: '' }
-    const child = spawn(process.execPath, [...process.execArgv, file, ...words], { env, cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [...process.execArgv, program, ...words], { env, cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] })
     child.stdin.end('a long password\n')
     const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     return { code, output, errors }

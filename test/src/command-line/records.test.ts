@@ -73,6 +73,8 @@ for (const [name, columns, add, known, change, changed] of [
     t.match((await type([name, 'change', added.id, ...change])).output, new RegExp(`^id +${added.id}\n`))
     t.strictSame(await type([name, 'remove', added.id]), { code: 0, output: `Removed the ${name.replace('-', ' ')} ${added.id}.\n`, errors: '' })
     t.strictSame(await type([name, 'show', added.id]), { code: 1, output: '', errors: `portico: There is no ${name.replace('-', ' ')} "${added.id}".\n` })
+    const [another] = await json([name, 'add', ...add])
+    t.strictSame(await json([name, 'remove', known]), [another])
   })
 }
 
@@ -107,8 +109,8 @@ for (const [words, code, errors] of [
   ['license-type remove demonstration', 1, 'This license type is still in use: licenses refer to it.'],
   ['language add --code en --name English', 1, 'There is a language with this code already.'],
   ['group show Staff', 1, 'There are several groups "Staff": give an id, as 1 or 2.'],
-  ['museum list --limit 0', 1, '--limit must be a whole number from 1.'],
-  ['museum list --sort colour', 1, '--sort must be one of id, -id, name, -name.'],
+  ['museum list --limit 0', 2, '--limit must be a whole number from 1. npm run portico -- museum list --help shows how.'],
+  ['museum list --sort colour', 2, '--sort must be one of id, -id, name, -name. npm run portico -- museum list --help shows how.'],
   ['museum list --license-id x', 1, 'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text.']
 ] as const) {
   t.test(`"${words}" says in one line what is wrong with it`, async t => {
@@ -199,6 +201,21 @@ t.test('so are those of a CSV that is none', async t => {
   for (const line of [3, 4, 5]) t.match(errors, new RegExp(`\n {2}line ${line}: The line is no CSV: `))
 })
 
+t.test('lines of a CSV are counted as an editor does, whichever system wrote it', async t => {
+  for (const end of ['\n', '\r\n']) {
+    const path = file('quoted.csv', ['code,name', 'it,"Ita', 'liano"', 'few', '"nl",Nederlands', 'XX,Wrong', ''].join(end))
+    const { errors } = await type(['language', 'import', path])
+    for (const line of [3, 4, 6]) t.match(errors, `\n  line ${line}: `)
+    t.notMatch(errors, /line [57]/)
+  }
+  const split = await type('language import - --format csv', { input: Readable.from([Buffer.from('code,name\r'), Buffer.from('\nit,Italiano\r\nXX,Wrong\r')]) })
+  t.match(split.errors, 'a line is bad.\n  line 3: ')
+})
+
+t.test('a CSV that names a field twice is refused', async t => {
+  t.match((await type(['language', 'import', file('columns.csv', 'code,name,name', 'it,Italiano,Lingua')])).errors, 'a line is bad.\n  line 1: The line names "name" twice.\n')
+})
+
 t.test('a line that is there already, or twice in the file, is bad', async t => {
   const path = file('twice.csv', 'code,name', 'en,English', 'sv,Svenska', 'sv,Svenska')
   const { errors } = await type(['language', 'import', path])
@@ -221,6 +238,7 @@ t.test('an import may be empty, or be piped in', async t => {
   t.match((await type(['platform', 'import', file('empty.ndjson')])).output, /^Added 0 platforms /)
   t.match((await type('platform import - --format ndjson', { input: Readable.from(['{"name":"pi', 'ped"}\r\n']) })).output, /^Added 1 platforms /)
   t.match(await json('platform show piped'), [{ name: 'piped' }])
+  t.match(await json(['platform', 'import', file('empty.ndjson')]), [{ added: 0, seconds: Number, memory: Number }])
 })
 
 t.test('somebody at a terminal sees how far an import is', async t => {
@@ -261,8 +279,10 @@ t.test('a file that breaks off while it is read adds nothing', async t => {
 t.test('"migrate" lists what was applied when, and "seed" adds nothing twice', async t => {
   const { output } = await type('migrate')
   t.match(output, /^0001-records +\d{4}-\d\d-\d\dT[\d:.]+Z\n0002-/)
+  t.match((await json('migrate'))[0], { name: '0001-records', timestamp: /^\d{4}-/ })
   const before = await json('license list')
   t.equal((await type('seed')).code, 0)
+  t.strictSame(await json('seed'), [{ seeded: true }])
   t.strictSame(await json('license list'), before)
 })
 
@@ -276,7 +296,7 @@ t.test('"routes" lists the routes without any database', async t => {
   })
   t.equal(code, 0)
   t.match(output, /^GET +\/$/m)
-  t.match(output, /^PATCH +\/api\/licenses\/:id$/m)
+  t.match(output, /^PATCH +\/api\/licenses\/:id\(\.\+\)$/m)
 })
 
 t.test('where another process has the embedded database open a command says so in one line', async t => {
