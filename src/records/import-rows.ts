@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import { pipeline, type Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { fromText } from './from-text.ts'
@@ -24,11 +23,22 @@ export function readRows (input: Readable, kind: RecordKind, format: ImportForma
 /** A JSON value a line; blank lines are none. */
 async function * readLines (input: Readable): AsyncIterable<ImportRow> {
   let line = 0
-  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+  for await (const text of linesOf(input)) {
     line++
     if (text.trim() === '') continue
     yield { line, ...parseLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) }
   }
+}
+
+/** Text between line feeds: readline, too, ends lines at characters that JSON has within its strings. */
+async function * linesOf (input: Readable): AsyncIterable<string> {
+  let rest = ''
+  for await (const chunk of input.setEncoding('utf8')) {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.splice(-1).join('')
+    yield * lines
+  }
+  yield rest
 }
 
 function parseLine (text: string) {

@@ -212,6 +212,11 @@ t.test('lines of a CSV are counted as an editor does, whichever system wrote it'
   t.match(split.errors, 'a line is bad.\n  line 3: ')
 })
 
+t.test('a line of NDJSON ends with a line feed alone', async t => {
+  const { errors } = await type('language import - --format ndjson', { input: Readable.from(['{"code":"it","name":"a\u2028b"}\r\n{"code":"nl",\r"name":"Nederlands"}\n{}']) })
+  t.match(errors, / 2 lines are bad\.\n {2}line 1: name must be one line of text, [^\n]*\n {2}line 3: code is missing/)
+})
+
 t.test('a CSV that names a field twice is refused', async t => {
   t.match((await type(['language', 'import', file('columns.csv', 'code,name,name', 'it,Italiano,Lingua')])).errors, 'a line is bad.\n  line 1: The line names "name" twice.\n')
 })
