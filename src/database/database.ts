@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { reasonOf, StartError } from '../start-error.ts'
+import { Availability } from './availability.ts'
 import { Changes } from './changes.ts'
 import { openEmbedded } from './embedded.ts'
 import { Listener } from './listener.ts'
@@ -13,6 +14,8 @@ export interface Database {
   db: Kysely<Tables>
   queries: QueryEvents
   changes: Changes
+  /** Whether it can be asked now, and its changes are heard: for what says that the server is ready. */
+  availability: Availability
   close: () => Promise<void>
 }
 
@@ -67,6 +70,7 @@ export function assemble (pool: pg.Pool, changes: Changes, closeRest: () => Prom
     db,
     queries,
     changes,
+    availability: new Availability(changes),
     async close () {
       await db.destroy()
       await closeRest()
