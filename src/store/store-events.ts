@@ -6,6 +6,8 @@ export type ReadOutcome = 'hit' | 'miss' | 'shared'
 
 interface Events {
   read: [metadata: EntityMetadata, key: string, outcome: ReadOutcome]
+  /** What was read may have changed meanwhile: the database could not be asked. */
+  stale: [metadata: EntityMetadata, key: string]
 }
 
 /** Tells who listens of each record that is asked for. */
