@@ -9,8 +9,9 @@ async function routes (app: FastifyInstance) {
   app.get('/', async request => request.requireLicense().name)
 }
 
+const server = await serveWire(t)
+
 t.test('a change that was missed while the listener was lost is seen once it listens again', async t => {
-  const server = await serveWire(t)
   const app = await build(t, { routes, environment: { DATABASE_URL: server.url } })
   const { db, changes } = app.database
   const ask = async () => (await app.inject({ url: '/', headers: { host: 'museum.test' } })).body
@@ -23,4 +24,47 @@ t.test('a change that was missed while the listener was lost is seen once it lis
   server.cut(0)
   await listening
   t.equal(await ask(), 'After')
+})
+
+t.test('while the database is lost known hosts are served, others are told to come back, and all is as before once it is found', async t => {
+  const app = await build(t, { routes, environment: { DATABASE_URL: server.url } })
+  const { availability, db } = app.database
+  const ask = (host: string) => app.inject({ url: '/', headers: { host } })
+  await addLicense(app.database, { domain: 'known.test', name: 'Known' })
+  t.equal((await ask('known.test')).body, 'Known')
+
+  const lost = once(availability, 'lost')
+  server.cut(Infinity)
+  await lost
+  const known = await ask('known.test')
+  t.match(known, { statusCode: 200, body: 'Known' })
+  t.notOk('x-debug-stale' in known.headers)
+  const unknown = await ask('unknown.test')
+  t.match(unknown, { statusCode: 503, headers: { 'retry-after': '2' } })
+  t.match(unknown.json(), { title: 'Service Unavailable', status: 503, detail: 'This site cannot be served for the moment.' })
+
+  const found = once(availability, 'found')
+  server.cut(0)
+  await found
+  await db.updateTable('licenses').set({ name: 'Renamed' }).where('domain', '=', 'known.test').execute()
+  t.equal((await ask('known.test')).body, 'Renamed')
+  t.equal((await ask('unknown.test')).statusCode, 404)
+})
+
+t.test('the log says when the database is lost, and when it is back', async t => {
+  const lines: string[] = []
+  const app = await build(t, { routes, environment: { DATABASE_URL: server.url }, logger: { stream: { write: line => { lines.push(line) } } } })
+  const { availability } = app.database
+  availability.lose(new Error('gone'))
+  availability.lose(new Error('still gone'))
+  await app.inject({ url: '/', headers: { host: 'unknown.test' } })
+  availability.find()
+  availability.find()
+  const said = lines.map(line => JSON.parse(line)).filter(({ msg }) => !/request/.test(msg))
+  t.match(said, [
+    { level: 50, msg: 'The database is lost: what is held of it goes on being served', err: { message: 'gone' } },
+    { level: 40, msg: 'This site cannot be served for the moment.', reason: 'still gone' },
+    { level: 30, msg: 'The database is back' }
+  ])
+  t.equal(said.length, 3)
 })
