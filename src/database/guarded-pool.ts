@@ -1,13 +1,9 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
-import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 import type { Availability } from './availability.ts'
-import { isCondition, isUnanswered } from './failures.ts'
+import { isCondition, isUnanswered, unavailable } from './failures.ts'
 import type { Limits } from './limits.ts'
 import type { Connection } from './prepared-queries.ts'
-
-/** In seconds: when somebody who is refused may try again. */
-const retryAfter = 2
 
 /**
  * A pool that never keeps a request waiting for long: while the database is known to be lost, or too many wait, it
@@ -100,8 +96,4 @@ class GuardedConnection implements PostgresPoolClient, Connection {
     this.#isBroken = true
     this.#client.connection.stream.destroy()
   }
-}
-
-function unavailable (cause: unknown): ServiceUnavailableHttpError {
-  return new ServiceUnavailableHttpError('This site cannot be served for the moment.', retryAfter, { cause })
 }

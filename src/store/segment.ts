@@ -38,6 +38,8 @@ export class Segment<Value> {
   readonly #mayBeStale: SegmentOptions['mayBeStale']
   readonly #events: StoreEvents
   readonly #entries: LRUCache<string, Entry<Value>>
+  /** Where there is no record (null). Apart, and fewer: anybody can make up so many keys that no record would be left. */
+  readonly #absences: LRUCache<string, Entry<Value>>
   readonly #loading = new Map<string, Promise<Value>>()
   /** How often anything was. */
   #forgotten = 0
@@ -49,11 +51,12 @@ export class Segment<Value> {
     this.#mayBeStale = options.mayBeStale
     this.#events = options.events
     this.#entries = new LRUCache({ max: options.maxEntries, maxSize: options.maxBytes })
+    this.#absences = new LRUCache({ max: Math.ceil(options.maxEntries / 10), maxSize: options.maxBytes })
   }
 
   /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
   read (key: string): Value | Promise<Value> {
-    const entry = this.#entries.get(key)
+    const entry = this.#entries.get(key) ?? this.#absences.get(key)
     if (entry !== undefined && this.#isTrusted(entry.readAt)) {
       this.#events.emit('read', this.metadata, key, 'hit')
       if (entry.isStale) this.#events.emit('stale', this.metadata, key)
@@ -86,10 +89,12 @@ export class Segment<Value> {
   forget (key: string | null): void {
     if (key === null) {
       this.#entries.clear()
+      this.#absences.clear()
       this.doubt()
     } else {
       this.#forgotten++
       this.#entries.delete(key)
+      this.#absences.delete(key)
       this.#loading.delete(key)
     }
   }
@@ -100,7 +105,7 @@ export class Segment<Value> {
       if (this.#endLoading(key, loading)) this.#hold(key, value, readAt)
       return value
     }, error => {
-      const entry = this.#endLoading(key, loading) ? this.#entries.peek(key) : undefined
+      const entry = this.#endLoading(key, loading) ? this.#entries.peek(key) ?? this.#absences.peek(key) : undefined
       if (entry === undefined || !this.#mayBeStale()) throw error
       // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
       this.#hold(key, entry.value, performance.now(), true)
@@ -112,7 +117,9 @@ export class Segment<Value> {
   }
 
   #hold (key: string, value: Value, readAt: number, isStale = false): void {
-    this.#entries.set(key, { value, readAt, isStale }, { size: sizeOfEntry(key, value) })
+    const [entries, others] = value === null ? [this.#absences, this.#entries] : [this.#entries, this.#absences]
+    others.delete(key)
+    entries.set(key, { value, readAt, isStale }, { size: sizeOfEntry(key, value) })
   }
 
   /** Whether nothing was forgotten while this was being loaded. */

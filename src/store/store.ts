@@ -55,6 +55,7 @@ export class Store {
       if (segment.metadata.table === table) segment.forget(key)
       else if (segment.metadata.joins.includes(table)) segment.forget(null)
     }
+    this.events.emit('change', table, key)
   }
 
   /** Changes arrive from here on; what came before may have been missed. */
