@@ -22,7 +22,7 @@ export class Listener {
   #closed = false
 
   constructor (config: pg.ClientConfig, changes: Changes, availability: Availability, limits: Limits) {
-    this.#config = { ...config, connectionTimeoutMillis: limits.listener, query_timeout: limits.listener }
+    this.#config = { ...config, application_name: 'portico listener', connectionTimeoutMillis: limits.listener, query_timeout: limits.listener }
     this.#changes = changes
     this.#availability = availability
     this.#limits = limits

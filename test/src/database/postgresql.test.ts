@@ -216,8 +216,8 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     const listening = once(database.changes, 'listening')
     await admin.query(`alter database ${name} with allow_connections true`)
     await listening
-    const { rows } = await admin.query('select query from pg_stat_activity where datname = $1', [name])
-    t.strictSame(rows, [{ query: 'listen portico_changes' }])
+    const { rows } = await admin.query('select application_name as name from pg_stat_activity where datname = $1', [name])
+    t.strictSame(rows, [{ name: 'portico listener' }])
     await admin.end()
   })
 
@@ -244,7 +244,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     database.changes.on('listening', () => { isListening = true })
     await database.close()
     const after = await open(t, databaseUrl)
-    t.match(await sql`select count(*)::int as listeners from pg_stat_activity where datname = current_database() and query = 'listen portico_changes'`.execute(after.db), { rows: [{ listeners: 1 }] })
+    t.match(await sql`select count(*)::int as listeners from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(after.db), { rows: [{ listeners: 1 }] })
     t.notOk(isListening)
   })
 
@@ -298,5 +298,5 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
 })
 
 async function terminateListener ({ db }: Database): Promise<void> {
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen portico_changes'`.execute(db)
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(db)
 }
