@@ -22,7 +22,7 @@ export class Listener {
   #closed = false
 
   constructor (config: pg.ClientConfig, changes: Changes, availability: Availability, limits: Limits) {
-    this.#config = { ...config, application_name: 'portico listener', connectionTimeoutMillis: limits.listener, query_timeout: limits.listener }
+    this.#config = { ...config, application_name: 'portico listener' }
     this.#changes = changes
     this.#availability = availability
     this.#limits = limits
@@ -35,10 +35,10 @@ export class Listener {
     // The "end" that follows an error says all that there is to do.
     client.on('error', () => {})
     try {
-      await client.connect()
-      await this.#changes.listenOn(client)
+      await this.#inTime(client, client.connect())
+      await this.#inTime(client, this.#changes.listenOn(client))
     } catch (error) {
-      await this.#end(client)
+      await this.#inTime(client, client.end())
       throw error
     }
     this.#availability.find()
@@ -49,23 +49,30 @@ export class Listener {
   async close (): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    if (this.#client !== undefined) await this.#end(this.#client)
+    if (this.#client !== undefined) await this.#inTime(this.#client, this.#client.end())
   }
 
   #beatLater (client: pg.Client): void {
     this.#timer = setTimeout(() => {
-      client.query('select 1').then(() => {
+      this.#inTime(client, client.query('select 1')).then(() => {
         this.#wait = retryAfter.first
         this.#beatLater(client)
-      }, () => this.#end(client))
+      }, () => client.end())
     }, this.#limits.beat)
   }
 
-  /** In order, or else without the server. */
-  async #end (client: pg.Client): Promise<void> {
-    const late = setTimeout(() => client.connection.stream.destroy(), this.#limits.listener)
-    await client.end()
-    clearTimeout(late)
+  /** Ends the connection where the server does not answer in time. Not by pg's own limits: where this process is late, they take an answer that lies unread for none. */
+  async #inTime<Result> (client: pg.Client, answer: Promise<Result>): Promise<Result> {
+    let unread: NodeJS.Immediate | undefined
+    const late = setTimeout(() => {
+      unread = setImmediate(() => client.connection.stream.destroy(new Error('The database does not answer.')))
+    }, this.#limits.listener)
+    try {
+      return await answer
+    } finally {
+      clearTimeout(late)
+      clearImmediate(unread)
+    }
   }
 
   #reopen (): void {

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../build.ts'
-import { addLicense } from '../records.ts'
+import { makeFolder } from '../folder.ts'
+import { addLicense, addUser } from '../records.ts'
+import { signIn } from '../sign-in.ts'
+import { createDatabase, serverUrl } from '../test-database.ts'
 import { serveWire } from '../wire-server.ts'
 
 async function routes (app: FastifyInstance) {
@@ -67,4 +70,45 @@ t.test('the log says when the database is lost, and when it is back', async t =>
     { level: 30, msg: 'The database is back' }
   ])
   t.equal(said.length, 3)
+})
+
+t.test('Two servers on one PostgreSQL, with one COOKIE_SECRET and one DATA_DIR', { skip: serverUrl === undefined && 'TEST_DATABASE_URL names none' }, async t => {
+  if (serverUrl === undefined) return
+  const environment = { DATABASE_URL: await createDatabase(t, serverUrl), DATA_DIR: makeFolder(t), COOKIE_SECRET: 'a secret of more than thirty-two characters', DEBUG: '1' }
+  const [one, other] = await Promise.all([build(t, { routes, environment }), build(t, { routes, environment })])
+  const license = await addLicense(one.database, { domain: 'museum.test', name: 'Before', protected: true, languages: ['nl', 'fr'] })
+  await addUser(one.database, { email: 'member@museum.test', licenses: [license] })
+  const host = 'museum.test'
+  const cookie = await signIn(one, { host, email: 'member@museum.test' })
+  const ask = (app: FastifyInstance, headers: Record<string, string> = {}) => app.inject({ url: '/', headers: { host, cookie, ...headers } })
+
+  t.test('who signs in to one is signed in to the other', async t => {
+    t.match(await ask(other), { statusCode: 200, body: 'Before' })
+  })
+
+  t.test('the language that was chosen at one is that of the other', async t => {
+    t.match(await ask(one, { cookie: `${cookie}; locale=fr` }), { headers: { 'content-language': 'fr' } })
+    t.match(await ask(other, { cookie: `${cookie}; locale=fr` }), { headers: { 'content-language': 'fr' } })
+  })
+
+  t.test('what is changed at one is what the other answers with next', async t => {
+    t.equal((await ask(other)).body, 'Before')
+    const heard = once(other.database.changes, 'change')
+    await one.database.db.updateTable('licenses').set({ name: 'After' }).execute()
+    await heard
+    t.equal((await ask(other)).body, 'After')
+  })
+
+  t.test('the profile of a request to one is shown by the other', async t => {
+    const { headers } = await ask(one)
+    await one.profiler.settled()
+    t.match(await other.inject({ url: `/_profiler/${headers['x-debug-token']}`, headers: { host: 'localhost' } }), { statusCode: 200 })
+  })
+
+  t.test('who signs out of one is signed out of the other', async t => {
+    const heard = once(other.database.changes, 'change')
+    t.match(await one.inject({ method: 'POST', url: '/logout', headers: { host, cookie } }), { statusCode: 303 })
+    await heard
+    t.equal((await ask(other)).statusCode, 401)
+  })
 })
