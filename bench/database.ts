@@ -27,7 +27,7 @@ export async function makeDatabase (coldHosts: number): Promise<BenchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'))
   const { BENCH_DATABASE_URL: server } = process.env
   const url = server === undefined ? undefined : await createOn(server)
-  const { db, close } = await openDatabase({ databaseUrl: url, dataDir: join(folder, 'template') })
+  const { db, close } = await openDatabase({ databaseUrl: url, dataDir: join(folder, 'template'), patient: true })
   await sql`insert into license_types (type) values ('bench')`.execute(db)
   await sql`insert into languages (code, name) values ('en-GB', 'English'), ('de-CH', 'Deutsch')`.execute(db)
   await sql`

@@ -34,7 +34,7 @@ try {
 }
 
 async function measure (): Promise<void> {
-  const database = await openDatabase({ databaseUrl, dataDir: folder })
+  const database = await openDatabase({ databaseUrl, dataDir: folder, patient: true })
   await seed(database.db)
   await database.close()
   await pipeline(Readable.from(lines()), createWriteStream(file))

@@ -8,11 +8,16 @@ export async function serveWire (t: Test) {
   const pglite = await PGlite.create()
   const sockets = new Set<Socket>()
   let refusals = 0
+  let answering = Promise.resolve()
+  let thaw = () => {}
   const server = createServer(socket => {
     socket.on('error', () => {})
     if (refusals-- > 0) return socket.destroy()
     sockets.add(socket)
-    socket.on('data', bytes => pglite.runExclusive(() => pglite.execProtocolRawStream(bytes, { onRawData: answer => { socket.write(answer.slice()) } })))
+    socket.on('data', async bytes => {
+      await answering
+      await pglite.runExclusive(() => pglite.execProtocolRawStream(bytes, { onRawData: answer => { socket.write(answer.slice()) } }))
+    })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(async () => {
@@ -23,11 +28,16 @@ export async function serveWire (t: Test) {
   if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
   return {
     url: `postgres://portico:hunter2@127.0.0.1:${address.port}/template1`,
-    /** Cuts every connection, and hangs up on the next so many. */
+    /** Cuts every connection, and hangs up on the next so many; Infinity: until it is cut with another number. */
     cut (hangUps: number): void {
       refusals = hangUps
       for (const socket of sockets) socket.destroy()
       sockets.clear()
-    }
+    },
+    /** Leaves whatever it is asked unanswered. */
+    freeze (): void {
+      answering = new Promise(resolve => { thaw = resolve })
+    },
+    thaw: () => thaw()
   }
 }

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
+import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../../src/config.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -55,6 +55,11 @@ async function debug (app: FastifyInstance, { config, database }: DebugOptions) 
 
   app.addHook('onReady', async function listenToReads () {
     stops.push(reads.listen(app.store.events))
+  })
+  app.addHook('onSend', function tellOfStaleRecords (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: DoneFuncWithErrOrRes) {
+    const tables = request.recorder === null ? [] : reads.staleTablesOf(request.recorder)
+    if (tables.length > 0 && app.profiler.access.judge(request.raw) === 'allowed') reply.header('x-debug-stale', tables.join(', '))
+    done()
   })
   app.addHook('onClose', async function stopListening () {
     for (const stop of stops) stop()

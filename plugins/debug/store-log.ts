@@ -33,16 +33,28 @@ const mostSpans = 500
 /** Hears of every read of the store while a request is profiled, and keeps it under the request. */
 export class StoreLog {
   readonly #requests = new WeakMap<Recorder, RequestReads>()
+  readonly #stale = new WeakMap<Recorder, Set<string>>()
 
   /** @returns the function that stops it */
   listen (events: StoreEvents): () => void {
     const read = (metadata: EntityMetadata, key: string, outcome: ReadOutcome) => this.#read(metadata, key, outcome)
-    events.on('read', read)
-    return () => { events.off('read', read) }
+    const stale = ({ table }: EntityMetadata) => this.#readStale(table)
+    events.on('read', read).on('stale', stale)
+    return () => { events.off('read', read).off('stale', stale) }
   }
 
   of (recorder: Recorder): RequestReads | null {
     return this.#requests.get(recorder) ?? null
+  }
+
+  /** The tables of which the request was answered with what may have changed meanwhile. */
+  staleTablesOf (recorder: Recorder): readonly string[] {
+    return [...this.#stale.get(recorder) ?? []]
+  }
+
+  #readStale (table: string): void {
+    const recorder = currentRecorder()
+    if (recorder !== undefined) this.#stale.set(recorder, (this.#stale.get(recorder) ?? new Set()).add(table))
   }
 
   #read ({ table, key: column }: EntityMetadata, key: string, outcome: ReadOutcome): void {

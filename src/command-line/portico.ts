@@ -16,5 +16,5 @@ process.exitCode = await run(process.argv.slice(2), {
   input,
   output,
   errors,
-  openDatabase: async () => await openDatabase(readConfig(process.env, '.env'))
+  openDatabase: async () => await openDatabase({ ...readConfig(process.env, '.env'), patient: true })
 })

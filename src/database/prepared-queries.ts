@@ -3,8 +3,18 @@ import type pg from 'pg'
 import type { QueryEvents } from './query-events.ts'
 import type { Tables } from './tables.ts'
 
+/** What is asked of a connection of pg's. */
+export interface Connection {
+  query<Row extends pg.QueryResultRow> (query: pg.QueryConfig): Promise<pg.QueryResult<Row>>
+  release (): void
+}
+
+export interface ConnectionPool {
+  connect (): Promise<Connection>
+}
+
 interface Connections {
-  pool: pg.Pool
+  pool: ConnectionPool
   queries: QueryEvents
 }
 
@@ -17,7 +27,7 @@ const resultHasChanged = '0A000'
 const connectionsOf = new WeakMap<Kysely<Tables>, Connections>()
 
 /** The names that a connection knows statements by. */
-const namesOf = new WeakMap<pg.PoolClient, Map<string, string>>()
+const namesOf = new WeakMap<Connection, Map<string, string>>()
 
 /** All that were given: with the embedded database one session outlives its connections, and the names in it. */
 let names = 0
@@ -41,19 +51,19 @@ export function prepareQuery<Row extends pg.QueryResultRow> (db: Kysely<Tables>,
   return async parameter => {
     const query = { ...compiled, queryId: createQueryId(), parameters: compiled.parameters.map(value => value === placeholder ? parameter : value) }
     queries.emit('asked', query.queryId)
-    const client = await pool.connect()
+    const connection = await pool.connect()
     try {
-      return await ask<Row>(client, query, queries)
+      return await ask<Row>(connection, query, queries)
     } finally {
-      client.release()
+      connection.release()
     }
   }
 }
 
-async function ask<Row extends pg.QueryResultRow> (client: pg.PoolClient, query: CompiledQuery, queries: QueryEvents): Promise<Row[]> {
+async function ask<Row extends pg.QueryResultRow> (connection: Connection, query: CompiledQuery, queries: QueryEvents): Promise<Row[]> {
   const began = performance.now()
   try {
-    const { rows } = await send<Row>(client, query.sql, [...query.parameters])
+    const { rows } = await send<Row>(connection, query.sql, [...query.parameters])
     queries.emit('ended', { level: 'query', query, queryDurationMillis: performance.now() - began })
     queries.emit('returned', query.queryId, rows.length)
     return rows
@@ -63,17 +73,17 @@ async function ask<Row extends pg.QueryResultRow> (client: pg.PoolClient, query:
   }
 }
 
-async function send<Row extends pg.QueryResultRow> (client: pg.PoolClient, text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
-  const known = namesOf.get(client) ?? new Map<string, string>()
-  namesOf.set(client, known)
+async function send<Row extends pg.QueryResultRow> (connection: Connection, text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
+  const known = namesOf.get(connection) ?? new Map<string, string>()
+  namesOf.set(connection, known)
   const name = known.get(text) ?? `portico_${names++}`
   known.set(text, name)
   try {
-    return await client.query<Row>({ name, text, values })
+    return await connection.query<Row>({ name, text, values })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === resultHasChanged)) throw error
     known.delete(text)
-    return await send(client, text, values)
+    return await send(connection, text, values)
   }
 }
 

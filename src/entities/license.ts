@@ -6,6 +6,7 @@ import type { licenses } from '../records/license.ts'
 import type { RecordOf } from '../records/record-kind.ts'
 import type { Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
+import { KnownDomains } from './known-domains.ts'
 import type { Language } from './language.ts'
 
 /** The right to serve one domain, with the label of its license type (interface specification, "License"). */
@@ -40,7 +41,10 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
     .where('domain', '=', domain)
     .orderBy('licenses.id')
     .limit(1))
+  const known = new KnownDomains(db)
+  store.events.on('change', (table, key) => { if (table === metadata.table && key !== null) known.add(key) })
   return store.segment(metadata, async domain => {
+    if (!await known.mayBeLicensed(domain)) return null
     const keepLanguages = languages.expect()
     const [row] = await query(domain)
     if (row === undefined) return null

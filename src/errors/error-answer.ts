@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { negotiateType } from '../negotiation.ts'
 import { renderErrorPage } from './error-page.ts'
-import { BadRequestHttpError, HttpError, noHeaders } from './http-errors.ts'
+import { BadRequestHttpError, HttpError, noHeaders, ServiceUnavailableHttpError } from './http-errors.ts'
 
 /** Chooses the form of an error's answer by an Accept header. */
 export const errorForm = negotiateType(['application/problem+json', 'application/json', 'text/html', 'text/plain'])
@@ -49,7 +49,7 @@ export function statusOf (error: Error): number {
 /** @param accept the request's Accept header */
 export function answerError (error: Error, accept: string | undefined): ErrorAnswer {
   const statusCode = statusOf(error)
-  const detail = statusCode < 500 ? error.message : 'Internal Server Error'
+  const detail = statusCode < 500 || error instanceof ServiceUnavailableHttpError ? error.message : 'Internal Server Error'
   return error instanceof HttpError
     ? answerFailure(statusCode, detail, error.headers, accept, error)
     : answerFailure(statusCode, detail, noHeaders, accept)

@@ -47,7 +47,7 @@ export class HttpError extends ExpectedError {
   readonly members: Readonly<Record<string, unknown>> | undefined
 
   constructor (statusCode: number, message: string, options: HttpErrorOptions = {}) {
-    super(message, options, statusCode < 500)
+    super(message, options, statusCode < 500 || statusCode === 503)
     this.name = new.target.name
     this.statusCode = statusCode
     this.headers = options.headers ?? noHeaders
@@ -132,6 +132,14 @@ export class TooManyRequestsHttpError extends HttpError {
   /** @param retryAfter in seconds */
   constructor (message: string, retryAfter: number) {
     super(429, message, { headers: { 'retry-after': String(retryAfter) } })
+  }
+}
+
+/** Something that every request needs is missing, or too many are under way: it is nobody's mistake, and passes. */
+export class ServiceUnavailableHttpError extends HttpError {
+  /** @param retryAfter in seconds */
+  constructor (message: string, retryAfter: number, options?: ErrorOptions) {
+    super(503, message, { ...options, headers: { 'retry-after': String(retryAfter) } })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
-import type { HttpError } from './http-errors.ts'
+import { reasonOf } from '../start-error.ts'
+import { type HttpError, ServiceUnavailableHttpError } from './http-errors.ts'
 
 /** What a route may have said of the answer that it did not come to. */
 const headersOfAnswers = new Set(['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'content-length', 'content-range', 'etag', 'expires', 'last-modified'])
@@ -8,7 +9,8 @@ const headersOfAnswers = new Set(['cache-control', 'content-disposition', 'conte
 /** Logs an error, and answers its request with it: also one that fails before any hook runs. */
 export function sendError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toError(thrown)
-  if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, error.message)
+  if (error instanceof ServiceUnavailableHttpError) request.log.warn({ statusCode: 503, reason: reasonOf(error.cause) }, error.message)
+  else if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, error.message)
   else request.log.error({ err: error }, error.message)
   return send(answerError(error, request.headers.accept), reply)
 }

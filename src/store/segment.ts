@@ -18,21 +18,28 @@ export interface SegmentOptions {
   maxBytes: number
   /** Whether a record read at this time (of performance.now) may still be answered with. */
   isTrusted: (readAt: number) => boolean
+  /** Whether a record that is not trusted is still better than none. */
+  mayBeStale: () => boolean
   events: StoreEvents
 }
 
 interface Entry<Value> {
   value: Value
   readAt: number
+  /** Whether it is from before, and could not be read anew at that time. */
+  isStale: boolean
 }
 
 /** The records of one entity, read through: what is not here is loaded once, however many ask for it. */
 export class Segment<Value> {
   readonly metadata: EntityMetadata
   readonly #load: (key: string) => Promise<Value>
-  readonly #isTrusted: (readAt: number) => boolean
+  readonly #isTrusted: SegmentOptions['isTrusted']
+  readonly #mayBeStale: SegmentOptions['mayBeStale']
   readonly #events: StoreEvents
   readonly #entries: LRUCache<string, Entry<Value>>
+  /** Where there is no record (null). Apart, and fewer: anybody can make up so many keys that no record would be left. */
+  readonly #absences: LRUCache<string, Entry<Value>>
   readonly #loading = new Map<string, Promise<Value>>()
   /** How often anything was. */
   #forgotten = 0
@@ -41,15 +48,18 @@ export class Segment<Value> {
     this.metadata = metadata
     this.#load = load
     this.#isTrusted = options.isTrusted
+    this.#mayBeStale = options.mayBeStale
     this.#events = options.events
     this.#entries = new LRUCache({ max: options.maxEntries, maxSize: options.maxBytes })
+    this.#absences = new LRUCache({ max: Math.ceil(options.maxEntries / 10), maxSize: options.maxBytes })
   }
 
   /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
   read (key: string): Value | Promise<Value> {
-    const entry = this.#entries.get(key)
+    const entry = this.#entries.get(key) ?? this.#absences.get(key)
     if (entry !== undefined && this.#isTrusted(entry.readAt)) {
       this.#events.emit('read', this.metadata, key, 'hit')
+      if (entry.isStale) this.#events.emit('stale', this.metadata, key)
       return entry.value
     }
     const loading = this.#loading.get(key)
@@ -69,14 +79,22 @@ export class Segment<Value> {
     }
   }
 
+  /** Has nothing kept that is being loaded: it may be out of date. */
+  doubt (): void {
+    this.#forgotten++
+    this.#loading.clear()
+  }
+
   /** Forgets the record of one key, or all (null). What is being loaded may be out of date: it is not kept. */
   forget (key: string | null): void {
-    this.#forgotten++
     if (key === null) {
       this.#entries.clear()
-      this.#loading.clear()
+      this.#absences.clear()
+      this.doubt()
     } else {
+      this.#forgotten++
       this.#entries.delete(key)
+      this.#absences.delete(key)
       this.#loading.delete(key)
     }
   }
@@ -87,18 +105,21 @@ export class Segment<Value> {
       if (this.#endLoading(key, loading)) this.#hold(key, value, readAt)
       return value
     }, error => {
-      const entry = this.#endLoading(key, loading) ? this.#entries.peek(key) : undefined
-      if (entry === undefined) throw error
+      const entry = this.#endLoading(key, loading) ? this.#entries.peek(key) ?? this.#absences.peek(key) : undefined
+      if (entry === undefined || !this.#mayBeStale()) throw error
       // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
-      this.#hold(key, entry.value, performance.now())
+      this.#hold(key, entry.value, performance.now(), true)
+      this.#events.emit('stale', this.metadata, key)
       return entry.value
     })
     this.#loading.set(key, loading)
     return loading
   }
 
-  #hold (key: string, value: Value, readAt: number): void {
-    this.#entries.set(key, { value, readAt }, { size: sizeOfEntry(key, value) })
+  #hold (key: string, value: Value, readAt: number, isStale = false): void {
+    const [entries, others] = value === null ? [this.#absences, this.#entries] : [this.#entries, this.#absences]
+    others.delete(key)
+    entries.set(key, { value, readAt, isStale }, { size: sizeOfEntry(key, value) })
   }
 
   /** Whether nothing was forgotten while this was being loaded. */

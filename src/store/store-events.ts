@@ -5,8 +5,12 @@ import type { EntityMetadata } from './segment.ts'
 export type ReadOutcome = 'hit' | 'miss' | 'shared'
 
 interface Events {
+  /** Rows of a table were changed: those under one key, or under any (null). */
+  change: [table: string, key: string | null]
   read: [metadata: EntityMetadata, key: string, outcome: ReadOutcome]
+  /** What was read may have changed meanwhile: the database could not be asked. */
+  stale: [metadata: EntityMetadata, key: string]
 }
 
-/** Tells who listens of each record that is asked for. */
+/** Tells who listens of each record that is asked for, and of each change. */
 export class StoreEvents extends EventEmitter<Events> {}

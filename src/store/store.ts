@@ -14,6 +14,7 @@ export interface StoreOptions {
 interface Forgetful {
   readonly metadata: EntityMetadata
   forget (key: string | null): void
+  doubt (): void
 }
 
 /**
@@ -26,6 +27,8 @@ export class Store {
   readonly #options: Required<StoreOptions>
   readonly #segments: Forgetful[] = []
   #deaf = false
+  /** What was read before is no more than what there is to answer with while the database is down. */
+  #trustedFrom = -Infinity
 
   constructor (options: StoreOptions = {}) {
     this.#options = { maxEntries: 100_000, maxBytes: 64 * 1024 * 1024, deafLifetime: 1000, ...options }
@@ -39,7 +42,8 @@ export class Store {
       maxEntries,
       maxBytes,
       events: this.events,
-      isTrusted: readAt => !this.#deaf || performance.now() - readAt < deafLifetime
+      isTrusted: readAt => readAt > this.#trustedFrom && (!this.#deaf || performance.now() - readAt < deafLifetime),
+      mayBeStale: () => this.#deaf
     })
     this.#segments.push(segment)
     return segment
@@ -51,11 +55,13 @@ export class Store {
       if (segment.metadata.table === table) segment.forget(key)
       else if (segment.metadata.joins.includes(table)) segment.forget(null)
     }
+    this.events.emit('change', table, key)
   }
 
   /** Changes arrive from here on; what came before may have been missed. */
   listen (): void {
-    for (const segment of this.#segments) segment.forget(null)
+    for (const segment of this.#segments) segment.doubt()
+    this.#trustedFrom = performance.now()
     this.#deaf = false
   }
 

@@ -47,6 +47,28 @@ t.test('A folder that is open is refused, and goes on working for who has it', a
   await database.close()
 })
 
+t.test('Queries wait for a transaction no longer than their limit, and no more than so many', async t => {
+  const database = await openDatabase({ databaseUrl: undefined, dataDir, limits: { connection: 100, waiting: 1 } })
+  await database.db.transaction().execute(async () => {
+    const late = sql`select 1`.execute(database.db)
+    await t.rejects(sql`select 1`.execute(database.db), { statusCode: 503, cause: { message: '1 queries wait for a connection already.' } })
+    await t.rejects(late, { statusCode: 503, cause: { message: 'timeout exceeded when trying to connect' } })
+  })
+  t.match(await sql`select 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
+  await database.close()
+})
+
+t.test('A command has no limits', async t => {
+  const database = await openDatabase({ databaseUrl: undefined, dataDir, patient: true, limits: { connection: 1, waiting: 0 } })
+  const waiting = await database.db.transaction().execute(async transaction => {
+    const waiting = sql`select 1 as one`.execute(database.db)
+    await sql`select pg_sleep(0.05)`.execute(transaction)
+    return { waiting }
+  })
+  t.match(await waiting.waiting, { rows: [{ one: 1 }] })
+  await database.close()
+})
+
 t.test('A DATA_DIR that is a file is refused', async t => {
   const file = join(makeFolder(t), 'file')
   writeFileSync(file, '')

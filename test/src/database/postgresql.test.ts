@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../../src/database/database.ts'
+import type { Limits } from '../../../src/database/limits.ts'
 import { migrations } from '../../../src/database/migrations/index.ts'
+import { ServiceUnavailableHttpError } from '../../../src/errors/http-errors.ts'
+import { reasonOf } from '../../../src/start-error.ts'
 import { addLicense } from '../../records.ts'
 import { createDatabase, serverUrl } from '../../test-database.ts'
 import { serveWire } from '../../wire-server.ts'
@@ -17,15 +20,15 @@ function urlWith (change: (url: URL) => void): string {
   return url.href
 }
 
-async function open (t: Test, databaseUrl: string): Promise<Database> {
-  const database = await openDatabase({ databaseUrl, dataDir })
+async function open (t: Test, databaseUrl: string, limits: Partial<Limits> = {}): Promise<Database> {
+  const database = await openDatabase({ databaseUrl, dataDir, limits })
   t.teardown(() => database.close())
   return database
 }
 
-t.test('Over connections that break', async t => {
-  const server = await serveWire(t)
+const server = await serveWire(t)
 
+t.test('Over connections that break', async t => {
   t.test('a server that hangs up is refused in one line', async t => {
     server.cut(1)
     await t.rejects(openDatabase({ databaseUrl: server.url, dataDir }), { name: 'StartError', message: /^The database of DATABASE_URL cannot be used: (?!.*hunter2)[^\n]+\.$/ })
@@ -51,6 +54,87 @@ t.test('Over connections that break', async t => {
     await deaf
     await close()
     t.strictSame(events, ['deaf'])
+  })
+})
+
+t.test('A database that is lost', async t => {
+  const never = 3_600_000
+  const one = sql<{ one: number }>`select 1 as one`
+
+  t.test('is noticed though it only falls silent, and found once it answers', async t => {
+    const { db, changes, availability } = await open(t, server.url, { beat: 10, listener: 200 })
+    t.match(availability, { reachable: true, listening: true })
+    const deaf = once(changes, 'deaf')
+    const lost = once(availability, 'lost')
+    server.freeze()
+    await deaf
+    t.match(availability, { reachable: true, listening: false })
+    const [cause] = await lost
+    t.match(cause, { message: 'The database does not answer.' })
+    t.match(availability, { reachable: false, listening: false })
+    const found = once(availability, 'found')
+    server.thaw()
+    await found
+    t.match(availability, { reachable: true, listening: true })
+    t.match(await one.execute(db), { rows: [{ one: 1 }] })
+  })
+
+  t.test('refuses at once, with what it was lost by as the cause', async t => {
+    const { db, availability } = await open(t, server.url)
+    const lost = once(availability, 'lost')
+    server.cut(Infinity)
+    const [cause] = await lost
+    await t.rejects(one.execute(db), { name: 'ServiceUnavailableHttpError', statusCode: 503, headers: { 'retry-after': '2' }, cause })
+    const found = once(availability, 'found')
+    server.cut(0)
+    await found
+    t.match(await one.execute(db), { rows: [{ one: 1 }] })
+  })
+
+  t.test('leaves no query waiting that it was asked before', async t => {
+    const { db, availability } = await open(t, server.url, { beat: 10, listener: 200, answer: never })
+    await one.execute(db)
+    server.freeze()
+    const lost = once(availability, 'lost')
+    await t.rejects(one.execute(db), ServiceUnavailableHttpError)
+    t.equal(availability.reachable, false)
+    await lost.then(() => server.thaw())
+  })
+
+  t.test('is asked again on new connections, and not on those that may be dead without having said so', async t => {
+    const { db, availability } = await open(t, server.url)
+    await Promise.all([one.execute(db), one.execute(db)])
+    availability.lose(new Error('silent'))
+    availability.find()
+    t.match(await one.execute(db), { rows: [{ one: 1 }] })
+  })
+
+  t.test('keeps no query waiting for longer than its limit, and never takes a late answer for the next query\'s', async t => {
+    const { db } = await open(t, server.url, { beat: never, answer: 200 })
+    await one.execute(db)
+    server.freeze()
+    await t.rejects(sql`select 1 as late`.execute(db), { name: 'ServiceUnavailableHttpError', cause: { message: 'Query read timeout' } })
+    server.thaw()
+    t.match(await one.execute(db), { rows: [{ one: 1 }] })
+  })
+
+  t.test('keeps no query waiting for a connection for longer than its limit, nor more than so many', async t => {
+    const { db, close } = await openDatabase({ databaseUrl: server.url, dataDir, limits: { beat: never, answer: 1000, connection: 100, waiting: 2 } })
+    server.freeze()
+    const queries = Array.from({ length: 13 }, () => one.execute(db).then(() => 'answered', (error: unknown) => reasonOf(Object(error).cause)))
+    const reasons = await Promise.all(queries)
+    t.equal(reasons.filter(reason => reason === '2 queries wait for a connection already.').length, 1)
+    t.equal(reasons.filter(reason => /time/.test(reason)).length, 12)
+    server.thaw()
+    await close()
+  })
+
+  t.test('is closed though it is silent', async t => {
+    const { changes, close } = await openDatabase({ databaseUrl: server.url, dataDir, limits: { listener: 100 } })
+    changes.on('deaf', () => t.fail('it was lost before'))
+    server.freeze()
+    await close()
+    server.thaw()
   })
 })
 
@@ -132,8 +216,8 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     const listening = once(database.changes, 'listening')
     await admin.query(`alter database ${name} with allow_connections true`)
     await listening
-    const { rows } = await admin.query('select query from pg_stat_activity where datname = $1', [name])
-    t.strictSame(rows, [{ query: 'listen portico_changes' }])
+    const { rows } = await admin.query('select application_name as name from pg_stat_activity where datname = $1', [name])
+    t.strictSame(rows, [{ name: 'portico listener' }])
     await admin.end()
   })
 
@@ -160,8 +244,50 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     database.changes.on('listening', () => { isListening = true })
     await database.close()
     const after = await open(t, databaseUrl)
-    t.match(await sql`select count(*)::int as listeners from pg_stat_activity where datname = current_database() and query = 'listen portico_changes'`.execute(after.db), { rows: [{ listeners: 1 }] })
+    t.match(await sql`select count(*)::int as listeners from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(after.db), { rows: [{ listeners: 1 }] })
     t.notOk(isListening)
+  })
+
+  t.test('a query whose connection is killed is refused, and the next is answered', async t => {
+    const { db } = await open(t, await createDatabase(t, url))
+    const killed = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
+    await t.rejects(killed, { name: 'ServiceUnavailableHttpError', cause: { code: '57P01' } })
+    t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
+  })
+
+  t.test('a transaction whose connection is killed is refused, and leaves nothing', async t => {
+    const { db } = await open(t, await createDatabase(t, url))
+    const transaction = db.transaction().execute(async transaction => {
+      await transaction.insertInto('platforms').values({ name: 'kiosk' }).execute()
+      await sql`select pg_terminate_backend(pg_backend_pid())`.execute(transaction)
+    })
+    await t.rejects(transaction, ServiceUnavailableHttpError)
+    t.strictSame(await db.selectFrom('platforms').selectAll().execute(), [])
+  })
+
+  t.test('a query that the server gives up is refused', async t => {
+    const { db } = await open(t, await createDatabase(t, url), { statement: 50 })
+    await t.rejects(sql`select pg_sleep(60)`.execute(db), { name: 'ServiceUnavailableHttpError', cause: { code: '57014' } })
+  })
+
+  t.test('a database that turns read-only is read, and refuses what is written', async t => {
+    const { db } = await open(t, await createDatabase(t, url))
+    await sql`set default_transaction_read_only = on`.execute(db)
+    t.strictSame(await db.selectFrom('platforms').selectAll().execute(), [])
+    await t.rejects(db.insertInto('platforms').values({ name: 'kiosk' }).execute(), { name: 'ServiceUnavailableHttpError', cause: { code: '25006' } })
+  })
+
+  t.test('a command may take longer than a request', async t => {
+    const database = await openDatabase({ databaseUrl: await createDatabase(t, url), dataDir, patient: true, limits: { statement: 1, answer: 1 } })
+    t.match(await sql`select pg_sleep(0.05), 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
+    t.equal(database.availability.listening, false)
+    await database.close()
+  })
+
+  t.test('a command whose connection is killed is told why', async t => {
+    const database = await openDatabase({ databaseUrl: await createDatabase(t, url), dataDir, patient: true })
+    await t.rejects(sql`select pg_terminate_backend(pg_backend_pid())`.execute(database.db), { code: '57P01' })
+    await database.close()
   })
 
   t.test('a failed query is followed by a good one', async t => {
@@ -172,5 +298,5 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
 })
 
 async function terminateListener ({ db }: Database): Promise<void> {
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen portico_changes'`.execute(db)
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(db)
 }

@@ -241,3 +241,68 @@ t.test('Entities of a database that is none of ours are refused', t => {
   t.throws(() => createEntities(db.withoutPlugins(), store), { message: 'This database sends no prepared queries.' })
   t.end()
 })
+
+t.test('Of hosts that have no license', async t => {
+  await heard(sql`insert into licenses (domain, name, type_id) select n || '.page.test', 'N', ${await addLicenseType(database, 'page')} from generate_series(1, 5001) n`.execute(db))
+  const queries: string[] = []
+  database.queries.on('ended', ({ query }) => queries.push(query.sql))
+  const isCheck = (query: string) => query.includes('any(')
+
+  /** Entities that know every domain there is by now, and hear of no change. */
+  async function informed () {
+    const { licenses } = createEntities(db, new Store())
+    queries.length = 0
+    for (let n = 0; !queries.some(isCheck); n++) await licenses.read(`${n}.unknown.test`)
+    queries.length = 0
+    return licenses
+  }
+
+  t.test('thousands are looked for in one query, each license still in one of its own', async t => {
+    const licenses = await informed()
+    const flood = Array.from({ length: 5000 }, (_, n) => licenses.read(`${n}.flood.test`))
+    t.match(await licenses.read('5001.page.test'), { domain: '5001.page.test' })
+    t.ok((await Promise.all(flood)).every(license => license === null))
+    t.equal(queries.filter(isCheck).length, 1)
+    t.equal(queries.length, 2)
+  })
+
+  t.test('those that are asked for meanwhile are looked for next', async t => {
+    const licenses = await informed()
+    const first = licenses.read('first.flood.test')
+    await new Promise(resolve => setImmediate(resolve))
+    t.strictSame(await Promise.all([first, licenses.read('second.flood.test'), licenses.read('third.flood.test')]), [null, null, null])
+    t.strictSame(queries.map(isCheck), [true, true])
+  })
+
+  t.test('one whose license was added unheard is found at once, and known from then on', async t => {
+    const licenses = await informed()
+    await addLicense(database, { domain: 'unheard.test' })
+    queries.length = 0
+    t.match(await licenses.read('unheard.test'), { domain: 'unheard.test' })
+    t.strictSame(queries.map(isCheck), [true, false])
+    licenses.forget(null)
+    await licenses.read('unheard.test')
+    t.strictSame(queries.map(isCheck), [true, false, false])
+  })
+
+  t.test('no more than so many wait', async t => {
+    const licenses = await informed()
+    const flood = Array.from({ length: 10_000 }, (_, n) => licenses.read(`${n}.waiting.test`))
+    await t.rejects(Promise.resolve(licenses.read('one.too.many.test')), { name: 'ServiceUnavailableHttpError', cause: { message: '10000 domains wait to be looked for already.' } })
+    t.ok((await Promise.all(flood)).every(license => license === null))
+  })
+
+  t.test('none is looked for while the database is lost, before the domains were read or after it', async t => {
+    const { licenses } = createEntities(db, new Store())
+    database.availability.lose(new Error('gone'))
+    await t.rejects(Promise.resolve(licenses.read('lost.test')), { name: 'ServiceUnavailableHttpError' })
+    database.availability.find()
+    t.equal(await licenses.read('lost.test'), null)
+    queries.length = 0
+    while (!queries.some(isCheck)) await licenses.read(`${queries.length}.unknown.test`)
+    database.availability.lose(new Error('gone'))
+    await t.rejects(Promise.resolve(licenses.read('lost.again.test')), { name: 'ServiceUnavailableHttpError' })
+    database.availability.find()
+    t.equal(await licenses.read('lost.again.test'), null)
+  })
+})

@@ -184,8 +184,8 @@ t.test('Records are held for as many bytes as they may take', async t => {
 t.test('A long key counts as much as a long record', async t => {
   const { segment, load } = controlled({ maxBytes: 3000 })
   await load('1', 'Louvre')
-  await load('k'.repeat(1300), null)
-  t.equal(segment.read('k'.repeat(1300)), null)
+  await load('k'.repeat(1300), '')
+  t.equal(segment.read('k'.repeat(1300)), '')
   t.type(segment.read('1'), Promise)
 })
 
@@ -197,12 +197,24 @@ t.test('A record that is larger than all that may be held is answered, and not h
   t.equal(segment.read('1'), null)
 })
 
-t.test('Where there is no bound to speak of, 10,000 misses take no more entries than there may be', async t => {
+t.test('Of 10,000 misses a tenth of what there may be of records is held, and no record gives way to them', async t => {
   const { segment, load } = controlled({ maxEntries: 100 })
-  for (let key = 0; key < 10_000; key++) await load(String(key), null)
-  t.type(segment.read('9899'), Promise)
-  t.equal(segment.read('9900'), null)
+  await load('1', 'Louvre')
+  for (let key = 2; key < 10_000; key++) await load(String(key), null)
+  t.type(segment.read('9989'), Promise)
+  t.equal(segment.read('9990'), null)
+  t.equal(segment.read('1'), 'Louvre')
 })
+
+for (const [before, after] of [['Louvre', null], [null, 'Louvre']]) {
+  t.test(`Of ${before} that became ${after} unheard nothing is left`, async t => {
+    const { segment, load } = controlled({ maxEntries: 1 })
+    await load('1', before ?? null)
+    segment.expect()('1', after ?? null)
+    await load('2', after ?? null)
+    t.type(segment.read('1'), Promise)
+  })
+}
 
 t.test('What another loading brings along is held', t => {
   const { segment } = controlled()

@@ -180,3 +180,27 @@ t.test('What was being read when changes began to arrive is not held', async t =
   t.equal(await reading, '1: 1')
   t.equal(await museums.read('1'), '1: 2')
 })
+
+t.test('What was held before changes arrived again is answered with once they may be missed, and the database is down', async t => {
+  const { store, segment, database } = await failing({ deafLifetime: 0 })
+  database.down = true
+  store.deafen()
+  store.listen()
+  await t.rejects(Promise.resolve(segment.read('1')), { message: 'down' })
+  store.deafen()
+  t.equal(await segment.read('1'), 'Louvre 1')
+})
+
+t.test('Who listens is told of each read of what may have changed meanwhile', async t => {
+  const { store, segment, database } = await failing({ deafLifetime: 3_600_000 })
+  const told: string[] = []
+  store.events.on('stale', ({ table }, key) => told.push(`${table} ${key}`))
+  segment.read('1')
+  database.down = true
+  store.listen()
+  store.deafen()
+  await segment.read('1')
+  t.strictSame(told, ['museums 1'])
+  segment.read('1')
+  t.strictSame(told, ['museums 1', 'museums 1'])
+})

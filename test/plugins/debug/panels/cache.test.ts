@@ -9,6 +9,8 @@ const database = await openTestDatabase(t)
 const license = await addLicense(database, { domain: 'museum.test', museums: ['Louvre'] })
 const hostile = '<script>alert(1)</script>`|'
 
+let isLost = false
+
 async function routes (app: FastifyInstance) {
   const { museums } = app.entities
   const tokens = app.store.segment({ table: 'tokens', columns: ['id'], key: 'token', joins: [] }, async () => null)
@@ -20,6 +22,11 @@ async function routes (app: FastifyInstance) {
   app.get('/many', async () => {
     for (let n = 0; n < 2000; n++) await museums.read(license)
   })
+  const rooms = app.store.segment({ table: 'rooms', columns: ['id'], key: 'id', joins: [] }, async () => {
+    if (isLost) throw new Error('lost')
+    return 'Salle 1'
+  })
+  app.get('/room', async () => await rooms.read('1'))
   app.get('/none', async () => 'nothing more')
 }
 
@@ -67,4 +74,18 @@ t.test('of many reads the first are listed, and all are counted', async t => {
 t.test('a request that reads nothing has nothing there', async t => {
   const response = await ask('/none', 'not..valid')
   t.equal(await panelOf(app, response, 'cache'), null)
+})
+
+t.test('an answer from what may have changed while the database is lost says so', async t => {
+  t.notOk('x-debug-stale' in (await ask('/room')).headers)
+  app.store.listen()
+  app.store.deafen()
+  await ask('/none')
+  isLost = true
+  t.match(await ask('/room'), { body: 'Salle 1', headers: { 'x-debug-stale': 'rooms' } })
+  t.match(await ask('/room'), { body: 'Salle 1', headers: { 'x-debug-stale': 'rooms' } })
+  const fromElsewhere = await app.inject({ url: '/room', headers: { host: 'museum.test' }, remoteAddress: '203.0.113.7' })
+  t.equal(fromElsewhere.body, 'Salle 1')
+  t.notOk('x-debug-stale' in fromElsewhere.headers)
+  app.store.listen()
 })
