@@ -42,7 +42,7 @@ function isNavigation ({ method, headers }: FastifyRequest): boolean {
 }
 
 /** Where to sign in, and come back from to what a GET asked for. */
-function signInPath ({ method, originalUrl }: FastifyRequest): string {
+export function signInPath ({ method, originalUrl }: FastifyRequest): string {
   if (method !== 'GET' && method !== 'HEAD') return '/login'
   return `/login?next=${encodeURIComponent(pathOf(originalUrl) + queryOf(originalUrl))}`
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { signInPath } from '../../plugins/access.ts'
 import { ForbiddenHttpError, type HttpError, UnauthorizedHttpError } from '../../src/errors/http-errors.ts'
 
 /** An onRequest hook of routes that are for admins. */
@@ -9,6 +10,6 @@ export function requireAdmin (request: FastifyRequest, reply: FastifyReply, done
 
 /** The error for somebody who is no admin and asks for what only admins are told. */
 export function notAdmin (request: FastifyRequest): HttpError {
-  if (request.user === null) return new UnauthorizedHttpError('Sign in as an admin for this.', request.domain)
+  if (request.user === null) return new UnauthorizedHttpError('Sign in as an admin for this.', request.domain, signInPath(request))
   return new ForbiddenHttpError(`You are signed in as ${request.user.email}, who is no admin.`)
 }

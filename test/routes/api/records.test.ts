@@ -168,6 +168,11 @@ for (const path of ['license-types', 'licenses', 'groups', 'users']) {
   })
 }
 
+t.test('who signs in for what is for admins comes back to it', async t => {
+  t.match((await ask('GET', 'users?limit=2', { ...nobody, headers: { accept: 'text/html' } })).body, '<a href="/login?next=%2Fapi%2Fusers%3Flimit%3D2">Sign in</a>')
+  t.match((await ask('DELETE', 'users/1', { ...nobody, headers: { accept: 'text/html' } })).body, '<a href="/login">Sign in</a>')
+})
+
 for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'museums', 'groups', 'users']) {
   t.test(`only admins change ${path}, however wrong what others send is`, async t => {
     for (const [method, url] of [['POST', path], ['PATCH', `${path}/1`], ['DELETE', `${path}/1`]] as const) {
