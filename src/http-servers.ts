@@ -8,8 +8,8 @@ export class HttpServers {
   readonly #patience: number
   readonly #servers = new Set<Server>()
   readonly #refused = new WeakSet<Socket>()
-  /** Of each connection the answer that was begun last, which is the last to be sent; null: none was. */
-  readonly #answers = new Map<Socket, ServerResponse | null>()
+  /** Of each connection the answers that are under way, in their order; or the last one, which is sent. */
+  readonly #answers = new Map<Socket, ServerResponse[]>()
   #listener: RequestListener | undefined
   #isClosing = false
 
@@ -31,8 +31,12 @@ export class HttpServers {
     server.setTimeout(connectionTimeout)
     server.on('clientError', (error: Error, socket: Socket) => { this.#refuse(error, socket) })
     server.on('connection', (socket: Socket) => {
-      this.#answers.set(socket, null)
-      socket.once('close', () => { this.#answers.delete(socket) })
+      const answers: ServerResponse[] = []
+      this.#answers.set(socket, answers)
+      socket.once('close', () => {
+        this.#answers.delete(socket)
+        abandon(answers)
+      })
     })
     this.#servers.add(server)
     return server
@@ -41,7 +45,9 @@ export class HttpServers {
   /** The same for each server. A second listener instead would cost a request several times as much. */
   #follow (listener: RequestListener): RequestListener {
     this.#listener ??= (request, response) => {
-      this.#answers.set(request.socket, response)
+      const answers = this.#answers.get(request.socket)
+      if (answers?.at(-1)?.writableFinished === true) answers.length = 0
+      answers?.push(response)
       listener(request, response)
     }
     return this.#listener
@@ -51,8 +57,8 @@ export class HttpServers {
   #refuse (error: Error, socket: Socket): void {
     if (this.#refused.has(socket)) return
     this.#refused.add(socket)
-    const answer = this.#answers.get(socket) ?? null
-    if (answer === null || answer.writableFinished) answerParserError(error, socket)
+    const answer = this.#answers.get(socket)?.at(-1)
+    if (answer === undefined || answer.writableFinished) answerParserError(error, socket)
     else if (answer.req.complete) answer.once('finish', () => { answerParserError(error, socket) })
     else if (answer.headersSent) socket.destroy()
     else answerParserError(error, socket)
@@ -65,23 +71,28 @@ export class HttpServers {
   async close (): Promise<void> {
     this.#isClosing = true
     const closed = [...this.#servers].map(closeServer)
-    for (const [socket, answer] of this.#answers) {
+    for (const [socket, answers] of this.#answers) {
+      const answer = answers.at(-1)
       if (socket.bytesRead === 0) socket.destroy()
-      else if (answer !== null && !answer.headersSent) answer.setHeader('connection', 'close')
+      else if (answer?.headersSent === false) answer.setHeader('connection', 'close')
+      else answer?.once('finish', () => { socket.destroySoon() })
     }
-    const impatience = setTimeout(() => { for (const [socket, answer] of this.#answers) if (!isUnderWay(answer)) socket.destroy() }, this.#patience)
+    const impatience = setTimeout(() => { for (const [socket, answers] of this.#answers) if (!isUnderWay(answers.at(-1))) socket.destroy() }, this.#patience)
     await Promise.all(closed)
     clearTimeout(impatience)
   }
 }
 
 function closeServer (server: Server): Promise<void> {
-  // An answer whose head is sent already cannot say any more that its connection is not kept.
-  server.keepAliveTimeout = 1
   return new Promise(resolve => { server.close(() => { resolve() }) })
 }
 
 /** Whether a request is complete, and its answer is not. */
-function isUnderWay (answer: ServerResponse | null): boolean {
-  return answer !== null && answer.req.complete && !answer.writableFinished
+function isUnderWay (answer: ServerResponse | undefined): boolean {
+  return answer !== undefined && answer.req.complete && !answer.writableFinished
+}
+
+/** Node tells only the answer whose turn it is that the client has left: those behind it would keep open what they are made of. */
+function abandon (answers: readonly ServerResponse[]): void {
+  for (const answer of answers) if (!answer.writableFinished && !answer.closed) answer.destroy().emit('close')
 }

@@ -19,7 +19,7 @@ export const bodyLimit = 64 * 1024
 /** How long a turn of the event loop may take until what it has not begun is refused. */
 export const longestTurn = 500
 /** How long a client that could not be understood may take to read so. */
-export const lingering = 2000
+export const lingering = 1000
 /** How long a half-sent request may take to be complete once the server ends. */
 export const patience = 5000
 /** How long requests that are under way have to end once the server ends: less than the 30 s that process managers give. */

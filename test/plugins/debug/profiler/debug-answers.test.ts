@@ -128,7 +128,7 @@ t.test('a page with a policy lets the toolbar in by the hash of its script, and 
     ["script-src 'unsafe-inline'", "script-src 'unsafe-inline'; script-src-elem 'unsafe-inline' 'self'"],
     ["script-src 'unsafe-inline' 'nonce-1'", `script-src 'unsafe-inline' 'nonce-1'; script-src-elem 'unsafe-inline' 'nonce-1' '${hash}'`],
     ["default-src 'self',script-src 'none'", `default-src 'self',script-src 'none'; script-src-elem '${hash}'`],
-    [["script-src 'none'", "script-src x"], [`script-src 'none'; script-src-elem '${hash}'`, `script-src x; script-src-elem x '${hash}'`].join()]
+    [["script-src 'none'", 'script-src x'], [`script-src 'none'; script-src-elem '${hash}'`, `script-src x; script-src-elem x '${hash}'`].join()]
   ] as const) {
     policy = typeof stated === 'string' ? stated : [...stated]
     for (const url of ['/page', '/unchanged']) {
