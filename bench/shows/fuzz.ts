@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { lingering } from '../../src/limits.ts'
-import { fuzz } from './fuzz.ts'
+import { fuzz } from './hostile-clients.ts'
 import { hostileExchange } from './hostile-requests.ts'
 import { startServer } from './server-process.ts'
 import type { Usage } from './usage.ts'
