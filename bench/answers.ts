@@ -1,4 +1,5 @@
 import { renderErrorPage } from '../src/errors/error-page.ts'
+import { pageHeaders } from '../src/page-headers.ts'
 import type { BenchLicense } from './records.ts'
 
 /** What the other frameworks answer with, ready-made where Portico works it out. */
@@ -21,7 +22,8 @@ export function errorHeaders (license: BenchLicense | null, type: string) {
     'cache-control': 'no-store',
     'content-language': 'en',
     'x-content-type-options': 'nosniff',
-    'content-type': `${type}; charset=utf-8`
+    'content-type': `${type}; charset=utf-8`,
+    ...(type === 'text/html' && pageHeaders)
   }
 }
 

@@ -134,12 +134,8 @@ function sendForm (request: FastifyRequest, reply: FastifyReply, form: Pick<Logi
   return reply.varyOn('Cookie').headers(headersOfForm).send(page)
 }
 
-/** Nobody's cache keeps what was entered, and no other site's frame has it entered for somebody else. */
-const headersOfForm = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-  'content-security-policy': "frame-ancestors 'none'"
-}
+/** Nobody's cache keeps what was entered. */
+const headersOfForm = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
 
 /** What a body has under a name, where that is text. */
 function textOf (body: unknown, name: string): string {

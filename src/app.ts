@@ -12,17 +12,22 @@ import host from '../plugins/host.ts'
 import license from '../plugins/license.ts'
 import locale from '../plugins/locale.ts'
 import notFound from '../plugins/not-found.ts'
+import overload from '../plugins/overload.ts'
 import rememberMe from '../plugins/remember-me.ts'
 import requestChecker from '../plugins/request-checker.ts'
 import routeTable from '../plugins/route-table.ts'
+import securityHeaders from '../plugins/security-headers.ts'
 import vary from '../plugins/vary.ts'
+import health from '../routes/health.ts'
 import applicationRoutes from '../routes/index.ts'
 import login from '../routes/login.ts'
 import logout from '../routes/logout.ts'
+import ready from '../routes/ready.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Database, openDatabase } from './database/database.ts'
 import { sendError } from './errors/send-error.ts'
-import { answerParserError } from './parser-errors.ts'
+import { HttpServers } from './http-servers.ts'
+import { bodyLimit } from './limits.ts'
 
 export interface AppOptions {
   /** Default: that of an empty environment. */
@@ -44,16 +49,21 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
   // Loaded only when it is wanted: without it no request meets any of it.
   const debug = config.debug ? await import('../plugins/debug/index.ts') : undefined
 
+  const servers = new HttpServers()
   const serverOptions = {
     logger,
     trustProxy: config.trustProxy.length > 0 && config.trustProxy,
-    // A request without a Host is answered as any other invalid one.
-    http: { requireHostHeader: false },
-    clientErrorHandler: answerParserError,
+    bodyLimit,
+    serverFactory: servers.create,
+    // Left to the servers: Fastify would tell this of the first of them only.
+    clientErrorHandler: () => {},
+    // What still arrives on a connection is answered as ever, and ends it.
+    return503OnClosing: false,
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => { sendError(error, request, reply.header('vary', 'Accept')) }
   }
   const app = fastify(debug === undefined ? serverOptions : debug.profiledOptions(serverOptions))
 
+  app.addHook('preClose', async function closeServers () { await servers.close() })
   // The first hook to be added is the last to run: the database is closed after the last request.
   if (options.database === undefined) app.addHook('onClose', async function closeDatabase () { await database.close() })
 
@@ -64,6 +74,8 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
     app.register(entities)
     app.register(routeTable)
     app.register(vary)
+    app.register(health)
+    app.register(ready, { servers })
     app.register(site)
     return await app
   } catch (error) {
@@ -75,7 +87,9 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
   async function site (site: FastifyInstance) {
     const [first = randomBytes(32).toString('hex'), ...others] = config.cookieSecrets
     const cookieSecrets = [first, ...others] as const
+    site.register(securityHeaders)
     site.register(errors)
+    site.register(overload)
     site.register(forwarded, { trustProxy: config.trustProxy })
     site.register(host)
     site.register(license)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Content, html, Markup } from './html.ts'
 
 const style = new Markup(`
@@ -37,12 +38,15 @@ export const formStyle = new Markup(`
   .problem { border-left: .25rem solid var(--problem); padding: .5rem .9rem; background: var(--field); max-width: 26rem }
 `)
 
+/** Of all styles that a page may have, as a Content-Security-Policy names them: no other text is one. */
+export const styleHashes = [style, formStyle].map(style => `'sha256-${createHash('sha256').update(style.toString()).digest('base64')}'`)
+
 export interface Page {
   /** A BCP 47 tag. */
   language: string
   title: string
-  /** What of it not every page has. */
-  style?: Content
+  /** What of it not every page has: one of the above. */
+  style?: Markup | false
   /** What stands above the main part, if anything does. */
   header?: Content
   main: Content
@@ -57,7 +61,8 @@ export function renderPage ({ language, title, style: ownStyle, header, main }: 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${style}${ownStyle}</style>
+<style>${style}</style>${ownStyle && html`
+<style>${ownStyle}</style>`}
 </head>
 <body>
 ${header !== undefined && html`<header>${header}</header>`}

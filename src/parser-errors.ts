@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { lingering } from './limits.ts'
 
 const statuses = new Map<unknown, number>([['HPE_HEADER_OVERFLOW', 431], ['ERR_HTTP_REQUEST_TIMEOUT', 408]])
 
@@ -13,4 +14,7 @@ export function answerParserError (error: Error & { code?: string }, socket: Soc
   const title = STATUS_CODES[status]
   const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'The request could not be read as HTTP.' })
   socket.end(`HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+  // Its own half of the connection a client may never close.
+  const impatience = setTimeout(() => { socket.destroy() }, lingering)
+  socket.once('close', () => { clearTimeout(impatience) })
 }

@@ -1,20 +1,14 @@
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
 import { readConfig } from './config.ts'
+import { grace } from './limits.ts'
 import { loggerOptions } from './logging.ts'
 import { reasonOf, StartError } from './start-error.ts'
-
-/** In milliseconds: what requests that are under way have to end, less than the 30 s that process managers give. */
-const grace = 25_000
 
 try {
   const config = readConfig(process.env, '.env')
   const app = await buildApp({ config, logger: loggerOptions(config.logLevel, process.stdout.isTTY) })
-  const { close } = closeWithGrace({ delay: grace, logger: app.log, skip: ['SIGINT', 'SIGTERM'] }, async () => {
-    // A connection that is answered from here on would be kept open for a next request, and the process with it.
-    app.server.keepAliveTimeout = 1
-    await app.close()
-  })
+  const { close } = closeWithGrace({ delay: grace, logger: app.log, skip: ['SIGINT', 'SIGTERM'] }, () => app.close())
   // A terminal's Ctrl-C comes twice, from the terminal and from npm: the second is no impatience.
   let isClosing = false
   const closeOnce = () => {

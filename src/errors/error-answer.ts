@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { negotiateType } from '../negotiation.ts'
+import { pageHeaders } from '../page-headers.ts'
 import { renderErrorPage } from './error-page.ts'
 import { BadRequestHttpError, HttpError, noHeaders, ServiceUnavailableHttpError } from './http-errors.ts'
 
@@ -14,7 +15,8 @@ const problemHeaders = headersFor('application/problem+json')
 const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
   'application/problem+json': problemHeaders,
   'application/json': problemHeaders,
-  'text/html': headersFor('text/html'),
+  // Also where an error comes before every hook.
+  'text/html': { ...headersFor('text/html'), ...pageHeaders },
   'text/plain': headersFor('text/plain')
 }
 

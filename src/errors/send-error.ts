@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { withoutQueries } from '../logging.ts'
 import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
 import { reasonOf } from '../start-error.ts'
 import { type HttpError, ServiceUnavailableHttpError } from './http-errors.ts'
@@ -10,7 +11,7 @@ const headersOfAnswers = new Set(['cache-control', 'content-disposition', 'conte
 export function sendError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toError(thrown)
   if (error instanceof ServiceUnavailableHttpError) request.log.warn({ statusCode: 503, reason: reasonOf(error.cause) }, error.message)
-  else if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, error.message)
+  else if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, withoutQueries(error.message))
   else request.log.error({ err: error }, error.message)
   return send(answerError(error, request.headers.accept), reply)
 }
@@ -20,7 +21,7 @@ export function sendError (thrown: unknown, request: FastifyRequest, reply: Fast
  * answer to an unmatched path does, and nobody would look at it.
  */
 export function sendFailure (statusCode: number, message: string, headers: HttpError['headers'], request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.log.info({ statusCode }, message)
+  request.log.info({ statusCode }, withoutQueries(message))
   return send(answerFailure(statusCode, message, headers, request.headers.accept), reply)
 }
 

@@ -97,6 +97,18 @@ t.test('no error is stored, sniffed, or in another language than its own', async
   t.equal(headers['content-language'], 'en')
 })
 
+t.test('an error\'s page runs nothing that is not its own, and stands in no frame; programs are told no such thing', async t => {
+  for (const url of ['/none/such', '/thrown', '/%zz', '/markup']) {
+    const { headers } = await ask(url, { accept: 'text/html' })
+    const policy = String(headers['content-security-policy'])
+    t.match(policy, /^default-src 'self';style-src 'self' 'sha256-/)
+    t.match(policy, "frame-ancestors 'none'")
+    t.notMatch(policy, 'unsafe')
+    t.match(headers, { 'x-frame-options': 'DENY', 'referrer-policy': 'same-origin', 'cross-origin-opener-policy': 'same-origin' })
+    t.notOk('content-security-policy' in (await ask(url, { accept: 'application/json' })).headers)
+  }
+})
+
 for (const accept of ['text/html', 'application/json', 'text/plain']) {
   for (const url of ['/thrown', '/unavailable', '/string', '/stream']) {
     t.test(`what ${url} threw is not told as ${accept}`, async t => {

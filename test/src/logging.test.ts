@@ -2,9 +2,13 @@ import { Writable } from 'node:stream'
 import { fastify } from 'fastify'
 import t from 'tap'
 import { loggerOptions } from '../../src/logging.ts'
+import { build } from '../build.ts'
+import { addLicense, addUser } from '../records.ts'
+import { signIn } from '../sign-in.ts'
+import { openTestDatabase } from '../test-database.ts'
 
 t.test('Where nobody reads along, the log is lines of JSON', async t => {
-  t.strictSame(loggerOptions('warn', false), { level: 'warn' })
+  t.strictSame(Object.keys(loggerOptions('warn', false)), ['level', 'serializers'])
 })
 
 t.test('On a terminal the log is written for people', async t => {
@@ -28,4 +32,35 @@ t.test("Fastify accepts a terminal's log", async t => {
   const app = fastify({ logger: loggerOptions('silent', true) })
   t.teardown(() => app.close())
   t.equal(app.log.level, 'silent')
+})
+
+t.test('no line of any level has a secret that a client sends', async t => {
+  const database = await openTestDatabase(t)
+  await addLicense(database, { domain: 'museum.test' })
+  await addUser(database, { email: 'admin@museum.test', password: 'hunter2-password', admin: true })
+  for (const debug of ['0', '1']) {
+    let log = ''
+    const stream = new Writable({ write (line, _encoding, callback) { log += String(line); callback() } })
+    const app = await build(t, { database, logger: { ...loggerOptions('trace', false), stream }, environment: { DEBUG: debug, COOKIE_SECRET: 'hunter2'.repeat(5) } })
+    const headers = { host: 'museum.test', authorization: 'Bearer hunter2', cookie: 'portico_session=hunter2; token=hunter2', 'x-api-key': 'hunter2' }
+    const json = { ...headers, 'content-type': 'application/json' }
+    const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
+    const cookie = await signIn(app, { host: 'museum.test', email: 'admin@museum.test', password: 'hunter2-password' })
+    await app.inject({ url: '/', headers: { host: 'museum.test', cookie } })
+    for (const url of ['/', '/version', '/login', '/%zz', '/api/users', '/api/museums']) {
+      await app.inject({ url: `${url}?token=hunter2&password=hunter2`, headers: { ...headers, referer: 'http://museum.test/reset?token=hunter2' } })
+    }
+    for (const payload of ['{"email":"admin@museum.test","password":"hunter2"}', '{"password":"hunter2"}', '{"password":hunter2}', '{"password":"hunter2', '["hunter2"]', '"hunter2"']) {
+      await app.inject({ method: 'POST', url: '/login', headers: json, payload })
+      await app.inject({ method: 'POST', url: '/api/users', headers: { ...json, cookie }, payload })
+    }
+    await app.inject({ method: 'POST', url: '/login', headers: form, payload: 'email=admin%40museum.test&password=hunter2' })
+    await app.inject({ method: 'POST', url: '/login', headers: { ...headers, 'content-type': 'hunter2' }, payload: 'hunter2' })
+    await app.inject({ method: 'POST', url: '/api/users', headers: { ...json, cookie }, payload: { email: `other${debug}@museum.test`, password: 'hunter2-password' } })
+    await app.close()
+    t.match(log, 'incoming request')
+    t.notMatch(log, 'hunter2')
+    t.notMatch(log, /argon2/)
+    t.notMatch(log, cookie.replace(/^[^=]*=/, ''))
+  }
 })

@@ -4,6 +4,7 @@ import { endOfBody } from './end-of-body.ts'
 import { isNavigation, preferredForm } from './negotiation.ts'
 import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Json, Profile } from './profile.ts'
+import { permitToolbar } from './toolbar-policy.ts'
 import { errorPagePolicy } from './views/content-security-policy.ts'
 import { renderErrorMarkdown } from './views/error-markdown.ts'
 import { renderErrorPage } from './views/error-page.ts'
@@ -43,7 +44,7 @@ export function diagnosticBody (
   panels: readonly AnyPanel[],
   link: string
 ): Buffer | null {
-  if (diagnosis === 'toolbar') return withToolbar(body, renderToolbar(context, panels).toString())
+  if (diagnosis === 'toolbar') return withToolbar(response, body, renderToolbar(context, panels).toString())
   if (diagnosis === 'problem') return withExceptions(body, context.profile, link)
   response.removeHeader('etag')
   response.removeHeader('last-modified')
@@ -58,10 +59,12 @@ export function diagnosticBody (
   return Buffer.from(renderErrorPage(context))
 }
 
-function withToolbar (body: Buffer, tag: string): Buffer | null {
+function withToolbar (response: ServerResponse, body: Buffer, tag: string): Buffer | null {
   // Read as text of one byte a character, so that places in it are places in the body.
   const end = endOfBody(body.toString('latin1'))
-  return end === null ? null : Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
+  if (end === null) return null
+  permitToolbar(response)
+  return Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
 }
 
 function withExceptions (body: Buffer, profile: Profile, link: string): Buffer | null {

@@ -20,6 +20,7 @@ import { watchBody } from './received.ts'
 import { Recorder } from './recorder.ts'
 import { RouteTable } from './route-table.ts'
 import { resolveSources } from './source-excerpt.ts'
+import { permitToolbar } from './toolbar-policy.ts'
 
 /** What a profiler is made of; every option of the plugin has its value here. */
 export interface ProfilerParts {
@@ -219,6 +220,8 @@ export class Profiler {
   #addHeaders (exchange: Exchange): void {
     const { recorder, response, raw } = exchange
     if (this.#disguised.has(raw)) return
+    // A browser gives the page that it has kept, and its toolbar, the policy of the answer that says it is unchanged.
+    if (response.statusCode === 304) permitToolbar(response)
     response.setHeader('x-debug-token', recorder.token)
     response.setHeader('x-debug-token-link', this.#linkOf(exchange))
     const robots = linesOf(response, 'x-robots-tag')

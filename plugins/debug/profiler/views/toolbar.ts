@@ -1,4 +1,5 @@
 import type { AnyPanel, ToolbarItem, ViewContext } from '../panel.ts'
+import { toolbarHash } from '../toolbar-policy.ts'
 import { assetUrl } from './assets.ts'
 import { html, type Markup } from './html.ts'
 import { panelData } from './panel-menu.ts'
@@ -45,5 +46,5 @@ export function renderToolbar (context: ViewContext, panels: readonly AnyPanel[]
     status: { text: statusText(profile.status), tone: statusTone(profile.status) },
     items: toolbarEntries(context, panels).sort(worstFirst).map(({ panel, ...item }) => ({ ...item, url: profileUrl(base, profile.token, panel) }))
   }
-  return html`<script src="${assetUrl(base, 'toolbar.js')}" data-profiler="${JSON.stringify(data)}" defer></script>`
+  return html`<script src="${assetUrl(base, 'toolbar.js')}" integrity="${toolbarHash}" data-profiler="${JSON.stringify(data)}" defer></script>`
 }

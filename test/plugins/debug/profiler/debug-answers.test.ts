@@ -111,6 +111,33 @@ t.test('the toolbar is one tag before the last </body> of a page', async t => {
   t.match((await app.inject({ url: '/form', headers: browser })).body, /^<body>try again<script /, 'a form with mistakes stays a form')
 })
 
+t.test('a page with a policy lets the toolbar in by the hash of its script, and nothing else', async t => {
+  const app = await profiledApp(t)
+  let policy: string | string[] = ''
+  app.get('/page', async (_request, reply) => reply.type('text/html').header('content-security-policy', policy).send(page))
+  app.get('/unchanged', async (_request, reply) => reply.code(304).header('content-security-policy', policy).send())
+  const { body } = await app.inject({ url: '/page', headers: browser })
+  const hash = /integrity="([^"]+)"/.exec(body)?.[1]
+  for (const [stated, expected] of [
+    ['', ''],
+    ["style-src 'none'", "style-src 'none'"],
+    ["default-src 'self'; style-src x", "default-src 'self'; style-src x"],
+    ["default-src 'none'; img-src data:", `default-src 'none'; img-src data:; script-src-elem '${hash}'`],
+    ["default-src 'none'; Script-Src 'nonce-1' 'strict-dynamic' 'self'", `default-src 'none'; Script-Src 'nonce-1' 'strict-dynamic' 'self'; script-src-elem 'nonce-1' 'strict-dynamic' 'self' '${hash}'`],
+    ["script-src 'self'; script-src-elem 'nonce-1'", `script-src 'self'; script-src-elem 'nonce-1' '${hash}'`],
+    ["script-src 'unsafe-inline'", "script-src 'unsafe-inline'; script-src-elem 'unsafe-inline' 'self'"],
+    ["script-src 'unsafe-inline' 'nonce-1'", `script-src 'unsafe-inline' 'nonce-1'; script-src-elem 'unsafe-inline' 'nonce-1' '${hash}'`],
+    ["default-src 'self',script-src 'none'", `default-src 'self',script-src 'none'; script-src-elem '${hash}'`],
+    [["script-src 'none'", 'script-src x'], [`script-src 'none'; script-src-elem '${hash}'`, `script-src x; script-src-elem x '${hash}'`].join()]
+  ] as const) {
+    policy = typeof stated === 'string' ? stated : [...stated]
+    for (const url of ['/page', '/unchanged']) {
+      const { headers } = await app.inject({ url, headers: browser })
+      t.equal([headers['content-security-policy']].flat().join(', '), expected, `${url} ${String(stated)}`)
+    }
+  }
+})
+
 t.test('the toolbar stands before the </body> that a browser takes for one, and nowhere else', async t => {
   const app = await profiledApp(t)
   let body = ''

@@ -36,7 +36,7 @@ t.test('a panel that fails, or has nothing to say, leaves the others', async t =
 
 t.test('the toolbar is one tag, an external script that carries its data', async t => {
   const tag = String(renderToolbar(context(profile({ labels: { a: '</script><b>"' } })), panels))
-  t.match(tag, /^<script src="\/_profiler\/assets\/toolbar\.js\?v=[\w-]{12}" data-profiler="[^"]*" defer><\/script>$/)
+  t.match(tag, /^<script src="\/_profiler\/assets\/toolbar\.js\?v=[\w-]{12}" integrity="sha256-[\w+/]{43}=" data-profiler="[^"]*" defer><\/script>$/)
 })
 
 t.test('its script brings the stylesheet along, so that no policy of a page is in its way', async t => {

@@ -1,0 +1,38 @@
+/** Chance that begins anew with its seed, so that what it led to can be led to again: Mulberry32. */
+export class Random {
+  #state: number
+
+  constructor (seed: number) {
+    this.#state = seed
+  }
+
+  /** From 0 to below 1. */
+  next (): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  /** A whole number from 0 to below this one. */
+  below (limit: number): number {
+    return Math.floor(this.next() * limit)
+  }
+
+  among<Item> (items: readonly [Item, ...Item[]]): Item {
+    return items[this.below(items.length)] ?? items[0]
+  }
+
+  chance (probability: number): boolean {
+    return this.next() < probability
+  }
+
+  /** Text of so many characters, each a byte. */
+  bytes (length: number): string {
+    return Array.from({ length }, () => String.fromCharCode(this.below(256))).join('')
+  }
+
+  word (length = 1 + this.below(12)): string {
+    return Array.from({ length }, () => this.among(['a', 'b', 'c', 'e', 'x', 'z', '0', '9', '-', '_'])).join('')
+  }
+}

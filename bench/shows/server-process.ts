@@ -1,0 +1,46 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Usage } from './usage.ts'
+
+/** A server in a process of its own. */
+export interface ServerProcess {
+  port: number
+  /** What it holds once it has tidied up. */
+  usage: () => Promise<Usage>
+  /** Whether it has ended by itself. */
+  hasEnded: () => boolean
+  stop: () => Promise<void>
+}
+
+/** Starts one with an embedded database of its own, and what else its environment says. */
+export async function startServer (environment: Record<string, string>): Promise<ServerProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-show-'))
+  const child = fork(fileURLToPath(new URL('serve.js', import.meta.url)), [], {
+    execArgv: ['--expose-gc', '--enable-source-maps'],
+    env: { ...process.env, DATA_DIR: folder, ...environment }
+  })
+  const ended = once(child, 'exit').then(() => { throw new Error('The server has ended; what it wrote above says why.') })
+  ended.catch(() => {})
+  const told = async () => {
+    const [message]: unknown[] = await Promise.race([once(child, 'message'), ended])
+    return (name: string) => Number(Reflect.get(Object(message), name))
+  }
+  return {
+    port: (await told())('port'),
+    async usage () {
+      child.send('usage')
+      const number = await told()
+      return { heap: number('heap'), resident: number('resident'), descriptors: number('descriptors') }
+    },
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    async stop () {
+      if (child.connected) child.disconnect()
+      await ended.catch(() => {})
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}

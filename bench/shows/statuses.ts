@@ -1,0 +1,36 @@
+/**
+ * The statuses of the answers in these bytes, of those that are whole; null where there is something else among them.
+ * @param isHead whether the first is that to a HEAD, and has no body
+ */
+export function readStatuses (bytes: string, isHead: boolean): number[] | null {
+  const statuses: number[] = []
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf('\r\n\r\n', at)
+    if (end === -1) return 'HTTP/1.1 '.startsWith(bytes.slice(at, at + 9)) ? statuses : null
+    const head = bytes.slice(at, end)
+    const status = Number(/^HTTP\/1\.1 ([1-5]\d\d) [\w' -]+(?:\r\n|$)/.exec(head)?.[1])
+    if (Number.isNaN(status)) return null
+    // What refuses bytes that are no request knows of no method.
+    const isBare = isHead && statuses.length === 0 && !bytes.startsWith('{"type":"about:blank"', end + 4)
+    const hasBody = status >= 200 && status !== 204 && status !== 304 && !isBare
+    const next = hasBody ? endOfBody(bytes, end + 4, head) : end + 4
+    if (next === null || next > bytes.length) return statuses
+    if (status >= 200) statuses.push(status)
+    at = next
+  }
+  return statuses
+}
+
+/** Where the next answer begins; null where that is not to be seen yet. */
+function endOfBody (bytes: string, start: number, head: string): number | null {
+  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
+  if (length !== undefined) return start + Number(length)
+  if (!/\r\ntransfer-encoding: chunked/i.test(head)) return bytes.length
+  for (let at = start; ;) {
+    const end = bytes.indexOf('\r\n', at)
+    if (end === -1) return null
+    const size = parseInt(bytes.slice(at, end), 16)
+    at = end + 2 + size + 2
+    if (size === 0) return at
+  }
+}

@@ -1,0 +1,32 @@
+import { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import fp from 'fastify-plugin'
+import { sendFailure } from '../src/errors/send-error.ts'
+import { longestTurn } from '../src/limits.ts'
+
+/** In milliseconds: how exactly the beginning of a turn is known. */
+const beat = 50
+const retryLater = { 'retry-after': '1' }
+
+/**
+ * Answers 503 to requests that a turn of the event loop has not come to in time, so that no turn takes much longer, and
+ * whoever is let in is answered soon. An average of past delays would let in too many, and then too few.
+ */
+async function overload (app: FastifyInstance) {
+  let lastBeat = performance.now()
+  // Between two turns; late where one takes long.
+  const timer = setInterval(() => { lastBeat = performance.now() }, beat).unref()
+  app.addHook('onClose', async function stopBeating () { clearInterval(timer) })
+
+  app.addHook('onRequest', function refuseOverload (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
+    if (performance.now() - lastBeat < longestTurn || isInjected(request)) return done()
+    sendFailure(503, 'There is too much to do. Try again in a second.', retryLater, request, reply.varyOn('Accept'))
+  })
+}
+
+/** Whoever injects one request after another may never end a turn. */
+function isInjected (request: FastifyRequest): boolean {
+  return !(request.raw.socket instanceof Socket)
+}
+
+export default fp(overload, { name: 'overload', dependencies: ['vary'], fastify: '5.x' })

@@ -1,0 +1,26 @@
+/** What one client, and all of them together, may take of the server; README.md's table says why. Milliseconds and bytes. */
+
+/** Of a request line and its headers. */
+export const maxHeaderSize = 16 * 1024
+/** From a connection, or a request's first byte, to the end of the headers. */
+export const headersTimeout = 10_000
+/** From a request's first byte to its last. */
+export const requestTimeout = 30_000
+/** How often those two are looked at. */
+export const connectionsCheckingInterval = 2000
+/** How long a connection is silent in both directions while a request is under way, or its answer is not read. */
+export const connectionTimeout = 60_000
+/** How long a connection waits for its next request: longer than proxies keep theirs, so that they close first. */
+export const keepAliveTimeout = 72_000
+/** How many connections there are at once; another is closed as soon as it is there. */
+export const maxConnections = 10_000
+/** Of a request's body, where its route does not say less. */
+export const bodyLimit = 64 * 1024
+/** How long a turn of the event loop may take until what it has not begun is refused. */
+export const longestTurn = 500
+/** How long a client that could not be understood may take to read so. */
+export const lingering = 1000
+/** How long a half-sent request may take to be complete once the server ends. */
+export const patience = 5000
+/** How long requests that are under way have to end once the server ends: less than the 30 s that process managers give. */
+export const grace = 25_000

@@ -1,0 +1,218 @@
+import { once } from 'node:events'
+import type { RequestListener, Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { HttpServers } from '../../src/http-servers.ts'
+import * as limits from '../../src/limits.ts'
+import { build } from '../build.ts'
+import { addLicense } from '../records.ts'
+import { openTestDatabase } from '../test-database.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test' })
+
+/** Blocks the event loop. */
+function block (): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.longestTurn)
+}
+
+async function routes (app: FastifyInstance) {
+  app.get('/', async () => 'ok')
+  app.get('/slow', async () => {
+    block()
+    return 'slow'
+  })
+  app.post('/', async ({ body }) => body)
+}
+
+/** The app, which listens. */
+async function serve (t: Test) {
+  const app = await build(t, { database, routes })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return { app }
+}
+
+/** Servers of a listener of the test's own, one of which listens. */
+async function servePlain (t: Test, listener: RequestListener, patience?: number) {
+  const servers = new HttpServers(patience)
+  const server = servers.create(listener).listen(0, '127.0.0.1')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  return { servers, server }
+}
+
+function portOf (address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
+  return address.port
+}
+
+/** A connection that the server has accepted, and the bytes of it, if there are any. */
+async function open (t: Test, server: Server, bytes = ''): Promise<Socket> {
+  const accepted: Promise<Socket[]> = once(server, 'connection')
+  const socket = connect(portOf(server.address()), '127.0.0.1').on('error', () => {})
+  t.teardown(() => socket.destroy())
+  socket.write(bytes)
+  const [other] = await accepted
+  if (socket.connecting) await once(socket, 'connect')
+  const isRead = () => Number(other?.bytesRead) >= bytes.length
+  while (!isRead()) await new Promise(resolve => setImmediate(resolve))
+  return socket
+}
+
+function get (path: string, headers = ''): string {
+  return `GET ${path} HTTP/1.1\r\nHost: museum.test\r\n${headers}\r\n`
+}
+
+t.test('the server has the limits that the README lists', async t => {
+  const { app } = await serve(t)
+  const { headersTimeout, requestTimeout, keepAliveTimeout, connectionTimeout, maxConnections, bodyLimit } = limits
+  t.match(app.server, { headersTimeout, requestTimeout, keepAliveTimeout, timeout: connectionTimeout, maxConnections })
+  const payload = (length: number) => ({ method: 'POST', url: '/', headers: { host: 'museum.test', 'content-type': 'application/json' }, payload: `"${'x'.repeat(length - 2)}"` }) as const
+  t.equal((await app.inject(payload(bodyLimit))).statusCode, 200)
+  t.equal((await app.inject(payload(bodyLimit + 1))).statusCode, 413)
+})
+
+t.test('what comes before bytes that are no request is answered first, and these once', async t => {
+  const { servers, server } = await servePlain(t, (request, response) => setImmediate(() => { response.end(request.url) }))
+  const refused = once(server, 'clientError')
+  const socket = await open(t, server)
+  socket.write(`${get('/first')}${get('/second')}nonsense\r\n\r\n`)
+  await refused
+  socket.write('more of it\r\n\r\n')
+  const answer = await text(socket)
+  t.match(answer, /^HTTP\/1\.1 200 [^]*\/first[^]*HTTP\/1\.1 200 [^]*\/secondHTTP\/1\.1 400 Bad Request\r\n/)
+  t.equal(answer.match(/HTTP\/1\.1/g)?.length, 3)
+  await servers.close()
+})
+
+t.test('a body that turns out to be none ends the connection: with a 400 where nothing is answered yet', async t => {
+  for (const [path, expected] of [['/silent', /^HTTP\/1\.1 400 /], ['/early', /^HTTP\/1\.1 200 OK\r\n[^]*early\r\n$/]] as const) {
+    const { server } = await servePlain(t, (request, response) => {
+      request.resume()
+      if (request.url === '/early') response.write('early')
+    })
+    const socket = await open(t, server, `POST ${path} HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`)
+    socket.write('none\r\n')
+    t.match(await text(socket), expected)
+  }
+})
+
+t.test('a client that does not close its half of a refused connection loses it', async t => {
+  const { server } = await servePlain(t, () => {})
+  const accepted = once(server, 'connection')
+  const socket = connect({ port: portOf(server.address()), host: '127.0.0.1', allowHalfOpen: true })
+  t.teardown(() => socket.destroy())
+  const [other] = await accepted
+  socket.write('nonsense\r\n\r\n')
+  socket.resume()
+  await once(other, 'close')
+  t.ok(other.destroyed)
+})
+
+t.test('closing answers what is under way and ends its connection, and a half-sent request that becomes whole, too', async t => {
+  const held: Array<() => void> = []
+  const { servers, server } = await servePlain(t, (request, response) => {
+    held.push(() => { response.end(request.url) })
+    // As Fastify does.
+    if (servers.isClosing) response.setHeader('connection', 'close')
+  })
+  const silent = await open(t, server)
+  const waiting = await open(t, server, get('/waiting'))
+  const half = await open(t, server, 'GET /half HTTP/1.1\r\n')
+  const port = portOf(server.address())
+  const closed = servers.close()
+  t.equal(await text(silent), '')
+  t.match(await once(connect(port, '127.0.0.1'), 'error').catch((error: unknown) => [error]), [{ code: 'ECONNREFUSED' }])
+  half.write('Host: museum.test\r\n\r\n')
+  await once(server, 'request')
+  for (const answer of held) answer()
+  t.match(await text(waiting), /^HTTP\/1\.1 200 OK\r\nconnection: close\r\n[^]*\/waiting$/i)
+  t.match(await text(half), /^HTTP\/1\.1 200 OK\r\n[^]*\/half$/)
+  await closed
+})
+
+t.test('a request that stays half-sent does not keep the server from closing', async t => {
+  const { servers, server } = await servePlain(t, () => {}, 1)
+  const sockets = [await open(t, server, 'GET / HTTP/1.1\r\n'), await open(t, server, 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 10\r\n\r\nhalf')]
+  await servers.close()
+  for (const socket of sockets) t.equal(await text(socket), '')
+})
+
+t.test('an answer that has begun before closing ends its connection, too', async t => {
+  let end = () => {}
+  const { servers, server } = await servePlain(t, (_request, response) => {
+    response.write('begun')
+    end = () => { response.end() }
+  })
+  const socket = await open(t, server, get('/'))
+  const closed = servers.close()
+  end()
+  t.match(await text(socket), /begun/)
+  await closed
+})
+
+t.test('a turn of the event loop that takes too long refuses what it has not come to, but not who asks whether it lives', async t => {
+  const { app } = await serve(t)
+  // Otherwise all would wait for the database, and then be in a turn of their own.
+  await ask(app, '/')
+  const sockets: Socket[] = []
+  for (let number = 0; number < 4; number++) sockets.push(await open(t, app.server))
+  for (const [place, path] of ['/slow', '/', '/health', '/ready'].entries()) sockets[place]?.write(get(path, 'Connection: close\r\n'))
+  const [slow, refused, health, ready] = await Promise.all(sockets.map(socket => text(socket)))
+  t.match(slow, /^HTTP\/1\.1 200 /)
+  t.match(refused, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"detail":"There is too much to do\. Try again in a second\."/)
+  t.match(health, /^HTTP\/1\.1 200 /)
+  t.match(ready, /^HTTP\/1\.1 200 /)
+  block()
+  t.equal((await app.inject({ url: '/', headers: { host: 'museum.test' } })).statusCode, 200, 'what is injected waits for no turn')
+})
+
+t.test('/health and /ready answer at every host, and are said to nobody but who asks', async t => {
+  const { app } = await serve(t)
+  for (const host of ['museum.test', 'nobody.test', 'a..b']) {
+    t.match(await ask(app, '/health', host), { statusCode: 200, body: '{"status":"alive"}', headers: { 'cache-control': 'no-store' } })
+    t.match(await ask(app, '/ready', host), { statusCode: 200, body: '{"status":"ready"}', headers: { 'cache-control': 'no-store' } })
+  }
+  t.match((await app.inject({ method: 'POST', url: '/ready', headers: { host: 'museum.test' } })).headers, { allow: 'GET' })
+})
+
+t.test('/ready says what is in the way', async t => {
+  const { app } = await serve(t)
+  const { availability, changes } = database
+  const unready = async () => {
+    const { statusCode, headers, body } = await ask(app, '/ready')
+    t.match({ statusCode, headers }, { statusCode: 503, headers: { 'retry-after': '1', 'cache-control': 'no-store' } })
+    t.equal((await ask(app, '/health')).statusCode, 200)
+    return JSON.parse(body).detail
+  }
+  changes.emit('deaf')
+  t.equal(await unready(), 'Changes in the database are not heard.')
+  availability.lose(new Error('gone'))
+  t.equal(await unready(), 'The database cannot be reached.')
+  availability.find()
+  changes.emit('listening')
+  t.equal((await ask(app, '/ready')).statusCode, 200)
+  await app.close()
+})
+
+t.test('what still comes while the server closes is answered, and /ready says so', async t => {
+  const { app } = await serve(t)
+  const socket = await open(t, app.server, 'GET /ready HTTP/1.1\r\n')
+  const other = await open(t, app.server, 'GET / HTTP/1.1\r\n')
+  const closed = app.close()
+  while (app.server.listening) await new Promise(resolve => setImmediate(resolve))
+  socket.write('Host: any\r\n\r\n')
+  other.write('Host: museum.test\r\n\r\n')
+  t.match(await text(socket), /^HTTP\/1\.1 503 [^]*connection: close\r\n[^]*"The server is closing\."/i)
+  t.match(await text(other), /^HTTP\/1\.1 200 [^]*ok$/)
+  await closed
+})
+
+async function ask (app: FastifyInstance, url: string, host = 'museum.test') {
+  return await app.inject({ url, headers: { host } })
+}
