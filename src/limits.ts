@@ -17,7 +17,7 @@ export const maxConnections = 10_000
 /** Of a request's body, where its route does not say less. */
 export const bodyLimit = 64 * 1024
 /** How long a turn of the event loop may take until what it has not begun is refused. */
-export const longestTurn = 500
+export const longestTurn = 1000
 /** How long a client that could not be understood may take to read so. */
 export const lingering = 1000
 /** How long a half-sent request may take to be complete once the server ends. */
