@@ -50,12 +50,14 @@ export async function openDatabase ({ databaseUrl, dataDir, patient = false, ...
 async function openPglite (dataDir: string, limits: Limits | null): Promise<Database> {
   const changes = new Changes()
   const availability = new Availability(changes)
-  const embedded = await openEmbedded(dataDir, client => changes.listenOn(client), limits === null ? {} : { connectionTimeoutMillis: limits.connection })
+  const embedded = await openEmbedded(dataDir, client => changes.listenOn(client))
   const pool = withoutUncaughtErrors(embedded.pool)
   const database = assemble(limits === null ? pool : new GuardedPool(pool, availability, limits), changes, availability, embedded.close)
   return await prepare(database, 'The embedded database', async () => {
     await migrate(database.db)
     await seed(database.db)
+    // From here on: the first connection may take long on a slow machine.
+    if (limits !== null) pool.options.connectionTimeoutMillis = limits.connection
   })
 }
 

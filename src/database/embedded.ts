@@ -18,10 +18,9 @@ export interface EmbeddedDatabase {
 /**
  * Opens PGlite in a folder, which is made where there is none.
  * @param onConnect is awaited before a new connection's first query
- * @param options of the pool
  * @throws {StartError} where the folder cannot be used, or another process has it open
  */
-export async function openEmbedded (dataDir: string, onConnect: (client: pg.ClientBase) => Promise<void>, options: pg.PoolConfig = {}): Promise<EmbeddedDatabase> {
+export async function openEmbedded (dataDir: string, onConnect: (client: pg.ClientBase) => Promise<void>): Promise<EmbeddedDatabase> {
   await mkdir(dataDir, { recursive: true }).catch((error: unknown) => {
     throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}.`, { cause: error })
   })
@@ -29,7 +28,7 @@ export async function openEmbedded (dataDir: string, onConnect: (client: pg.Clie
   try {
     const worker = await startWorker(join(dataDir, 'pglite'))
     return {
-      pool: new pg.Pool({ ...options, max: 1, idleTimeoutMillis: 0, user: 'postgres', database: 'postgres', ssl: false, onConnect, stream: () => new EmbeddedStream(worker) }),
+      pool: new pg.Pool({ max: 1, idleTimeoutMillis: 0, user: 'postgres', database: 'postgres', ssl: false, onConnect, stream: () => new EmbeddedStream(worker) }),
       close: () => stopWorker(worker).finally(unlock)
     }
   } catch (error) {

@@ -107,11 +107,8 @@ t.test('A request that waits for the database at a SIGTERM is answered', { skip:
 })
 
 t.test('A process that is killed has lost nothing that it was told is written', async t => {
-  const write = `
-    const { openDatabase } = await import(${JSON.stringify(new URL('../../src/database/database.js', import.meta.url).href)})
-    const { db } = await openDatabase(${JSON.stringify({ databaseUrl, dataDir: folder })})
-    for (;;) console.log((await db.insertInto('platforms').values({ name: crypto.randomUUID() }).returning('name').executeTakeFirstOrThrow()).name)`
-  const child = spawn(process.execPath, [...process.execArgv, '--input-type=module', '-e', write], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const writer = fileURLToPath(new URL('../write-until-killed.js', import.meta.url))
+  const child = spawn(process.execPath, [writer, folder, ...(databaseUrl === undefined ? [] : [databaseUrl])], { stdio: ['ignore', 'pipe', 'inherit'] })
   let written: string[] = []
   for await (const chunk of child.stdout) {
     // The last may be half of a line.
@@ -120,8 +117,9 @@ t.test('A process that is killed has lost nothing that it was told is written', 
   }
   const { db, close } = await openDatabase({ databaseUrl, dataDir: folder })
   const kept = await db.selectFrom('platforms').select('name').where('name', 'in', written).execute()
-  t.equal(kept.length, written.length)
   await close()
+  t.ok(written.length >= 20)
+  t.equal(kept.length, written.length)
 })
 
 t.test('A wrong variable stops the start with a line that names it', async t => {

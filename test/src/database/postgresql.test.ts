@@ -129,6 +129,22 @@ t.test('A database that is lost', async t => {
     await close()
   })
 
+  t.test('is not lost because it refuses to be listened to', async t => {
+    const { db, changes, availability } = await open(t, server.url, { beat: never })
+    // All connections to this server share a session, and a transaction.
+    await sql`begin`.execute(db)
+    await t.rejects(sql`select 1 / 0`.execute(db))
+    const deaf = once(changes, 'deaf')
+    server.cut(0)
+    await deaf
+    await once(changes, 'deaf')
+    t.match(availability, { reachable: true, listening: false })
+    const listening = once(changes, 'listening')
+    await sql`rollback`.execute(db)
+    await listening
+    t.match(availability, { reachable: true, listening: true })
+  })
+
   t.test('is closed though it is silent', async t => {
     const { changes, close } = await openDatabase({ databaseUrl: server.url, dataDir, limits: { listener: 100 } })
     changes.on('deaf', () => t.fail('it was lost before'))
