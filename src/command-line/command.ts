@@ -47,7 +47,7 @@ export function readWords<const Options extends NonNullable<ParseArgsConfig['opt
       return parseArgs({ args: words, options, allowPositionals: true })
     } catch (error) {
       // What parseArgs says besides is about words that begin with a dash and are none of an option.
-      throw new UsageError(reasonOf(error).replace(/\. To specify a positional .*/, '.'), { cause: error })
+      throw new UsageError(`${reasonOf(error).replace(/\. To specify a positional .*|\.$/, '')}.`, { cause: error })
     }
   }
 }

@@ -85,7 +85,7 @@ const mistyped: Record<string, RegExp> = {
   'user add a@b c@d': /^portico: "c@d" is one word too many\./,
   'user add a@b --frob': /^portico: Unknown option '--frob'\. npm run/,
   'user add a@b --password secret': /^portico: Unknown option '--password'/,
-  'user add a@b --group': /^portico: Option '--group <value>' argument missing/,
+  'user add a@b --group': /^portico: Option '--group <value>' argument missing\. npm run/,
   'user list a@b': /^portico: "a@b" is one word too many\./,
   'user remove': /^portico: <email\|id> is missing\./,
   'user password': /^portico: <email\|id> is missing\./
