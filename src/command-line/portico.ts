@@ -1,16 +1,11 @@
 import { readConfig } from '../config.ts'
 import { openDatabase } from '../database/database.ts'
-import { reasonOf } from '../start-error.ts'
+import { endWithOutput } from './end-with-output.ts'
 import { run } from './run.ts'
 
 const { stdin: input, stdout: output, stderr: errors } = process
 
-output.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever reads may have had enough, as head has.
-  if (error.code === 'EPIPE') process.exit(0)
-  errors.write(`portico: The output cannot be written: ${reasonOf(error)}.\n`)
-  process.exit(1)
-})
+endWithOutput({ output, errors }, process.exit)
 
 process.exitCode = await run(process.argv.slice(2), {
   input,
