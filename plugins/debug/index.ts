@@ -57,7 +57,7 @@ async function debug (app: FastifyInstance, { config, database }: DebugOptions) 
     stops.push(reads.listen(app.store.events))
   })
   app.addHook('onSend', function tellOfStaleRecords (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: DoneFuncWithErrOrRes) {
-    const tables = request.recorder === null ? [] : reads.staleTablesOf(request.recorder)
+    const tables = reads.staleTablesOf(request.raw)
     if (tables.length > 0 && app.profiler.access.judge(request.raw) === 'allowed') reply.header('x-debug-stale', tables.join(', '))
     done()
   })

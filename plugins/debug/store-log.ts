@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { EntityMetadata } from '../../src/store/segment.ts'
 import type { ReadOutcome, StoreEvents } from '../../src/store/store-events.ts'
 import { currentRecorder, masked, type Recorder, toMicroseconds } from './profiler/index.ts'
@@ -33,7 +34,7 @@ const mostSpans = 500
 /** Hears of every read of the store while a request is profiled, and keeps it under the request. */
 export class StoreLog {
   readonly #requests = new WeakMap<Recorder, RequestReads>()
-  readonly #stale = new WeakMap<Recorder, Set<string>>()
+  readonly #stale = new WeakMap<IncomingMessage, Set<string>>()
 
   /** @returns the function that stops it */
   listen (events: StoreEvents): () => void {
@@ -48,13 +49,13 @@ export class StoreLog {
   }
 
   /** The tables of which the request was answered with what may have changed meanwhile. */
-  staleTablesOf (recorder: Recorder): readonly string[] {
-    return [...this.#stale.get(recorder) ?? []]
+  staleTablesOf (raw: IncomingMessage): readonly string[] {
+    return [...this.#stale.get(raw) ?? []]
   }
 
   #readStale (table: string): void {
-    const recorder = currentRecorder()
-    if (recorder !== undefined) this.#stale.set(recorder, (this.#stale.get(recorder) ?? new Set()).add(table))
+    const raw = currentRecorder()?.raw
+    if (raw !== undefined) this.#stale.set(raw, (this.#stale.get(raw) ?? new Set()).add(table))
   }
 
   #read ({ table, key: column }: EntityMetadata, key: string, outcome: ReadOutcome): void {

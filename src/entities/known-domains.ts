@@ -27,7 +27,6 @@ export class KnownDomains {
   #waiting = new Set<string>()
   #next: Promise<ReadonlySet<string>> | undefined
   #last: Promise<unknown> = Promise.resolve()
-  #lastBegan = -Infinity
 
   constructor (db: Kysely<Tables>) {
     this.#db = db
@@ -74,14 +73,11 @@ export class KnownDomains {
   /** One after another, so that however many ask they take up one connection. @returns those that have a license */
   async #checkWaiting (): Promise<ReadonlySet<string>> {
     await this.#last
-    const early = this.#lastBegan + pace - performance.now()
-    if (early > 0) await setTimeout(early)
-    this.#lastBegan = performance.now()
     const domains = [...this.#waiting]
     this.#waiting = new Set()
     this.#next = undefined
     const query = this.#db.selectFrom('licenses').select('domain').distinct().where('domain', '=', sql<string>`any(${domains})`).execute()
-    this.#last = query.catch(() => {})
+    this.#last = Promise.all([query.catch(() => {}), setTimeout(pace)])
     const rows = await query
     return new Set(rows.map(({ domain }) => domain))
   }

@@ -145,6 +145,14 @@ t.test('A database that is lost', async t => {
     t.match(availability, { reachable: true, listening: true })
   })
 
+  t.test('is told of to a command as it is, which has no limits', async t => {
+    const { db, close } = await openDatabase({ databaseUrl: server.url, dataDir, patient: true, limits: { answer: 1 } })
+    t.match(await sql`select pg_sleep(0.02), 1 as one`.execute(db), { rows: [{ one: 1 }] })
+    server.cut(0)
+    await t.rejects(one.execute(db), { message: /^Connection terminated/ })
+    await close()
+  })
+
   t.test('is closed though it is silent', async t => {
     const { changes, close } = await openDatabase({ databaseUrl: server.url, dataDir, limits: { listener: 100 } })
     changes.on('deaf', () => t.fail('it was lost before'))
