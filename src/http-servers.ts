@@ -30,14 +30,7 @@ export class HttpServers {
     server.maxConnections = maxConnections
     server.setTimeout(connectionTimeout)
     server.on('clientError', (error: Error, socket: Socket) => { this.#refuse(error, socket) })
-    server.on('connection', (socket: Socket) => {
-      const answers: ServerResponse[] = []
-      this.#answers.set(socket, answers)
-      socket.once('close', () => {
-        this.#answers.delete(socket)
-        abandon(answers)
-      })
-    })
+    server.on('connection', (socket: Socket) => { this.#answersOn(socket) })
     this.#servers.add(server)
     return server
   }
@@ -45,12 +38,24 @@ export class HttpServers {
   /** The same for each server. A second listener instead would cost a request several times as much. */
   #follow (listener: RequestListener): RequestListener {
     this.#listener ??= (request, response) => {
-      const answers = this.#answers.get(request.socket)
-      if (answers?.at(-1)?.writableFinished === true) answers.length = 0
-      answers?.push(response)
+      const answers = this.#answersOn(request.socket)
+      if (answers.at(-1)?.writableFinished === true) answers.length = 0
+      answers.push(response)
       listener(request, response)
     }
     return this.#listener
+  }
+
+  #answersOn (socket: Socket): ServerResponse[] {
+    const known = this.#answers.get(socket)
+    if (known !== undefined) return known
+    const answers: ServerResponse[] = []
+    this.#answers.set(socket, answers)
+    socket.once('close', () => {
+      this.#answers.delete(socket)
+      abandon(answers)
+    })
+    return answers
   }
 
   /** Answers bytes that are no request, once what came before them is answered. */
@@ -94,5 +99,5 @@ function isUnderWay (answer: ServerResponse | undefined): boolean {
 
 /** Node tells only the answer whose turn it is that the client has left: those behind it would keep open what they are made of. */
 function abandon (answers: readonly ServerResponse[]): void {
-  for (const answer of answers) if (!answer.writableFinished && !answer.closed) answer.destroy().emit('close')
+  for (const answer of answers) if (answer.socket === null && !answer.writableFinished) answer.destroy().emit('close')
 }

@@ -74,6 +74,16 @@ export async function soak (port: number, goesOn: () => boolean, lanes: number):
   return statuses
 }
 
+/** So many requests, whose profiles fill the store: until it is full, a server holds more with each. */
+export async function fill (port: number, count: number, lanes: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true })
+  let left = count
+  await Promise.all(Array.from({ length: lanes }, async () => {
+    while (left-- > 0) await send(port, agent, 'GET', '/health', { host: 'localhost' })
+  }))
+  agent.destroy()
+}
+
 function send (port: number, agent: Agent, method: string, path: string, headers: OutgoingHttpHeaders, body?: object): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const type = body !== undefined && { 'content-type': 'application/json' }
