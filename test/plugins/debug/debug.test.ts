@@ -3,7 +3,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { licensePanel } from '../../../plugins/debug/panels/license.ts'
+import { securityPanel } from '../../../plugins/debug/panels/security.ts'
+import profiler, { profiledOptions } from '../../../plugins/debug/profiler/index.ts'
+import { StoreLog } from '../../../plugins/debug/store-log.ts'
 import { build } from '../../build.ts'
 import { makeFolder } from '../../folder.ts'
 import { addLicense } from '../../records.ts'
@@ -87,7 +91,7 @@ t.test('the configuration panel shows what is allowed, and not how to enter the 
 t.test('the configuration panel shows which plugin registered which', async t => {
   const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
   const markdown = await readPanel(app, response, 'configuration', 'text/markdown')
-  t.match(markdown, /^ {2}- entities, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- site, [^\n]*\n {4}- errors,/m)
+  t.match(markdown, /^ {2}- entities, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- health, [^\n]*\n {2}- ready, [^\n]*\n {2}- site, [^\n]*\n {4}- security-headers,/m)
 })
 
 t.test('a closed app listens to neither queries nor reads', async t => {
@@ -100,8 +104,9 @@ t.test('a closed app listens to neither queries nor reads', async t => {
   t.equal(app.store.events.listenerCount('read'), 0)
 })
 
-t.test('a request that arrives while the server closes has a profile, and nothing on Portico\'s panels', async t => {
-  const app = await build(t, { database, routes, environment: { DEBUG: '1', DATA_DIR: makeFolder(t) } })
+t.test('a request that Fastify refuses while it closes has a profile, and nothing on Portico\'s panels', async t => {
+  const app = Fastify(profiledOptions({}))
+  await app.register(profiler, { directory: makeFolder(t), panels: [licensePanel(new StoreLog()), securityPanel] })
   let profile: unknown
   app.addHook('preClose', async () => {
     t.equal((await fetch(`${origin}/late`)).status, 503)

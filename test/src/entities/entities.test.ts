@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { sql } from 'kysely'
 import t from 'tap'
 import { createEntities } from '../../../src/entities/entities.ts'
@@ -268,8 +269,9 @@ t.test('Of hosts that have no license', async t => {
 
   t.test('those that are asked for meanwhile are looked for next', async t => {
     const licenses = await informed()
+    const isAsked = once(database.queries, 'asked')
     const first = licenses.read('first.flood.test')
-    await new Promise(resolve => setImmediate(resolve))
+    await isAsked
     t.strictSame(await Promise.all([first, licenses.read('second.flood.test'), licenses.read('third.flood.test')]), [null, null, null])
     t.strictSame(queries.map(isCheck), [true, true])
   })
