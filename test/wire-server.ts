@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, on, once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { PGlite } from '@electric-sql/pglite'
 import type { Test } from 'tap'
@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 export async function serveWire (t: Test) {
   const pglite = await PGlite.create()
   const sockets = new Set<Socket>()
+  const questions = new EventEmitter<{ bytes: [bytes: Buffer] }>()
   let refusals = 0
   let answering = Promise.resolve()
   let thaw = () => {}
@@ -15,6 +16,7 @@ export async function serveWire (t: Test) {
     if (refusals-- > 0) return socket.destroy()
     sockets.add(socket)
     socket.on('data', async bytes => {
+      questions.emit('bytes', bytes)
       await answering
       await pglite.runExclusive(() => pglite.execProtocolRawStream(bytes, { onRawData: answer => { socket.write(answer.slice()) } }))
     })
@@ -33,6 +35,10 @@ export async function serveWire (t: Test) {
       refusals = hangUps
       for (const socket of sockets) socket.destroy()
       sockets.clear()
+    },
+    /** Resolves when it is asked this the next time. */
+    async asked (query: string): Promise<void> {
+      for await (const [bytes] of on(questions, 'bytes')) if (String(bytes).includes(query)) return
     },
     /** Leaves whatever it is asked unanswered. */
     freeze (): void {

@@ -149,6 +149,21 @@ t.test('a request that stays half-sent does not keep the server from closing', a
   for (const socket of sockets) t.equal(await text(socket), '')
 })
 
+t.test('half a request after one that was answered does not, either, nor does it cut short who waits', async t => {
+  let answer = () => {}
+  const { servers, server } = await servePlain(t, (request, response) => {
+    if (request.url === '/first') response.end('first')
+    else answer = () => { response.end('waited for') }
+  }, 1)
+  const waiting = await open(t, server, get('/waiting'))
+  const half = await open(t, server, `${get('/first')}GET /second HTTP/1.1\r\n`)
+  const closed = servers.close()
+  t.match(await text(half), /first$/)
+  answer()
+  t.match(await text(waiting), /waited for$/)
+  await closed
+})
+
 t.test('an answer that has begun before closing ends its connection, too', async t => {
   let end = () => {}
   const { servers, server } = await servePlain(t, (_request, response) => {

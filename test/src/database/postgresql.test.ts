@@ -64,6 +64,8 @@ t.test('A database that is lost', async t => {
   t.test('is noticed though it only falls silent, and found once it answers', async t => {
     const { db, changes, availability } = await open(t, server.url, { beat: 10, listener: 200 })
     t.match(availability, { reachable: true, listening: true })
+    // Twice: the second time it has been answered before.
+    for (let time = 0; time < 2; time++) await server.asked('select 1\0')
     const deaf = once(changes, 'deaf')
     const lost = once(availability, 'lost')
     server.freeze()
