@@ -9,7 +9,9 @@ const page = '<html><body><p>Hello</p><script>"</body>"</script></BODY></html>'
 // Before all others: the first of them is the first error page of a process.
 t.test('an error page takes no longer than 20 ms', async t => {
   const app = await profiledApp(t)
+  app.get('/fine', async () => 'fine')
   app.get('/broken', async () => { throw new Error('it broke') })
+  await app.inject('/fine')
   const times: number[] = []
   for (let page = 0; page < 5; page++) {
     const [start, startOfWork] = [performance.now(), process.cpuUsage()]
