@@ -97,7 +97,11 @@ function isUnderWay (answer: ServerResponse | undefined): boolean {
   return answer !== undefined && answer.req.complete && !answer.writableFinished
 }
 
-/** Node tells only the answer whose turn it is that the client has left: those behind it would keep open what they are made of. */
+/** Node tells only the answer whose turn it is that the client has left: those behind it would keep open what they are made of, or will be. */
 function abandon (answers: readonly ServerResponse[]): void {
-  for (const answer of answers) if (answer.socket === null && !answer.writableFinished) answer.destroy().emit('close')
+  for (const answer of answers) {
+    if (answer.socket !== null || answer.writableFinished) continue
+    answer.destroy().emit('close')
+    answer.on('pipe', source => { source.destroy() })
+  }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { RequestListener, Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
@@ -175,6 +176,20 @@ t.test('an answer that has begun before closing ends its connection, too', async
   end()
   t.match(await text(socket), /begun/)
   await closed
+})
+
+t.test('what is sent to an answer whose client left before its turn is closed', async t => {
+  const source = new PassThrough()
+  let send = () => {}
+  const { server } = await servePlain(t, ({ url }, response) => { if (url === '/second') send = () => { source.pipe(response) } })
+  const accepted = once(server, 'connection')
+  const socket = await open(t, server, `${get('/first')}${get('/second')}`)
+  const [other] = await accepted
+  socket.destroy()
+  await once(other, 'close')
+  send()
+  await once(source, 'close')
+  t.ok(source.destroyed)
 })
 
 t.test('a turn of the event loop that takes too long refuses what it has not come to, but not who asks whether it lives', async t => {
