@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import pg from 'pg'
 import { openDatabase } from '../src/database/database.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { lifetimes, nameSession, SessionTokens } from '../src/sign-in/session-token.ts'
+import { createDatabase, dropDatabase as dropThrowawayDatabase } from './throwaway-database.ts'
 
 /** A database of the comparison's own, as it is told to the servers' processes. */
 export interface BenchDatabase {
@@ -26,7 +25,7 @@ const passwordHash = 'nobody has this password'
 export async function makeDatabase (coldHosts: number): Promise<BenchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'))
   const { BENCH_DATABASE_URL: server } = process.env
-  const url = server === undefined ? undefined : await createOn(server)
+  const url = server === undefined ? undefined : await createDatabase(server, 'portico_bench_')
   const { db, close } = await openDatabase({ databaseUrl: url, dataDir: join(folder, 'template'), patient: true })
   await sql`insert into license_types (type) values ('bench')`.execute(db)
   await sql`insert into languages (code, name) values ('en-GB', 'English'), ('de-CH', 'Deutsch')`.execute(db)
@@ -66,21 +65,5 @@ export function environmentOf ({ url, folder }: BenchDatabase): Record<string, s
 export async function dropDatabase ({ url, folder }: BenchDatabase): Promise<void> {
   rmSync(folder, { recursive: true })
   if (url === undefined) return
-  const { pathname } = new URL(url)
-  await run(url.replace(pathname, '/postgres'), `drop database ${pathname.slice(1)} with (force)`)
-}
-
-async function createOn (server: string): Promise<string> {
-  const name = `portico_bench_${randomBytes(6).toString('hex')}`
-  await run(server, `create database ${name}`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return url.href
-}
-
-async function run (url: string, statement: string): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  await client.query(statement)
-  await client.end()
+  await dropThrowawayDatabase(url.replace(new URL(url).pathname, '/postgres'), url)
 }

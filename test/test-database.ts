@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { cpSync } from 'node:fs'
 import { resolve } from 'node:path'
-import pg from 'pg'
 import type { Test } from 'tap'
+import { createDatabase as createThrowawayDatabase, dropDatabase } from '../bench/throwaway-database.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { makeFolder } from './folder.ts'
 
@@ -29,17 +28,7 @@ export function makeEmbeddedFolder (t: Test): string {
 
 /** An empty database on the server. @returns its URL */
 export async function createDatabase (t: Test, serverUrl: string): Promise<string> {
-  const name = `portico_test_${randomBytes(6).toString('hex')}`
-  await run(serverUrl, `create database ${name}`)
-  t.teardown(() => run(serverUrl, `drop database ${name} with (force)`))
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return url.href
-}
-
-async function run (serverUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client(serverUrl)
-  await client.connect()
-  await client.query(statement)
-  await client.end()
+  const url = await createThrowawayDatabase(serverUrl, 'portico_test_')
+  t.teardown(() => dropDatabase(serverUrl, url))
+  return url
 }

@@ -21,10 +21,10 @@ await counter.connect()
 try {
   const before = await watched(() => sleep(quiet))
   print('before', before)
-  const memory = server.memory()
+  const memory = await server.memory()
   const queriesBefore = await queriesSoFar()
   let peak = 0
-  const watch = setInterval(() => { peak = Math.max(peak, server.memory()) }, 1000)
+  const watch = setInterval(async () => { peak = Math.max(peak, await server.memory()) }, 1000)
   const statuses = new Map<number, number>()
   const flood = await watched(() => send(statuses))
   clearInterval(watch)
@@ -33,7 +33,7 @@ try {
   console.log(`${hosts} hosts that nobody has a license for, beside ${licenses} licenses, over ${connections} connections: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`)
   console.log(`  ${flood.seconds.toFixed(0)} s, ${(hosts / flood.seconds).toFixed(0)} answers a second`)
   console.log(`  ${queries} queries, ${(queries / flood.seconds).toFixed(0)} a second, ${(queries / hosts).toFixed(4)} a request`)
-  console.log(`  memory ${memory.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most, ${server.memory().toFixed(0)} MB after`)
+  console.log(`  memory ${memory.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most, ${(await server.memory()).toFixed(0)} MB after`)
 } finally {
   await server.close()
   await counter.end()

@@ -1,8 +1,9 @@
-import { execFileSync, fork } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Connection, requestText } from '../connection.ts'
 
 /** A server that a show is about: the process that `npm start` would be. */
@@ -11,7 +12,7 @@ export interface Served {
   /** Whether it still runs. */
   isAlive: () => boolean
   /** In megabytes, what its process has in memory. */
-  memory: () => number
+  memory: () => Promise<number>
   close: () => Promise<void>
 }
 
@@ -29,7 +30,7 @@ export async function serve (environment: Record<string, string>): Promise<Serve
   return {
     port,
     isAlive,
-    memory: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)])) / 1024,
+    memory: async () => Number((await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)])).stdout) / 1024,
     async close () {
       child.kill()
       if (isAlive()) await once(child, 'exit')

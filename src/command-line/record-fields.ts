@@ -16,7 +16,7 @@ export function wordOf ({ name }: RecordKind): string {
 }
 
 /** A field as an option: "type-id". */
-export function optionOf (field: string): string {
+function optionOf (field: string): string {
   return field.replaceAll('_', '-')
 }
 

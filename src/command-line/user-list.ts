@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { users } from '../records/user.ts'
 import { type Command, readWords } from './command.ts'
 import { recordList } from './record-list.ts'
+import { writeRows } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 export const userList: Command = {
@@ -20,9 +21,7 @@ export const userList: Command = {
       .groupBy('users.id')
       .orderBy('email')
       .execute())
-    const width = Math.max(0, ...listed.map(({ email }) => email.length))
-    for (const { email, admin, groups } of listed) {
-      terminal.output.write(`${email.padEnd(width)}  ${admin ? 'admin' : '     '}  ${groups ?? ''}`.trimEnd() + '\n')
-    }
+    const rows = listed.map(({ admin, ...others }) => ({ ...others, admin: admin ? 'admin' : null }))
+    writeRows(terminal, ['email', 'admin', 'groups'], rows, { json, heading: false })
   }
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import applicationRoutes from '../../routes/index.ts'
@@ -7,18 +6,15 @@ import { build } from '../build.ts'
 import { profiledApp } from '../plugins/debug/profiler/profiled-app.ts'
 import { addLicense, addUser, testPassword } from '../records.ts'
 import { openTestDatabase } from '../test-database.ts'
+import { launch, testInChromium } from './chromium.ts'
 
-const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium'
-
-if (existsSync(executablePath)) await testInBrowser()
-else t.test('pages keep to their policies', { skip: `There is no Chromium at ${executablePath}: set CHROMIUM to where it is.` }, () => {})
+await testInChromium('pages keep to their policies', testInBrowser)
 
 async function testInBrowser (): Promise<void> {
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'museum.localhost', languages: ['en', 'de'], museums: ['Louvre'] })
   await addUser(database, { email: 'visitor@museum.test' })
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'] })
-  t.teardown(() => browser.close())
+  const browser = await launch(t)
 
   async function routes (app: FastifyInstance) {
     await app.register(applicationRoutes)

@@ -1,6 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
@@ -17,21 +15,19 @@ import { failedProfile, notFoundProfile } from '../plugins/debug/profiler/views/
 import { hostileProfile, hostileStrings } from '../plugins/debug/profiler/views/hostile-profile.ts'
 import { addLicense } from '../records.ts'
 import { openTestDatabase } from '../test-database.ts'
+import { launch, testInChromium } from './chromium.ts'
+import { lookAt } from './look-at.ts'
 
-const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium'
-const screenshots = resolve('.tap/screenshots')
 const panels = ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'license', 'security', 'database', 'cache', 'configuration']
 
-if (existsSync(executablePath)) await testInBrowser()
-else t.test('the profiler in a browser', { skip: `There is no Chromium at ${executablePath}: set CHROMIUM to where it is.` }, () => {})
+await testInChromium('the profiler in a browser', testInBrowser)
 
 async function testInBrowser (): Promise<void> {
-  mkdirSync(screenshots, { recursive: true })
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'localhost', museums: ['Louvre'] })
   const app = await buildDebugged(t, { database, routes })
   const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost')
-  const browser = await launch()
+  const browser = await launch(t)
 
   async function routes (app: FastifyInstance) {
     await app.register(applicationRoutes)
@@ -237,29 +233,10 @@ async function testInBrowser (): Promise<void> {
     }
     t.strictSame(errors.filter(error => !/status of (?:404|500)/.test(error)), [])
   })
-
-  async function launch (): Promise<Browser> {
-    const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
-    const browser = await chromium.launch({ executablePath, args })
-    t.teardown(() => browser.close())
-    return browser
-  }
 }
 
 /** An error that says these things, with a cause and members that do. */
 function failureOf (texts: readonly string[], next: () => string): Error {
   const members = texts.map(text => Object.assign(new Error(text), { [next()]: next(), code: next(), name: next() }))
   return new Error(texts.join(' '), { cause: new AggregateError(members.slice(0, 10), next(), { cause: members[10] }) })
-}
-
-/** Leaves a picture of the page, narrow and wide, light and dark, and tests that no word of it is off the screen. */
-async function lookAt (t: Test, page: Page, name: string): Promise<void> {
-  for (const width of [400, 1280]) {
-    await page.setViewportSize({ width, height: 900 })
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} fits ${width} px, ${colorScheme}`)
-      await page.screenshot({ path: `${screenshots}/${name}-${width}-${colorScheme}.png`, fullPage: true })
-    }
-  }
 }

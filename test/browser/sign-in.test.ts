@@ -1,21 +1,15 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { build } from '../build.ts'
 import { makeFolder } from '../folder.ts'
 import { addLicense, addUser, testPassword } from '../records.ts'
 import { openTestDatabase } from '../test-database.ts'
+import { launchOptions, testInChromium } from './chromium.ts'
+import { lookAt } from './look-at.ts'
 
-const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium'
-const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
-const screenshots = resolve('.tap/screenshots')
-
-if (existsSync(executablePath)) await testInBrowser()
-else t.test('signing in with a browser', { skip: `There is no Chromium at ${executablePath}: set CHROMIUM to where it is.` }, () => {})
+await testInChromium('signing in with a browser', testInBrowser)
 
 async function testInBrowser (): Promise<void> {
-  mkdirSync(screenshots, { recursive: true })
   const database = await openTestDatabase(t)
   const license = await addLicense(database, { domain: 'depot.localhost', name: 'Portico behind the Rope', protected: true, museums: ['The Depot'] })
   await addUser(database, { email: 'member@museum.test', licenses: [license] })
@@ -25,7 +19,7 @@ async function testInBrowser (): Promise<void> {
 
   /** A browser with a profile in a folder, which a second one can go on with. */
   async function start (t: Test, profile: string): Promise<{ context: BrowserContext, page: Page }> {
-    const context = await chromium.launchPersistentContext(profile, { executablePath, args, javaScriptEnabled: false })
+    const context = await chromium.launchPersistentContext(profile, { ...launchOptions, javaScriptEnabled: false })
     t.teardown(() => context.close())
     return { context, page: await context.newPage() }
   }
@@ -98,16 +92,4 @@ async function testInBrowser (): Promise<void> {
     await signIn(page, 'member@museum.test', false)
     t.ok(await page.getByText('The Depot').isVisible())
   })
-}
-
-/** Leaves a picture of the page, narrow and wide, light and dark, and tests that no word of it is off the screen. */
-async function lookAt (t: Test, page: Page, name: string): Promise<void> {
-  for (const width of [400, 1280]) {
-    await page.setViewportSize({ width, height: 900 })
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} fits ${width} px, ${colorScheme}`)
-      await page.screenshot({ path: `${screenshots}/${name}-${width}-${colorScheme}.png`, fullPage: true })
-    }
-  }
 }

@@ -301,7 +301,7 @@ function cookiesOf (lines: readonly HeaderLine[], mask: Mask): Record<string, st
 }
 
 /** The raw path: no query, no fragment, an absolute-form target reduced to its path. */
-export function pathOfUrl (url: string): string {
+function pathOfUrl (url: string): string {
   const path = url.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
   return path === '' ? '/' : path
 }

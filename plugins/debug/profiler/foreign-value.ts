@@ -40,7 +40,7 @@ export function nameOfError (error: Error): string {
 }
 
 /** The name of the class a value is of; null where it has none that is text. */
-export function nameOfClass (value: object): string | null {
+function nameOfClass (value: object): string | null {
   const constructor = read(value, 'constructor')
   const name = typeof constructor === 'function' ? read(constructor, 'name') : null
   return typeof name === 'string' && name !== '' ? name : null

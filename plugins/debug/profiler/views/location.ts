@@ -6,7 +6,7 @@ import { urlPart } from './profile-url.ts'
 type Place = Pick<ViewContext, 'root' | 'editorUrl'>
 
 /** A file as a person names it: below the application's folder without that folder. */
-export function shortFile (file: string, root: string): string {
+function shortFile (file: string, root: string): string {
   return file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file
 }
 

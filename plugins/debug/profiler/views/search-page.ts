@@ -9,7 +9,7 @@ import { searchQuery } from './search-query.ts'
 import { count } from './units.ts'
 
 /** Whether a search asks for anything at all: one that does not is the list of the newest. */
-export function isSearch (criteria: SearchCriteria): boolean {
+function isSearch (criteria: SearchCriteria): boolean {
   return [...new URLSearchParams(searchQuery(criteria, 1)).keys()].some(name => name !== 'perPage')
 }
 

@@ -6,7 +6,7 @@ import profiler, { profiledOptions, type ProfilerOptions } from '../../../../plu
 import type { Profile } from '../../../../plugins/debug/profiler/profile.ts'
 
 /** Swallows what would go to stdout. */
-export const silence = { write () {} }
+const silence = { write () {} }
 
 /** A bare Fastify with the profiler in it; routes are added by the test. */
 export async function profiledApp (t: Test, options: ProfilerOptions = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
