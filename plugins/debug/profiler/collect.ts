@@ -30,6 +30,10 @@ export interface Exchange {
   hijacked: boolean
   /** True once all of the answer has been handed over. */
   finished: boolean
+  /** From the end of the answer on: resolves when the profile is stored, or waits for something that outlives the answer. */
+  due: Promise<void> | null
+  /** From the same time on: resolves when the profile is stored. */
+  stored: Promise<void> | null
 }
 
 /** What collecting needs besides the exchange. */
@@ -74,7 +78,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   const loop = performance.eventLoopUtilization(recorder.loopAtStart)
   const heap = getHeapStatistics()
   const profile: Profile = {
-    version: 2,
+    version: 3,
     token: recorder.token,
     parent: recorder.parent,
     time: recorder.time,
@@ -283,8 +287,13 @@ function headerLines (rawHeaders: readonly string[]): HeaderLine[] {
 }
 
 function answerHeaders (response: ServerResponse): HeaderLine[] {
-  return Object.entries(response.getHeaders()).flatMap(([name, value]) =>
-    [value].flat().map((item): HeaderLine => [name, String(item)]))
+  const lines: HeaderLine[] = []
+  for (const name of response.getHeaderNames()) {
+    const value = response.getHeader(name)
+    if (Array.isArray(value)) for (const item of value) lines.push([name, String(item)])
+    else lines.push([name, String(value)])
+  }
+  return lines
 }
 
 function headerOf (lines: readonly HeaderLine[], wanted: string): string | null {

@@ -19,6 +19,27 @@ export interface Origins {
   phases: ReadonlyMap<DispatchPointName, number>
 }
 
+/** A dispatch point as it is stored, at its place among the five: the rest is the same for all, or told by the spans. */
+export type StoredPoint = [start: DispatchPoint['start'], duration: DispatchPoint['duration'], interrupted: DispatchPoint['interrupted']]
+
+/** The dispatch points as they are stored. */
+export function storedPoints (points: readonly DispatchPoint[]): StoredPoint[] {
+  return points.map(({ start, duration, interrupted }) => [start, duration, interrupted])
+}
+
+/** The dispatch points that were stored so, beside these spans. */
+export function pointsOf (stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
+  return dispatchPointNames.map((name, place) => {
+    const [start = null, duration = null, interrupted = null] = stored[place] ?? []
+    const listeners = spans.flatMap((span, id) => isListener(span, name) ? [id] : [])
+    return { name, hooks: hooks[name], start, duration, listeners, interrupted }
+  })
+}
+
+function isListener (span: Span, point: DispatchPointName): boolean {
+  return span.dispatchPoint === point && span.kind === 'hook'
+}
+
 /** The five dispatch points of a request: when each came, what listened, and which was interrupted by what. */
 export function describeLifecycle (
   spans: readonly Span[],
@@ -39,8 +60,8 @@ function describePoint (
   let end = start
   let interrupted: Interruption | null = null
   spans.forEach((span, id) => {
-    if (span.dispatchPoint !== name || (span.kind !== 'hook' && span.kind !== 'validation')) return
-    if (span.kind === 'hook') listeners.push(id)
+    if (isListener(span, name)) listeners.push(id)
+    else if (span.dispatchPoint !== name || span.kind !== 'validation') return
     start = Math.min(start ?? span.start, span.start)
     end = Math.max(end ?? 0, span.start + span.duration)
     const stopped = span.outcome === 'threw' || (span.outcome === 'replied' && name !== 'kernel.response')

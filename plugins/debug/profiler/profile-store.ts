@@ -5,13 +5,22 @@ import type { StoreBounds } from './bounds.ts'
 import type { Configuration, Profile, ProfileSummary, SearchCriteria, SearchResult } from './profile.ts'
 import { parseProfile } from './profile-text.ts'
 import { matcherOf, pageOf } from './search.ts'
-import { isMissing, Segment, type Entry } from './segment.ts'
+import { isMissing, lineOf, Segment, type Entry, type Line } from './segment.ts'
 
 /** The bounds are kept by dropping the oldest segment: so much of the store goes at once. */
 const segmentsPerStore = 8
 
 /** What could not be written is kept in memory, so that the newest can be looked at nevertheless. */
 const unwrittenKept = 50
+
+/**
+ * Milliseconds within which what comes after a written profile is gathered, to be written together: a call of the
+ * file system costs as much as the text of a profile.
+ */
+const gathering = 20
+
+/** Bytes that are gathered at most. */
+const gatheredMost = 64 * 1024
 
 const configurationsKept = 20
 
@@ -40,7 +49,11 @@ export class ProfileStore {
   /** Oldest first. */
   #segments: Segment[] = []
   readonly #byToken = new Map<string, Entry>()
-  readonly #unwritten = new Map<string, { summary: ProfileSummary, profile: string }>()
+  readonly #unwritten = new Map<string, Line>()
+  #gathered: Line[] = []
+  #gatheredBytes = 0
+  /** Runs while profiles are gathered. */
+  #timer: NodeJS.Timeout | null = null
   #current: Segment | null = null
   #bytes = 0
   /** Files that cannot be deleted: no longer part of the store. */
@@ -48,6 +61,8 @@ export class ProfileStore {
   /** What was written last: it goes with the profiles, and comes with them again. */
   #configuration: Configuration | null = null
   #troubles = new Set<string>()
+  /** Milliseconds each of the profiles took that were written last. */
+  writingCost = 0
 
   constructor ({ directory, bounds, complain }: ProfileStoreOptions) {
     this.#directory = directory
@@ -55,21 +70,29 @@ export class ProfileStore {
     this.#complain = complain
   }
 
-  /** Stores a profile, and drops the oldest when that would exceed a bound. */
+  /** Stores a profile: at once where none was stored just before, else within moments, together with others. */
   write (summary: ProfileSummary, profile: string): void {
-    try {
-      const segment = this.#segmentFor(profile.length)
-      const before = segment.size
-      this.#byToken.set(summary.token, segment.append(summary, profile))
-      this.#bytes += segment.size - before
-      this.#troubles.delete('write')
-    } catch (error) {
-      this.#abandonCurrent(error)
-      this.#unwritten.set(summary.token, { summary, profile })
-      const [oldest] = this.#unwritten.keys()
-      if (this.#unwritten.size > unwrittenKept && oldest !== undefined) this.#unwritten.delete(oldest)
-      this.#trouble('write', error, 'The profiler cannot write; profiles are kept in memory, and only the newest')
-    }
+    if (this.#gathered.length === 0) process.once('exit', this.flush)
+    const line = lineOf(summary, profile)
+    this.#gathered.push(line)
+    this.#gatheredBytes += line.size
+    if (this.#timer === null || this.#gatheredBytes >= gatheredMost) this.flush()
+  }
+
+  /** Writes what is gathered, and drops the oldest where that would exceed a bound. */
+  readonly flush = (): void => {
+    if (this.#gathered.length === 0) return
+    const began = performance.now()
+    const gathered = this.#gathered
+    this.#gathered = []
+    this.#gatheredBytes = 0
+    process.off('exit', this.flush)
+    for (let from = 0; from < gathered.length;) from += this.#append(gathered, from)
+    this.writingCost = (performance.now() - began) / gathered.length
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      this.flush()
+    }, gathering).unref()
   }
 
   /** The profile of a token ("latest" is the newest), or null. */
@@ -78,6 +101,7 @@ export class ProfileStore {
       const [newest] = this.search({ perPage: 1 }).profiles
       return newest === undefined ? null : this.find(newest.token)
     }
+    this.flush()
     if (!this.#byToken.has(token) && !this.#unwritten.has(token)) this.#refresh()
     const text = this.#textOf(token)
     if (text === null) return null
@@ -93,6 +117,7 @@ export class ProfileStore {
 
   /** What matches, the newest first. */
   search (criteria: SearchCriteria): SearchResult {
+    this.flush()
     this.#refresh()
     const matches = matcherOf(criteria)
     const oldest = Date.now() - this.#bounds.age
@@ -134,6 +159,9 @@ export class ProfileStore {
   }
 
   close (): void {
+    this.flush()
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
     this.#current?.close()
     this.#current = null
   }
@@ -151,21 +179,56 @@ export class ProfileStore {
     }
   }
 
-  /** The segment to append to, after making room for what comes. */
-  #segmentFor (length: number): Segment {
-    const { profiles, bytes, age } = this.#bounds
+  /** Appends as many of these lines, from one on, as belong into one segment. @returns how many */
+  #append (lines: readonly Line[], from: number): number {
+    let batch = lines.slice(from, from + 1)
+    try {
+      const segment = this.#segmentFor(batch)
+      batch = this.#fitting(segment, lines, from)
+      this.#makeRoom(segment, batch)
+      const before = segment.size
+      for (const entry of segment.append(batch)) this.#byToken.set(entry.summary.token, entry)
+      this.#bytes += segment.size - before
+      this.#troubles.delete('write')
+    } catch (error) {
+      this.#abandonCurrent(error)
+      for (const line of batch) this.#keep(line)
+      this.#trouble('write', error, 'The profiler cannot write; profiles are kept in memory, and only the newest')
+    }
+    return batch.length
+  }
+
+  /** Keeps in memory what cannot be written. */
+  #keep (line: Line): void {
+    this.#unwritten.set(line.summary.token, line)
+    const [oldest] = this.#unwritten.keys()
+    if (this.#unwritten.size > unwrittenKept && oldest !== undefined) this.#unwritten.delete(oldest)
+  }
+
+  #segmentFor (first: readonly Line[]): Segment {
     this.#checkCurrent()
-    if (this.#current === null || this.#isFull(this.#current, length)) this.#current = this.#begin()
+    if (this.#current === null || this.#isFull(this.#current, first)) this.#current = this.#begin()
+    return this.#current
+  }
+
+  /** One of the lines, and those after it that its segment has room for, too. */
+  #fitting (segment: Segment, lines: readonly Line[], from: number): Line[] {
+    let to = from + 1
+    while (to < lines.length && !this.#isFull(segment, lines.slice(from, to + 1))) to++
+    return lines.slice(from, to)
+  }
+
+  /** Deletes the oldest segments until these lines are within the store's bounds. */
+  #makeRoom (current: Segment, batch: readonly Line[]): void {
+    const { profiles, bytes, age } = this.#bounds
     const oldestKept = Date.now() - age
-    // Twice the profile's length: its summary stands beside it.
     for (const oldest of [...this.#segments]) {
-      if (oldest === this.#current) break
-      const tooMuch = this.#bytes + length * 2 > bytes || this.#byToken.size + 1 > profiles
+      if (oldest === current) break
+      const tooMuch = this.#bytes + bytesOf(batch) > bytes || this.#byToken.size + batch.length > profiles
       const tooOld = oldest.entries.every(({ summary }) => summary.time < oldestKept)
       if (!tooMuch && !tooOld) break
       this.#delete(oldest)
     }
-    return this.#current
   }
 
   /** Leaves the segment in hand to itself if somebody else has touched it: what is left of it is read like any other. */
@@ -206,13 +269,15 @@ export class ProfileStore {
     if (this.#current?.size !== 0 || isMissing(error)) this.#current = null
   }
 
-  #isFull (segment: Segment, length: number): boolean {
+  /** Whether a segment is too full, or too old, for these lines; an empty one takes any single line. */
+  #isFull (segment: Segment, lines: readonly Line[]): boolean {
     const { profiles, bytes, age } = this.#bounds
     const [first] = segment.entries
-    if (first === undefined) return false
-    return segment.size + length > bytes / segmentsPerStore ||
-      segment.entries.length >= Math.max(1, Math.floor(profiles / segmentsPerStore)) ||
-      Date.now() - first.summary.time > age / segmentsPerStore
+    const count = segment.entries.length + lines.length
+    if (count === 1) return false
+    return segment.size + bytesOf(lines) > bytes / segmentsPerStore ||
+      count > Math.max(1, Math.floor(profiles / segmentsPerStore)) ||
+      (first !== undefined && Date.now() - first.summary.time > age / segmentsPerStore)
   }
 
   /** Looks for what other processes wrote or deleted since. */
@@ -285,6 +350,10 @@ export class ProfileStore {
     this.#troubles.add(kind)
     this.#complain(error, message)
   }
+}
+
+function bytesOf (lines: readonly Line[]): number {
+  return lines.reduce((sum, { size }) => sum + size, 0)
 }
 
 function isConfiguration (value: unknown, key: string): value is Configuration {

@@ -1,8 +1,10 @@
+import { pointsOf, storedPoints, type StoredPoint } from './lifecycle.ts'
 import type { Profile, ProfileSummary } from './profile.ts'
 import { spanOf, spansText, type StoredSpan } from './span-text.ts'
 
-interface StoredProfile extends Omit<Profile, 'spans'> {
+interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
   spans: StoredSpan[]
+  lifecycle: StoredPoint[]
 }
 
 /** What a search sees of a profile. */
@@ -37,15 +39,17 @@ export function serialise (profile: Profile, bytes: number): string {
 /** The profile of a token, as it was serialised; null: this is another, or none. Throws what JSON.parse throws. */
 export function parseProfile (text: string, token: string): Profile | null {
   const stored: unknown = JSON.parse(text)
-  return isStored(stored, token) ? { ...stored, spans: stored.spans.map(spanOf) } : null
+  if (!isStored(stored, token)) return null
+  const spans = stored.spans.map(spanOf)
+  return { ...stored, spans, lifecycle: pointsOf(stored.lifecycle, spans) }
 }
 
 function isStored (value: unknown, token: string): value is StoredProfile {
-  return typeof value === 'object' && value !== null && 'version' in value && value.version === 2 && 'token' in value && value.token === token
+  return typeof value === 'object' && value !== null && 'version' in value && value.version === 3 && 'token' in value && value.token === token
 }
 
-function textOf ({ spans, ...rest }: Profile): string {
-  return `${JSON.stringify(rest).slice(0, -1)},"spans":${spansText(spans)}}`
+function textOf ({ spans, lifecycle, ...rest }: Profile): string {
+  return `${JSON.stringify(rest).slice(0, -1)},"lifecycle":${JSON.stringify(storedPoints(lifecycle))},"spans":${spansText(spans)}}`
 }
 
 /** Halves the largest part of a profile; false when there is nothing left to halve. */

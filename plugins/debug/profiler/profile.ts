@@ -9,7 +9,7 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 
 export interface Profile {
   /** Raised when an older record can no longer be read as this type. */
-  version: 2
+  version: 3
   token: string
   /** The token of the request that caused this one (an `inject` inside a handler), if any. */
   parent: string | null

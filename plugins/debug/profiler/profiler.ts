@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requestHost, type Access } from './access.ts'
 import { watchAnswer } from './answer.ts'
+import { Attachment } from './attachment.ts'
 import type { ProfileBounds } from './bounds.ts'
 import { collect, collectBare, protocolOf, type CollectionParts, type Exchange } from './collect.ts'
 import { describeConfiguration } from './configuration.ts'
@@ -11,6 +12,7 @@ import { currentRecorder } from './current-recorder.ts'
 import { diagnose, diagnosticBody, type Diagnosis } from './debug-answer.ts'
 import { attempt, isError, nameOfError } from './foreign-value.ts'
 import type { KnownSecrets } from './known-secrets.ts'
+import { OpenExchanges } from './open-exchanges.ts'
 import type { AnyPanel, Panel, ViewContext } from './panel.ts'
 import { PluginTree } from './plugin-tree.ts'
 import type { Configuration, Json, Profile, SearchCriteria, SearchResult } from './profile.ts'
@@ -53,20 +55,16 @@ export class Profiler {
   readonly plugins = new PluginTree()
   readonly access: Access
   readonly #parts: ProfilerParts
-  readonly #recorders = new WeakMap<IncomingMessage, Recorder>()
-  readonly #exchanges = new WeakMap<IncomingMessage, Exchange>()
-  readonly #connections = new WeakMap<Socket, Set<Exchange>>()
-  readonly #open = new Set<Exchange>()
-  /** Of requests that have been answered, by their tokens: each resolves when its profile is stored. */
-  readonly #closing = new Map<string, Promise<void>>()
-  /** Of the same: each resolves when that is done, or waits for something that outlives the answer. */
-  readonly #due = new Set<Promise<void>>()
+  readonly #recorders = new Attachment<Recorder>()
+  readonly #exchanges = new Attachment<Exchange>()
+  readonly #connections = new WeakMap<Socket, OpenExchanges>()
+  readonly #open = new OpenExchanges()
   /** Requests of the profiler's own pages whose URLs do not look like it. */
   readonly #disguised = new WeakSet<IncomingMessage>()
   #configuration: Configuration | null = null
   #configurationKey = ''
-  /** Microseconds the profile before took to be stored: that of a profile itself is known too late to be in it. */
-  #storeCost = 0
+  /** Milliseconds the text of the profile before took: what a profile itself costs to be stored is known too late to be in it. */
+  #textCost = 0
 
   constructor (parts: ProfilerParts) {
     this.#parts = parts
@@ -75,23 +73,24 @@ export class Profiler {
 
   /** How many requests have no profile yet. */
   get pending (): number {
-    return this.#open.size
+    return this.#open.count
   }
 
-  /** Resolves when every request that has been answered has its profile. */
+  /** Resolves when every request that has been answered has its profile, on disk where there is one. */
   async settled (): Promise<void> {
-    await Promise.all(this.#closing.values())
+    await Promise.all(this.#open.list().map(({ stored }) => stored))
+    this.#parts.store.flush()
   }
 
   /** The profile of a token; "latest" is the newest. */
   async find (token: string): Promise<Profile | null> {
-    await (token === 'latest' ? this.settled() : this.#closing.get(token))
+    await (token === 'latest' ? this.settled() : this.#open.list().find(({ recorder }) => recorder.token === token)?.stored)
     return this.#parts.store.find(token)
   }
 
   /** The profiles there are that match, the newest first. */
   async search (criteria: SearchCriteria): Promise<SearchResult> {
-    await Promise.all(this.#due)
+    await Promise.all(this.#open.list().map(({ due }) => due))
     return this.#parts.store.search(criteria)
   }
 
@@ -131,7 +130,17 @@ export class Profiler {
       })
     })
     const exchange: Exchange = {
-      recorder, raw, response, answer, received: watchBody(raw), request: null, reply: null, hijacked: false, finished: false
+      recorder,
+      raw,
+      response,
+      answer,
+      received: watchBody(raw),
+      request: null,
+      reply: null,
+      hijacked: false,
+      finished: false,
+      due: null,
+      stored: null
     }
     this.#exchanges.set(raw, exchange)
     this.#open.add(exchange)
@@ -152,18 +161,22 @@ export class Profiler {
     exchange.reply = reply
     const { hijack, then } = reply
     const { recorder } = exchange
-    reply.hijack = function () {
+    // Named before they are assigned: V8 makes a function that is assigned to a property where it is written in its
+    // old space, and all that the function refers to stays in memory until a full garbage collection.
+    const watchedHijack = function (this: FastifyReply): FastifyReply {
       exchange.hijacked = true
       return hijack.call(this)
     }
     // Called for whoever returns the reply, or awaits it.
-    reply.then = function (fulfilled, rejected) {
+    const watchedThen = function (this: FastifyReply, fulfilled: () => void, rejected: (error: Error) => void): void {
       recorder.waits()
       then.call(this, () => {
         recorder.goesOn()
         fulfilled()
       }, rejected)
     }
+    reply.hijack = watchedHijack
+    reply.then = watchedThen
   }
 
   /** Describes the application as it stands now that it is ready. */
@@ -191,7 +204,7 @@ export class Profiler {
       const recorder = new Recorder(raw, null, bounds)
       recorder.fail(new Error('nothing', { cause: new Error('nothing') }), null)
       const answer = { status: null, bytes: 0, streamed: false }
-      const exchange = { recorder, raw, response, answer, received: null, request: null, reply: null, hijacked: false, finished: true }
+      const exchange = { recorder, raw, response, answer, received: null, request: null, reply: null, hijacked: false, finished: true, due: null, stored: null }
       // Without the application's panels: they need not know of it.
       const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey, toError: this.#parts.toError })
       diagnosticBody('error-page', response, Buffer.alloc(0), this.viewContext(profile), panels, base)
@@ -201,7 +214,7 @@ export class Profiler {
   /** Stores what is still open, as unfinished, and stops. */
   async stop (): Promise<void> {
     await this.settled()
-    for (const exchange of [...this.#open]) this.#finish(exchange)
+    for (const exchange of this.#open.list()) this.#finish(exchange)
     this.#parts.store.close()
   }
 
@@ -214,7 +227,7 @@ export class Profiler {
   #disown (exchange: Exchange): void {
     this.#disguised.add(exchange.raw)
     this.#recorders.delete(exchange.raw)
-    this.#open.delete(exchange)
+    this.#open.remove(exchange)
   }
 
   #addHeaders (exchange: Exchange): void {
@@ -269,40 +282,36 @@ export class Profiler {
   }
 
   /** The open exchanges of a connection: a response that waits behind another one is not told when the client leaves. */
-  #connectionOf (socket: Socket): Set<Exchange> {
+  #connectionOf (socket: Socket): OpenExchanges {
     const known = this.#connections.get(socket)
     if (known !== undefined) return known
-    const exchanges = new Set<Exchange>()
+    const exchanges = new OpenExchanges()
     this.#connections.set(socket, exchanges)
-    socket.once('close', () => { for (const exchange of exchanges) this.#close(exchange) })
+    socket.once('close', () => { for (const exchange of exchanges.list()) this.#close(exchange) })
     return exchanges
   }
 
   #close (exchange: Exchange): void {
     const { recorder, raw } = exchange
-    this.#connectionOf(raw.socket).delete(exchange)
+    this.#connectionOf(raw.socket).remove(exchange)
     // Told by the response and by the connection, or none of its requests any more.
     if (recorder.ended !== null || !this.#open.has(exchange)) return
     recorder.ended = recorder.now()
-    const stored = new Promise<void>(resolve => {
+    exchange.stored = new Promise(resolve => {
       const finish = () => {
         this.#guard(() => this.#finish(exchange))
-        this.#closing.delete(recorder.token)
         resolve()
       }
-      const due = new Promise<void>(resolve => {
+      exchange.due = new Promise(resolve => {
         // Response hooks run when the answer is out, which is just now.
         setImmediate(() => {
           if (exchange.finished) recorder.awaitWork()
           if (recorder.underWay === 0) finish()
           else this.#wait(recorder, finish)
-          this.#due.delete(due)
           resolve()
         })
       })
-      this.#due.add(due)
     })
-    this.#closing.set(recorder.token, stored)
   }
 
   /** Calls back when nothing is under way any more, or when patience is at its end. */
@@ -319,21 +328,20 @@ export class Profiler {
   }
 
   #finish (exchange: Exchange): void {
-    if (!this.#open.delete(exchange)) return
+    if (!this.#open.remove(exchange)) return
     exchange.recorder.finish()
     const { store, bounds } = this.#parts
     let text = ''
-    let before = performance.now()
     const write = (profile: Profile) => {
-      profile.cost.store = this.#storeCost
-      before = performance.now()
+      profile.cost.store = Math.round((this.#textCost + store.writingCost) * 1000)
+      const before = performance.now()
       text = serialise(profile, bounds.bytes)
+      this.#textCost = performance.now() - before
       return profile
     }
     const profile = this.#orElseBare(exchange, () => write(collect(exchange, this.#collectionParts())))
     if (text === '') write(profile)
     store.write(summarise(profile), text)
-    this.#storeCost = Math.round((performance.now() - before) * 1000)
   }
 
   /** The profiler's own faults are told to the log and kept from the request. */

@@ -16,10 +16,12 @@ export function watchBody (raw: IncomingMessage): Received | null {
   if (!isAnnounced && (httpVersionMajor < 2 || method === 'GET' || method === 'HEAD')) return null
   const received: Received = { bytes: 0 }
   const { push } = raw
-  raw.push = function (chunk: unknown, encoding) {
+  // Named before it is assigned: else V8 makes it in its old space, where what it refers to outlives the request.
+  const countingPush: typeof push = function (this: IncomingMessage, chunk: unknown, encoding) {
     if (typeof chunk === 'string') received.bytes += Buffer.byteLength(chunk, encoding)
     else if (ArrayBuffer.isView(chunk)) received.bytes += chunk.byteLength
     return push.call(this, chunk, encoding)
   }
+  raw.push = countingPush
   return received
 }

@@ -16,8 +16,26 @@ const readable = constants.O_RDONLY | constants.O_NONBLOCK
 const tab = 0x09
 const newline = 0x0a
 
+/** A profile that is to be stored: the two parts of its line. */
+export interface Line {
+  summary: ProfileSummary
+  /** Up to the tab, and what of the line's bytes that is. */
+  head: string
+  start: number
+  profile: string
+  /** Bytes of the whole line. */
+  size: number
+}
+
+/** Makes a profile's line. */
+export function lineOf (summary: ProfileSummary, profile: string): Line {
+  const head = `${JSON.stringify(summary)}\t`
+  const start = Buffer.byteLength(head)
+  return { summary, head, start, profile, size: start + Buffer.byteLength(profile) + 1 }
+}
+
 /** Where lines are made ready to be written: a buffer for each of them is a third of what writing it costs. */
-const draft = Buffer.allocUnsafeSlow(128 * 1024)
+const draft = Buffer.allocUnsafeSlow(256 * 1024)
 const bytesPerCharacter = 3
 
 /**
@@ -49,28 +67,33 @@ export class Segment {
     return now !== undefined && now.ino === this.#inode && now.size === this.size
   }
 
-  /** Adds a profile; throws what the file system says, and leaves the file as it was then. */
-  append (summary: ProfileSummary, profile: string): Entry {
+  /** Adds profiles; throws what the file system says, and leaves the file as it was then. */
+  append (lines: readonly Line[]): Entry[] {
     if (this.#descriptor === null) {
       this.#descriptor = openSync(this.path, 'a')
       this.#inode = fstatSync(this.#descriptor).ino
     }
-    const head = `${JSON.stringify(summary)}\t`
-    const line = encode(`${head}${profile}\n`)
+    const added: Entry[] = []
+    let text = ''
+    let offset = this.size
+    for (const { summary, head, start, profile, size } of lines) {
+      text += `${head}${profile}\n`
+      added.push({ summary, segment: this, offset: offset + start, length: size - start - 1 })
+      offset += size
+    }
+    const bytes = encode(text)
     try {
       // An attempt before this one may have left half a line.
       if (this.size === 0) ftruncateSync(this.#descriptor)
       let written = 0
-      while (written < line.length) written += writeSync(this.#descriptor, line, written)
+      while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written)
     } catch (error) {
       ftruncateSync(this.#descriptor, this.size)
       throw error
     }
-    const start = Buffer.byteLength(head)
-    const entry = { summary, segment: this, offset: this.size + start, length: line.length - start - 1 }
-    this.size += line.length
-    this.entries.push(entry)
-    return entry
+    this.size = offset
+    for (const entry of added) this.entries.push(entry)
+    return added
   }
 
   /** Reads what was written since the last time, by whichever process; answers the new entries, null if the file shrank. */
@@ -131,10 +154,10 @@ export class Segment {
   }
 }
 
-/** The bytes of a line, good until the next one. */
-function encode (line: string): Buffer {
-  if (line.length * bytesPerCharacter > draft.length) return Buffer.from(line)
-  return draft.subarray(0, draft.write(line))
+/** The bytes of lines, good until the next ones. */
+function encode (lines: string): Buffer {
+  if (lines.length * bytesPerCharacter > draft.length) return Buffer.from(lines)
+  return draft.subarray(0, draft.write(lines))
 }
 
 function readRange (descriptor: number, position: number, length: number): Buffer {

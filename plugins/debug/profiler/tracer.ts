@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { captureCallSite, originalLocation } from './call-site.ts'
-import { recorders } from './current-recorder.ts'
+import { currentRecorder, recorders } from './current-recorder.ts'
 import { isError } from './foreign-value.ts'
 import type { PluginTree } from './plugin-tree.ts'
 import type { DispatchPointName, Location, Route, SpanKind } from './profile.ts'
@@ -198,7 +198,8 @@ function traced<Subject extends AnyFunction> (subject: Subject, description: Tra
       const call = new TracedCall(recorder, description, args)
       let result: unknown
       try {
-        result = recorders.run(recorder, Reflect.apply, target, self, args)
+        // A hook that calls the next one back has it run where it does itself: every change of that costs.
+        result = currentRecorder() === recorder ? Reflect.apply(target, self, args) : recorders.run(recorder, Reflect.apply, target, self, args)
       } catch (error) {
         call.fail(error)
         throw error
@@ -247,10 +248,12 @@ class TracedCall {
     const done = args[last]
     this.#isCalledBack = isFunction(done)
     if (isFunction(done)) {
-      args[last] = (...results: unknown[]): unknown => {
+      // Named before it is assigned: else V8 makes it in its old space, where what it refers to outlives the request.
+      const followedDone = (...results: unknown[]): unknown => {
         this.#end(results[0])
         return Reflect.apply(done, undefined, results)
       }
+      args[last] = followedDone
     }
     recorder.ownTime += performance.now() - before
   }

@@ -98,6 +98,37 @@ t.test('two processes write into one directory, and what one had stored when it 
   for (const token of tokens) t.equal((await app.profiler.find(token))?.url, '/its')
 })
 
+t.test('profiles that come in a rush are written together within moments', async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  const { store } = storeIn(directory)
+  const { store: reader } = storeIn(directory)
+  write(store, profile, 'first')
+  t.ok(reader.find('first'), 'one alone is written at once')
+  for (let index = 0; index < 5; index++) write(store, profile, `token-${index}`)
+  t.equal(reader.search({}).total, 1)
+  while (reader.search({}).total < 6) await new Promise(setImmediate)
+  t.ok(reader.find('token-4'))
+  store.close()
+})
+
+t.test('a process that exits amid a rush leaves all its profiles', async t => {
+  const directory = t.testdir()
+  const program = `
+    import Fastify from 'fastify'
+    import profiler from './dist/plugins/debug/profiler/index.js'
+    const app = Fastify()
+    await app.register(profiler, { directory: process.argv[1] })
+    app.get('/its', async () => 'ok')
+    await Promise.all(Array.from({ length: 30 }, () => app.inject('/its')))
+    setImmediate(() => setImmediate(() => process.exit()))
+  `
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program, directory], { stdio: 'inherit' })
+  t.equal(status, 0)
+  const app = await profiledApp(t, { directory })
+  t.equal((await app.profiler.search({ url: '/its' })).total, 30)
+})
+
 t.test('ten thousand profiles are searched within 50 ms', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
@@ -200,7 +231,7 @@ t.test('corrupt records are skipped with one log line', async t => {
   const directory = t.testdir()
   const { store } = storeIn(directory)
   write(store, profile, 'good')
-  store.write(summarise({ ...profile, token: 'half' }), '{"version":2,')
+  store.write(summarise({ ...profile, token: 'half' }), '{"version":3,')
   store.write(summarise({ ...profile, token: 'other' }), serialise({ ...profile, token: 'not it' }, Infinity))
   store.close()
   const [name = ''] = readdirSync(directory)
@@ -262,9 +293,13 @@ t.test('a disk that fills up amid a write costs that profile its place on disk, 
   t.teardown(() => limitFiles('unlimited'))
   limitFiles(before + 1000)
   write(store, profile, 'lost')
+  store.flush()
   t.equal(bytesIn(directory), before, 'no half line stays')
   limitFiles(1000)
-  for (let index = 0; index < 5; index++) write(store, profile, `lost ${index}`)
+  for (let index = 0; index < 5; index++) {
+    write(store, profile, `lost ${index}`)
+    store.flush()
+  }
   limitFiles('unlimited')
   t.equal(bytesIn(directory), before)
   t.ok(readdirSync(directory).length <= 2, 'not a file for each failure')
@@ -297,6 +332,7 @@ t.test('files and folders that should not be where they are cost one log line ea
   const { store, complaints } = storeIn(directory)
   write(store, profile, 'one')
   write(store, profile, 'two')
+  store.flush()
   const [name = ''] = readdirSync(directory)
   truncateSync(join(directory, name), bytesIn(directory) - 100)
   t.ok(store.find('one'))
@@ -360,6 +396,7 @@ t.test('a segment that cannot be deleted costs one log line, and is left alone',
   // Two to a segment, and one more: the next write has to make room amid a segment.
   const { store, complaints } = storeIn(directory, { profiles: 17 })
   for (let index = 0; index < 17; index++) write(store, profile, `token-${index}`)
+  store.flush()
   const [oldest = ''] = readdirSync(directory)
   rmSync(join(directory, oldest))
   mkdirSync(join(directory, oldest))
@@ -399,6 +436,7 @@ t.test('a segment that is cut short from outside lists what is left of it, and t
   const [{ store, complaints }, { store: other, complaints: others }] = [storeIn(directory), storeIn(directory)]
   const tokens = (reader: ProfileStore) => reader.search({}).profiles.map(({ token }) => token)
   for (const token of ['one', 'two']) write(store, profile, token)
+  store.flush()
   t.same(tokens(other), ['two', 'one'])
   const [name = ''] = readdirSync(directory)
   truncateSync(join(directory, name), bytesIn(directory) - 100)
@@ -435,6 +473,7 @@ t.test('two stores that fill one directory stay within its bounds, and a segment
     write(other, profile, `other-${index}`)
     if (index % 20 === 0) t.ok(bytesIn(directory) <= bytes * (1 + 2 / 8), `${bytesIn(directory)} bytes`)
   }
+  for (const store of [one, other]) store.flush()
   for (const store of [one, other]) {
     t.ok(store.find('one-199'))
     t.ok(store.find('other-199'))

@@ -77,7 +77,7 @@ export function exception (changes: Partial<Exception> = {}): Exception {
 /** A request that went well, to be changed where a test says so. */
 export function profile (changes: Partial<Profile> = {}): Profile {
   return {
-    version: 2,
+    version: 3,
     token: 'k3Jx9PzQ4wTn',
     parent: null,
     time: Date.UTC(2026, 10, 21, 1, 11, 7, 482),
