@@ -94,9 +94,13 @@ export function sessionCookie ({ protocol }: FastifyRequest): string {
 
 /** A cookie's value as it was sent, since parsers leave out quotes and decode; of two with one name it is that of neither. */
 function valueOf (cookies: string, name: string): string | undefined {
-  if (!cookies.includes(name)) return undefined
-  const values = cookies.split(';').map(pair => pair.trim()).filter(pair => pair.startsWith(`${name}=`)).map(pair => pair.slice(name.length + 1))
-  return values.length > 1 ? '' : values[0]
+  let found: string | undefined
+  for (const text of cookies.split(';')) {
+    const pair = text.trim()
+    if (!pair.startsWith(name) || pair[name.length] !== '=') continue
+    found = found === undefined ? pair.slice(name.length + 1) : ''
+  }
+  return found
 }
 
 function admit (request: FastifyRequest, token: SessionToken, user: UserRecord | null, groups: readonly Membership[], ended: boolean): void {

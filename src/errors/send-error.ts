@@ -13,11 +13,12 @@ export function sendError (thrown: unknown, request: FastifyRequest, reply: Fast
   if (error instanceof ServiceUnavailableHttpError) request.log.warn({ statusCode: 503, reason: reasonOf(error.cause) }, error.message)
   else if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, withoutQueries(error.message))
   else request.log.error({ err: error }, error.message)
+  for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
   return send(answerError(error, request.headers.accept), reply)
 }
 
 /**
- * Does what sendError would do with an HttpError, without one: making it and passing it on costs a fifth of what an
+ * Does before any route what sendError would do with an HttpError, without one: making it and passing it on costs a fifth of what an
  * answer to an unmatched path does, and nobody would look at it.
  */
 export function sendFailure (statusCode: number, message: string, headers: HttpError['headers'], request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -26,6 +27,5 @@ export function sendFailure (statusCode: number, message: string, headers: HttpE
 }
 
 function send ({ statusCode, headers, body }: ErrorAnswer, reply: FastifyReply): FastifyReply {
-  for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
   return reply.code(statusCode).headers(headers).send(body)
 }
