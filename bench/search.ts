@@ -8,7 +8,7 @@ import { quantile } from './table.ts'
 
 const searches = 25
 /** About what a profile of a request with 10 hooks and 5 queries has. */
-const profileBytes = 7000
+const profileBytes = 5000
 
 const criteria = {
   newest: {},
@@ -28,8 +28,9 @@ for (const profiles of [1000, 10_000, 100_000]) {
     const writer = new ProfileStore(options)
     for (let number = 0; number < profiles; number++) {
       const summary = summaryOf(number)
-      writer.write(summary, JSON.stringify({ version: 1, token: summary.token, padding: 'x'.repeat(profileBytes) }))
+      writer.write(summary, JSON.stringify({ version: 3, token: summary.token, padding: 'x'.repeat(profileBytes) }))
     }
+    writer.flush()
     const reader = new ProfileStore(options)
     const first = timeOf(() => reader.search({}))
     const columns = Object.values(criteria).map(wanted => {
