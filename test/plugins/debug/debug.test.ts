@@ -14,6 +14,7 @@ import { addLicense } from '../../records.ts'
 import { sourceFile } from '../../source-file.ts'
 import { createDatabase, makeEmbeddedFolder, openTestDatabase, serverUrl } from '../../test-database.ts'
 import { buildDebugged, panelOf, readPanel } from './panels/panels.ts'
+import { uncountedNode } from '../../uncounted.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
@@ -133,8 +134,7 @@ async function loadedFiles (t: Test): Promise<string[]> {
   const list = join(makeFolder(t), 'loaded')
   const env = { ...process.env, LOADED_FILES: list, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, PORT: '0', DEBUG: '0' }
   const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(writeDown)}`)})`
-  // Without the arguments of this process: measuring coverage triples what a start takes.
-  const child = spawn(process.execPath, ['--liftoff-only', `--import=data:text/javascript,${encodeURIComponent(register)}`, 'dist/src/server.js'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn('env', [...uncountedNode, `--import=data:text/javascript,${encodeURIComponent(register)}`, 'dist/src/server.js'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   let log = ''
   while (!log.includes('Server listening')) log += String(await once(child.stdout, 'data'))

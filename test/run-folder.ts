@@ -1,0 +1,26 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { shareTestDatabase } from './test-database.ts'
+
+// Runs the test files of the folder that is named as an argument, one after another: see suite.ts.
+const folder = join(import.meta.dirname, process.argv[2] ?? '')
+const closings: (() => unknown)[] = []
+shareTestDatabase({ teardown: close => closings.unshift(close) })
+// Without a teardown of its own tap would have none at onEOF.
+t.teardown(() => {})
+run(readdirSync(folder).filter(name => name.endsWith('.test.js')).sort())
+
+/** What it adds to the line of tests waits behind those that are in it. */
+function run ([name, ...others]: string[]): void {
+  if (name === undefined) {
+    t.test('What the files shared is closed', async () => { for (const close of closings) await close() })
+    return
+  }
+  t.test(name, async () => {
+    await import(pathToFileURL(join(folder, name)).href)
+    t.test(`What ${name} opened is closed`, async () => { await t.onEOF() })
+    run(others)
+  })
+}
