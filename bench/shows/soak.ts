@@ -29,9 +29,10 @@ try {
   const byStatus = [...statuses].sort(([one], [other]) => one - other).map(([status, number]) => `${status} × ${number}`).join(', ')
   console.log(`answers ${answers} in ${values.minutes} min: ${byStatus}`)
   for (const name of ['heap', 'resident'] as const) {
-    const settled = samples.filter(({ hours }) => hours * 3_600_000 >= warmUp)
-    const slope = slopeOf(settled.map(sample => [sample.hours, sample[name] / 2 ** 20]))
-    console.log(`${name}: ${slope.toFixed(1)} MB/h after the first tenth, by least squares over ${settled.length} samples; ${megabytes(first[name])} at first, ${megabytes(settled[0]?.[name])} then, ${megabytes(last[name])} in the end`)
+    const since = (milliseconds: number) => samples.filter(({ hours }) => hours * 3_600_000 >= milliseconds)
+    const slope = (settled: typeof samples) => slopeOf(settled.map(sample => [sample.hours, sample[name] / 2 ** 20])).toFixed(1)
+    const settled = since(warmUp)
+    console.log(`${name}: ${slope(settled)} MB/h after the first tenth, ${slope(since(duration / 2))} in the second half, by least squares over ${settled.length} samples; ${megabytes(first[name])} at first, ${megabytes(settled[0]?.[name])} then, ${megabytes(last[name])} in the end`)
   }
   console.log(`descriptors: ${first.descriptors} before, ${last.descriptors} after`)
 
