@@ -13,6 +13,7 @@ export interface BenchLicense {
   updated_at: Date
   type_id: string
   type: string
+  languages: Array<{ id: string, code: string, name: string }>
 }
 
 /** At once where it is held, so that nothing need be awaited. */
@@ -26,8 +27,16 @@ export interface Records {
   findVisitor: FindVisitor
 }
 
+/** What Portico asks: the languages of the site, which the answer names one of, come with the license. */
 const license = `
-  select licenses.id, domain, name, protected, created_at, updated_at, type_id, type
+  select licenses.id, domain, name, protected, created_at, updated_at, type_id, type, (
+    select coalesce(json_agg(known), '[]')
+    from (
+      select languages.id::text, code, languages.name
+      from license_languages join languages on languages.id = license_languages.language_id
+      where license_id = licenses.id order by position
+    ) as known
+  ) as languages
   from licenses join license_types on license_types.id = licenses.type_id
   where domain = $1 order by licenses.id limit 1`
 
