@@ -30,6 +30,8 @@ export interface Exchange {
   hijacked: boolean
   /** True once all of the answer has been handed over. */
   finished: boolean
+  /** Among the open ones; null once it is closed, and before. */
+  place: number | null
   /** From the end of the answer on: resolves when the profile is stored, or waits for something that outlives the answer. */
   due: Promise<void> | null
   /** From the same time on: resolves when the profile is stored. */

@@ -19,18 +19,17 @@ export interface Origins {
   phases: ReadonlyMap<DispatchPointName, number>
 }
 
-/** A dispatch point as it is stored, at its place among the five: the rest is the same for all, or told by the spans. */
-export type StoredPoint = [start: DispatchPoint['start'], duration: DispatchPoint['duration'], interrupted: DispatchPoint['interrupted']]
+/** A dispatch point as it is stored: the rest is the same for all requests, or told by the spans. */
+export type StoredPoint = [name: DispatchPointName, start: DispatchPoint['start'], duration: DispatchPoint['duration'], interrupted: DispatchPoint['interrupted']]
 
 /** The dispatch points as they are stored. */
 export function storedPoints (points: readonly DispatchPoint[]): StoredPoint[] {
-  return points.map(({ start, duration, interrupted }) => [start, duration, interrupted])
+  return points.map(({ name, start, duration, interrupted }) => [name, start, duration, interrupted])
 }
 
 /** The dispatch points that were stored so, beside these spans. */
 export function pointsOf (stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
-  return dispatchPointNames.map((name, place) => {
-    const [start = null, duration = null, interrupted = null] = stored[place] ?? []
+  return stored.map(([name, start, duration, interrupted]) => {
     const listeners = spans.flatMap((span, id) => isListener(span, name) ? [id] : [])
     return { name, hooks: hooks[name], start, duration, listeners, interrupted }
   })

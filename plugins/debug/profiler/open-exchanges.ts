@@ -1,9 +1,9 @@
 import type { Exchange } from './collect.ts'
 
 /**
- * Exchanges that have no profile yet. An array, where most come and go at the end: V8's sets make a new table every
- * few of them, each old table refers to the new one, and so all requests since one of them grew old would stay in
- * memory until a full garbage collection.
+ * Exchanges that have no profile yet, in no order. An array: V8's sets make a new table every few changes, each old table
+ * refers to the new one, and so all requests since one of them grew old would stay in memory until a full garbage
+ * collection.
  */
 export class OpenExchanges {
   readonly #exchanges: Exchange[] = []
@@ -12,24 +12,28 @@ export class OpenExchanges {
     return this.#exchanges.length
   }
 
-  /** Those that are open now, in the order in which they came. */
   list (): Exchange[] {
     return [...this.#exchanges]
   }
 
   has (exchange: Exchange): boolean {
-    return this.#exchanges.lastIndexOf(exchange) !== -1
+    return exchange.place !== null
   }
 
   add (exchange: Exchange): void {
-    this.#exchanges.push(exchange)
+    exchange.place = this.#exchanges.push(exchange) - 1
   }
 
   /** @returns whether it was among them */
   remove (exchange: Exchange): boolean {
-    const place = this.#exchanges.lastIndexOf(exchange)
-    if (place === -1) return false
-    this.#exchanges.splice(place, 1)
+    const { place } = exchange
+    if (place === null) return false
+    exchange.place = null
+    // The last one takes its place: however many are open, ending one costs the same.
+    const last = this.#exchanges.pop()
+    if (last === undefined || last === exchange) return true
+    last.place = place
+    this.#exchanges[place] = last
     return true
   }
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import type { StoreBounds } from './bounds.ts'
 import type { Configuration, Profile, ProfileSummary, SearchCriteria, SearchResult } from './profile.ts'
-import { parseProfile } from './profile-text.ts'
+import { parseProfile, version } from './profile-text.ts'
 import { matcherOf, pageOf } from './search.ts'
 import { isMissing, lineOf, Segment, type Entry, type Line } from './segment.ts'
 
@@ -24,7 +24,12 @@ const gatheredMost = 64 * 1024
 
 const configurationsKept = 20
 
-const segmentName = /^profiles-[0-9a-z]+(?:-\d+)+\.ndjson$/
+/** Milliseconds: a disk that is nearly full takes one profile, and not the next. */
+const calming = 60_000
+
+/** With the version of what is in it: what another one wrote is not read, and goes when a segment is begun. */
+const segmentName = new RegExp(`^profiles-v${version}-[0-9a-z]+(?:-\\d+)+\\.ndjson$`)
+const anySegmentName = /^profiles-.+\.ndjson$/
 const configurationName = /^configuration-[\w-]+\.json$/
 
 /** Counted for all stores of a thread: two of them may share a directory, and never a segment. */
@@ -60,7 +65,8 @@ export class ProfileStore {
   readonly #undeletable = new Set<string>()
   /** What was written last: it goes with the profiles, and comes with them again. */
   #configuration: Configuration | null = null
-  #troubles = new Set<string>()
+  /** When each kind was met with last. */
+  readonly #troubles = new Map<string, number>()
   /** Milliseconds each of the profiles took that were written last. */
   writingCost = 0
 
@@ -72,7 +78,6 @@ export class ProfileStore {
 
   /** Stores a profile: at once where none was stored just before, else within moments, together with others. */
   write (summary: ProfileSummary, profile: string): void {
-    if (this.#gathered.length === 0) process.once('exit', this.flush)
     const line = lineOf(summary, profile)
     this.#gathered.push(line)
     this.#gatheredBytes += line.size
@@ -80,13 +85,12 @@ export class ProfileStore {
   }
 
   /** Writes what is gathered, and drops the oldest where that would exceed a bound. */
-  readonly flush = (): void => {
+  flush (): void {
     if (this.#gathered.length === 0) return
     const began = performance.now()
     const gathered = this.#gathered
     this.#gathered = []
     this.#gatheredBytes = 0
-    process.off('exit', this.flush)
     for (let from = 0; from < gathered.length;) from += this.#append(gathered, from)
     this.writingCost = (performance.now() - began) / gathered.length
     this.#timer ??= setTimeout(() => {
@@ -135,9 +139,9 @@ export class ProfileStore {
     this.#configuration = configuration
     const path = this.#configurationPath(configuration.key)
     try {
-      mkdirSync(this.#directory, { recursive: true })
+      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
       // Another process must never read half of it.
-      writeFileSync(`${path}.${process.pid}`, JSON.stringify(configuration))
+      writeFileSync(`${path}.${process.pid}`, JSON.stringify(configuration), { mode: 0o600 })
       renameSync(`${path}.${process.pid}`, path)
       this.#pruneConfigurations()
     } catch (error) {
@@ -189,7 +193,7 @@ export class ProfileStore {
       const before = segment.size
       for (const entry of segment.append(batch)) this.#byToken.set(entry.summary.token, entry)
       this.#bytes += segment.size - before
-      this.#troubles.delete('write')
+      this.#calm('write')
     } catch (error) {
       this.#abandonCurrent(error)
       for (const line of batch) this.#keep(line)
@@ -249,17 +253,22 @@ export class ProfileStore {
   #begin (): Segment {
     this.#current?.close()
     this.#makeDirectory()
+    this.#dropOtherVersions()
     this.#refresh()
     const started = Date.now().toString(36)
     const number = String(segmentsBegun++).padStart(6, '0')
-    const segment = new Segment(join(this.#directory, `profiles-${started}-${process.pid}-${threadId}-${number}.ndjson`))
+    const segment = new Segment(join(this.#directory, `profiles-v${version}-${started}-${process.pid}-${threadId}-${number}.ndjson`))
     this.#segments.push(segment)
     return segment
   }
 
+  #dropOtherVersions (): void {
+    for (const name of this.#filesNamed(anySegmentName)) if (!segmentName.test(name)) rmSync(join(this.#directory, name), { force: true })
+  }
+
   /** Makes the directory, with the configuration in it if somebody has deleted both. */
   #makeDirectory (): void {
-    const isNew = mkdirSync(this.#directory, { recursive: true }) !== undefined
+    const isNew = mkdirSync(this.#directory, { recursive: true, mode: 0o700 }) !== undefined
     if (isNew && this.#configuration !== null) this.writeConfiguration(this.#configuration)
   }
 
@@ -346,9 +355,15 @@ export class ProfileStore {
   }
 
   #trouble (kind: string, error: unknown, message: string): void {
-    if (this.#troubles.has(kind)) return
-    this.#troubles.add(kind)
-    this.#complain(error, message)
+    const isKnown = this.#troubles.has(kind)
+    this.#troubles.set(kind, Date.now())
+    if (!isKnown) this.#complain(error, message)
+  }
+
+  /** Something went well: a trouble that has not been met with for a while is over, and worth a line if it comes again. */
+  #calm (kind: string): void {
+    const last = this.#troubles.get(kind)
+    if (last !== undefined && Date.now() - last > calming) this.#troubles.delete(kind)
   }
 }
 

@@ -2,6 +2,11 @@ import { pointsOf, storedPoints, type StoredPoint } from './lifecycle.ts'
 import type { Profile, ProfileSummary } from './profile.ts'
 import { spanOf, spansText, type StoredSpan } from './span-text.ts'
 
+/** Of what is stored; raised with every change of it. */
+export const version = 3
+
+const bytesPerCharacter = 3
+
 interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
   spans: StoredSpan[]
   lifecycle: StoredPoint[]
@@ -32,8 +37,13 @@ export function summarise (profile: Profile): ProfileSummary {
 /** A profile as it is stored, cut until it is within its bound; what was cut is said in it. */
 export function serialise (profile: Profile, bytes: number): string {
   let text = textOf(profile)
-  while (text.length > bytes && shorten(profile, bytes)) text = textOf(profile)
+  while (isOver(text, bytes) && shorten(profile, bytes)) text = textOf(profile)
   return text
+}
+
+/** Whether a text has more bytes: counted only where its characters leave it open. */
+function isOver (text: string, bytes: number): boolean {
+  return text.length * bytesPerCharacter > bytes && Buffer.byteLength(text) > bytes
 }
 
 /** The profile of a token, as it was serialised; null: this is another, or none. Throws what JSON.parse throws. */
@@ -45,7 +55,7 @@ export function parseProfile (text: string, token: string): Profile | null {
 }
 
 function isStored (value: unknown, token: string): value is StoredProfile {
-  return typeof value === 'object' && value !== null && 'version' in value && value.version === 3 && 'token' in value && value.token === token
+  return typeof value === 'object' && value !== null && 'version' in value && value.version === version && 'token' in value && value.token === token
 }
 
 function textOf ({ spans, lifecycle, ...rest }: Profile): string {
@@ -56,12 +66,12 @@ function textOf ({ spans, lifecycle, ...rest }: Profile): string {
 function shorten (profile: Profile, bytes: number): boolean {
   const why = `A stored profile holds ${bytes} bytes.`
   const sizes = [
-    { what: 'spans', size: JSON.stringify(profile.spans).length },
-    { what: 'logs', size: JSON.stringify(profile.logs).length },
-    { what: 'exceptions', size: JSON.stringify(profile.exceptions).length },
-    { what: 'headers', size: JSON.stringify([profile.request.headers, profile.response.headers]).length },
-    { what: 'values', size: JSON.stringify([profile.request.body, profile.request.query, profile.request.params]).length },
-    ...Object.entries(profile.panels).map(([name, data]) => ({ what: `panel ${name}`, size: JSON.stringify(data).length }))
+    { what: 'spans', size: sizeOf(profile.spans) },
+    { what: 'logs', size: sizeOf(profile.logs) },
+    { what: 'exceptions', size: sizeOf(profile.exceptions) },
+    { what: 'headers', size: sizeOf([profile.request.headers, profile.response.headers]) },
+    { what: 'values', size: sizeOf([profile.request.body, profile.request.query, profile.request.params]) },
+    ...Object.entries(profile.panels).map(([name, data]) => ({ what: `panel ${name}`, size: sizeOf(data) }))
   ].sort((one, other) => other.size - one.size)
   const [largest = { what: 'nothing', size: 0 }] = sizes
   if (largest.size < 1000) return false
@@ -90,4 +100,9 @@ function shorten (profile: Profile, bytes: number): boolean {
     delete profile.panels[largest.what.slice('panel '.length)]
   }
   return true
+}
+
+/** Bytes as JSON. */
+function sizeOf (value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
 }

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requestHost, type Access } from './access.ts'
 import { watchAnswer } from './answer.ts'
+import { atExit } from './at-exit.ts'
 import { Attachment } from './attachment.ts'
 import type { ProfileBounds } from './bounds.ts'
 import { collect, collectBare, protocolOf, type CollectionParts, type Exchange } from './collect.ts'
@@ -57,7 +58,7 @@ export class Profiler {
   readonly #parts: ProfilerParts
   readonly #recorders = new Attachment<Recorder>()
   readonly #exchanges = new Attachment<Exchange>()
-  readonly #connections = new WeakMap<Socket, OpenExchanges>()
+  readonly #connections = new WeakMap<Socket, Exchange[]>()
   readonly #open = new OpenExchanges()
   /** Requests of the profiler's own pages whose URLs do not look like it. */
   readonly #disguised = new WeakSet<IncomingMessage>()
@@ -66,9 +67,13 @@ export class Profiler {
   /** Milliseconds the text of the profile before took: what a profile itself costs to be stored is known too late to be in it. */
   #textCost = 0
 
+  readonly #takeBack: () => void
+
   constructor (parts: ProfilerParts) {
     this.#parts = parts
     this.access = parts.access
+    // The request that ends a process is the one that somebody looks for.
+    this.#takeBack = atExit(() => this.#guard(() => this.#finishOpen()))
   }
 
   /** How many requests have no profile yet. */
@@ -139,6 +144,7 @@ export class Profiler {
       reply: null,
       hijacked: false,
       finished: false,
+      place: null,
       due: null,
       stored: null
     }
@@ -146,7 +152,7 @@ export class Profiler {
     this.#open.add(exchange)
     response.once('finish', () => { exchange.finished = true })
     response.once('close', () => this.#close(exchange))
-    this.#connectionOf(raw.socket).add(exchange)
+    this.#connectionOf(raw.socket).push(exchange)
     recorder.ownTime += performance.now() - before
     return exchange
   }
@@ -204,7 +210,7 @@ export class Profiler {
       const recorder = new Recorder(raw, null, bounds)
       recorder.fail(new Error('nothing', { cause: new Error('nothing') }), null)
       const answer = { status: null, bytes: 0, streamed: false }
-      const exchange = { recorder, raw, response, answer, received: null, request: null, reply: null, hijacked: false, finished: true, due: null, stored: null }
+      const exchange = { recorder, raw, response, answer, received: null, request: null, reply: null, hijacked: false, finished: true, place: null, due: null, stored: null }
       // Without the application's panels: they need not know of it.
       const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey, toError: this.#parts.toError })
       diagnosticBody('error-page', response, Buffer.alloc(0), this.viewContext(profile), panels, base)
@@ -214,8 +220,14 @@ export class Profiler {
   /** Stores what is still open, as unfinished, and stops. */
   async stop (): Promise<void> {
     await this.settled()
-    for (const exchange of this.#open.list()) this.#finish(exchange)
+    this.#finishOpen()
+    this.#takeBack()
     this.#parts.store.close()
+  }
+
+  #finishOpen (): void {
+    for (const exchange of this.#open.list()) this.#finish(exchange)
+    this.#parts.store.flush()
   }
 
   #isOwn (url: string): boolean {
@@ -282,18 +294,20 @@ export class Profiler {
   }
 
   /** The open exchanges of a connection: a response that waits behind another one is not told when the client leaves. */
-  #connectionOf (socket: Socket): OpenExchanges {
+  #connectionOf (socket: Socket): Exchange[] {
     const known = this.#connections.get(socket)
     if (known !== undefined) return known
-    const exchanges = new OpenExchanges()
+    const exchanges: Exchange[] = []
     this.#connections.set(socket, exchanges)
-    socket.once('close', () => { for (const exchange of exchanges.list()) this.#close(exchange) })
+    socket.once('close', () => { for (const exchange of [...exchanges]) this.#close(exchange) })
     return exchanges
   }
 
   #close (exchange: Exchange): void {
     const { recorder, raw } = exchange
-    this.#connectionOf(raw.socket).remove(exchange)
+    const siblings = this.#connectionOf(raw.socket)
+    const place = siblings.indexOf(exchange)
+    if (place !== -1) siblings.splice(place, 1)
     // Told by the response and by the connection, or none of its requests any more.
     if (recorder.ended !== null || !this.#open.has(exchange)) return
     recorder.ended = recorder.now()

@@ -13,6 +13,9 @@ export interface Entry {
 /** Opening a pipe would otherwise wait for somebody to write to it. */
 const readable = constants.O_RDONLY | constants.O_NONBLOCK
 
+/** Profiles tell more of requests than others on the machine need know. */
+const ownerOnly = 0o600
+
 const tab = 0x09
 const newline = 0x0a
 
@@ -70,7 +73,7 @@ export class Segment {
   /** Adds profiles; throws what the file system says, and leaves the file as it was then. */
   append (lines: readonly Line[]): Entry[] {
     if (this.#descriptor === null) {
-      this.#descriptor = openSync(this.path, 'a')
+      this.#descriptor = openSync(this.path, 'a', ownerOnly)
       this.#inode = fstatSync(this.#descriptor).ino
     }
     const added: Entry[] = []

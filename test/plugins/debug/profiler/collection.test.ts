@@ -1,3 +1,4 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -428,4 +429,18 @@ t.test('what the application says in Server-Timing and X-Robots-Tag stays, and i
     t.same(profile?.response.headers.filter(([name]) => name === 'server-timing').slice(1).map(([, value]) => value), ['db;dur=53', 'cache;desc="token=[masked]"'])
     t.match(profile?.response.headers.find(([name]) => name === 'server-timing')?.[1], `token;desc="${profile?.token}"`)
   }
+})
+
+t.test('a request that an application makes of another one has a profile of its own', async t => {
+  const app = await profiledApp(t)
+  app.get('/outer', async request => {
+    const raw: IncomingMessage = Object.create(request.raw, { url: { value: '/inner', writable: true } })
+    const response = new ServerResponse(raw)
+    app.routing(raw, response)
+    return response.getHeader('x-debug-token')
+  })
+  app.get('/inner', (_request, reply) => { reply.send('inner') })
+  const outer = await app.inject('/outer')
+  t.ok(outer.body)
+  t.not(outer.body, outer.headers['x-debug-token'])
 })

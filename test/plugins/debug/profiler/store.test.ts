@@ -129,6 +129,49 @@ t.test('a process that exits amid a rush leaves all its profiles', async t => {
   t.equal((await app.profiler.search({ url: '/its' })).total, 30)
 })
 
+for (const [how, route] of [
+  ['exits', 'process.exit()'],
+  ['dies of an error', "setTimeout(() => { throw new Error('from nowhere') })"]
+] as const) {
+  t.test(`a request amid which the process ${how} has a profile`, async t => {
+    const directory = t.testdir()
+    const program = `
+      import Fastify from 'fastify'
+      import profiler from './dist/plugins/debug/profiler/index.js'
+      const app = Fastify()
+      await app.register(profiler, { directory: process.argv[1] })
+      app.get('/fatal', () => { ${route} })
+      await app.inject('/fatal')
+    `
+    spawnSync(process.execPath, ['--input-type=module', '--eval', program, directory], { stdio: 'ignore' })
+    const app = await profiledApp(t, { directory })
+    const { profiles } = await app.profiler.search({})
+    t.match(profiles, [{ url: '/fatal', outcome: 'unfinished', status: null }])
+  })
+}
+
+t.test('profiles are for nobody else on the machine', async t => {
+  const profile = await exampleProfile(t)
+  const directory = join(t.testdir(), 'profiles')
+  const { store } = storeIn(directory)
+  store.writeConfiguration({ ...configuration, key: 'key' })
+  write(store, profile, 'one')
+  t.equal(statSync(directory).mode & 0o777, 0o700)
+  for (const name of readdirSync(directory)) t.equal(statSync(join(directory, name)).mode & 0o777, 0o600)
+  store.close()
+})
+
+t.test('what another version wrote is not read, and goes when something is written', async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir({ 'profiles-0-0-0.ndjson': 'of old', 'profiles-v2-0-0-0.ndjson': 'of another' })
+  const { store, complaints } = storeIn(directory)
+  t.equal(store.search({}).total, 0)
+  write(store, profile, 'one')
+  t.equal(readdirSync(directory).length, 1)
+  t.same(complaints, [])
+  store.close()
+})
+
 t.test('ten thousand profiles are searched within 50 ms', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
@@ -258,6 +301,15 @@ t.test('a folder deleted under a running process is made anew', async t => {
   store.close()
 })
 
+t.test('a profile whose characters have several bytes each stays within its bytes', async t => {
+  const app = await profiledApp(t, { profileBounds: { bytes: 50_000 } })
+  app.post('/', async () => 'ok')
+  await app.inject({ method: 'POST', url: '/', payload: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`field${index}`, '語'.repeat(1000)])) })
+  const profile = await onlyProfile(t, app, '/')
+  t.match(profile.dropped, [{ what: 'values', why: 'A stored profile holds 50000 bytes.' }])
+  t.ok(Buffer.byteLength(JSON.stringify(profile)) <= 50_000)
+})
+
 t.test('a hundred thousand queries and a body of 100 MB stay within a profile\'s bounds, and what is dropped is said', { timeout: 60_000 }, async t => {
   const directory = t.testdir()
   const app = await profiledApp(t, { directory, profileBounds: { bytes: 200_000 } }, { bodyLimit: 200 * 1024 * 1024 })
@@ -304,12 +356,36 @@ t.test('a disk that fills up amid a write costs that profile its place on disk, 
   t.equal(bytesIn(directory), before)
   t.ok(readdirSync(directory).length <= 2, 'not a file for each failure')
   write(store, profile, 'after')
+  store.flush()
+  limitFiles(1000)
+  write(store, profile, 'lost again')
+  store.flush()
+  limitFiles('unlimited')
   store.close()
   t.same(complaints, ['The profiler cannot write; profiles are kept in memory, and only the newest'])
-  t.equal(store.search({}).total, 8)
+  t.equal(store.search({}).total, 9)
   const { store: reader, complaints: troubles } = storeIn(directory)
   t.same(reader.search({}).profiles.map(({ token }) => token).sort(), ['after', 'before'])
   t.same(troubles, [])
+})
+
+t.test('a disk that fills up again a while after it was mended costs another line', { skip: !limitFiles('unlimited') }, async t => {
+  const profile = await exampleProfile(t)
+  const { store, complaints } = storeIn(t.testdir())
+  t.teardown(() => limitFiles('unlimited'))
+  const now = Date.now()
+  const writeAt = (minutes: number, token: string, limit: number | 'unlimited') => {
+    t.intercept(Date, 'now', { value: () => now + minutes * 60_000 })
+    limitFiles(limit)
+    write(store, profile, token)
+    store.flush()
+  }
+  writeAt(0, 'lost', 0)
+  writeAt(2, 'stored', 'unlimited')
+  writeAt(3, 'lost again', 0)
+  t.equal(complaints.length, 2)
+  limitFiles('unlimited')
+  store.close()
 })
 
 t.test('a disk that is full never reaches the request', { skip: !limitFiles('unlimited') }, async t => {
@@ -339,7 +415,7 @@ t.test('files and folders that should not be where they are cost one log line ea
   t.equal(store.find('two'), null)
   rmSync(join(directory, name))
   mkdirSync(join(directory, name))
-  mkdirSync(join(directory, 'profiles-0-0-0.ndjson'))
+  mkdirSync(join(directory, 'profiles-v3-0-0-0.ndjson'))
   for (let time = 0; time < 2; time++) t.equal(store.find('one'), null)
   t.equal(store.find('other'), null)
   t.same(complaints, [
@@ -376,14 +452,14 @@ t.test('a segment that cannot be read is told of once', async t => {
 t.test('folders and pipes that are named like segments stop neither writing nor reading', { timeout: 20_000 }, async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
-  for (const name of ['profiles-0-0-0.ndjson', 'configuration-0.json']) mkdirSync(join(directory, name))
-  for (const name of ['profiles-0-0-1.ndjson', 'profiles-z-0-0.ndjson']) spawnSync('mkfifo', [join(directory, name)])
+  for (const name of ['profiles-v3-0-0-0.ndjson', 'configuration-0.json']) mkdirSync(join(directory, name))
+  for (const name of ['profiles-v3-0-0-1.ndjson', 'profiles-v3-z-0-0.ndjson']) spawnSync('mkfifo', [join(directory, name)])
   const { store, complaints } = storeIn(directory, { profiles: 20 })
   store.writeConfiguration({ ...configuration, key: 'key' })
   spawnSync('mkfifo', [join(directory, 'configuration-pipe.json')])
   t.equal(store.findConfiguration('pipe'), null)
   for (let index = 0; index < 30; index++) write(store, profile, `token-${index}`)
-  appendFileSync(join(directory, 'profiles-0-0-2.ndjson'), '')
+  appendFileSync(join(directory, 'profiles-v3-0-0-2.ndjson'), '')
   t.equal(store.find('latest')?.token, 'token-29')
   t.ok(store.search({}).total <= 20)
   t.same(complaints, [])
@@ -455,7 +531,7 @@ t.test('a segment that is cut short from outside lists what is left of it, and t
 
 t.test('an empty file that another process left is dropped', async t => {
   const profile = await exampleProfile(t)
-  const directory = t.testdir({ 'profiles-0-0-0.ndjson': '' })
+  const directory = t.testdir({ 'profiles-v3-0-0-0.ndjson': '' })
   const { store } = storeIn(directory)
   write(store, profile, 'one')
   t.equal(readdirSync(directory).length, 1)
