@@ -1,4 +1,5 @@
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
+import { normaliseHost } from './host.ts'
 import { pathOf } from './target.ts'
 
 /**
@@ -10,12 +11,17 @@ export function loggerOptions (level: string, isTerminal: boolean) {
   return { level, serializers: { req: describeRequest }, ...(isTerminal && pretty) } satisfies FastifyServerOptions['logger']
 }
 
-/** What Fastify's own says, without the query: it may hold a secret. */
+/** What Fastify's own says, without the query, and without a host that is none: each may hold a secret. */
 function describeRequest ({ method, url, host, ip }: FastifyRequest) {
-  return { method, url: pathOf(url), host, remoteAddress: ip }
+  return { method, url: pathOf(url), host: normaliseHost(host) ?? '(invalid)', remoteAddress: ip }
 }
 
-/** A message without the queries of URLs that it quotes, which may hold a secret. */
-export function withoutQueries (message: string): string {
-  return message.includes('?') ? message.replace(/\?[^\s"']*/g, '') : message
+/**
+ * A message without what it quotes of a request that may hold a secret: a referer, and of any other URL or host all from
+ * its query or fragment on, and what stands before an "@".
+ */
+export function withoutSecrets (message: string): string {
+  const start = message.search(/[?#]| \(from "/)
+  const beginning = start === -1 ? message : message.slice(0, start)
+  return beginning.includes('@') ? beginning.replace(/[^\s"']*@/g, '') : beginning
 }

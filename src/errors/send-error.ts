@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { withoutQueries } from '../logging.ts'
+import { withoutSecrets } from '../logging.ts'
 import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
 import { reasonOf } from '../start-error.ts'
 import { type HttpError, ServiceUnavailableHttpError } from './http-errors.ts'
@@ -11,18 +11,18 @@ const headersOfAnswers = new Set(['cache-control', 'content-disposition', 'conte
 export function sendError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toError(thrown)
   if (error instanceof ServiceUnavailableHttpError) request.log.warn({ statusCode: 503, reason: reasonOf(error.cause) }, error.message)
-  else if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, withoutQueries(error.message))
+  else if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, withoutSecrets(error.message))
   else request.log.error({ err: error }, error.message)
   for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
   return send(answerError(error, request.headers.accept), reply)
 }
 
 /**
- * Does before any route what sendError would do with an HttpError, without one: making it and passing it on costs a fifth of what an
- * answer to an unmatched path does, and nobody would look at it.
+ * Does before any route what sendError would do with an HttpError, without one: making it and passing it on costs a fifth
+ * of what an answer to an unmatched path does, and nobody would look at it.
  */
 export function sendFailure (statusCode: number, message: string, headers: HttpError['headers'], request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.log.info({ statusCode }, withoutQueries(message))
+  request.log.info({ statusCode }, withoutSecrets(message))
   return send(answerFailure(statusCode, message, headers, request.headers.accept), reply)
 }
 

@@ -17,9 +17,9 @@ export interface SegmentOptions {
   maxEntries: number
   maxBytes: number
   /** Whether a record read at this time (of performance.now) may still be answered with. */
-  isTrusted: (readAt: number) => boolean
-  /** Whether a record that is not trusted is still better than none. */
-  mayBeStale: () => boolean
+  isTrusted: (readAt: number, isStale: boolean) => boolean
+  /** Whether a record that is not trusted is still better than none, where reading it anew failed so. */
+  mayBeStale: (error: unknown) => boolean
   events: StoreEvents
 }
 
@@ -57,7 +57,7 @@ export class Segment<Value> {
   /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
   read (key: string): Value | Promise<Value> {
     const entry = this.#entries.get(key) ?? this.#absences.get(key)
-    if (entry !== undefined && this.#isTrusted(entry.readAt)) {
+    if (entry !== undefined && this.#isTrusted(entry.readAt, entry.isStale)) {
       this.#events.emit('read', this.metadata, key, 'hit')
       if (entry.isStale) this.#events.emit('stale', this.metadata, key)
       return entry.value
@@ -105,8 +105,10 @@ export class Segment<Value> {
       if (this.#endLoading(key, loading)) this.#hold(key, value, readAt)
       return value
     }, error => {
-      const entry = this.#endLoading(key, loading) ? this.#entries.peek(key) ?? this.#absences.peek(key) : undefined
-      if (entry === undefined || !this.#mayBeStale()) throw error
+      this.#endLoading(key, loading)
+      const entry = this.#entries.peek(key) ?? this.#absences.peek(key)
+      if (entry === undefined || !this.#mayBeStale(error)) throw error
+      if (this.#isTrusted(entry.readAt, entry.isStale)) return entry.value
       // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
       this.#hold(key, entry.value, performance.now(), true)
       this.#events.emit('stale', this.metadata, key)

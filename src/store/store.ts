@@ -1,3 +1,4 @@
+import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 import { type EntityMetadata, Segment } from './segment.ts'
 import { ResponseCache } from './response-cache.ts'
 import { StoreEvents } from './store-events.ts'
@@ -42,8 +43,9 @@ export class Store {
       maxEntries,
       maxBytes,
       events: this.events,
-      isTrusted: readAt => readAt > this.#trustedFrom && (!this.#deaf || performance.now() - readAt < deafLifetime),
-      mayBeStale: () => this.#deaf
+      isTrusted: (readAt, isStale) => readAt > this.#trustedFrom && (!(this.#deaf || isStale) || performance.now() - readAt < deafLifetime),
+      // Changes may be heard again before queries are answered.
+      mayBeStale: error => this.#deaf || error instanceof ServiceUnavailableHttpError
     })
     this.#segments.push(segment)
     return segment

@@ -50,6 +50,12 @@ t.test('no line of any level has a secret that a client sends', async t => {
     for (const url of ['/', '/version', '/login', '/%zz', '/api/users', '/api/museums']) {
       await app.inject({ url: `${url}?token=hunter2&password=hunter2`, headers: { ...headers, referer: 'http://museum.test/reset?token=hunter2' } })
     }
+    for (const referer of ["http://x/?name=O'Brien&token=hunter2", 'http://x/?q=a hunter2', 'http://user:hunter2@x/#access_token=hunter2', 'hunter2', '" hunter2']) {
+      await app.inject({ url: '/version', headers: { ...headers, referer } })
+      await app.inject({ method: 'POST', url: '/', headers: { ...headers, referer } })
+    }
+    for (const url of ["/%zz?a='hunter2", '/version#hunter2', 'http://user:hunter2@museum.test/']) await app.inject({ url, headers })
+    for (const host of ['user:hunter2@museum.test', 'x/?hunter2', 'x#hunter2']) await app.inject({ url: '/version', headers: { ...headers, host } })
     for (const payload of ['{"email":"admin@museum.test","password":"hunter2"}', '{"password":"hunter2"}', '{"password":hunter2}', '{"password":"hunter2', '["hunter2"]', '"hunter2"']) {
       await app.inject({ method: 'POST', url: '/login', headers: json, payload })
       await app.inject({ method: 'POST', url: '/api/users', headers: { ...json, cookie }, payload })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { ServiceUnavailableHttpError } from '../../../src/errors/http-errors.ts'
 import { Store, type StoreOptions } from '../../../src/store/store.ts'
 
 const museums = { table: 'museums', columns: ['name'], key: 'id', joins: [] }
@@ -22,10 +23,10 @@ function counting (options?: StoreOptions) {
 async function failing (options: StoreOptions) {
   const store = new Store(options)
   let loads = 0
-  const database = { down: false }
+  const database = { down: false, error: new Error('down') }
   const segment = store.segment(museums, async () => {
     loads++
-    if (database.down) throw new Error('down')
+    if (database.down) throw database.error
     return `Louvre ${loads}`
   })
   await segment.read('1')
@@ -189,6 +190,28 @@ t.test('What was held before changes arrived again is answered with once they ma
   await t.rejects(Promise.resolve(segment.read('1')), { message: 'down' })
   store.deafen()
   t.equal(await segment.read('1'), 'Louvre 1')
+})
+
+t.test('What was held before changes arrived again is answered with while queries are refused, and no longer', async t => {
+  const { store, segment, database } = await failing({ deafLifetime: 0 })
+  database.down = true
+  database.error = new ServiceUnavailableHttpError('busy', 1)
+  store.listen()
+  t.equal(await segment.read('1'), 'Louvre 1')
+  t.equal(await segment.read('1'), 'Louvre 1')
+  database.down = false
+  t.equal(await segment.read('1'), 'Louvre 4')
+})
+
+t.test('What is read in vain while changes begin to arrive again is answered with from before', async t => {
+  const { store, segment, database } = await failing({ deafLifetime: 3_600_000 })
+  database.down = true
+  database.error = new ServiceUnavailableHttpError('busy', 1)
+  store.listen()
+  const readings = [segment.read('1')]
+  store.listen()
+  readings.push(segment.read('1'))
+  t.strictSame(await Promise.all(readings), ['Louvre 1', 'Louvre 1'])
 })
 
 t.test('Who listens is told of each read of what may have changed meanwhile', async t => {
