@@ -26,7 +26,8 @@ export class KnownDomains {
   #isFilled = false
   #waiting = new Set<string>()
   #next: Promise<ReadonlySet<string>> | undefined
-  #last: Promise<unknown> = Promise.resolve()
+  /** The check that is under way, and the time after it in which there is none. */
+  #checking: Promise<unknown> | undefined
 
   constructor (db: Kysely<Tables>) {
     this.#db = db
@@ -72,12 +73,18 @@ export class KnownDomains {
 
   /** One after another, so that however many ask they take up one connection. @returns those that have a license */
   async #checkWaiting (): Promise<ReadonlySet<string>> {
-    await this.#last
-    const domains = [...this.#waiting]
-    this.#waiting = new Set()
-    this.#next = undefined
+    let domains: string[]
+    try {
+      // Where it fails those who have waited for it are refused, too: they have waited as long.
+      await this.#checking
+    } finally {
+      domains = [...this.#waiting]
+      this.#waiting = new Set()
+      this.#next = undefined
+    }
     const query = this.#db.selectFrom('licenses').select('domain').distinct().where('domain', '=', sql<string>`any(${domains})`).execute()
-    this.#last = Promise.all([query.catch(() => {}), setTimeout(pace)])
+    this.#checking = Promise.all([query, setTimeout(pace)])
+    this.#checking.catch(() => { this.#checking = undefined })
     const rows = await query
     return new Set(rows.map(({ domain }) => domain))
   }

@@ -276,6 +276,20 @@ t.test('Of hosts that have no license', async t => {
     t.strictSame(queries.map(isCheck), [true, true])
   })
 
+  t.test('those that wait for others to be looked for are refused where that fails, and looked for when they are asked for again', async t => {
+    const licenses = await informed()
+    await sql`alter table licenses rename to elsewhere`.execute(db)
+    queries.length = 0
+    const isAsked = once(database.queries, 'asked')
+    const first = t.rejects(Promise.resolve(licenses.read('first.refused.test')), { message: /"licenses" does not exist/ })
+    await isAsked
+    await t.rejects(Promise.resolve(licenses.read('second.refused.test')), { message: /"licenses" does not exist/ })
+    await first
+    t.strictSame(queries.map(isCheck), [true])
+    await sql`alter table elsewhere rename to licenses`.execute(db)
+    t.equal(await licenses.read('second.refused.test'), null)
+  })
+
   t.test('one whose license was added unheard is found at once, and known from then on', async t => {
     const licenses = await informed()
     await addLicense(database, { domain: 'unheard.test' })
