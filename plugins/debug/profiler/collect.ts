@@ -211,9 +211,11 @@ export function protocolOf ({ raw, request }: Exchange): Profile['protocol'] {
   return attempt(() => request?.protocol, undefined) ?? ('encrypted' in raw.socket ? 'https' : 'http')
 }
 
-function outcomeOf ({ raw, response, hijacked, finished }: Exchange): Outcome {
+function outcomeOf ({ raw, response, answer, hijacked, finished }: Exchange): Outcome {
+  // Of HTTP/2 a broken answer is said to be finished, too.
+  if (answer.brokenOff) return 'broken'
   if (finished) return hijacked ? 'hijacked' : 'completed'
-  return response.closed || raw.socket.destroyed ? 'aborted' : 'unfinished'
+  return response.destroyed || raw.socket.destroyed ? 'aborted' : 'unfinished'
 }
 
 function routingOf ({ raw, request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {

@@ -122,6 +122,7 @@ export class Profiler {
     const recorder = this.recorderOf(raw)
     if (recorder === undefined) return null
     const answer = watchAnswer(response, {
+      failed: error => recorder.exception(error),
       beforeHead: () => recorder.aside(() => this.#addHeaders(exchange)),
       replacement: () => recorder.aside(() => {
         const diagnosis = this.#guard(() => diagnose(exchange, response))
@@ -203,7 +204,7 @@ export class Profiler {
     for (let time = 0; time < 3; time++) {
       const recorder = new Recorder(raw, null, bounds)
       recorder.fail(new Error('nothing', { cause: new Error('nothing') }), null)
-      const answer = { status: null, bytes: 0, streamed: false }
+      const answer = { status: null, bytes: 0, streamed: false, brokenOff: false }
       const exchange = { recorder, raw, response, answer, received: null, request: null, reply: null, hijacked: false, finished: true, due: null, stored: null }
       // Without the application's panels: they need not know of it.
       const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey, toError: this.#parts.toError })
