@@ -160,13 +160,20 @@ export class Profiler {
     // A router reads "/%5fprofiler" as it reads "/_profiler", and may be told to overlook case and slashes.
     if (pattern !== undefined && this.#isOwn(pattern)) return this.#disown(exchange)
     exchange.reply = reply
-    const { hijack, then } = reply
+    const { hijack, send, then } = reply
     const { recorder } = exchange
     // Named before they are assigned: V8 makes a function that is assigned to a property where it is written in its
     // old space, and all that the function refers to stays in memory until a full garbage collection.
     const watchedHijack = function (this: FastifyReply): FastifyReply {
       exchange.hijacked = true
       return hijack.call(this)
+    }
+    // One function and no more: V8 keeps ten frames of a stack, and of a hook that fails this is one.
+    const watchedSend = function (this: FastifyReply, payload?: unknown): FastifyReply {
+      const sending = recorder.sends()
+      const sent = send.call(this, payload)
+      if (sending !== null) recorder.sent(sending)
+      return sent
     }
     // Called for whoever returns the reply, or awaits it.
     const watchedThen = function (this: FastifyReply, fulfilled: () => void, rejected: (error: Error) => void): void {
@@ -177,6 +184,7 @@ export class Profiler {
       }, rejected)
     }
     reply.hijack = watchedHijack
+    reply.send = watchedSend
     reply.then = watchedThen
   }
 
