@@ -271,6 +271,29 @@ t.test('what interrupted a dispatch point is named, whether it threw, failed or 
   }
 })
 
+t.test('whatever true value a hook calls back with is what it failed with', async t => {
+  const app = await profiledApp(t)
+  const values = { text: 'text', number: 42, object: {}, function () {} }
+  for (const [name, value] of Object.entries(values)) {
+    app.get(`/${name}`, { preHandler: function refusing (_request, _reply, done) { Reflect.apply(done, undefined, [value]) } }, async () => 'never')
+  }
+  app.get('/none', {
+    preHandler: function passing (_request, _reply, done) { Reflect.apply(done, undefined, [null]) },
+    onSend: function sending (_request, _reply, _payload, done) { done(null, 'payload') }
+  }, async () => 'ok')
+  for (const name of Object.keys(values)) {
+    await app.inject(`/${name}`)
+    const { lifecycle, spans, exceptions } = await onlyProfile(t, app, `/${name}`)
+    t.equal(spanNamed(await onlyProfile(t, app, `/${name}`), 'refusing').outcome, 'threw', name)
+    t.same(lifecycle[2]?.interrupted, { span: spans.findIndex(span => span.name === 'refusing'), exception: 0 })
+    t.same(lifecycle.filter(({ interrupted }) => interrupted !== null).length, 1)
+    t.equal(exceptions.length, 1)
+  }
+  t.equal((await app.inject('/none')).body, 'payload')
+  const { spans } = await onlyProfile(t, app, '/none')
+  t.same(spans.map(({ name, outcome }) => `${name} ${outcome}`).sort(), ['anonymous replied', 'passing continued', 'sending continued'])
+})
+
 t.test('the plugin that registers a hook is named, and not the one loaded before it', async t => {
   const app = await profiledApp(t)
   await app.register(fp(async function first (scope) {
