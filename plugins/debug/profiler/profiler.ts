@@ -15,7 +15,7 @@ import type { KnownSecrets } from './known-secrets.ts'
 import { OpenExchanges } from './open-exchanges.ts'
 import type { AnyPanel, Panel, ViewContext } from './panel.ts'
 import { PluginTree } from './plugin-tree.ts'
-import type { Configuration, Json, Profile, SearchCriteria, SearchResult } from './profile.ts'
+import type { Configuration, Json, Profile, SearchCriteria, SearchResult, Span } from './profile.ts'
 import type { ProfileStore } from './profile-store.ts'
 import { serialise, summarise } from './profile-text.ts'
 import { watchBody } from './received.ts'
@@ -383,13 +383,20 @@ function isForNoIndex (line: string): boolean {
 /** The token, and how long it took so far, in all and by dispatch point: what a browser tells its scripts of an answer. */
 function serverTiming (recorder: Recorder): string {
   const sums = new Map<string, number>()
-  for (const { dispatchPoint, kind, duration } of recorder.spans) {
-    const name = dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
-    sums.set(name, (sums.get(name) ?? 0) + duration)
+  for (const span of recorder.spans) {
+    const name = timingName(span)
+    const parent = span.parent === null ? undefined : recorder.spans[span.parent]
+    // It is in the time of its parent.
+    if (parent !== undefined && timingName(parent) === name) continue
+    sums.set(name, (sums.get(name) ?? 0) + span.duration)
   }
   const parts = [`token;desc="${recorder.token}"`, `total;dur=${hundredths(recorder.now())}`]
   for (const [name, sum] of sums) parts.push(`${name};dur=${hundredths(sum)}`)
   return parts.join(', ')
+}
+
+function timingName ({ dispatchPoint, kind }: Span): string {
+  return dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
 }
 
 function hundredths (milliseconds: number): number {

@@ -440,6 +440,19 @@ t.test('Server-Timing sums up what ran, hooks of no dispatch point too', async t
   t.match(headers['server-timing'], /^token;desc="[\w-]{12}", total;dur=[\d.]+, handler;dur=[\d.]+, other;dur=[\d.]+$/)
 })
 
+t.test('Server-Timing counts once what ran within something of the same name', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onRequest', async function asking ({ recorder }) {
+    const query = recorder?.span({ kind: 'query', name: 'select' })
+    await sleep(20)
+    query?.end()
+  })
+  app.get('/', async () => 'ok')
+  const { headers } = await app.inject('/')
+  const [total = 0, request = 0] = Array.from(String(headers['server-timing']).matchAll(/(?:total|kernel\.request);dur=([\d.]+)/g), ([, took]) => Number(took))
+  t.ok(request >= 19 && request <= total, String(headers['server-timing']))
+})
+
 t.test('the status is the one that was sent, whatever is set after it', async t => {
   const app = await profiledApp(t)
   app.addHook('onSend', async () => { await sleep(1) })
