@@ -131,6 +131,8 @@ export class Recorder {
   droppedFailures = 0
   droppedNotes = 0
   droppedSecrets = 0
+  /** Milliseconds that its clock stood still. */
+  stoodStill = 0
   /** Milliseconds the profiler spent while the request ran, also those that its clock stood still. */
   ownTime = 0
   /** Spans that panels or response hooks still have under way: the profile waits for these, for a while. */
@@ -169,6 +171,7 @@ export class Recorder {
     } finally {
       const took = performance.now() - before
       this.ownTime += took
+      this.stoodStill += took
       this.#start += took
     }
   }
