@@ -1,3 +1,4 @@
+import { errorMonitor } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
 /** What is sent, as far as it is known. */
@@ -8,9 +9,13 @@ export interface Answer {
   bytes: number
   /** True when the body came in more than one piece. */
   streamed: boolean
+  /** True when it was the server that did not bring it to its end. */
+  brokenOff: boolean
 }
 
 export interface AnswerObserver {
+  /** Called with what broke it off once its head was out, when no error handler is told any more. */
+  failed(error: unknown): void
   /** Called once, before the head is written: the last moment to add headers. */
   beforeHead(response: ServerResponse): void
   /** What is to be done to this answer's body once it is known whole, if anything. Called after `beforeHead`. */
@@ -26,8 +31,8 @@ export type Replace = (body: Buffer) => Buffer | null
  * and ETags have been decided; and a streamed body is never held back.
  */
 export function watchAnswer (response: ServerResponse, observer: AnswerObserver): Answer {
-  const { writeHead, write, end, flushHeaders } = response
-  const answer: Answer = { status: null, bytes: 0, streamed: false }
+  const { writeHead, write, end, flushHeaders, destroy } = response
+  const answer: Answer = { status: null, bytes: 0, streamed: false, brokenOff: false }
   let announced = false
   let ending = false
   /** The arguments of a writeHead that waits for the body that follows at once, and what is to be done to that. */
@@ -46,9 +51,15 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
     Reflect.apply(writeHead, response, args)
   }
 
-  /** The head is on its way. */
+  /** Whether nobody is there any more to be answered. */
+  function isOver (): boolean {
+    return response.destroyed || response.req.socket.destroyed
+  }
+
+  /** The head is on its way, or will be: an answer that waits behind another one has no socket yet. */
   function tell (status: number): void {
-    if (!response.destroyed && !response.req.socket.destroyed) answer.status = status
+    if (response.socket === null) response.once('socket', () => tell(status))
+    else if (!isOver()) answer.status = status
   }
 
   function count (chunk: unknown): void {
@@ -110,7 +121,21 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
       if (!response.headersSent && held === null) tell(response.statusCode)
       release()
       Reflect.apply(flushHeaders, response, [])
+    },
+
+    // Node does not call this when the client leaves; who injects does, and takes the request away before.
+    destroy (error?: Error): unknown {
+      const { req } = response
+      if (!isOver() && !response.writableEnded && (!req.destroyed || req.readableEnded)) {
+        answer.brokenOff = true
+        if (error !== undefined && response.headersSent) observer.failed(error)
+      }
+      return Reflect.apply(destroy, response, [error])
     }
+  })
+  response.once('pipe', source => {
+    // It only watches: an error that nobody listens for stays one.
+    source.once(errorMonitor, error => { if (response.headersSent && !isOver()) observer.failed(error) })
   })
   return answer
 }

@@ -12,7 +12,7 @@ import { describeLifecycle, type Origins } from './lifecycle.ts'
 import { Mask, secretsLearned, valuesLearned } from './mask.ts'
 import { toMicroseconds } from './microseconds.ts'
 import type { Panel } from './panel.ts'
-import type { DispatchPointName, Dropped, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing } from './profile.ts'
+import type { DispatchPointName, Dropped, EventLoopUse, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing } from './profile.ts'
 import type { Received } from './received.ts'
 import { notesKept, type Failure, type Recorder } from './recorder.ts'
 import type { Asked, RouteTable } from './route-table.ts'
@@ -77,7 +77,6 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     if (span.detail !== null) span.detail = mask.text(span.detail)
   }
   const host = requestHost(raw)
-  const loop = performance.eventLoopUtilization(recorder.loopAtStart)
   const heap = getHeapStatistics()
   const profile: Profile = {
     version: 3,
@@ -115,11 +114,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     spans,
     lifecycle: describeLifecycle(spans, recorder.marks, originsOf(recorder.failures, chains)),
     routing: routingOf(exchange, parts.routes, mask),
-    eventLoop: {
-      utilization: Math.round(loop.utilization * 1000) / 1000,
-      active: toMicroseconds(loop.active),
-      idle: toMicroseconds(loop.idle)
-    },
+    eventLoop: eventLoopOf(recorder),
     memory: {
       heapUsedAtStart: recorder.heapAtStart,
       heapUsedAtEnd: heap.used_heap_size,
@@ -213,9 +208,19 @@ export function protocolOf ({ raw, request }: Exchange): Profile['protocol'] {
   return attempt(() => request?.protocol, undefined) ?? ('encrypted' in raw.socket ? 'https' : 'http')
 }
 
-function outcomeOf ({ raw, response, hijacked, finished }: Exchange): Outcome {
+/** How busy the loop was with anything but the profiler's pages. */
+function eventLoopOf ({ loopAtStart, stoodStill }: Recorder): EventLoopUse {
+  const loop = performance.eventLoopUtilization(loopAtStart)
+  const active = Math.max(0, loop.active - stoodStill)
+  const utilization = active === 0 ? 0 : active / (active + loop.idle)
+  return { utilization: Math.round(utilization * 1000) / 1000, active: toMicroseconds(active), idle: toMicroseconds(loop.idle) }
+}
+
+function outcomeOf ({ raw, response, answer, hijacked, finished }: Exchange): Outcome {
+  // Of HTTP/2 a broken answer is said to be finished, too.
+  if (answer.brokenOff) return 'broken'
   if (finished) return hijacked ? 'hijacked' : 'completed'
-  return response.closed || raw.socket.destroyed ? 'aborted' : 'unfinished'
+  return response.destroyed || raw.socket.destroyed ? 'aborted' : 'unfinished'
 }
 
 function routingOf ({ raw, request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {

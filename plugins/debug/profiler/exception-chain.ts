@@ -6,6 +6,9 @@ import { parseStack } from './stack-frames.ts'
 
 const standard = new Set(['name', 'message', 'stack', 'cause', 'errors', 'code', 'statusCode'])
 
+/** More are not counted: a getter may make a new cause each time it is asked. */
+const leftOutKnown = 10_000
+
 /** What a chain was cut by. */
 export interface ChainLosses {
   exceptions: number
@@ -22,22 +25,33 @@ export interface ExceptionChains {
 export function describeExceptions (thrown: readonly unknown[], mask: Mask, bounds: ProfileBounds, losses: ChainLosses): ExceptionChains {
   const list: Exception[] = []
   const indexes = new Map<unknown, number>()
+  const leftOut = new Set<unknown>()
 
   function add (error: unknown, relation: Exception['relation'], parent: number | null): void {
     if (indexes.has(error)) return
-    if (list.length >= bounds.exceptions) {
-      losses.exceptions++
-      return
-    }
+    if (list.length >= bounds.exceptions) return leaveOut(error)
     const index = list.push(describe(error, relation, parent, mask, bounds, losses)) - 1
     indexes.set(error, index)
     if (!isError(error)) return
     for (const member of membersOf(error)) add(member, 'member', index)
-    const cause = read(error, 'cause')
-    if (cause !== undefined && cause !== null) add(cause, 'cause', index)
+    for (const cause of causesOf(error)) add(cause, 'cause', index)
+  }
+
+  /** Counts it, and all that is below it. */
+  function leaveOut (error: unknown): void {
+    const waiting = [error]
+    while (waiting.length > 0 && leftOut.size < leftOutKnown) {
+      const next = waiting.pop()
+      if (leftOut.has(next) || indexes.has(next)) continue
+      leftOut.add(next)
+      if (!isError(next)) continue
+      const room = Math.max(0, leftOutKnown - waiting.length)
+      waiting.push(...causesOf(next), ...attempt(() => membersOf(next).slice(0, room), []))
+    }
   }
 
   for (const error of thrown) add(error, 'thrown', null)
+  losses.exceptions += leftOut.size
   return { list, thrown: thrown.map(error => indexes.get(error) ?? null) }
 }
 
@@ -80,6 +94,11 @@ function describe (
     properties: mask.record(properties),
     frames
   }
+}
+
+function causesOf (error: Error): readonly unknown[] {
+  const cause = read(error, 'cause')
+  return cause === undefined || cause === null ? [] : [cause]
 }
 
 /** What an AggregateError holds. */

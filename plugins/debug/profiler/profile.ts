@@ -54,8 +54,11 @@ export interface Profile {
   panels: Record<string, Json>
 }
 
-/** aborted: the client left. hijacked: the application answered past Fastify. unfinished: the process closed first. */
-export type Outcome = 'completed' | 'aborted' | 'hijacked' | 'unfinished'
+/**
+ * aborted: the client left. broken: the server broke its answer off. hijacked: the application answered past Fastify.
+ * unfinished: the process closed first.
+ */
+export type Outcome = 'completed' | 'aborted' | 'broken' | 'hijacked' | 'unfinished'
 
 /** A pair for each header line, in the order received: a name may occur twice. */
 export type HeaderLine = [name: string, value: string]

@@ -16,7 +16,7 @@ import type { KnownSecrets } from './known-secrets.ts'
 import { OpenExchanges } from './open-exchanges.ts'
 import type { AnyPanel, Panel, ViewContext } from './panel.ts'
 import { PluginTree } from './plugin-tree.ts'
-import type { Configuration, Json, Profile, SearchCriteria, SearchResult } from './profile.ts'
+import type { Configuration, Json, Profile, SearchCriteria, SearchResult, Span } from './profile.ts'
 import type { ProfileStore } from './profile-store.ts'
 import { serialise, summarise } from './profile-text.ts'
 import { watchBody } from './received.ts'
@@ -127,6 +127,7 @@ export class Profiler {
     const recorder = this.recorderOf(raw)
     if (recorder === undefined) return null
     const answer = watchAnswer(response, {
+      failed: error => recorder.exception(error),
       beforeHead: () => recorder.aside(() => this.#addHeaders(exchange)),
       replacement: () => recorder.aside(() => {
         const diagnosis = this.#guard(() => diagnose(exchange, response))
@@ -165,13 +166,20 @@ export class Profiler {
     // A router reads "/%5fprofiler" as it reads "/_profiler", and may be told to overlook case and slashes.
     if (pattern !== undefined && this.#isOwn(pattern)) return this.#disown(exchange)
     exchange.reply = reply
-    const { hijack, then } = reply
+    const { hijack, send, then } = reply
     const { recorder } = exchange
     // Named before they are assigned: V8 makes a function that is assigned to a property where it is written in its
     // old space, and all that the function refers to stays in memory until a full garbage collection.
     const watchedHijack = function (this: FastifyReply): FastifyReply {
       exchange.hijacked = true
       return hijack.call(this)
+    }
+    // One function and no more: V8 keeps ten frames of a stack, and of a hook that fails this is one.
+    const watchedSend = function (this: FastifyReply, payload?: unknown): FastifyReply {
+      const sending = recorder.sends()
+      const sent = send.call(this, payload)
+      if (sending !== null) recorder.sent(sending)
+      return sent
     }
     // Called for whoever returns the reply, or awaits it.
     const watchedThen = function (this: FastifyReply, fulfilled: () => void, rejected: (error: Error) => void): void {
@@ -182,6 +190,7 @@ export class Profiler {
       }, rejected)
     }
     reply.hijack = watchedHijack
+    reply.send = watchedSend
     reply.then = watchedThen
   }
 
@@ -209,7 +218,7 @@ export class Profiler {
     for (let time = 0; time < 3; time++) {
       const recorder = new Recorder(raw, null, bounds)
       recorder.fail(new Error('nothing', { cause: new Error('nothing') }), null)
-      const answer = { status: null, bytes: 0, streamed: false }
+      const answer = { status: null, bytes: 0, streamed: false, brokenOff: false }
       const exchange = { recorder, raw, response, answer, received: null, request: null, reply: null, hijacked: false, finished: true, place: null, due: null, stored: null }
       // Without the application's panels: they need not know of it.
       const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey, toError: this.#parts.toError })
@@ -388,13 +397,20 @@ function isForNoIndex (line: string): boolean {
 /** The token, and how long it took so far, in all and by dispatch point: what a browser tells its scripts of an answer. */
 function serverTiming (recorder: Recorder): string {
   const sums = new Map<string, number>()
-  for (const { dispatchPoint, kind, duration } of recorder.spans) {
-    const name = dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
-    sums.set(name, (sums.get(name) ?? 0) + duration)
+  for (const span of recorder.spans) {
+    const name = timingName(span)
+    const parent = span.parent === null ? undefined : recorder.spans[span.parent]
+    // It is in the time of its parent.
+    if (parent !== undefined && timingName(parent) === name) continue
+    sums.set(name, (sums.get(name) ?? 0) + span.duration)
   }
   const parts = [`token;desc="${recorder.token}"`, `total;dur=${hundredths(recorder.now())}`]
   for (const [name, sum] of sums) parts.push(`${name};dur=${hundredths(sum)}`)
   return parts.join(', ')
+}
+
+function timingName ({ dispatchPoint, kind }: Span): string {
+  return dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
 }
 
 function hundredths (milliseconds: number): number {

@@ -60,13 +60,19 @@ interface Running {
   span: Span
   /** When it answered, or gave the request on to a function that began while it ran. */
   gaveOn: number | null
-  /** Since when it waits for its answer to be out, which is no work of its own, and how long it did so before. */
+  /** Since when it waits for its answer to be out, which is no work of its own, and how long it did so, or sent, before. */
   waitsSince: number | null
   waited: number
   /** sync: it has returned, and whatever it still does nobody can see. async: it says when it is done. */
   form: 'sync' | 'async' | null
   /** Whether the profile waits for its end. */
   isAwaited: boolean
+}
+
+/** An answer on its way through the hooks, and who sent it. */
+export interface Sending {
+  readonly sender: Running
+  readonly since: number
 }
 
 /** Hooks that an answer passes: they begin while whoever answered still runs. */
@@ -125,6 +131,8 @@ export class Recorder {
   droppedFailures = 0
   droppedNotes = 0
   droppedSecrets = 0
+  /** Milliseconds that its clock stood still. */
+  stoodStill = 0
   /** Milliseconds the profiler spent while the request ran, also those that its clock stood still. */
   ownTime = 0
   /** Spans that panels or response hooks still have under way: the profile waits for these, for a while. */
@@ -163,6 +171,7 @@ export class Recorder {
     } finally {
       const took = performance.now() - before
       this.ownTime += took
+      this.stoodStill += took
       this.#start += took
     }
   }
@@ -280,6 +289,18 @@ export class Recorder {
     // A hook that answered and then returned has answered.
     if (span.outcome === 'unfinished' || outcome === 'threw') span.outcome = outcome
     if (span.hook === 'onResponse' || isAwaited) this.#settle()
+  }
+
+  /** Somebody sends an answer: until that gives back, hooks and Fastify work, and not the sender. */
+  sends (): Sending | null {
+    const sender = this.#running.at(-1)
+    return sender === undefined ? null : { sender, since: this.now() }
+  }
+
+  /** It was given back: the sender may work on. */
+  sent ({ sender, since }: Sending): void {
+    // Who waits already does not work either, which is counted when the wait is over.
+    if (sender.waitsSince === null) sender.waited += this.now() - since
   }
 
   /** Somebody waits for the answer to be out, as whoever returns the reply does. */

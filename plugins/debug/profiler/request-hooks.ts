@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { limitLogger, markLogger, recordLinesOf, recordsEveryLevel, streamOf } from './log-recorder.ts'
 import type { Profiler } from './profiler.ts'
+import { watchWebStream } from './web-stream.ts'
 
 /**
  * The profiler's own hooks: where a request is, that it is being answered, and what went wrong in Fastify
@@ -18,10 +19,12 @@ export function addRequestHooks (app: FastifyInstance, profiler: Profiler): void
     recorder?.mark('kernel.controller')
     done()
   })
-  app.addHook('onSend', (request, _reply, _payload, done) => {
+  app.addHook('onSend', (request, { raw }, payload, done) => {
     const recorder = profiler.recorderOf(request.raw)
     recorder?.answering()
     recorder?.mark('kernel.response')
+    // Before its head is out, Fastify tells the error handlers.
+    watchWebStream(payload, error => { if (raw.headersSent) recorder?.exception(error) })
     done()
   })
   app.addHook('onResponse', (request, _reply, done) => {

@@ -42,9 +42,9 @@ export function withoutMachinery (text: string): string {
   return text.replace(machineryLines, '')
 }
 
-const machineryLines = /(?:\n[ \t]+at (?:AsyncLocalStorage\.run|Reflect\.apply) \([^\n]*)*\n[ \t]+at [^\n]*[\\/]profiler[\\/](?:tracer|current-recorder|request-hooks)\.[jt]s:\d+:\d+\)?(?=\n|$)/g
+const machineryLines = /(?:\n[ \t]+at (?:AsyncLocalStorage\.run|Reflect\.apply) \([^\n]*)*\n[ \t]+at [^\n]*[\\/]profiler[\\/](?:tracer|current-recorder|request-hooks|profiler)\.[jt]s:\d+:\d+\)?(?=\n|$)/g
 
-const machinery = /[\\/]profiler[\\/](?:tracer|current-recorder|request-hooks)\.[jt]s$/
+const machinery = /[\\/]profiler[\\/](?:tracer|current-recorder|request-hooks|profiler)\.[jt]s$/
 
 /** The profiler's wrappers and hooks stand between all functions: nobody wants to read them in a stack. */
 function isOwnMachinery (file: string): boolean {

@@ -250,7 +250,7 @@ class TracedCall {
     if (isFunction(done)) {
       // Named before it is assigned: else V8 makes it in its old space, where what it refers to outlives the request.
       const followedDone = (...results: unknown[]): unknown => {
-        this.#end(results[0])
+        this.#calledBack(results[0])
         return Reflect.apply(done, undefined, results)
       }
       args[last] = followedDone
@@ -280,6 +280,12 @@ class TracedCall {
 
   #returned (form: 'sync' | 'async'): void {
     if (this.#id !== null) this.#recorder.returned(this.#id, form)
+  }
+
+  /** What a callback is given first is an error to Fastify if it is truthy, whatever it is. */
+  #calledBack (error: unknown): void {
+    if (error) this.fail(error)
+    else this.#end(null)
   }
 
   #end (error: unknown): void {

@@ -2,7 +2,7 @@ import type { Profile, ProfileSummary } from '../profile.ts'
 import { renderBadge, renderStatus } from './badge.ts'
 import { html, type Markup } from './html.ts'
 import { profileUrl } from './profile-url.ts'
-import { outcomeText, statusTone } from './tone.ts'
+import { outcomeText, outcomeTone, statusTone } from './tone.ts'
 import { renderTime } from './time.ts'
 import { formatDuration } from './units.ts'
 
@@ -12,7 +12,7 @@ export function renderProfileHeader (profile: Profile, base: string, caused: rea
   return html`<header class="summary ${statusTone(profile.status)}" aria-label="Request">
 <h1>${renderStatus(profile.status)} <span class="method">${profile.method}</span> <span class="url">${profile.url}</span></h1>
 <dl class="facts">
-${outcome !== null && fact('Outcome', renderBadge(outcome, 'warning'))}
+${outcome !== null && fact('Outcome', renderBadge(outcome, outcomeTone(profile.outcome)))}
 ${fact('Time', formatDuration(profile.duration))}
 ${fact('Host', profile.host === null ? 'none' : `${profile.protocol}://${profile.host}`)}
 ${fact('Route', profile.routing.matched?.url ?? 'none')}

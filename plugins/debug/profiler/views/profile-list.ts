@@ -3,7 +3,7 @@ import { renderBadge, renderStatus } from './badge.ts'
 import { html, type Markup } from './html.ts'
 import { profileUrl } from './profile-url.ts'
 import { renderTime } from './time.ts'
-import { outcomeText, statusTone } from './tone.ts'
+import { outcomeText, outcomeTone, statusTone } from './tone.ts'
 import { count, formatDuration } from './units.ts'
 
 /** Profiles one below the other, newest first as they come, each a link to its page. Where it is narrow each row is a block. */
@@ -34,5 +34,5 @@ function fact (name: string, value: string | null): Markup {
 
 function about (profile: ProfileSummary): Markup {
   const outcome = outcomeText(profile.outcome)
-  return html`${profile.exception !== null && html`<small class="thrown ${statusTone(profile.status)}">${profile.exception}</small>`}${profile.logErrors > 0 && html` ${renderBadge(count(profile.logErrors, 'logged error'), 'error')}`}${outcome !== null && html` ${renderBadge(outcome, 'warning')}`}${profile.route !== null && profile.route !== profile.url && html` <small>route ${profile.route}</small>`}`
+  return html`${profile.exception !== null && html`<small class="thrown ${statusTone(profile.status)}">${profile.exception}</small>`}${profile.logErrors > 0 && html` ${renderBadge(count(profile.logErrors, 'logged error'), 'error')}`}${outcome !== null && html` ${renderBadge(outcome, outcomeTone(profile.outcome))}`}${profile.route !== null && profile.route !== profile.url && html` <small>route ${profile.route}</small>`}`
 }

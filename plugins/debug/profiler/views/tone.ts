@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Tone } from '../panel.ts'
 import type { Outcome } from '../profile.ts'
 
-/** The tone of an HTTP status; null is a request that never got one (the client went away). */
+/** The tone of an HTTP status; null is a request that never got one (one side went away). */
 export function statusTone (status: number | null): Tone {
   if (status === null) return 'warning'
   if (status >= 500) return 'error'
@@ -21,9 +21,15 @@ export function statusText (status: number | null): string {
 /** What an outcome other than the ordinary one means, in a few words; null for the ordinary one. */
 export function outcomeText (outcome: Outcome): string | null {
   if (outcome === 'aborted') return 'The client left'
+  if (outcome === 'broken') return 'The server broke off'
   if (outcome === 'hijacked') return 'Answered past Fastify'
   if (outcome === 'unfinished') return 'The process closed first'
   return null
+}
+
+/** The tone of such an outcome: an error where it is the server's fault. */
+export function outcomeTone (outcome: Outcome): Tone {
+  return outcome === 'broken' ? 'error' : 'warning'
 }
 
 /** The tone of a pino level by its number. */

@@ -32,10 +32,43 @@ t.test('exceptions and frames past their bound are counted, and a cycle of cause
   await app.inject('/chain')
   const chain = await onlyProfile(t, app, '/chain')
   t.same(chain.exceptions.map(({ message }) => message), ['1', '2', '3'])
-  t.match(chain.dropped, [{ what: 'exceptions', count: 1 }, { what: 'frames' }])
+  t.match(chain.dropped, [{ what: 'exceptions', count: 2 }, { what: 'frames' }])
   await app.inject('/cycle')
   const cycle = await onlyProfile(t, app, '/cycle')
   t.same(cycle.exceptions.map(({ message, relation }) => `${relation} ${message}`), ['thrown first', 'member member', 'cause second'])
+})
+
+t.test('every exception that is left out is counted, as far as there is an end of them', async t => {
+  const app = await profiledApp(t, { profileBounds: { exceptions: 2 } })
+  const causedBy = (cause: unknown) => new Error('caused', { cause })
+  const chain = (length: number): Error => length === 1 ? new Error('first') : causedBy(chain(length - 1))
+  const cycle = chain(3)
+  cycle.cause = causedBy(causedBy(cycle))
+  class Endless extends Error {
+    override get cause () { return new Endless() }
+  }
+  const unreadable = { get () { throw new Error('getter') } }
+  const thrown: Record<string, { error: Error, count: number }> = {
+    chain: { error: chain(200), count: 198 },
+    members: { error: new AggregateError([chain(3), 'text', causedBy('text')]), count: 4 },
+    cycle: { error: cycle, count: 1 },
+    below: { error: causedBy(causedBy(cycle)), count: 3 },
+    inner: { error: causedBy(causedBy(new AggregateError([chain(2), chain(2)]))), count: 5 },
+    // What stands for the cause that cannot be read is one, too.
+    unreadable: { error: causedBy(causedBy(Object.defineProperty(new Error('odd'), 'cause', unreadable))), count: 2 },
+    members_unreadable: {
+      error: causedBy(causedBy(Object.defineProperty(new AggregateError([]), 'errors', { value: new Proxy([], { get: unreadable.get }) }))),
+      count: 1
+    },
+    endless: { error: new Endless(), count: 10_000 }
+  }
+  app.get<{ Params: { kind: string } }>('/:kind', async ({ params }) => { throw thrown[params.kind]?.error })
+  for (const [kind, { count }] of Object.entries(thrown)) {
+    await app.inject(`/${kind}`)
+    const { exceptions, dropped } = await onlyProfile(t, app, `/${kind}`)
+    t.equal(exceptions.length, 2)
+    t.match(dropped.find(({ what }) => what === 'exceptions'), { count }, kind)
+  }
 })
 
 t.test('errors of any kind are described: thrown values, names of their own, codes, no stack', async t => {

@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:tls'
@@ -144,6 +144,109 @@ t.test('a client that leaves is an aborted request', async t => {
   left.resolve()
   await sleep(1)
   t.same(await onlyProfile(t, app, '/slow'), profile, 'what comes after is not recorded')
+})
+
+t.test('an answer that the server breaks off is no client that left, and says what broke it', async t => {
+  const app = await profiledApp(t)
+  async function * failing () {
+    yield 'a'
+    await sleep(3)
+    throw new Error('in stream')
+  }
+  app.get('/stream', async (_request, reply) => reply.send(Readable.from(failing())))
+  app.get('/web', async (_request, reply) => reply.send(Readable.toWeb(Readable.from(failing()))))
+  app.get('/response', async (_request, reply) => reply.send(new Response(new ReadableStream({
+    start (controller) { controller.enqueue(Buffer.from('a')) },
+    async pull (controller) {
+      await sleep(3)
+      controller.error(new Error('in stream'))
+    }
+  }))))
+  app.get('/hooked', { onSend: (_request, _reply, _payload, done) => done(null, Readable.from(failing())) }, async () => 'whole')
+  app.get('/raw', (_request, reply) => {
+    reply.hijack()
+    pipeline(Readable.from(failing()), reply.raw, () => {})
+  })
+  app.get('/destroyed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.write('a')
+    reply.raw.destroy(new Error('in stream'))
+  })
+  const { port } = await listen(app)
+  for (const url of ['/stream', '/web', '/response', '/hooked', '/raw', '/destroyed']) {
+    await sendRaw(port, `GET ${url} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+    await everythingStored(app)
+    const { outcome, status, exceptions, token } = await onlyProfile(t, app, url)
+    t.same([outcome, status, exceptions.map(({ message }) => message)], ['broken', 200, ['in stream']], url)
+    const page = await app.inject({ url: `/_profiler/${token}`, headers: { accept: 'text/html' } })
+    t.match(page.body, '<span class="badge error">The server broke off</span>')
+    const markdown = await app.inject({ url: `/_profiler/${token}`, headers: { accept: 'text/markdown' } })
+    t.match(markdown.body, '- Outcome: The server broke off')
+  }
+  t.equal((await app.profiler.search({ exception: 'in stream' })).total, 6)
+})
+
+t.test('a stream that fails before its head is out is a request that failed, and its answer complete', async t => {
+  const app = await profiledApp(t)
+  const failing = () => Readable.from((async function * () { throw new Error('at once') })())
+  app.get('/stream', async (_request, reply) => reply.send(failing()))
+  app.get('/web', async (_request, reply) => reply.send(Readable.toWeb(failing())))
+  app.get('/destroyed', (_request, reply) => { reply.raw.destroy() })
+  for (const url of ['/stream', '/web']) {
+    t.equal((await app.inject(url)).statusCode, 500)
+    const { outcome, exceptions } = await onlyProfile(t, app, url)
+    t.same([outcome, exceptions.map(({ message }) => message)], ['completed', ['at once']])
+  }
+  await t.rejects(app.inject('/destroyed'))
+  t.match(await onlyProfile(t, app, '/destroyed'), { outcome: 'broken', status: null, exceptions: [] })
+})
+
+t.test('a client that leaves amid a stream has left, through a socket or injected', async t => {
+  const app = await profiledApp(t)
+  let begun = deferred()
+  app.get('/stream', async (_request, reply) => reply.send(Readable.from((async function * () {
+    for (;;) {
+      yield 'a'
+      begun.resolve()
+      await sleep(1)
+    }
+  })())))
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /stream?socket HTTP/1.1\r\nhost: localhost\r\n\r\n', begun.promise)
+  begun = deferred()
+  const leaving = new AbortController()
+  app.inject({ url: '/stream?injected', signal: leaving.signal }, () => {})
+  await begun.promise
+  leaving.abort()
+  await everythingStored(app)
+  for (const url of ['/stream?socket', '/stream?injected']) t.match(await onlyProfile(t, app, url), { outcome: 'aborted', status: 200, exceptions: [] }, url)
+})
+
+t.test('an answer that waits behind another one has no status unless its turn comes', async t => {
+  const app = await profiledApp(t)
+  let answered = deferred()
+  let first = deferred()
+  app.get('/first', async () => {
+    await first.promise
+    return 'first'
+  })
+  app.get('/second', { onSend: async () => { setImmediate(() => answered.resolve()) } }, async () => 'second')
+  app.get('/flushed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.flushHeaders()
+    reply.raw.end('flushed')
+  })
+  const { port } = await listen(app)
+  const requests = ['/first', '/flushed', '/nowhere', '/second']
+  const asked = (query: string) => requests.map(url => `GET ${url}${query} HTTP/1.1\r\nhost: localhost\r\n${query === '?stays' && url === '/second' ? 'connection: close\r\n' : ''}\r\n`).join('')
+  await sendAndLeave(port, asked('?leaves'), answered.promise)
+  await everythingStored(app)
+  for (const url of requests) t.match(await onlyProfile(t, app, `${url}?leaves`), { outcome: 'aborted', status: null }, url)
+  first.resolve()
+  answered = deferred()
+  first = answered
+  t.match(await sendRaw(port, asked('?stays')), /200 OK[^]*200 OK[^]*404 Not Found[^]*200 OK/)
+  for (const url of requests) t.match(await onlyProfile(t, app, `${url}?stays`), { status: url === '/nowhere' ? 404 : 200 }, url)
 })
 
 t.test('a handler that still owes its answer when the client leaves has not come to its end', async t => {
@@ -336,6 +439,19 @@ t.test('Server-Timing sums up what ran, hooks of no dispatch point too', async t
   app.get('/', async () => { throw new Error('no') })
   const { headers } = await app.inject('/')
   t.match(headers['server-timing'], /^token;desc="[\w-]{12}", total;dur=[\d.]+, handler;dur=[\d.]+, other;dur=[\d.]+$/)
+})
+
+t.test('Server-Timing counts once what ran within something of the same name', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onRequest', async function asking ({ recorder }) {
+    const query = recorder?.span({ kind: 'query', name: 'select' })
+    await sleep(20)
+    query?.end()
+  })
+  app.get('/', async () => 'ok')
+  const { headers } = await app.inject('/')
+  const [total = 0, request = 0] = Array.from(String(headers['server-timing']).matchAll(/(?:total|kernel\.request);dur=([\d.]+)/g), ([, took]) => Number(took))
+  t.ok(request >= 19 && request <= total, String(headers['server-timing']))
 })
 
 t.test('the status is the one that was sent, whatever is set after it', async t => {

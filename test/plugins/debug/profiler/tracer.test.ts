@@ -26,6 +26,13 @@ function sleep (milliseconds: number): Promise<void> {
   return new Promise(resolve => { nap(milliseconds, resolve) })
 }
 
+/** Keeps everybody waiting. */
+function toil (milliseconds: number): void {
+  const start = performance.now()
+  while (performance.now() - start < milliseconds);
+  naps.set(milliseconds, performance.now() - start)
+}
+
 /**
  * The profile of a request whose spans, by name, took as long as they slept, to within 3 ms. On a busy machine a
  * process may be kept waiting between a span's end and its note: then the request is sent again.
@@ -203,6 +210,49 @@ t.test('who answers and works on has worked until its end, before and after the 
   t.ok(duration < 10, `${duration} ms`)
 })
 
+t.test('the time of whoever sends leaves out the hooks that run meanwhile', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onSend', function slowly (_request, _reply, payload, done) {
+    toil(20)
+    done(null, payload)
+  })
+  app.setErrorHandler(function mend (_error, _request, reply) {
+    toil(5)
+    reply.send('mended')
+  })
+  app.get('/sends', function sending (_request, reply) {
+    toil(6)
+    reply.send('ok')
+  })
+  app.get('/returns', async function returning (_request, reply) {
+    toil(7)
+    return reply.send('ok')
+  })
+  app.get('/goes-on', async function goingOn (_request, reply) {
+    reply.send('ok')
+    await sleep(10)
+  })
+  app.get('/toils-on', function toilingOn (_request, reply) {
+    reply.send('ok')
+    toil(9)
+  })
+  app.get('/waits', async function waiting (_request, reply) {
+    nap(11, () => { reply.send('ok') })
+    return reply
+  })
+  app.get('/broken', async function breaking () { throw new Error('broken') })
+  app.get('/hook', {
+    preHandler: function refusing (_request, reply) {
+      toil(12)
+      reply.code(403).send('no')
+    }
+  }, async () => 'never')
+  for (const [url, times] of [
+    ['/sends', { sending: 6, slowly: 20 }], ['/returns', { returning: 7, slowly: 20 }], ['/toils-on', { toilingOn: 9 }], ['/goes-on', { goingOn: 10 }],
+    ['/waits', { waiting: 11 }], ['/broken', { mend: 5, slowly: 20 }], ['/hook', { refusing: 12 }]
+  ] as const) await profileInTime(t, app, { url }, times)
+})
+
 t.test('what interrupted a dispatch point is named, whether it threw, failed or answered', async t => {
   const app = await profiledApp(t)
   app.get('/threw', { onRequest: async function refusing () { throw new Error('no') } }, async () => 'never')
@@ -219,6 +269,29 @@ t.test('what interrupted a dispatch point is named, whether it threw, failed or 
     t.equal(interrupted?.exception, exception)
     t.notOk(spans.some(({ kind }) => kind === 'handler'), 'the handler never ran')
   }
+})
+
+t.test('whatever true value a hook calls back with is what it failed with', async t => {
+  const app = await profiledApp(t)
+  const values = { text: 'text', number: 42, object: {}, function () {} }
+  for (const [name, value] of Object.entries(values)) {
+    app.get(`/${name}`, { preHandler: function refusing (_request, _reply, done) { Reflect.apply(done, undefined, [value]) } }, async () => 'never')
+  }
+  app.get('/none', {
+    preHandler: function passing (_request, _reply, done) { Reflect.apply(done, undefined, [null]) },
+    onSend: function sending (_request, _reply, _payload, done) { done(null, 'payload') }
+  }, async () => 'ok')
+  for (const name of Object.keys(values)) {
+    await app.inject(`/${name}`)
+    const { lifecycle, spans, exceptions } = await onlyProfile(t, app, `/${name}`)
+    t.equal(spanNamed(await onlyProfile(t, app, `/${name}`), 'refusing').outcome, 'threw', name)
+    t.same(lifecycle[2]?.interrupted, { span: spans.findIndex(span => span.name === 'refusing'), exception: 0 })
+    t.same(lifecycle.filter(({ interrupted }) => interrupted !== null).length, 1)
+    t.equal(exceptions.length, 1)
+  }
+  t.equal((await app.inject('/none')).body, 'payload')
+  const { spans } = await onlyProfile(t, app, '/none')
+  t.same(spans.map(({ name, outcome }) => `${name} ${outcome}`).sort(), ['anonymous replied', 'passing continued', 'sending continued'])
 })
 
 t.test('the plugin that registers a hook is named, and not the one loaded before it', async t => {

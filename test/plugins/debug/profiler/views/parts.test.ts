@@ -71,7 +71,7 @@ t.test('a status is named where it has a name', async t => {
 })
 
 t.test('only outcomes out of the ordinary are told', async t => {
-  t.same((['completed', 'aborted', 'hijacked', 'unfinished'] as const).map(outcomeText), [null, 'The client left', 'Answered past Fastify', 'The process closed first'])
+  t.same((['completed', 'aborted', 'broken', 'hijacked', 'unfinished'] as const).map(outcomeText), [null, 'The client left', 'The server broke off', 'Answered past Fastify', 'The process closed first'])
 })
 
 t.test('levels are named as pino names them, others after the nearest below', async t => {
