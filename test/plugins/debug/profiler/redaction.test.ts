@@ -175,3 +175,33 @@ t.test('credentials without a scheme are masked whole, and secrets that cannot b
   t.ok(profile?.logs.some(({ message }) => message === 'saw [masked] and ab'))
   t.notMatch(JSON.stringify(profile), 'planted')
 })
+
+t.test('what a request and its answer say of themselves is masked, behind a proxy too', async t => {
+  const app = await profiledApp(t, {}, { trustProxy: true })
+  app.post('/', async (_request, reply) => reply.header('content-type', 'text/plain; token=plantedanswer').send('ok'))
+  const headers = { 'content-type': 'application/json; token=plantedtype', 'x-forwarded-for': 'plantedaddress', 'x-forwarded-proto': 'javascript:alert(1)//' }
+  const { headers: answered } = await app.inject({ method: 'POST', url: '/?password=plantedaddress', headers, payload: '{}' })
+  const profile = await onlyProfile(t, app, '/')
+  t.notMatch(JSON.stringify(profile), 'planted')
+  t.same([profile.request.contentType, profile.response.contentType], ['application/json; token=[masked]', 'text/plain; token=[masked]'])
+  t.same([profile.ip, profile.protocol], ['[masked]', 'http'])
+  t.match(answered['x-debug-token-link'], /^http:\/\/localhost/)
+  await app.inject({ method: 'POST', url: '/secure', headers: { 'x-forwarded-for': '203.0.113.1', 'x-forwarded-proto': 'https' }, payload: {} })
+  const { ip, protocol } = await onlyProfile(t, app, '/secure')
+  t.same([ip, protocol], ['203.0.113.1', 'https'])
+})
+
+t.test('names that panels give to spans and callers to functions are masked', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async function handler ({ recorder }) {
+    recorder?.record({ kind: 'query', name: 'token=plantedspan' }, 1)
+    recorder?.record({ kind: 'cache', name: 'license' }, 1)
+    const named = { 'token=plantedfunction' () { throw new Error('failed') } }
+    named['token=plantedfunction']()
+  })
+  await app.inject('/')
+  const { spans, exceptions } = await onlyProfile(t, app, '/')
+  t.notMatch(JSON.stringify([spans, exceptions]), 'planted')
+  const names = spans.map(({ name }) => name)
+  for (const name of ['handler', 'token=[masked]', 'license']) t.ok(names.includes(name), name)
+})
