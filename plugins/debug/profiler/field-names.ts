@@ -13,6 +13,11 @@ const grantField = /^(?:grant_?type|redirect_?uri)$/i
 /** A name as people give them; a secret that stands under `key` has digits amid its letters. */
 const plainName = /^[a-z][a-z _.[\]-]{0,60}\d{0,2}$/i
 
+/** Whether a text is a name as people give them. */
+export function isPlainName (text: string): boolean {
+  return plainName.test(text)
+}
+
 const noNames: ReadonlyMap<string, string> = new Map()
 
 /**
@@ -30,7 +35,7 @@ export function fieldNames (object: object, keys: readonly string[]): ReadonlyMa
   if (value === undefined || name === undefined) return noNames
   const given = read(object, name)
   if (typeof given !== 'string') return noNames
-  return new Map([[name, plainName.test(given) ? 'name' : name], [value, given]])
+  return new Map([[name, isPlainName(given) ? 'name' : name], [value, given]])
 }
 
 /** Longer arrays are no lists of headers. */
@@ -50,9 +55,9 @@ const sentence = /^(?:[\w',.!?-]+ ){2,}[\w',.!?-]+$/
 
 /** Whether these are a name for a secret and something that could be one: no two names in a list, and no complaint about a field. */
 export function isPair (name: string, value: string): boolean {
-  return plainName.test(name) && isSensitiveName(name) && !isSensitiveWord(value) && noWord.test(value) && !sentence.test(value)
+  return isPlainName(name) && isSensitiveName(name) && !isSensitiveWord(value) && noWord.test(value) && !sentence.test(value)
 }
 
 function isSensitiveWord (text: string): boolean {
-  return plainName.test(text) && isSensitiveName(text)
+  return isPlainName(text) && isSensitiveName(text)
 }

@@ -4,7 +4,7 @@ import { attempt, nameOfError, read, textOf } from './foreign-value.ts'
 import { canBeFound, hideKnown, knownSecrets, longestSearched, masked, type KnownSecrets } from './known-secrets.ts'
 import type { HeaderLine, Json } from './profile.ts'
 import { findSecrets } from './secret-forms.ts'
-import { isSensitiveName, isSensitiveParameter } from './sensitive-names.ts'
+import { isSensitiveField, isSensitiveName, isSensitiveParameter } from './sensitive-names.ts'
 
 /** Headers that the profiler itself makes, anew for each answer: nothing in them looks like a secret that is not known. */
 const ownHeaders = new Set(['x-debug-token', 'x-debug-token-link'])
@@ -196,7 +196,7 @@ export class Mask {
   }
 
   #learnText (text: string, name: string): void {
-    if (isSensitiveName(name)) return this.learn(text)
+    if (isSensitiveField(name, text)) return this.learn(text)
     if (!canBeFound(text) || plain.has(text)) return
     const piece = text.slice(0, this.#bounds.text * 4)
     this.#textLeft -= piece.length
