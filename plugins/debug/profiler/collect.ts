@@ -12,7 +12,7 @@ import { describeLifecycle, type Origins } from './lifecycle.ts'
 import { Mask, secretsLearned, valuesLearned } from './mask.ts'
 import { toMicroseconds } from './microseconds.ts'
 import type { Panel } from './panel.ts'
-import type { DispatchPointName, Dropped, EventLoopUse, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing } from './profile.ts'
+import type { DispatchPointName, Dropped, EventLoopUse, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing, SpanKind } from './profile.ts'
 import type { Received } from './received.ts'
 import { notesKept, type Failure, type Recorder } from './recorder.ts'
 import type { Asked, RouteTable } from './route-table.ts'
@@ -48,6 +48,9 @@ export interface CollectionParts {
   toError: (thrown: Error) => Error
 }
 
+/** What panels record, under names of their own making. */
+const panelSpans = new Set<SpanKind>(['query', 'cache', 'other'])
+
 const processStart = Math.round(performance.timeOrigin)
 
 /** Makes the profile of a request out of what was recorded: plain, masked, bounded. */
@@ -75,6 +78,11 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     span.start = toMicroseconds(span.start)
     span.duration = toMicroseconds(span.duration)
     if (span.detail !== null) span.detail = mask.text(span.detail)
+    // The tracer's are those of functions.
+    if (panelSpans.has(span.kind)) span.name = mask.text(span.name)
+  }
+  for (const { frames } of chains.list) {
+    for (const frame of frames) if (frame.function !== null) frame.function = mask.text(frame.function)
   }
   const host = requestHost(raw)
   const heap = getHeapStatistics()
@@ -90,7 +98,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     url: mask.text(recorder.url),
     path: mask.text(pathOfUrl(recorder.url)),
     host: host === null ? null : mask.text(hostName(host)),
-    ip: attempt(() => request?.ip, undefined) ?? recorder.remoteAddress,
+    ip: maskedOrNull(attempt(() => request?.ip, undefined) ?? recorder.remoteAddress, mask),
     protocol: protocolOf(exchange),
     httpVersion: raw.httpVersion,
     requestId: request === null ? null : mask.text(textOf(request.id)),
@@ -100,12 +108,12 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
       params: mask.record(request === null ? null : read(request, 'params')),
       cookies: cookiesOf(requestHeaders, mask),
       body: mask.value(request === null ? null : read(request, 'body')),
-      contentType: headerOf(requestHeaders, 'content-type'),
+      contentType: maskedOrNull(headerOf(requestHeaders, 'content-type'), mask),
       bodySize: exchange.received?.bytes ?? null
     },
     response: {
       headers: responseHeaders.map(line => mask.responseHeader(line, recorder.token)),
-      contentType: headerOf(responseHeaders, 'content-type'),
+      contentType: maskedOrNull(headerOf(responseHeaders, 'content-type'), mask),
       bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
       streamed: answer.streamed
     },
@@ -203,9 +211,11 @@ function originsOf (failures: readonly Failure[], { list, thrown }: ExceptionCha
   return { spans, phases }
 }
 
-/** Fastify's own answer where there is one: behind a proxy it may know better. */
+/** Fastify's own answer where there is one: behind a proxy it may know better, or repeat what anybody wrote. */
 export function protocolOf ({ raw, request }: Exchange): Profile['protocol'] {
-  return attempt(() => request?.protocol, undefined) ?? ('encrypted' in raw.socket ? 'https' : 'http')
+  const told = attempt(() => request?.protocol, undefined)
+  if (told === 'http' || told === 'https') return told
+  return 'encrypted' in raw.socket ? 'https' : 'http'
 }
 
 /** How busy the loop was with anything but the profiler's pages. */
@@ -305,6 +315,10 @@ function answerHeaders (response: ServerResponse): HeaderLine[] {
 
 function headerOf (lines: readonly HeaderLine[], wanted: string): string | null {
   return lines.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
+}
+
+function maskedOrNull (text: string | null, mask: Mask): string | null {
+  return text === null ? null : mask.text(text)
 }
 
 function cookiesOf (lines: readonly HeaderLine[], mask: Mask): Record<string, string> {

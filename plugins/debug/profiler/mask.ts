@@ -1,9 +1,10 @@
 import type { ProfileBounds } from './bounds.ts'
+import { fieldNames, isNamedByTheOneBefore } from './field-names.ts'
 import { attempt, nameOfError, read, textOf } from './foreign-value.ts'
 import { canBeFound, hideKnown, knownSecrets, longestSearched, masked, type KnownSecrets } from './known-secrets.ts'
 import type { HeaderLine, Json } from './profile.ts'
 import { findSecrets } from './secret-forms.ts'
-import { isSensitiveName, isSensitiveParameter } from './sensitive-names.ts'
+import { isSensitiveField, isSensitiveName, isSensitiveParameter } from './sensitive-names.ts'
 
 /** Headers that the profiler itself makes, anew for each answer: nothing in them looks like a secret that is not known. */
 const ownHeaders = new Set(['x-debug-token', 'x-debug-token-link'])
@@ -195,7 +196,7 @@ export class Mask {
   }
 
   #learnText (text: string, name: string): void {
-    if (isSensitiveName(name)) return this.learn(text)
+    if (isSensitiveField(name, text)) return this.learn(text)
     if (!canBeFound(text) || plain.has(text)) return
     const piece = text.slice(0, this.#bounds.text * 4)
     this.#textLeft -= piece.length
@@ -219,13 +220,14 @@ export class Mask {
       this.droppedLessons++
       return
     }
-    const isArray = Array.isArray(value)
-    for (const key of Object.keys(value)) {
+    const keys = Object.keys(value)
+    const nameOf = isSensitive ? () => name : namesWithin(value, keys, name)
+    for (const key of keys) {
       if (this.#valuesLeft < 0) {
         this.droppedLessons++
         return
       }
-      this.#learnFrom(read(value, key), isArray || isSensitive ? name : key, depth + 1)
+      this.#learnFrom(read(value, key), nameOf(key), depth + 1)
     }
   }
 
@@ -261,18 +263,21 @@ export class Mask {
       const items: Json[] = []
       for (const item of value) {
         if (!this.#spend(budget)) break
-        items.push(this.#plain(item, name, depth + 1, budget))
+        const isNamed = Array.isArray(value) && isNamedByTheOneBefore(value, items.length)
+        items.push(this.#plain(item, isNamed ? textOf(value[items.length - 1]) : name, depth + 1, budget))
       }
       return items
     }
     const plain: Record<string, Json> = {}
-    const entries = value instanceof Map ? value : entriesOf(value)
+    const keys = value instanceof Map ? [] : Object.keys(value)
+    const names = fieldNames(value, keys)
+    const entries = value instanceof Map ? value : entriesOf(value, keys)
     for (const [key, item] of entries) {
       if (!this.#spend(budget)) break
       if (item === undefined) continue
       const text = textOf(key)
       // Below a sensitive name everything is.
-      const within = isSensitiveName(name) ? name : text
+      const within = isSensitiveName(name) ? name : names.get(text) ?? text
       // That one key would not be stored but change the object.
       plain[text === '__proto__' ? '[__proto__]' : this.text(text)] = this.#plain(item, within, depth + 1, budget)
     }
@@ -309,8 +314,15 @@ export class Mask {
   }
 }
 
-function * entriesOf (value: object): Iterable<[string, unknown]> {
-  for (const key of Object.keys(value)) yield [key, read(value, key)]
+function * entriesOf (value: object, keys: readonly string[]): Iterable<[string, unknown]> {
+  for (const key of keys) yield [key, read(value, key)]
+}
+
+/** Answers for each key of a structure, which stands under a name itself, under which name its value stands. */
+function namesWithin (value: object, keys: readonly string[], name: string): (key: string) => string {
+  if (Array.isArray(value)) return key => isNamedByTheOneBefore(value, Number(key)) ? textOf(value[Number(key) - 1]) : name
+  const names = fieldNames(value, keys)
+  return key => names.get(key) ?? key
 }
 
 /** What a cookie holds that remembers a choice: a few words, a short number. */

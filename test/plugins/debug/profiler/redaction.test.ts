@@ -175,3 +175,85 @@ t.test('credentials without a scheme are masked whole, and secrets that cannot b
   t.ok(profile?.logs.some(({ message }) => message === 'saw [masked] and ab'))
   t.notMatch(JSON.stringify(profile), 'planted')
 })
+
+t.test('what a request and its answer say of themselves is masked, behind a proxy too', async t => {
+  const app = await profiledApp(t, {}, { trustProxy: true })
+  app.post('/', async (_request, reply) => reply.header('content-type', 'text/plain; token=plantedanswer').send('ok'))
+  const headers = { 'content-type': 'application/json; token=plantedtype', 'x-forwarded-for': 'plantedaddress', 'x-forwarded-proto': 'javascript:alert(1)//' }
+  const { headers: answered } = await app.inject({ method: 'POST', url: '/?password=plantedaddress', headers, payload: '{}' })
+  const profile = await onlyProfile(t, app, '/')
+  t.notMatch(JSON.stringify(profile), 'planted')
+  t.same([profile.request.contentType, profile.response.contentType], ['application/json; token=[masked]', 'text/plain; token=[masked]'])
+  t.same([profile.ip, profile.protocol], ['[masked]', 'http'])
+  t.match(answered['x-debug-token-link'], /^http:\/\/localhost/)
+  await app.inject({ method: 'POST', url: '/secure', headers: { 'x-forwarded-for': '203.0.113.1', 'x-forwarded-proto': 'https' }, payload: {} })
+  const { ip, protocol } = await onlyProfile(t, app, '/secure')
+  t.same([ip, protocol], ['203.0.113.1', 'https'])
+})
+
+t.test('names that panels give to spans and callers to functions are masked', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async function handler ({ recorder }) {
+    recorder?.record({ kind: 'query', name: 'token=plantedspan' }, 1)
+    recorder?.record({ kind: 'cache', name: 'license' }, 1)
+    const named = { 'token=plantedfunction' () { throw new Error('failed') } }
+    named['token=plantedfunction']()
+  })
+  await app.inject('/')
+  const { spans, exceptions } = await onlyProfile(t, app, '/')
+  t.notMatch(JSON.stringify([spans, exceptions]), 'planted')
+  const names = spans.map(({ name }) => name)
+  for (const name of ['handler', 'token=[masked]', 'license']) t.ok(names.includes(name), name)
+})
+
+t.test('a value that its structure names by another field or item is masked, and the name is shown', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async request => {
+    request.log.info({ header: { name: 'Authorization', value: 'plantedfield1' } }, 'seen plantedvalue1')
+    throw Object.assign(new Error('failed'), { sent: ['X-Api-Key', 'plantedraw2', 'Host', 'localhost'] })
+  })
+  const readable = {
+    choices: [{ name: 'color', value: 'crimson' }, { key: 'size', value: 42 }, { name: 7, value: 'seven' }, { name: 'alone' }],
+    many: { name: 'token', value: 'readable1', a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7 },
+    lists: [['password', 'description'], ['token', 'session2'], ['password', 'must be 8 letters'], ['title', 'readable2'], ['token', 12345678], ['a', 'password', 'readable3']]
+  }
+  const payload = {
+    ...readable,
+    fields: [{ name: 'password', value: 'plantedvalue1' }, { key: 'api_key', value: 'plantedvalue2' }, { Key: 'Token', Value: 'plantedvalue3' }],
+    unlike: { key: 'planted1value4', value: 1 },
+    headers: [['Authorization', 'Basic planted5'], ['Accept', 'text/html']],
+    token: { name: 'plantedvalue6', value: 'plantedvalue7' }
+  }
+  await app.inject({ method: 'POST', url: '/', payload })
+  const profile = await onlyProfile(t, app, '/')
+  t.notMatch(JSON.stringify(profile), 'planted')
+  t.match(profile.request.body, {
+    ...readable,
+    fields: [{ name: 'password', value: '[masked]' }, { key: 'api_key', value: '[masked]' }, { Key: 'Token', Value: '[masked]' }],
+    unlike: { key: '[masked]', value: 1 },
+    headers: [['Authorization', '[masked]'], ['Accept', 'text/html']]
+  })
+  t.match(profile.logs[1], { message: 'seen [masked]', fields: { header: { name: 'Authorization', value: '[masked]' } } })
+  t.same(profile.exceptions[0]?.properties.sent, ['X-Api-Key', '[masked]', 'Host', 'localhost'])
+})
+
+t.test('the code that an authorization is exchanged for is masked in bodies, and other codes are not', async t => {
+  const app = await profiledApp(t)
+  app.post('/*', async request => {
+    request.log.info(`got ${JSON.stringify(request.body)}`)
+    return 'ok'
+  })
+  const bodies: Record<string, object> = {
+    granted: { grant_type: 'authorization_code', code: 'planted/1' },
+    redirected: { redirectUri: 'http://localhost/', code: 'planted/2' },
+    refused: { redirect_uri: 'http://localhost/', code: 'ECONNREFUSED' },
+    numbered: { grant_type: 'other', code: 12345678 },
+    plain: { code: 'readable-1' }
+  }
+  for (const [name, payload] of Object.entries(bodies)) {
+    await app.inject({ method: 'POST', url: `/${name}`, payload })
+    const profile = await onlyProfile(t, app, `/${name}`)
+    t.notMatch(JSON.stringify(profile), 'planted')
+    t.same(profile.request.body, name === 'granted' || name === 'redirected' ? { ...payload, code: '[masked]' } : payload)
+  }
+})
