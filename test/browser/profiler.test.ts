@@ -137,6 +137,32 @@ async function testInBrowser (): Promise<void> {
     t.match(await page.locator('header code, header .url').first().textContent(), '/')
   })
 
+  t.test('the toolbar covers nothing of the page\'s end, and is read without scrolling sideways', async t => {
+    const { page } = await open(t, '/login', { viewport: { width: 400, height: 300 } })
+    const toolbar = page.locator('profiler-toolbar section')
+    await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
+    for (const state of ['open', 'with its fetches', 'folded']) {
+      if (state === 'with its fetches') await toolbar.getByRole('button', { name: 'Fetches' }).click()
+      if (state === 'folded') await toolbar.getByRole('button', { name: 'Fold the toolbar' }).click()
+      // The place is made once the browser has laid out the bar.
+      await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve))))
+      await page.evaluate(() => { scrollTo(0, document.documentElement.scrollHeight) })
+      const button = await page.getByRole('button', { name: 'Sign in' }).boundingBox()
+      const bar = await toolbar.boundingBox()
+      t.ok(button !== null && bar !== null && button.y + button.height <= bar.y, `${state}: ${JSON.stringify({ button, bar })}`)
+      t.ok(await toolbar.evaluate(element => element.scrollWidth <= element.clientWidth && element.getBoundingClientRect().right <= innerWidth), state)
+    }
+  })
+
+  t.test('without JavaScript a narrow screen begins with what was found', async t => {
+    const { page } = await open(t, '/_profiler/', { javaScriptEnabled: false, viewport: { width: 400, height: 700 } })
+    const first = await page.locator('.profiles tbody tr').first().boundingBox()
+    t.ok(first !== null && first.y < 500)
+    t.notOk(await page.getByLabel('Token', { exact: true }).isVisible())
+    await page.setViewportSize({ width: 1280, height: 700 })
+    t.ok(await page.getByLabel('Token', { exact: true }).isVisible(), 'a wide one has the form beside it')
+  })
+
   t.test('the keyboard skips to the content, and shows where it is', async t => {
     for (const path of ['/version', `/_profiler/${thrown}?panel=database`, '/_profiler/']) {
       const { page } = await open(t, path)

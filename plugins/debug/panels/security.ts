@@ -71,14 +71,14 @@ export const securityPanel: Panel<SecurityData> = {
   toolbarItem: ({ user }) => ({ label: 'User', value: user?.email ?? 'nobody', tone: 'neutral' }),
   body: ({ user, firewall, ip, by, checks }) => html`${renderKeyValueTable('Who', [
     ['User', user?.email ?? html`nobody is signed in`],
-    ...(user === null ? [] : [['Admin', user.admin ? 'yes' : 'no'] as const, ['Groups', user.groups.join(', ') || html`none`] as const]),
+    ...(user === null ? [] : [['Admin', html`${user.admin ? 'yes' : 'no'}`] as const, ['Groups', html`${user.groups.join(', ') || 'none'}`] as const]),
     ['Address', ip],
     ...(by === null ? [] : [['As told by', by] as const])
   ])}
 ${renderSection('Session cookie', renderKeyValueTable('Session cookie', [
-    ['The firewall', firewall.finding],
-    ...(firewall.kind === null ? [] : [['Kind', firewall.kind] as const, ['Expires', firewall.expires] as const]),
-    ['The answer', firewall.answer]
+    ['The firewall', html`${firewall.finding}`],
+    ...(firewall.kind === null ? [] : [['Kind', html`${firewall.kind}`] as const, ['Expires', firewall.expires] as const]),
+    ['The answer', html`${firewall.answer}`]
   ]))}
 ${renderSection('Checks', renderDataTable('Checks', [{ label: 'Check', kind: 'short' }, { label: 'Verdict', kind: 'short' }, { label: 'Reason' }], checks.map(({ check, verdict, reason }) => ({
   cells: [check, renderBadge(verdict, tones[verdict]), reason]

@@ -16,12 +16,17 @@ export type Diagnosis = 'error-page' | 'error-markdown' | 'problem' | 'toolbar'
 /** Headers of answers whose bodies are not what a browser shows. */
 const untouched = ['content-encoding', 'content-disposition', 'content-range']
 
+/** What an application says of its own body, which is not the one that is sent. */
+const ofTheOldBody = [
+  ...untouched, 'content-language', 'content-location', 'content-md5', 'content-digest', 'repr-digest', 'digest',
+  'accept-ranges', 'etag', 'last-modified'
+]
+
 /** What an answer is to carry, or null to leave it as it is; asked when its head is known and its body is not. */
 export function diagnose ({ raw, request, recorder, hijacked }: Exchange, response: ServerResponse): Diagnosis | null {
   const { statusCode } = response
   if (hijacked || raw.method === 'HEAD' || statusCode < 200 || statusCode === 204 || statusCode === 304) return null
-  // A part of a page is put together with others by whoever asked for it.
-  if (statusCode === 206 || untouched.some(name => response.hasHeader(name))) return null
+  const isUntouched = untouched.some(name => response.hasHeader(name))
   const type = String(response.getHeader('content-type') ?? '')
   const isHtml = /^text\/html\b/i.test(type)
   if (statusCode >= 400) {
@@ -30,8 +35,10 @@ export function diagnose ({ raw, request, recorder, hijacked }: Exchange, respon
     const form = preferredForm(raw)
     if (isAccident && form === 'html' && isNavigation(raw)) return 'error-page'
     if (isAccident && form === 'markdown') return 'error-markdown'
-    if (/^application\/problem\+json\b/i.test(type)) return 'problem'
+    if (!isUntouched && /^application\/problem\+json\b/i.test(type)) return 'problem'
   }
+  // A part of a page is put together with others by whoever asked for it.
+  if (isUntouched || statusCode === 206) return null
   return isHtml && (statusCode < 300 || statusCode >= 400) && isNavigation(raw) ? 'toolbar' : null
 }
 
@@ -46,8 +53,7 @@ export function diagnosticBody (
 ): Buffer | null {
   if (diagnosis === 'toolbar') return withToolbar(response, body, renderToolbar(context, panels).toString())
   if (diagnosis === 'problem') return withExceptions(body, context.profile, link)
-  response.removeHeader('etag')
-  response.removeHeader('last-modified')
+  for (const name of ofTheOldBody) response.removeHeader(name)
   response.setHeader('cache-control', 'no-store')
   response.setHeader('x-content-type-options', 'nosniff')
   if (diagnosis === 'error-markdown') {

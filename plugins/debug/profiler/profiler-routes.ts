@@ -10,10 +10,12 @@ import { profilerPolicy } from './views/content-security-policy.ts'
 import { linkStylesheet, renderDocument } from './views/document.ts'
 import { renderErrorMarkdown } from './views/error-markdown.ts'
 import { renderExceptionPanel } from './views/exception-panel.ts'
+import { html } from './views/html.ts'
 import { missingText, renderNotFoundMarkdown, renderNotFoundPage, type Missing } from './views/not-found-page.ts'
 import { panelData } from './views/panel-menu.ts'
 import { renderProfileMarkdown } from './views/profile-markdown.ts'
 import { renderProfilePage } from './views/profile-page.ts'
+import { urlPart } from './views/profile-url.ts'
 import { renderSearchBar, type SearchBarOptions } from './views/search-bar.ts'
 import { renderSearchMarkdown } from './views/search-markdown.ts'
 import { renderSearchPage } from './views/search-page.ts'
@@ -56,8 +58,15 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
   })
 
   app.get(base, showSearch)
-  app.get(`${base}/`, showSearch)
   app.get(`${base}/search`, showSearch)
+
+  app.get<{ Params: { '*': string } }>(`${base}/*`, async function showOther (request, reply) {
+    const path = request.params['*']
+    if (!path.endsWith('/')) return sendMissing(request, reply, { what: 'page', path })
+    const query = queryOf(request).toString()
+    const segments = path.split('/').filter(segment => segment !== '').map(urlPart)
+    return reply.redirect(`${[base, ...segments].join('/')}${query === '' ? '' : `?${query}`}`, 308)
+  })
 
   async function showSearch (request: FastifyRequest, reply: FastifyReply) {
     const query = queryOf(request)
@@ -78,7 +87,8 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
         title: 'Search · Profiler',
         className: 'part',
         style: linkStylesheet(assetUrl(base, 'profiler.css')),
-        body: renderSearchBar(criteria, searchBarOptions(query))
+        body: html`<main><h1>Search profiles</h1>
+${renderSearchBar(criteria, searchBarOptions(query))}</main>`
       }),
       json: () => ({ criteria, problems, labels: options.labels }),
       markdown: () => `\`\`\`json\n${JSON.stringify(criteria, null, 2)}\n\`\`\`\n`
@@ -87,7 +97,7 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
 
   app.get<{ Params: { name: string } }>(`${base}/assets/:name`, async function sendAsset (request, reply) {
     const asset = new Map(Object.entries(assets)).get(request.params.name)
-    if (asset === undefined) return reply.callNotFound()
+    if (asset === undefined) return sendMissing(request, reply, { what: 'page', path: `assets/${request.params.name}` })
     const isCurrent = queryOf(request).get('v') === asset.version
     return reply
       .header('cache-control', isCurrent ? 'private, max-age=31536000, immutable' : 'private, no-cache')
@@ -96,8 +106,10 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
   })
 
   app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile (request, reply) {
+    // The front page by its other name, which cannot be a route of its own where the router overlooks slashes at the end.
+    if (request.params.token === '') return showSearch(request, reply)
     const context = await contextOf(request.params.token)
-    if (context === null) return sendMissing(request, reply, { what: 'profile', token: request.params.token })
+    if (context === null) return sendUnknown(request, reply, request.params.token)
     const { profile } = context
     const wanted = queryOf(request).get('panel') || null
     const name = wanted ?? defaultPanel(profile)
@@ -115,7 +127,7 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
 
   app.get<{ Params: { token: string } }>(`${base}/:token/exception`, async function showException (request, reply) {
     const context = await contextOf(request.params.token)
-    if (context === null) return sendMissing(request, reply, { what: 'profile', token: request.params.token })
+    if (context === null) return sendUnknown(request, reply, request.params.token)
     const { token, exceptions } = context.profile
     const [thrown] = exceptions
     if (thrown === undefined) return sendMissing(request, reply, { what: 'exception', token })
@@ -133,7 +145,7 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
 
   app.get<{ Params: { token: string } }>(`${base}/:token/exception.css`, async function sendExceptionCss (request, reply) {
     const { token } = request.params
-    if (await profiler.find(token) === null) return sendMissing(request, reply, { what: 'profile', token })
+    if (await profiler.find(token) === null) return sendUnknown(request, reply, token)
     const { type, body } = assets['exception.css']
     return reply.header('cache-control', 'private, max-age=3600').type(type).send(body)
   })
@@ -141,6 +153,10 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
   async function contextOf (token: string): Promise<ViewContext | null> {
     const profile = await profiler.find(token)
     return profile === null ? null : profiler.viewContext(profile)
+  }
+
+  function sendUnknown (request: FastifyRequest, reply: FastifyReply, token: string): Promise<FastifyReply> {
+    return sendMissing(request, reply, { what: profiler.isRunning(token) ? 'running' : 'profile', token })
   }
 
   async function sendMissing (request: FastifyRequest, reply: FastifyReply, missing: Missing): Promise<FastifyReply> {

@@ -93,6 +93,11 @@ export class Profiler {
     return this.#parts.store.find(token)
   }
 
+  /** Whether the answer to a request is not out yet. */
+  isRunning (token: string): boolean {
+    return this.#open.list().some(({ recorder }) => recorder.token === token && recorder.ended === null)
+  }
+
   /** The profiles there are that match, the newest first. */
   async search (criteria: SearchCriteria): Promise<SearchResult> {
     await Promise.all(this.#open.list().map(({ due }) => due))

@@ -16,9 +16,11 @@ export function matcherOf (criteria: SearchCriteria): (summary: ProfileSummary) 
   if (criteria.parent !== undefined && criteria.parent !== '') tests.push(summary => summary.parent === criteria.parent)
   if (method !== undefined && method !== '') tests.push(summary => summary.method === method.toUpperCase())
   if (status !== undefined && status !== '') tests.push(statusTest(status))
-  text(criteria.url, summary => summary.url)
+  const { origin, path } = partsOf(criteria.url ?? '')
+  text(origin, summary => summary.host)
+  text(path, summary => summary.url)
   text(criteria.route, summary => summary.route)
-  text(criteria.host, summary => summary.host)
+  text(withoutPort(criteria.host ?? ''), summary => summary.host)
   text(criteria.ip, summary => summary.ip)
   text(criteria.exception, summary => summary.exception)
   if (durationFrom !== undefined) tests.push(summary => summary.duration >= durationFrom)
@@ -27,6 +29,17 @@ export function matcherOf (criteria: SearchCriteria): (summary: ProfileSummary) 
   if (timeTo !== undefined) tests.push(summary => summary.time <= timeTo)
   for (const [name, wanted] of Object.entries(criteria.labels ?? {})) text(wanted, summary => summary.labels[name] ?? null)
   return summary => tests.every(test => test(summary))
+}
+
+/** What is searched for as it stands in profiles: those of a whole URL have the host apart, and a path without the fragment. */
+function partsOf (url: string): { origin: string, path: string } {
+  const [, host = '', path = url] = /^https?:\/\/([^/?#]*)([^#]*)/i.exec(url) ?? []
+  return { origin: withoutPort(host), path }
+}
+
+/** Profiles have hosts without their ports. */
+function withoutPort (host: string): string {
+  return host.replace(/^([^:]*|\[.*\]):\d*$/, '$1')
 }
 
 /** "404", "4xx", ">=400", "none" for requests that were never answered. */

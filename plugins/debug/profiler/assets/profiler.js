@@ -29,9 +29,9 @@ function unfold () {
 
 addEventListener('hashchange', unfold)
 
-// On a narrow screen the search form stands above the results: folded, so that they are seen first.
+// On a wide screen the search form stands beside the results, and hides none of them.
 const fold = document.querySelector('.search-fold')
-if (fold !== null && matchMedia('(max-width: 56rem)').matches) fold.open = false
+if (fold !== null && matchMedia('(min-width: 56.01rem)').matches) fold.open = true
 
 // Times are UTC, since server and reader need not share a zone: the reader's own are a hover away.
 for (const time of document.querySelectorAll('time')) time.title = new Date(time.dateTime).toLocaleString()

@@ -1,4 +1,4 @@
-/* global CSSStyleSheet, HTMLElement, customElements, location */
+/* global CSSStyleSheet, HTMLElement, ResizeObserver, customElements, location */
 'use strict'
 
 {
@@ -36,7 +36,8 @@
       const shadow = this.attachShadow({ mode: 'open' })
       const sheet = new CSSStyleSheet()
       sheet.replaceSync(css)
-      shadow.adoptedStyleSheets = [sheet]
+      const place = new CSSStyleSheet()
+      shadow.adoptedStyleSheets = [sheet, place]
       const { url, status, items } = this.#data
       const fetches = make('div', { className: 'fetches', hidden: true, role: 'region', 'aria-label': 'Requests of this page' }, this.#list)
       const toggleFetches = make('button', { type: 'button', 'aria-expanded': 'false' }, make('span', { className: 'label', textContent: 'Fetches' }), this.#amount)
@@ -68,6 +69,7 @@
       })
       fold(memory.closed)
       shadow.append(root)
+      new ResizeObserver(() => place.replaceSync(`:host { height: ${root.offsetHeight}px }`)).observe(root)
       this.#watch()
     }
 
@@ -103,6 +105,7 @@
 
   if (customElements.get('profiler-toolbar') === undefined) {
     customElements.define('profiler-toolbar', ProfilerToolbar)
-    document.body.append(document.createElement('profiler-toolbar'))
+    // Below the body, so that its place at the end is none of the body's own layout.
+    document.documentElement.append(document.createElement('profiler-toolbar'))
   }
 }

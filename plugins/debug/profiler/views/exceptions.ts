@@ -3,6 +3,7 @@ import type { Exception, Frame, Profile } from '../profile.ts'
 import { renderBadge } from './badge.ts'
 import { renderExcerpt } from './code-block.ts'
 import { renderEmptyState } from './empty-state.ts'
+import { foldedExceptions, tellingFrames } from './folded-exceptions.ts'
 import { html, type Content, type Markup } from './html.ts'
 import { renderKeyValueTable } from './key-value-table.ts'
 import { renderLocation } from './location.ts'
@@ -13,6 +14,9 @@ type Place = Pick<ViewContext, 'root' | 'editorUrl'>
 
 /** Own frames beyond these keep their source folded: a deep recursion is not read line by line. */
 const OPEN_SOURCES = 6
+
+/** Of a folded exception's message, what its line shows. */
+const FOLDED_MESSAGE = 150
 
 /** The classes of the chain in reading order: what was thrown, then what lies beneath it. */
 export function renderClassChain (exceptions: readonly Exception[]): Markup {
@@ -37,14 +41,28 @@ export function relationText ({ relation }: Exception): string {
   return 'thrown'
 }
 
-/** Every exception of the chain with its own frames: own code with its source, the rest folded. */
+/** Every exception of the chain with its own frames: own code with its source, the rest folded, and so are members after the first few. */
 export function renderExceptions ({ exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>, place: Place): Markup {
   // What was asked for is at fault, not the code that says so.
   const openSources = isRoutingFailure(profile) ? 1 : OPEN_SOURCES
-  return html`${exceptions.map((exception, index) => renderException(exception, index, exceptions, openSources, place))}`
+  const folded = foldedExceptions(exceptions)
+  return html`${exceptions.map((exception, index) => folded[index] === true
+    ? renderFoldedException(exception, index, exceptions, place)
+    : renderException(exception, index, exceptions, renderFrames(exception, exceptions, openSources, place)))}`
 }
 
-function renderException (exception: Exception, index: number, all: readonly Exception[], openSources: number, place: Place): Markup {
+/** Its line says what it was; sources and foreign frames are left out, or many of them would make a page that takes long to load. */
+function renderFoldedException (exception: Exception, index: number, all: readonly Exception[], place: Place): Markup {
+  const frames = tellingFrames(exception)
+  const stack = frames.length === 0
+    ? renderEmptyState('No stack trace.')
+    : html`<ol class="frames">${frames.map(frame => html`
+<li class="own">${renderFrameLine(frame, place)}</li>`)}</ol>`
+  return html`<details class="folded-exception"><summary>${exception.class}${exception.message !== '' && html` <span class="muted">${exception.message.slice(0, FOLDED_MESSAGE)}</span>`}</summary>
+${renderException(exception, index, all, stack)}</details>`
+}
+
+function renderException (exception: Exception, index: number, all: readonly Exception[], stack: Markup): Markup {
   const properties = Object.entries(exception.properties)
   const parent = exception.parent ?? -1
   const above = all[parent]
@@ -56,11 +74,12 @@ ${origin}
 <p class="message">${exception.message === '' ? html`<span class="muted">No message.</span>` : exception.message}</p>
 ${properties.length > 0 && html`<details><summary>${count(properties.length, 'property', 'properties')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, properties)}</details>`}
 </header>
-${renderFrames(exception.frames, above, openSources, place)}
+${stack}
 </article>`
 }
 
-function renderFrames (all: readonly Frame[], above: Exception | undefined, openSources: number, place: Place): Markup {
+function renderFrames ({ frames: all, parent }: Exception, exceptions: readonly Exception[], openSources: number, place: Place): Markup {
+  const above = exceptions[parent ?? -1]
   if (all.length === 0) return renderEmptyState('No stack trace.')
   const frames = all.slice(0, all.length - sharedFrames(all, above?.frames ?? []))
   const shared = all.slice(frames.length)

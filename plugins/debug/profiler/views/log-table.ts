@@ -4,7 +4,7 @@ import { renderEmptyState } from './empty-state.ts'
 import { html, type Markup } from './html.ts'
 import { levelName, levelNames, levelTone } from './tone.ts'
 import { formatDuration } from './units.ts'
-import { renderValue } from './value.ts'
+import { LOGGED_LENGTH, renderValue } from './value.ts'
 
 /**
  * Log lines of one request, with a box to tick for each level among them: the stylesheet hides what is
@@ -26,5 +26,5 @@ function renderLine ({ level, start, message, fields }: LogLine): Markup {
   const entries = Object.entries(fields)
   return html`
 <li class="level-${levelName(level)}">${renderBadge(levelName(level), levelTone(level))} <span class="start">${formatDuration(start)}</span>
-<div><p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>${entries.length > 0 && html`<dl class="fields">${entries.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${renderValue(value)}</dd></div>`)}</dl>`}</div></li>`
+<div><p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>${entries.length > 0 && html`<dl class="fields">${entries.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${renderValue(value, LOGGED_LENGTH)}</dd></div>`)}</dl>`}</div></li>`
 }

@@ -2,7 +2,7 @@ import type { LogLine } from '../profile.ts'
 import { code, plain, table } from './markdown.ts'
 import { levelName } from './tone.ts'
 import { formatDuration } from './units.ts'
-import { valueText } from './value.ts'
+import { LOGGED_LENGTH, valueText } from './value.ts'
 
 /** Log lines as a table: level, time since the request began, message, fields. */
 export function logsMarkdown (logs: readonly LogLine[]): string {
@@ -10,6 +10,6 @@ export function logsMarkdown (logs: readonly LogLine[]): string {
     levelName(level),
     formatDuration(start),
     plain(message),
-    Object.keys(fields).length === 0 ? '' : code(valueText(fields))
+    Object.keys(fields).length === 0 ? '' : code(valueText(fields, 0, LOGGED_LENGTH))
   ]))
 }

@@ -6,7 +6,8 @@ import { blocks, code, plain } from './markdown.ts'
 import { renderPage } from './page.ts'
 import { renderProfileList } from './profile-list.ts'
 import { profileUrl } from './profile-url.ts'
-import { renderSearchBar, type SearchBarOptions } from './search-bar.ts'
+import type { SearchBarOptions } from './search-bar.ts'
+import { renderSearchFold } from './search-fold.ts'
 import { profilesMarkdown } from './search-markdown.ts'
 
 /** What was asked for and is not there. */
@@ -14,11 +15,15 @@ export type Missing =
   | { what: 'profile', token: string }
   | { what: 'panel', token: string, panel: string, panels: ReadonlyArray<Pick<AnyPanel, 'name' | 'label'>> }
   | { what: 'exception', token: string }
+  | { what: 'running', token: string }
+  | { what: 'page', path: string }
 
 /** One sentence that says what is not there and why that may be. */
 export function missingText (missing: Missing): string {
   if (missing.what === 'panel') return `There is no panel "${missing.panel}".`
   if (missing.what === 'exception') return `Request ${missing.token} had no exception.`
+  if (missing.what === 'running') return `Request ${missing.token} is still running: its profile comes when its answer is out.`
+  if (missing.what === 'page') return `The profiler has no page "${missing.path}".`
   return `There is no profile "${missing.token}": it may have expired, or never have been.`
 }
 
@@ -28,7 +33,7 @@ export function renderNotFoundPage (missing: Missing, newest: readonly ProfileSu
   return renderPage({
     title: 'Not found · Profiler',
     base,
-    aside: html`<details class="search-fold" open><summary>Search</summary>${renderSearchBar({}, options)}</details>`,
+    aside: renderSearchFold({}, options, newest.length === 0),
     main: html`<h1>Not found</h1>
 <p class="notice warning">${missingText(missing)}</p>
 ${renderOffer(missing, base)}
@@ -38,8 +43,8 @@ ${newest.length === 0 ? renderEmptyState('No profile is stored.') : renderProfil
 }
 
 function renderOffer (missing: Missing, base: string): Markup | null {
-  if (missing.what === 'profile') return null
   if (missing.what === 'exception') return html`<p><a href="${profileUrl(base, missing.token)}">Open its profile</a></p>`
+  if (missing.what !== 'panel') return null
   return html`<h2>Its panels</h2>
 <ul class="offer">${missing.panels.map(({ name, label }) => html`
 <li><a href="${profileUrl(base, missing.token, name)}">${label}</a> <code>${name}</code></li>`)}

@@ -2,23 +2,26 @@ import type { Profile, ProfileSummary } from '../profile.ts'
 import { renderBadge, renderStatus } from './badge.ts'
 import { html, type Markup } from './html.ts'
 import { profileUrl } from './profile-url.ts'
-import { outcomeText, outcomeTone, statusTone } from './tone.ts'
+import { sentHost } from './sent-host.ts'
 import { renderTime } from './time.ts'
+import { titled } from './titled.ts'
+import { outcomeText, outcomeTone, statusTone } from './tone.ts'
 import { formatDuration } from './units.ts'
 
 /** What a request was, in one glance: status, method, URL, and the few facts that tell it from others. */
 export function renderProfileHeader (profile: Profile, base: string, caused: readonly ProfileSummary[]): Markup {
   const outcome = outcomeText(profile.outcome)
+  const host = sentHost(profile)
   return html`<header class="summary ${statusTone(profile.status)}" aria-label="Request">
 <h1>${renderStatus(profile.status)} <span class="method">${profile.method}</span> <span class="url">${profile.url}</span></h1>
 <dl class="facts">
 ${outcome !== null && fact('Outcome', renderBadge(outcome, outcomeTone(profile.outcome)))}
 ${fact('Time', formatDuration(profile.duration))}
-${fact('Host', profile.host === null ? 'none' : `${profile.protocol}://${profile.host}`)}
+${fact('Host', host === null ? 'none' : `${profile.protocol}://${host}`)}
 ${fact('Route', profile.routing.matched?.url ?? 'none')}
 ${fact('IP', profile.ip ?? 'unknown')}
 ${fact('At', renderTime(profile.time))}
-${Object.entries(profile.labels).map(([name, value]) => fact(name, value))}
+${Object.entries(profile.labels).map(([name, value]) => fact(titled(name), value))}
 ${fact('Token', html`<code>${profile.token}</code>`)}
 ${profile.parent !== null && fact('Caused by', html`<a href="${profileUrl(base, profile.parent)}">${profile.parent}</a>`)}
 ${caused.length > 0 && fact('Caused', html`${caused.map(({ token, status, method, url }) => html`<a href="${profileUrl(base, token)}">${status} ${method} ${url}</a> `)}`)}

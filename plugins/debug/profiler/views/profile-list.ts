@@ -3,6 +3,7 @@ import { renderBadge, renderStatus } from './badge.ts'
 import { html, type Markup } from './html.ts'
 import { profileUrl } from './profile-url.ts'
 import { renderTime } from './time.ts'
+import { titled } from './titled.ts'
 import { outcomeText, outcomeTone, statusTone } from './tone.ts'
 import { count, formatDuration } from './units.ts'
 
@@ -21,10 +22,6 @@ ${fact('IP', profile.ip)}
 ${labels.map(name => fact(titled(name), profile.labels[name] ?? null))}
 <td>${renderTime(profile.time)} <code class="token">${profile.token}</code></td></tr>`)}
 </tbody></table>`
-}
-
-function titled (name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 /** Its name stands before it where the table has lost its head. */

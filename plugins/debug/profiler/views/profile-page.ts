@@ -6,6 +6,7 @@ import { html, type Markup } from './html.ts'
 import { renderPage } from './page.ts'
 import { menuEntries, panelData, renderPanelMenu } from './panel-menu.ts'
 import { renderProfileHeader } from './profile-header.ts'
+import { formatDuration } from './units.ts'
 
 /** A profile with one panel open; `open` names one of the panels, `caused` are the requests that this one made. */
 export function renderProfilePage (context: ViewContext, panels: readonly AnyPanel[], open: string, caused: readonly ProfileSummary[] = []): string {
@@ -37,5 +38,10 @@ function renderPanelBody (panel: AnyPanel, context: ViewContext): Markup {
 }
 
 function renderCost ({ cost: { trace, collect, store } }: Profile): Markup {
-  return html`<p>Profiling this request took ${Math.round(trace + collect)} µs: ${Math.round(trace)} while it ran, ${Math.round(collect)} after its answer.${store > 0 && ` Storing the one before took ${Math.round(store)}.`}</p>`
+  return html`<p>Profiling this request took ${formatCost(trace + collect)}: ${formatCost(trace)} while it ran, ${formatCost(collect)} after its answer.${store > 0 && ` Storing the one before took ${formatCost(store)}.`}</p>`
+}
+
+/** Microseconds, since most costs are some of them. */
+function formatCost (microseconds: number): string {
+  return microseconds < 1000 ? `${Math.round(microseconds)} µs` : formatDuration(microseconds / 1000)
 }

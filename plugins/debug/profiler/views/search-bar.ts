@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import type { SearchCriteria } from '../profile.ts'
 import { html, type Content, type Markup } from './html.ts'
 import { inputTime } from './search-query.ts'
+import { titled } from './titled.ts'
 
 /** Where the form leads, and what there is to ask for beside what every profile has. */
 export interface SearchBarOptions {
@@ -29,7 +30,7 @@ ${text('route', 'Route', criteria.route)}
 ${text('host', 'Host', criteria.host)}
 ${text('ip', 'IP', criteria.ip)}
 </div>
-${labels.map(name => text(name, name.charAt(0).toUpperCase() + name.slice(1), criteria.labels?.[name]))}
+${labels.map(name => text(name, titled(name), criteria.labels?.[name]))}
 ${range('Duration in ms', 'duration', html`type="number" min="0" step="any"`, criteria.durationFrom, criteria.durationTo)}
 ${range('Time in UTC', 'time', html`type="datetime-local" step="1"`, inputTime(criteria.timeFrom), inputTime(criteria.timeTo))}
 ${text('token', 'Token', criteria.token)}

@@ -4,7 +4,8 @@ import { html, type Markup } from './html.ts'
 import { renderPage } from './page.ts'
 import { renderProfileList } from './profile-list.ts'
 import { urlPart } from './profile-url.ts'
-import { renderSearchBar, type SearchBarOptions } from './search-bar.ts'
+import type { SearchBarOptions } from './search-bar.ts'
+import { renderSearchFold } from './search-fold.ts'
 import { searchQuery } from './search-query.ts'
 import { count } from './units.ts'
 
@@ -21,7 +22,7 @@ export function renderSearchPage (result: SearchResult, options: SearchBarOption
     title: `${title} · Profiler`,
     base: options.base,
     panel: options.panel,
-    aside: html`<details class="search-fold" open><summary>Search</summary>${renderSearchBar(criteria, options)}</details>`,
+    aside: renderSearchFold(criteria, options, profiles.length === 0),
     main: html`<h1>${title}${!isSearch(criteria) && html` <span class="count">${total}</span>`}</h1>
 ${problems.map(problem => html`<p class="notice warning">${problem}</p>`)}
 ${renderShortcuts(options)}

@@ -1,9 +1,9 @@
-import type { Exception } from '../profile.ts'
+import type { Exception, Frame } from '../profile.ts'
 import { html, type Markup } from './html.ts'
 import { locationText } from './location.ts'
 
 /** An exception and its frames as Node prints them, paths shortened. */
-export function stackTraceText (exception: Exception, root: string): string {
+export function stackTraceText (exception: Pick<Exception, 'class' | 'message'> & { frames: readonly Frame[] }, root: string): string {
   const title = exception.message === '' ? exception.class : `${exception.class}: ${exception.message}`
   return [title, ...exception.frames.map(frame => {
     const place = locationText(frame, root)

@@ -3,20 +3,23 @@ import { html, type Markup } from './html.ts'
 const INLINE_LENGTH = 160
 const MAX_LENGTH = 20_000
 
+/** What is shown of a log line's field: a logged error says at length what stands among the exceptions. */
+export const LOGGED_LENGTH = 4000
+
 /** Text of a recorded value, bounded: strings as they are, the rest as JSON. */
-export function valueText (value: unknown, indent = 0): string {
+export function valueText (value: unknown, indent = 0, limit = MAX_LENGTH): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, indent) ?? String(value)
-  if (text.length <= MAX_LENGTH) return text
-  return `${text.slice(0, MAX_LENGTH)}… (${text.length - MAX_LENGTH} characters more)`
+  if (text.length <= limit) return text
+  return `${text.slice(0, limit)}… (${text.length - limit} characters more)`
 }
 
 /** A recorded value: short ones inline, long structured ones indented in a block of their own. */
-export function renderValue (value: unknown): Markup {
+export function renderValue (value: unknown, limit = MAX_LENGTH): Markup {
   if (value === null || value === undefined) return html`<span class="muted">${String(value)}</span>`
   if (value === '') return html`<span class="muted">empty</span>`
-  const text = valueText(value)
+  const text = valueText(value, 0, limit)
   if (typeof value !== 'object' || text.length <= INLINE_LENGTH) return html`<code>${text}</code>`
-  return html`<pre tabindex="0"><code>${unfolded(valueText(value, 2))}</code></pre>`
+  return html`<pre tabindex="0"><code>${unfolded(valueText(value, 2, limit))}</code></pre>`
 }
 
 /** JSON with the line breaks of its strings shown as such: a recorded stack is read, not parsed. */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { html } from '../../../../plugins/debug/profiler/index.ts'
 import { listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
@@ -39,6 +40,42 @@ t.test('a failed request is answered with the diagnostic page, where HTML is wan
     t.notMatch(body, '<broke>')
     t.ok(Buffer.byteLength(body) < 60_000)
   }
+})
+
+t.test('a failed request is answered with the diagnostic page whatever the application says of its own body', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (request.url !== '/compressed') return payload
+    reply.header('content-encoding', 'gzip')
+    return gzipSync(String(payload))
+  })
+  const old = { 'content-disposition': 'attachment', 'content-language': 'fr', 'content-range': 'bytes */7', 'accept-ranges': 'bytes', etag: '"1"', 'last-modified': 'Sat, 21 Nov 2026 01:11:07 GMT' }
+  for (const url of ['/compressed', '/download']) {
+    app.get(url, async (_request, reply) => {
+      reply.headers(old)
+      throw new Error('it broke')
+    })
+  }
+  for (const url of ['/compressed', '/download']) {
+    for (const [accept, part] of [[browser.accept, 'Stack Traces'], ['text/markdown', '# 500']] as const) {
+      const { headers, body } = await app.inject({ url, headers: { accept } })
+      t.match(body, part, url)
+      for (const name of ['content-encoding', ...Object.keys(old)]) t.equal(headers[name], undefined, name)
+      t.equal(headers['content-length'], String(Buffer.byteLength(body)))
+    }
+  }
+  const { rawPayload, headers } = await app.inject('/compressed')
+  t.equal(JSON.parse(gunzipSync(rawPayload).toString()).message, 'it broke', 'a program gets what the application sent')
+  t.equal(headers['content-encoding'], 'gzip')
+})
+
+t.test('an error of many members is a page that loads at once: members after the first few are folded, without their source', async t => {
+  const app = await profiledApp(t)
+  const member = (number: number) => new RangeError(`member ${number}`)
+  app.get('/many', async () => { throw new AggregateError(Array.from({ length: 50 }, (_, number) => member(number)), 'several') })
+  const { body } = await app.inject({ url: '/many', headers: browser })
+  t.ok(Buffer.byteLength(body) < 90_000, `${Buffer.byteLength(body)} bytes`)
+  t.match(body, /<details class="folded-exception"><summary>RangeError <span class="muted">member 2</)
 })
 
 t.test('an answer that a handler or a hook chose is what the client sees, whatever its status', async t => {
@@ -270,7 +307,7 @@ t.test('what the profiler takes to make an error page or a toolbar is its own co
   t.ok(cost.trace >= 150_000, `${cost.trace} µs`)
   t.equal(cost.store, 0, 'no profile was stored before')
   const shown = await app.inject({ url: '/_profiler/latest', headers: { accept: 'text/html' } })
-  t.match(shown.body, /Profiling this request took \d+ µs: \d{6,} while it ran, \d+ after its answer\.</)
+  t.match(shown.body, /Profiling this request took \d+ ms: \d{3,} ms while it ran, [\d.]+ (?:µs|ms) after its answer\.</)
 })
 
 t.test('links lead to the origin the request came to, or to the one that is configured', async t => {

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import t from 'tap'
 import { html } from '../../../../plugins/debug/profiler/index.ts'
-import { everythingStored, listen, profiledApp, sendRaw } from './profiled-app.ts'
+import { deferred, everythingStored, listen, profiledApp, sendRaw } from './profiled-app.ts'
 
 async function appWithProfiles (t: Parameters<typeof profiledApp>[0], options: Parameters<typeof profiledApp>[1] = {}) {
   const app = await profiledApp(t, options)
@@ -243,10 +243,98 @@ t.test('a rule of the application\'s that throws is told to the log: the page fa
   t.match(lines.map(line => JSON.parse(line).msg), ['The profiler failed; the request did not', 'The profiler failed to show a page'])
 })
 
-t.test('an unknown path below the profiler\'s is the application\'s to answer, outside of any profile', async t => {
+t.test('an unknown path below the profiler\'s is a page of its own that is not there, outside of any profile', async t => {
+  const { app, fine } = await appWithProfiles(t)
+  for (const path of ['a/b', 'assets/none', 'assets/a/b', `${fine}/exception/more`, 'x'.repeat(200)]) {
+    for (const accept of Object.values(accepts)) {
+      const { statusCode, headers, body } = await app.inject({ url: `/_profiler/${path}`, headers: { accept } })
+      t.equal(statusCode, 404, path)
+      t.match(body, path.replaceAll('_', accept === 'text/markdown' ? '\\_' : '_'))
+      t.match(body, fine)
+      t.equal(headers['x-debug-token'], undefined)
+    }
+  }
+  const outside = { url: '/_profiler/a/b', remoteAddress: '203.0.113.1' }
+  t.equal((await app.inject(outside)).json().message, 'Route GET:/_profiler/a/b not found', 'which nobody else is told')
+})
+
+t.test('a slash too many leads to the page without it', async t => {
+  const { app, fine } = await appWithProfiles(t)
+  for (const [url, location] of [
+    [`/_profiler/${fine}/`, `/_profiler/${fine}`], [`/_profiler/${fine}/?panel=logs`, `/_profiler/${fine}?panel=logs`],
+    [`/_profiler/${fine}/exception/`, `/_profiler/${fine}/exception`], ['/_profiler/search//', '/_profiler/search'],
+    ['/_profiler//', '/_profiler'], ['/_profiler//evil.test/%2f/', '/_profiler/evil.test']
+  ] as const) {
+    const { statusCode, headers } = await app.inject(url)
+    t.equal(statusCode, 308, url)
+    t.equal(headers.location, location)
+  }
+})
+
+for (const [what, routerOptions] of Object.entries({
+  'the slash at the end': { ignoreTrailingSlash: true },
+  'double slashes': { ignoreDuplicateSlashes: true },
+  case: { caseSensitive: false },
+  'all of them': { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false }
+})) {
+  t.test(`every page is there where the router overlooks ${what}`, async t => {
+    const app = await profiledApp(t, {}, { routerOptions })
+    app.get('/broken', async () => { throw new Error('it broke') })
+    const token = String((await app.inject('/broken')).headers['x-debug-token'])
+    const page = async (url: string) => {
+      const { statusCode, body } = await app.inject(url)
+      t.equal(statusCode, 200, url)
+      return body
+    }
+    for (const url of ['/_profiler', '/_profiler/', '/_profiler/search']) t.match(JSON.parse(await page(url)), { total: 1 }, url)
+    t.match(JSON.parse(await page(`/_profiler/${token}`)), { token })
+    t.match(JSON.parse(await page(`/_profiler/${token}/exception`)), { token })
+    t.match(await page(`/_profiler/${token}/exception.css`), '.exception')
+    t.match(await page('/_profiler/assets/toolbar.js'), 'profiler-toolbar')
+    t.match((await app.inject('/_profiler/a/b')).json().error, 'no page "a/b"')
+    t.equal((await app.inject('/_profiler/unknown')).statusCode, 404)
+    const { ignoreTrailingSlash, ignoreDuplicateSlashes, caseSensitive } = { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, caseSensitive: true, ...routerOptions }
+    t.equal((await app.inject(`/_profiler/${token}/`)).statusCode, ignoreTrailingSlash ? 200 : 308)
+    if (ignoreDuplicateSlashes) t.match(JSON.parse(await page(`//_profiler//${token}`)), { token })
+    if (!caseSensitive) t.match(JSON.parse(await page(`/_PROFILER/${token}`)), { token })
+    t.equal((await app.inject('/_profiler/search')).json().total, 1, 'and none of them has a profile')
+  })
+}
+
+t.test('a request whose answer is not out yet is said to run', async t => {
   const app = await profiledApp(t)
-  app.setNotFoundHandler(async (request, reply) => reply.code(404).send(`mine, recorded by ${request.recorder}`))
-  const { headers, body } = await app.inject('/_profiler/assets/none')
-  t.equal(body, 'mine, recorded by null')
-  t.equal(headers['x-debug-token'], undefined)
+  const { promise, resolve } = deferred()
+  const asked = new Promise<string>(resolve => {
+    app.get('/slow', async ({ recorder }) => {
+      resolve(String(recorder?.token))
+      await promise
+      return 'done'
+    })
+  })
+  const answer = app.inject('/slow').then()
+  const token = await asked
+  for (const path of ['', '/exception', '/exception.css']) {
+    const { statusCode, body } = await app.inject(`/_profiler/${token}${path}`)
+    t.equal(statusCode, 404)
+    t.match(JSON.parse(body).error, `Request ${token} is still running`)
+  }
+  resolve()
+  await answer
+  t.equal((await app.inject(`/_profiler/${token}`)).statusCode, 200)
+})
+
+t.test('a host is found with its port, and a request by its whole URL', async t => {
+  const app = await profiledApp(t)
+  for (const host of ['localhost:4700', '[::1]:4700']) await app.inject({ url: '/version?a=b', headers: { host } })
+  const total = async (name: string, value: string) => (await app.inject(`/_profiler/search?${new URLSearchParams({ [name]: value })}`)).json().total
+  for (const [name, value, found] of [
+    ['host', 'localhost:4700', 1], ['host', 'localhost', 1], ['host', 'LOCALHOST:', 1], ['host', '[::1]:4700', 1], ['host', '::1', 1], ['host', 'museum.test:4700', 0],
+    ['url', 'http://localhost:4700/version?a=b#top', 1], ['url', 'HTTP://localhost', 1], ['url', 'http://[::1]:4700/version', 1], ['url', 'http://museum.test/version', 0], ['url', 'http://localhost/other', 0], ['url', '/version', 2]
+  ] as const) t.equal(await total(name, value), found, `${name} ${value}`)
+})
+
+t.test('the search form alone has a heading, and is the main part', async t => {
+  const app = await profiledApp(t)
+  const { body } = await app.inject({ url: '/_profiler/search_bar', headers: { accept: 'text/html' } })
+  t.match(body, /<main><h1>Search profiles<\/h1>\s*<form/)
 })

@@ -57,7 +57,8 @@ function markdownTable (title: string, entries: Entries): string | null {
 export const requestPanel: BuiltInPanel<Data> = {
   name: 'request',
   label: 'Request / Response',
-  read: ({ request, response }) => ({ request, response }),
+  // What the not-found handler's own pattern took from the path is nobody's parameter.
+  read: ({ request, response, routing }) => ({ request: routing.matched === null ? { ...request, params: {} } : request, response }),
   body: ({ request, response }, { profile }) => {
     const missing = absent(request)
     return html`${parts(request).map(([title, entries]) => entries.length > 0 && renderSection(title, renderKeyValueTable(title, entries), entries.length))}

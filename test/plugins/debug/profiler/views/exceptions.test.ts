@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Frame } from '../../../../../plugins/debug/profiler/profile.ts'
 import { renderClassChain, renderExceptions } from '../../../../../plugins/debug/profiler/views/exceptions.ts'
 import { renderExceptionPanel } from '../../../../../plugins/debug/profiler/views/exception-panel.ts'
 import { exceptionsMarkdown } from '../../../../../plugins/debug/profiler/views/exceptions-markdown.ts'
@@ -23,6 +24,25 @@ t.test('every exception is shown with its own frames, and whose cause or member 
   t.equal(text.match(/<article/g)?.length, 5)
   t.match(text, /Cause of <a href="#exception-1">MuseumError/)
   t.match(text, /Member of <a href="#exception-2">AggregateError/)
+})
+
+t.test('members after the first two are folded with what lies beneath them, and their source is left out', async t => {
+  const member = (changes: Parameters<typeof exception>[0] = {}) => exception({ relation: 'member', parent: 0, ...changes })
+  const exceptions = [exception({ class: 'AggregateError' }), member(), member({ class: 'SecondError' }), member({ class: 'ThirdError', message: '' }), exception({ class: 'BeneathError', relation: 'cause', parent: 3 }), exception({ class: 'CauseError', relation: 'cause', parent: 0 }), exception({ class: 'LaterError' })]
+  const text = String(renderExceptions(profile({ exceptions }), place))
+  t.same([...text.matchAll(/folded-exception"><summary>(\w+)/g)].map(([, name]) => name), ['ThirdError', 'BeneathError'])
+  t.equal(text.match(/<article/g)?.length, 7)
+  t.equal(text.match(/<pre class="source"/g)?.length, 5)
+  t.match(text, /ThirdError<\/summary>.*<li class="own"><p class="frame">.*showMuseum<\/span><\/p><\/li><\/ol>\s*<\/article><\/details>/s)
+  t.equal(exceptionsMarkdown(exceptions, place.root).match(/> 41 \|/g)?.length, 5)
+})
+
+t.test('a folded member without frames of the application has its first, one without any says so', async t => {
+  const member = (frames: Frame[]) => exception({ relation: 'member', parent: 0, frames })
+  const text = String(renderExceptions(profile({ exceptions: [exception({ frames: [] }), member([]), member([]), member(foreignFrames()), member([])] }), place))
+  const [, foreign = '', none = ''] = text.split('folded-exception')
+  t.equal(foreign.match(/<li/g)?.length, 1)
+  t.match(none, 'No stack trace.')
 })
 
 t.test('own code stands open, the rest is folded under the names of its packages', async t => {

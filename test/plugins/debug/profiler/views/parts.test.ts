@@ -225,6 +225,12 @@ t.test('a request that logged nothing says so', async t => {
   t.match(String(renderLogTable([])), 'Nothing was logged')
 })
 
+t.test('a field that would flood the page is cut sooner than a value', async t => {
+  const flood = [{ level: 50, start: 0, message: 'failed', fields: { err: 'x'.repeat(4003) } }]
+  t.match(String(renderLogTable(flood)), /x… \(3 characters more\)/)
+  t.match(logsMarkdown(flood), /x… \(\d+ characters more\)/)
+})
+
 t.test('Markdown has a row for each line', async t => {
   t.equal(logsMarkdown([...profile().logs, { level: 30, start: 1, message: 'a | b', fields: {} }]).split('\n').at(-1), '| info | 1 ms | a \\| b |  |')
 })

@@ -17,7 +17,7 @@ function text (page: string): string {
 }
 
 t.test('the page says what the request was in one glance', async t => {
-  t.match(text(renderProfilePage(context(profile()), panels, 'request')), '200 OK GET /museums/7?lang=fr&amp;page=2 Time 24.6 ms Host http://louvre.example Route /museums/:id IP 127.0.0.1 At 2026-11-21 01:11:07.482 UTC license Louvre Token')
+  t.match(text(renderProfilePage(context(profile()), panels, 'request')), '200 OK GET /museums/7?lang=fr&amp;page=2 Time 24.6 ms Host http://louvre.example Route /museums/:id IP 127.0.0.1 At 2026-11-21 01:11:07.482 UTC License Louvre Token')
 })
 
 t.test('the menu lists every panel, the open one marked, empty ones greyed, badges beside them', async t => {
@@ -47,7 +47,24 @@ t.test('a panel nobody has leaves the page whole', async t => {
 
 t.test('what was left out is said before anything else, and what the profiler cost after everything', async t => {
   const page = renderProfilePage(context(profile({ dropped: [{ what: 'spans', count: 9990, why: 'A profile keeps 1,000.' }], notes: ['A note.'] })), panels, 'request')
-  t.match(page, /9990 items of spans left out: A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 while it ran, 31 after its answer\. Storing the one before took 22\.</s)
+  t.match(page, /9990 items of spans left out: A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 µs while it ran, 31 µs after its answer\. Storing the one before took 22 µs\.</s)
+})
+
+t.test('what the profiler cost is in milliseconds from one of them on', async t => {
+  t.match(renderProfilePage(context(profile({ cost: { trace: 900, collect: 23_439, store: 0 } })), panels, 'request'), 'took 24.3 ms: 900 µs while it ran, 23.4 ms after its answer.')
+})
+
+t.test('the host is the one that was sent, with its port', async t => {
+  const { request } = profile()
+  const page = renderProfilePage(context(profile({ request: { ...request, headers: [['Host', 'louvre.example:8080']] } })), panels, 'request')
+  t.match(page, '<dd>http://louvre.example:8080</dd>')
+})
+
+t.test('what no route matched has no route parameters', async t => {
+  const missing = notFoundProfile()
+  const page = renderProfilePage(context({ ...missing, request: { ...missing.request, params: { '*': 'version' } } }), panels, 'request')
+  t.notMatch(page, '<h3>Route parameters')
+  t.match(page, 'no route parameters')
 })
 
 t.test('a request that was never answered, or caused by another, says so', async t => {

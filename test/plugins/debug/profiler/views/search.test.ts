@@ -44,6 +44,12 @@ t.test('a method out of the ordinary can be searched for again, nonsense is left
   t.notMatch(String(renderSearchBar({ method: 'NONSENSE' }, { base: '' })), 'NONSENSE')
 })
 
+t.test('the form is folded where there is something to see besides it', async t => {
+  t.match(renderSearchPage(result(), options), '<details class="search-fold">')
+  t.match(renderSearchPage(result({ profiles: [], total: 0 }), options), '<details class="search-fold" open>')
+  t.match(renderNotFoundPage({ what: 'profile', token: 'abc' }, summaries, options), '<details class="search-fold">')
+})
+
 t.test('every field of the form has a label', async t => {
   const form = String(renderSearchBar({}, options))
   for (const [tag] of form.matchAll(/<(?:input|select)[^>]*>/g)) {
@@ -117,6 +123,11 @@ t.test('an unknown panel is answered with the panels there are', async t => {
 
 t.test('a request without an exception is offered as it is', async t => {
   t.match(renderNotFoundPage({ what: 'exception', token: 'abc' }, [], options), /Request abc had no exception.*href="\/_profiler\/abc"/s)
+})
+
+t.test('a request that still runs and a page that there is not are said to be that', async t => {
+  t.match(renderNotFoundPage({ what: 'running', token: 'abc' }, [], options), 'Request abc is still running')
+  t.match(renderNotFoundMarkdown({ what: 'page', path: 'a/b' }, [], '/_profiler'), 'The profiler has no page "a/b".')
 })
 
 t.test('Markdown of what is not there offers the newest', async t => {

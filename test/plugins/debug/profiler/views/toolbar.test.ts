@@ -40,7 +40,7 @@ t.test('the toolbar is one tag, an external script that carries its data', async
 })
 
 t.test('its script brings the stylesheet along, so that no policy of a page is in its way', async t => {
-  t.match(assets['toolbar.js'].body, 'const css = ":host {')
+  t.match(assets['toolbar.js'].body, /const css = ".*:host {/)
 })
 
 t.test('an asset\'s address changes with its content', async t => {
