@@ -222,7 +222,8 @@ export function protocolOf ({ raw, request }: Exchange): Profile['protocol'] {
 function eventLoopOf ({ loopAtStart, stoodStill }: Recorder): EventLoopUse {
   const loop = performance.eventLoopUtilization(loopAtStart)
   const active = Math.max(0, loop.active - stoodStill)
-  const utilization = active === 0 ? 0 : active / (active + loop.idle)
+  // A microsecond at least: nothing cannot be divided by nothing.
+  const utilization = active / Math.max(active + loop.idle, 0.001)
   return { utilization: Math.round(utilization * 1000) / 1000, active: toMicroseconds(active), idle: toMicroseconds(loop.idle) }
 }
 
