@@ -317,3 +317,11 @@ t.test('a numbered key is masked where it looks like one', async t => {
   t.equal(profile.url, '/?key3=[masked]')
   t.same(profile.request.body, { key1: '[masked]', key2: 'visible', key3: 5 })
 })
+
+t.test('more names than are remembered are judged all the same', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async () => 'ok')
+  const payload = { ...Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`name${index}`, index])), password: 'planted' }
+  await app.inject({ method: 'POST', url: '/', payload })
+  t.notMatch(JSON.stringify(await onlyProfile(t, app, '/')), 'planted')
+})

@@ -105,6 +105,7 @@ const harmless = [
   'https://example.org and bob@example.org',
   '<p name="title">readable</p><param name="password"><br>',
   '<password>',
+  'usage: login --token <value>',
   '-----BEGIN PUBLIC KEY-----',
   'PRIVATE KEY-----',
   'oauth2: readable, bypass=readable, auth0: readable'
