@@ -15,6 +15,11 @@ export type Verdict = 'allowed' | 'address' | 'host'
 /** What proxies write of a request besides whose it is. */
 const proxyHeaders = ['via', 'forwarded', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-forwarded-server']
 
+/** Where they write whose it is. */
+const addressHeaders = [
+  'x-forwarded-for', 'x-real-ip', 'true-client-ip', 'cf-connecting-ip', 'x-client-ip', 'x-cluster-client-ip', 'fly-client-ip'
+]
+
 /** Decides for a request, by the address it came from and the name it asked for. */
 export class Access {
   readonly #addresses = new BlockList()
@@ -39,7 +44,7 @@ export class Access {
     // A closed socket has no address any more, and "undefined" is none that is allowed.
     const addresses = [...forwarded, String(raw.socket.remoteAddress)]
     if (!addresses.every(address => this.#isAllowed(address))) return 'address'
-    const hosts = [requestHost(raw), ...listOf(raw.headers['x-forwarded-host'])]
+    const hosts = [requestHost(raw), ...listOf(raw.headers['x-forwarded-host']), ...forwardedParts(raw, 'host')]
     const answers = hosts.map(host => typeof host === 'string' && this.#isKnownHost(host))
     if (answers.every(known => known === true)) return 'allowed'
     if (answers.includes(false)) return 'host'
@@ -82,9 +87,16 @@ function isLocalName (name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
 
-function forwardedAddresses ({ headers }: IncomingMessage): string[] {
-  const forwarded = listOf(headers.forwarded).flatMap(hop => /(?:^|;)\s*for=/i.test(hop) ? [hop.replace(/^.*?for="?([^";]*).*$/i, '$1')] : [])
-  return [...listOf(headers['x-forwarded-for']), ...listOf(headers['x-real-ip']), ...forwarded].map(withoutPort)
+function forwardedAddresses (raw: IncomingMessage): string[] {
+  return [...addressHeaders.flatMap(name => listOf(raw.headers[name])), ...forwardedParts(raw, 'for')].map(withoutPort)
+}
+
+/** What the standard header says of each hop: `for=192.0.2.1;host=example.org`. */
+function forwardedParts ({ headers }: IncomingMessage, wanted: 'for' | 'host'): string[] {
+  return listOf(headers.forwarded).flatMap(hop => hop.split(';')).flatMap(part => {
+    const [name = '', value = ''] = part.split('=', 2)
+    return name.trim().toLowerCase() === wanted ? [value.trim().replaceAll('"', '')] : []
+  })
 }
 
 function listOf (header: string | string[] | undefined): string[] {

@@ -1,4 +1,5 @@
 import type { ProfileBounds } from './bounds.ts'
+import { secretsInCookie, secretsInCredentials } from './carried-secrets.ts'
 import { fieldNames, isNamedByTheOneBefore } from './field-names.ts'
 import { attempt, nameOfError, read, textOf } from './foreign-value.ts'
 import { canBeFound, hideKnown, knownSecrets, longestSearched, masked, type KnownSecrets } from './known-secrets.ts'
@@ -301,6 +302,7 @@ export class Mask {
     if (!isSensitiveName(name) && isChoice(decoded)) return
     this.learn(value)
     this.learn(decoded)
+    for (const secret of secretsInCookie(decoded)) this.learn(secret)
   }
 
   #learnCredentials (value: string): void {
@@ -310,6 +312,8 @@ export class Mask {
     if (/^basic /i.test(value)) {
       const decoded = Buffer.from(credentials, 'base64').toString()
       this.learn(decoded.slice(decoded.indexOf(':') + 1))
+    } else {
+      for (const secret of secretsInCredentials(credentials)) this.learn(secret)
     }
   }
 }

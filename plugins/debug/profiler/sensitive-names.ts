@@ -27,7 +27,7 @@ export function isSensitiveName (name: string): boolean {
   // What is longer is no name that anybody gave.
   const plain = name.slice(0, 200).toLowerCase().replace(/[^a-z0-9]/g, '')
   const word = numberedKey.test(plain) ? plain : plain.replace(numbering, '')
-  const verdict = sensitive.test(word) && !harmless.has(word) && !harmless.has(plain)
+  const verdict = (sensitive.test(plain) || sensitive.test(word)) && !harmless.has(word) && !harmless.has(plain)
   // Names come from requests: what is remembered must not grow with them, nor be theirs for ever.
   if (verdicts.size >= 1000) verdicts.clear()
   if (name.length < 100) verdicts.set(name, verdict)

@@ -104,7 +104,15 @@ t.test('only trusted addresses are answered, and forwarded headers can only take
     ['127.0.0.1', { 'x-forwarded-proto': 'https' }, 404],
     ['127.0.0.1', { via: '1.1 proxy', 'x-forwarded-for': '10.1.2.3' }, 200],
     ['127.0.0.1', { forwarded: 'for=unknown' }, 404],
-    ['127.0.0.1', { forwarded: 'for=203.0.113.1' }, 404]
+    ['127.0.0.1', { forwarded: 'for=203.0.113.1' }, 404],
+    ['127.0.0.1', { forwarded: 'for=127.0.0.1, For="203.0.113.1"' }, 404],
+    ['127.0.0.1', { forwarded: 'nothing' }, 404],
+    ['127.0.0.1', { 'true-client-ip': '203.0.113.1' }, 404],
+    ['127.0.0.1', { 'cf-connecting-ip': '203.0.113.1', 'x-forwarded-for': '127.0.0.1' }, 404],
+    ['127.0.0.1', { 'x-client-ip': '203.0.113.1' }, 404],
+    ['127.0.0.1', { 'x-cluster-client-ip': '203.0.113.1' }, 404],
+    ['127.0.0.1', { 'fly-client-ip': '203.0.113.1' }, 404],
+    ['127.0.0.1', { via: '1.1 proxy', 'true-client-ip': '10.1.2.3' }, 200]
   ] as const) {
     const { statusCode, body } = await app.inject({ url, remoteAddress, headers: { ...headers } })
     t.equal(statusCode, status, `${remoteAddress} ${JSON.stringify(headers)}`)
@@ -125,6 +133,11 @@ t.test('under a host name that anybody could have pointed here nothing is shown'
   t.match(await sendRaw(port, `GET ${url} HTTP/1.0\r\n\r\n`), /^HTTP\/1\.1 403 /, 'nor without any')
   t.equal((await app.inject({ url, headers: { host: 'evil.test', 'x-forwarded-host': 'localhost', 'x-forwarded-for': '127.0.0.1' } })).statusCode, 403)
   t.equal((await app.inject({ url, headers: { host: 'localhost', 'x-forwarded-host': 'evil.test', 'x-forwarded-for': '127.0.0.1' } })).statusCode, 403)
+  for (const [forwarded, status] of [
+    ['for=127.0.0.1;host=evil.test', 403], ['for=127.0.0.1;host=localhost, for=127.0.0.1; Host="evil.test:80"', 403], ['for=127.0.0.1;host="localhost:80"', 200]
+  ] as const) {
+    t.equal((await app.inject({ url, headers: { host: 'localhost', forwarded } })).statusCode, status, forwarded)
+  }
 })
 
 t.test('a client from another machine is told nothing', { skip: Object.values(networkInterfaces()).flat().every(each => each?.internal !== false || each.family !== 'IPv4') }, async t => {

@@ -257,3 +257,71 @@ t.test('the code that an authorization is exchanged for is masked in bodies, and
     t.same(profile.request.body, name === 'granted' || name === 'redirected' ? { ...payload, code: '[masked]' } : payload)
   }
 })
+
+t.test('what cookies and credentials carry within them is masked wherever it stands', async t => {
+  const app = await profiledApp(t)
+  app.post('/*', async request => {
+    request.log.info(`saw ${JSON.stringify(request.body)}`)
+    return 'ok'
+  })
+  const signature = 'sigNature0sigNature0sigNature0sig'
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const json = JSON.stringify({ token: 'planted-json', list: ['plantedLong1', 'planted-long-2-planted', 'visible-words-that-are-long'], id: 7, page: 'visible1' })
+  const carriers: Record<string, [name: string, value: string, inside: string[]]> = {
+    express: ['cookie', `sid=${encodeURIComponent('s:plantedid.short')}`, ['plantedid']],
+    signed: ['cookie', `a=plantedid2.${signature}`, ['plantedid2']],
+    json: ['cookie', `a=${encodeURIComponent(`j:${json}`)}`, ['planted-json', 'plantedLong1', 'planted-long-2-planted']],
+    encoded: ['cookie', `a=${base64(json)}`, ['planted-json', 'plantedLong1']],
+    text: ['cookie', `a=${base64('plantedText1')}`, ['plantedText1']],
+    token: ['authorization', 'Token token="planted-token", nonce="visible"', ['planted-token']],
+    digest: ['authorization', 'Digest username="visible", response="planted-digest"', ['planted-digest']],
+    signature: ['authorization', 'AWS4-HMAC-SHA256 SignedHeaders=visible, Signature=planted-signature', ['planted-signature']]
+  }
+  for (const [path, [name, value, inside]] of Object.entries(carriers)) {
+    await app.inject({ method: 'POST', url: `/${path}`, headers: { [name]: value }, payload: [...inside, 'visible', 'visible1', 'visible-words-that-are-long'] })
+    const profile = await onlyProfile(t, app, `/${path}`)
+    t.notMatch(JSON.stringify(profile), 'planted', path)
+    t.same(profile.request.body, [...inside.map(() => '[masked]'), 'visible', 'visible1', 'visible-words-that-are-long'], path)
+  }
+  const odd = ['visible.short', '{visible', `a.${signature}`, base64('visible of many words'), base64('{visible of words')]
+  await app.inject({ method: 'POST', url: '/odd', headers: { cookie: odd.map(value => `a=${value}`).join('; ') }, payload: ['visible', 'of many words'] })
+  t.same((await onlyProfile(t, app, '/odd')).request.body, ['visible', 'of many words'])
+})
+
+t.test('passwords in URLs of the environment are masked with what is odd about them, as they are written and as they are meant', async t => {
+  const variables = {
+    PLANTED_AT_URL: 'postgres://user:ab@planted1@localhost/db',
+    PLANTED_SLASH_URL: 'postgres://user:ab/planted2@localhost/db',
+    PLANTED_ENCODED_URL: 'postgres://user:planted%203@localhost/db',
+    PLANTED_BROKEN_URL: 'postgres://user:planted%zz4@localhost/db',
+    PLANTED_TOKEN_URL: 'https://plantedtokenplantedtoken5@localhost/db'
+  }
+  Object.assign(process.env, variables)
+  t.teardown(() => { for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name) })
+  const app = await profiledApp(t)
+  const words = ['ab@planted1', 'ab/planted2', 'planted 3', 'planted%203', 'planted%zz4', 'plantedtokenplantedtoken5', 'visible']
+  app.get('/', async ({ log }) => {
+    for (const word of words) log.info(`saw ${word}.`)
+    return 'ok'
+  })
+  await app.inject('/')
+  const { logs } = await onlyProfile(t, app, '/')
+  t.same(logs.slice(1, -1).map(({ message }) => message), [...words.slice(0, -1).map(() => 'saw [masked].'), 'saw visible.'])
+})
+
+t.test('a numbered key is masked where it looks like one', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async () => 'ok')
+  await app.inject({ method: 'POST', url: '/?key3=planted123456', payload: { key1: 'planted123457', key2: 'visible', key3: 5 } })
+  const profile = await onlyProfile(t, app, '/')
+  t.equal(profile.url, '/?key3=[masked]')
+  t.same(profile.request.body, { key1: '[masked]', key2: 'visible', key3: 5 })
+})
+
+t.test('more names than are remembered are judged all the same', async t => {
+  const app = await profiledApp(t)
+  app.post('/', async () => 'ok')
+  const payload = { ...Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`name${index}`, index])), password: 'planted' }
+  await app.inject({ method: 'POST', url: '/', payload })
+  t.notMatch(JSON.stringify(await onlyProfile(t, app, '/')), 'planted')
+})

@@ -70,7 +70,7 @@ const secrets = {
   'a password with an @ and a slash': 'page at postgres://user:ab@c/planted1@localhost/db',
   'a token as the user': 'page at https://planted123456@github.com/a/b',
   'a long token as the user': 'page at https://plantedplantedplantedplanted@github.com/a/b',
-  'names with numbers': 'page, X-Api-Key-V2: planted1, apikey1=planted2, pass1=planted3',
+  'names with numbers': 'page, X-Api-Key-V2: planted1, apikey1=planted2, pass1=planted3, cvv2=planted4',
   'names of sessions': 'PHPSESSID=planted1 connect.sid=planted2 page=3',
   'names in other languages': 'page=1, passwort=planted1, senha=planted2, mot_de_passe=planted3',
   'a secret in a secret': 'page token=eyJhbGciOiJIUzI1NiJ9.eyJplanted.planted@x'
@@ -105,6 +105,7 @@ const harmless = [
   'https://example.org and bob@example.org',
   '<p name="title">readable</p><param name="password"><br>',
   '<password>',
+  'usage: login --token <value>',
   '-----BEGIN PUBLIC KEY-----',
   'PRIVATE KEY-----',
   'oauth2: readable, bypass=readable, auth0: readable'
