@@ -141,7 +141,7 @@ t.test('a secret is masked wherever else it stands, in any spelling, a number to
   const payload = JSON.stringify({ password, pin: 98765432, cardNumber: 4111111111111111, other: 'visible' })
   await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload })
   const profile = await onlyProfile(t, app, '/')
-  t.notMatch(JSON.stringify(profile), /98765432|4111111|w(?:ö|%|\\)|ss w/i)
+  t.notMatch(JSON.stringify(profile), /98765432|4111111|w(?:ö|%|\\+u00f6)|ss w/i)
   t.match(profile.exceptions[0]?.message, /^\{"body":.* \| .*visible|masked/)
   t.match(profile.logs[1]?.fields, { number: '[masked]', id: 7 })
   t.match(profile.request.body, { other: 'visible' })
