@@ -225,16 +225,16 @@ function addOptions (text: string, places: Place[]): void {
   }
 }
 
-const statement = /(?<=(?<![\w-])([\w-]{2,40}) (?:is|was):? {1,2})(["'`]?)([^\s"'`]{6,})/gi
+const statement = /( (?:is|was):? {1,2})(?<=(?<![\w-])([\w-]{2,40})\1)(["'`]?)([^\s"'`]{6,})/gi
 
 const algorithm = /^(?:base|sha|md|utf|hs|rs|es)-?\d/i
 
 /** What a sentence says of a secret, unless it is a word: "the password is wrong" gives nothing away. */
 function addSentences (text: string, places: Place[]): void {
-  for (const { index, 1: name = '', 2: quote = '', 3: value = '' } of text.matchAll(statement)) {
+  for (const { index, 1: verb = '', 2: name = '', 3: quote = '', 4: value = '' } of text.matchAll(statement)) {
     const bare = value.replace(/[.,;:!?)]{1,3}$/, '')
     if (!isSensitiveName(name) || !/\d/.test(bare) || !/[a-z]/i.test(bare) || algorithm.test(bare)) continue
-    const from = index + quote.length
+    const from = index + verb.length + quote.length
     places.push([from, from + bare.length])
   }
 }
