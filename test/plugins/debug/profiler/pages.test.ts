@@ -351,3 +351,9 @@ t.test('the search form alone has a heading, and is the main part', async t => {
   const { body } = await app.inject({ url: '/_profiler/search_bar', headers: { accept: 'text/html' } })
   t.match(body, /<main><h1>Search profiles<\/h1>\s*<form/)
 })
+
+t.test('what else is asked of the profiler\'s paths the application answers, and has no recorder for it', async t => {
+  const app = await profiledApp(t)
+  app.setNotFoundHandler(async request => ({ recorder: request.recorder }))
+  t.strictSame((await app.inject({ method: 'POST', url: '/_profiler/latest' })).json(), { recorder: null })
+})

@@ -60,6 +60,11 @@ t.test('the host is the one that was sent, with its port', async t => {
   t.match(page, '<dd>http://louvre.example:8080</dd>')
 })
 
+t.test('a request without a host says so', async t => {
+  const { request } = profile()
+  t.match(text(renderProfilePage(context(profile({ host: null, request: { ...request, headers: [] } })), panels, 'request')), 'Host none Route')
+})
+
 t.test('what no route matched has no route parameters', async t => {
   const missing = notFoundProfile()
   const page = renderProfilePage(context({ ...missing, request: { ...missing.request, params: { '*': 'version' } } }), panels, 'request')
