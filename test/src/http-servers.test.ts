@@ -1,7 +1,7 @@
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
-import { lookup } from 'node:dns/promises'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
