@@ -160,8 +160,10 @@ t.test('half a request after one that was answered does not, either, nor does it
   }, { patience: 1 })
   const waiting = await open(t, server, get('/waiting'))
   const half = await open(t, server, `${get('/first')}GET /second HTTP/1.1\r\n`)
+  const alone = await open(t, server, 'GET /second HTTP/1.1\r\n')
   const closed = servers.close()
   t.match(await text(half), /first$/)
+  t.equal(await text(alone), '')
   answer()
   t.match(await text(waiting), /waited for$/)
   await closed
