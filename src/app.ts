@@ -38,18 +38,20 @@ export interface AppOptions {
   database?: Database
   /** Default: no log. */
   logger?: FastifyServerOptions['logger']
+  /** Milliseconds for which closing accepts what still comes; default: none. */
+  lameDuck?: number
 }
 
 /** Makes the server, with every plugin in its place; what it opens is closed by app.close(). */
 export async function buildApp (options: AppOptions = {}): Promise<FastifyInstance> {
-  const { config = readConfig({}), routes = applicationRoutes, logger = false } = options
+  const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0 } = options
   // Not left to a plugin: Fastify gives those ten seconds, and migrating may take longer.
   const database = options.database ?? await openDatabase(config)
 
   // Loaded only when it is wanted: without it no request meets any of it.
   const debug = config.debug ? await import('../plugins/debug/index.ts') : undefined
 
-  const servers = new HttpServers()
+  const servers = new HttpServers({ lameDuck })
   const serverOptions = {
     logger,
     trustProxy: config.trustProxy.length > 0 && config.trustProxy,

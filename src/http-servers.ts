@@ -1,20 +1,35 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { Connection } from './connection.ts'
+import { BadRequestHttpError } from './errors/http-errors.ts'
+import { refuseExpectation } from './expectation.ts'
 import * as limits from './limits.ts'
-import { answerParserError } from './parser-errors.ts'
+
+export interface Farewell {
+  /** Milliseconds for which what still comes is accepted once they close; default: none. */
+  lameDuck?: number
+  /** Milliseconds that a half-sent request may take to be complete after that. */
+  patience?: number
+}
 
 /** Node's servers of one app, of which there are two where it listens on "localhost": made within limits, and closed together. */
 export class HttpServers {
+  readonly #lameDuck: number
+  readonly #beat: number
   readonly #patience: number
   readonly #servers = new Set<Server>()
-  readonly #refused = new WeakSet<Socket>()
-  /** Of each connection the answers that are under way, in their order; or the last one, which is sent. */
-  readonly #answers = new Map<Socket, ServerResponse[]>()
+  readonly #connections = new Map<Socket, Connection>()
+  /** How many connections and requests there have been. */
+  #arrivals = 0
+  /** Requests that are not begun yet, in the last moment in which connections are accepted. */
+  #held: Array<() => void> | undefined
   #listener: RequestListener | undefined
   #isClosing = false
 
-  /** @param patience milliseconds that a half-sent request may take to be complete once they close */
-  constructor (patience = limits.patience) {
+  constructor ({ lameDuck = 0, patience = limits.patience }: Farewell = {}) {
+    this.#lameDuck = lameDuck
+    this.#beat = Math.min(limits.beat, lameDuck)
     this.#patience = patience
   }
 
@@ -29,79 +44,96 @@ export class HttpServers {
     const server = createServer({ maxHeaderSize, headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval, requireHostHeader: false }, this.#follow(listener))
     server.maxConnections = maxConnections
     server.setTimeout(connectionTimeout)
-    server.on('clientError', (error: Error, socket: Socket) => { this.#refuse(error, socket) })
-    server.on('connection', (socket: Socket) => { this.#answersOn(socket) })
+    // Node's would, with its close, end those whose next request is on its way, and those whose answer is not read yet.
+    server.closeIdleConnections = () => {}
+    server.on('connection', (socket: Socket) => { this.#welcome(socket) })
+    server.on('clientError', (error: Error, socket: Socket) => { this.#connections.get(socket)?.refuse(error) })
+    server.on('connect', ({ socket }: IncomingMessage) => { this.#refuseTunnel(socket) })
+    server.on('checkExpectation', this.#followed(refuseExpectation))
+    server.once('listening', () => { this.#ignoreUpgrades(server) })
     this.#servers.add(server)
     return server
   }
 
   /** The same for each server. A second listener instead would cost a request several times as much. */
   #follow (listener: RequestListener): RequestListener {
-    this.#listener ??= (request, response) => {
-      const answers = this.#answersOn(request.socket)
-      if (answers.at(-1)?.writableFinished === true) answers.length = 0
-      answers.push(response)
-      listener(request, response)
-    }
+    this.#listener ??= this.#followed(listener)
     return this.#listener
   }
 
-  #answersOn (socket: Socket): ServerResponse[] {
-    const known = this.#answers.get(socket)
-    if (known !== undefined) return known
-    const answers: ServerResponse[] = []
-    this.#answers.set(socket, answers)
-    socket.once('close', () => {
-      this.#answers.delete(socket)
-      abandon(answers)
-    })
-    return answers
+  #followed (listener: RequestListener): RequestListener {
+    return (request, response) => {
+      this.#arrivals++
+      this.#connections.get(request.socket)?.add(response)
+      if (this.#held === undefined) listener(request, response)
+      else this.#held.push(() => { listener(request, response) })
+    }
   }
 
-  /** Answers bytes that are no request, once what came before them is answered. */
-  #refuse (error: Error, socket: Socket): void {
-    if (this.#refused.has(socket)) return
-    this.#refused.add(socket)
-    const answer = this.#answers.get(socket)?.at(-1)
-    if (answer === undefined || answer.writableFinished) answerParserError(error, socket)
-    else if (answer.req.complete) answer.once('finish', () => { answerParserError(error, socket) })
-    else if (answer.headersSent) socket.destroy()
-    else answerParserError(error, socket)
+  #welcome (socket: Socket): void {
+    this.#arrivals++
+    this.#connections.set(socket, new Connection(socket))
+    socket.once('close', () => { this.#connections.delete(socket) })
+  }
+
+  /** Answers a CONNECT, with whose socket Node has nothing to do any more. */
+  #refuseTunnel (socket: Socket): void {
+    socket.on('error', () => { socket.destroy() })
+    this.#connections.get(socket)?.refuse(new BadRequestHttpError('There is no tunnel here.'))
+  }
+
+  /** Fastify has its second server hand them to the first, where nobody may listen: they would stay without an answer. */
+  #ignoreUpgrades (server: Server): void {
+    const [first] = this.#servers
+    if (first?.listenerCount('upgrade') === 0) server.removeAllListeners('upgrade')
   }
 
   /**
-   * Accepts nothing more, and ends every connection with the answer that is under way on it; one with half a request after
-   * some patience, since Node looks at no timeout of a closed server, and would wait for it for ever.
+   * Accepts nothing more, once nothing has come for a beat, and ends every connection with the answer that is under way on
+   * it, or when nothing comes for a beat; one with half a request after some patience.
    */
   async close (): Promise<void> {
     this.#isClosing = true
+    await this.#awaitSilence()
+    // Who is not accepted yet is cut off: so in a short turn, when nobody has just been sent away to connect anew.
+    const begin = await this.#hold()
     const closed = [...this.#servers].map(closeServer)
-    for (const [socket, answers] of this.#answers) {
-      const answer = answers.at(-1)
-      if (socket.bytesRead === 0) socket.destroy()
-      else if (answer?.headersSent === false) answer.setHeader('connection', 'close')
-      else answer?.once('finish', () => { socket.destroySoon() })
-    }
-    const impatience = setTimeout(() => { for (const [socket, answers] of this.#answers) if (!isUnderWay(answers.at(-1))) socket.destroy() }, this.#patience)
+    begin()
+    for (const connection of this.#connections.values()) connection.end()
+    await this.#awaitBeat()
+    for (const connection of this.#connections.values()) connection.endIdle()
+    const impatience = setInterval(() => { for (const connection of this.#connections.values()) connection.giveUp() }, this.#patience)
     await Promise.all(closed)
-    clearTimeout(impatience)
+    clearInterval(impatience)
+  }
+
+  /** Begins no request for a beat. @returns what begins them */
+  async #hold (): Promise<() => void> {
+    const held: Array<() => void> = []
+    this.#held = held
+    await this.#awaitBeat()
+    return () => {
+      this.#held = undefined
+      for (const begin of held) begin()
+    }
+  }
+
+  async #awaitSilence (): Promise<void> {
+    const end = performance.now() + this.#lameDuck
+    let seen: number
+    do {
+      seen = this.#arrivals
+      await this.#awaitBeat()
+    } while (seen !== this.#arrivals && performance.now() < end)
+  }
+
+  /** Ends right after the event loop has read all that there was to read. */
+  async #awaitBeat (): Promise<void> {
+    await sleep(this.#beat)
+    await turn()
   }
 }
 
 function closeServer (server: Server): Promise<void> {
   return new Promise(resolve => { server.close(() => { resolve() }) })
-}
-
-/** Whether a request is complete, and its answer is not. */
-function isUnderWay (answer: ServerResponse | undefined): boolean {
-  return answer !== undefined && answer.req.complete && !answer.writableFinished
-}
-
-/** Node tells only the answer whose turn it is that the client has left: those behind it would keep open what they are made of, or will be. */
-function abandon (answers: readonly ServerResponse[]): void {
-  for (const answer of answers) {
-    if (answer.socket !== null || answer.writableFinished) continue
-    answer.destroy().emit('close')
-    answer.on('pipe', source => { source.destroy() })
-  }
 }

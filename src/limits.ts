@@ -14,12 +14,18 @@ export const connectionTimeout = 60_000
 export const keepAliveTimeout = 72_000
 /** How many connections there are at once; another is closed as soon as it is there. */
 export const maxConnections = 10_000
+/** How many requests of a connection are under way until no more is read from it. */
+export const maxUnderWay = 100
 /** Of a request's body, where its route does not say less. */
 export const bodyLimit = 64 * 1024
 /** How long a turn of the event loop may take until what it has not begun is refused. */
 export const longestTurn = 1000
-/** How long a client that could not be understood may take to read so. */
+/** How long a client that could not be understood may take to read so, and one that was answered early to send the rest. */
 export const lingering = 1000
+/** How long what still comes is accepted once the server ends, unless nothing does. */
+export const lameDuck = 1000
+/** How long nothing has to come for that. */
+export const beat = 100
 /** How long a half-sent request may take to be complete once the server ends. */
 export const patience = 5000
 /** How long requests that are under way have to end once the server ends: less than the 30 s that process managers give. */

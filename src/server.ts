@@ -1,13 +1,13 @@
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { grace } from './limits.ts'
+import { grace, lameDuck } from './limits.ts'
 import { loggerOptions } from './logging.ts'
 import { reasonOf, StartError } from './start-error.ts'
 
 try {
   const config = readConfig(process.env, '.env')
-  const app = await buildApp({ config, logger: loggerOptions(config.logLevel, process.stdout.isTTY) })
+  const app = await buildApp({ config, logger: loggerOptions(config.logLevel, process.stdout.isTTY), lameDuck })
   const { close } = closeWithGrace({ delay: grace, logger: app.log, skip: ['SIGINT', 'SIGTERM'] }, () => app.close())
   // A terminal's Ctrl-C comes twice, from the terminal and from npm: the second is no impatience.
   let isClosing = false

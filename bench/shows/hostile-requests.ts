@@ -46,6 +46,12 @@ const shapes: Record<string, (random: Random) => Omit<HostileExchange, 'shape'>>
     const length = 2 + random.below(15)
     return whole([Array.from({ length }, () => request(random, { method: random.among(['GET', 'DELETE', 'OPTIONS']) })).join('')], length)
   },
+  // The connection is never at rest: each piece has the end of one request and the beginning of the next.
+  'always begun': random => {
+    const length = 2 + random.below(15)
+    const requests = Array.from({ length }, () => request(random, { method: random.among(['POST', 'PUT', 'PATCH']), headers: ['Content-Type: text/plain', 'Content-Length: 2'] }))
+    return whole([...requests.map((text, number) => `${number === 0 ? '' : 'b'}${text}a`), 'b'], length)
+  },
   smuggled: random => broken([request(random, { method: 'POST', headers: [random.among(framings)] }) + random.among([...chunkedBodies, 'hello'])]),
   'chunked badly': random => broken([request(random, { method: 'POST', headers: ['Transfer-Encoding: chunked'] }), random.among(chunkedBodies)]),
   'header bomb': random => {

@@ -1,12 +1,14 @@
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { HttpServers } from '../../src/http-servers.ts'
+import { type Farewell, HttpServers } from '../../src/http-servers.ts'
 import * as limits from '../../src/limits.ts'
 import { build } from '../build.ts'
 import { addLicense } from '../records.ts'
@@ -38,8 +40,8 @@ async function serve (t: Test) {
 }
 
 /** Servers of a listener of the test's own, one of which listens. */
-async function servePlain (t: Test, listener: RequestListener, patience?: number) {
-  const servers = new HttpServers(patience)
+async function servePlain (t: Test, listener: RequestListener, farewell: Farewell = {}) {
+  const servers = new HttpServers(farewell)
   const server = servers.create(listener).listen(0, '127.0.0.1')
   t.teardown(() => {
     server.close()
@@ -63,7 +65,7 @@ async function open (t: Test, server: Server, bytes = ''): Promise<Socket> {
   const [other] = await accepted
   if (socket.connecting) await once(socket, 'connect')
   const isRead = () => Number(other?.bytesRead) >= bytes.length
-  while (!isRead()) await new Promise(resolve => setImmediate(resolve))
+  while (!isRead()) await turn()
   return socket
 }
 
@@ -72,7 +74,7 @@ function get (path: string, headers = ''): string {
 }
 
 t.test('the server has the limits that the README lists', async t => {
-  const units: Record<string, number> = { kB: 1024, s: 1000, '': 1 }
+  const units: Record<string, number> = { kB: 1024, s: 1000, ms: 1, '': 1 }
   const rows = readFileSync('README.md', 'utf8').matchAll(/^\| `(\w+)` \| ([\d,.]+) ?(\w*) \|/gm)
   const listed = [...rows].map(([, name = '', number = '', unit = '']) => [name, Number(number.replace(',', '')) * (units[unit] ?? NaN)])
   t.strictSame(Object.fromEntries(listed.filter(([name = '']) => name in limits)), { ...limits })
@@ -144,7 +146,7 @@ t.test('closing answers what is under way and ends its connection, and a half-se
 })
 
 t.test('a request that stays half-sent does not keep the server from closing', async t => {
-  const { servers, server } = await servePlain(t, () => {}, 1)
+  const { servers, server } = await servePlain(t, () => {}, { patience: 1 })
   const sockets = [await open(t, server, 'GET / HTTP/1.1\r\n'), await open(t, server, 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 10\r\n\r\nhalf')]
   await servers.close()
   for (const socket of sockets) t.equal(await text(socket), '')
@@ -155,11 +157,13 @@ t.test('half a request after one that was answered does not, either, nor does it
   const { servers, server } = await servePlain(t, (request, response) => {
     if (request.url === '/first') response.end('first')
     else answer = () => { response.end('waited for') }
-  }, 1)
+  }, { patience: 1 })
   const waiting = await open(t, server, get('/waiting'))
   const half = await open(t, server, `${get('/first')}GET /second HTTP/1.1\r\n`)
+  const alone = await open(t, server, 'GET /second HTTP/1.1\r\n')
   const closed = servers.close()
   t.match(await text(half), /first$/)
+  t.equal(await text(alone), '')
   answer()
   t.match(await text(waiting), /waited for$/)
   await closed
@@ -239,11 +243,149 @@ t.test('what still comes while the server closes is answered, and /ready says so
   const socket = await open(t, app.server, 'GET /ready HTTP/1.1\r\n')
   const other = await open(t, app.server, 'GET / HTTP/1.1\r\n')
   const closed = app.close()
-  while (app.server.listening) await new Promise(resolve => setImmediate(resolve))
+  while (app.server.listening) await turn()
   socket.write('Host: any\r\n\r\n')
   other.write('Host: museum.test\r\n\r\n')
   t.match(await text(socket), /^HTTP\/1\.1 503 [^]*connection: close\r\n[^]*"The server is closing\."/i)
   t.match(await text(other), /^HTTP\/1\.1 200 [^]*ok$/)
+  await closed
+})
+
+t.test('no more is read from a connection while a hundred requests are under way on it, whatever they are, and none is lost', async t => {
+  const held: Array<() => void> = []
+  const { server } = await servePlain(t, (request, response) => {
+    request.resume()
+    if (request.url === '/other') response.end('other')
+    else held.push(() => { response.end(request.url) })
+  })
+  const count = 3000
+  // Some have a body in the next write: Node would read on for it.
+  const requests = Array.from({ length: count }, (_, number) => `POST /${number} HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 100\r\n\r\n${'x'.repeat(100)}`)
+  const accepted: Promise<Socket[]> = once(server, 'connection')
+  const socket = await open(t, server)
+  const [other] = await accepted
+  const bytes = requests.join('')
+  for (let at = 0; at < bytes.length; at += 20_000) socket.write(bytes.slice(at, at + 20_000))
+  while (held.length < limits.maxUnderWay) await turn()
+  const { bytesRead = 0 } = other ?? {}
+  t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
+  t.equal(other?.bytesRead, bytesRead)
+  t.ok(held.length < count)
+  let answers = ''
+  socket.setEncoding('latin1').on('data', (text: string) => { answers += text })
+  while (!answers.endsWith(`/${count - 1}`)) {
+    for (const answer of held.splice(0, 50)) answer()
+    await turn()
+  }
+  t.strictSame(answers.match(/(?<=\r\n\r\n)\/\d+/g)?.length, count)
+})
+
+t.test('a request that is answered before it has come has no second answer, and its connection no long life', async t => {
+  for (const rest of ['', 'none\r\n']) {
+    const { server } = await servePlain(t, (_request, response) => { response.end('early') })
+    const socket = await open(t, server, 'POST / HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n')
+    await once(socket, 'readable')
+    socket.write(rest)
+    t.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n5\r\nearly\r\n0\r\n\r\n$|early$/)
+  }
+})
+
+t.test('a request that is answered before it has come may still come, and another after it', async t => {
+  const { server } = await servePlain(t, (request, response) => { response.end(request.url) })
+  const socket = await open(t, server, 'POST /early HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 2\r\n\r\na')
+  await once(socket, 'data')
+  socket.write(`b${get('/next')}`)
+  await once(socket, 'data')
+  // The first must not have ended the third.
+  await sleep(limits.lingering + limits.beat)
+  socket.write(get('/last', 'Connection: close\r\n'))
+  t.match(await text(socket), /\/last$/)
+})
+
+t.test('bytes that are no body are refused after the answer that comes before them', async t => {
+  let answer = () => {}
+  const { server } = await servePlain(t, (request, response) => { if (request.url === '/first') answer = () => { response.end('first') } })
+  const refused = once(server, 'clientError')
+  const socket = await open(t, server, `${get('/first')}POST /second HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n`)
+  await refused
+  answer()
+  t.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*firstHTTP\/1\.1 400 Bad Request\r\n/)
+})
+
+t.test('a CONNECT is answered, after what came before it', async t => {
+  let answer = () => {}
+  const { server } = await servePlain(t, (_request, response) => { answer = () => { response.end('first') } })
+  const refused = once(server, 'connect')
+  const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
+  await refused
+  answer()
+  t.match(await text(socket), /firstHTTP\/1\.1 400 Bad Request\r\nContent-Type: application\/problem\+json[^]*"detail":"There is no tunnel here\."}$/)
+})
+
+t.test('a CONNECT whose client is gone does no harm', async t => {
+  const { server } = await servePlain(t, () => {})
+  const tunnel: Promise<[IncomingMessage, Socket]> = once(server, 'connect').then(([request, socket]) => [request, socket])
+  await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
+  const [, socket] = await tunnel
+  socket.emit('error', new Error('gone'))
+  t.ok(socket.destroyed)
+})
+
+t.test('what expects something else than to continue is answered as other errors are', async t => {
+  const { app } = await serve(t)
+  const socket = await open(t, app.server, 'GET / HTTP/1.1\r\nHost: museum.test\r\nExpect: miracles\r\n\r\n')
+  socket.write(get('/', 'Accept: text/html\r\nExpect: miracles\r\nConnection: close\r\n'))
+  t.match(await text(socket), /^HTTP\/1\.1 417 Expectation Failed\r\n[^]*cache-control: no-store[^]*application\/problem\+json[^]*"detail":"Only \\"100-continue\\" can be expected\."}HTTP\/1\.1 417 [^]*text\/html[^]*content-security-policy/i)
+})
+
+t.test('who would upgrade is answered as anyone else, on each address of localhost', async t => {
+  const app = await build(t, { database, routes })
+  const { port } = new URL(await app.listen({ port: 0, host: 'localhost' }))
+  for (const { address } of await lookup('localhost', { all: true })) {
+    const socket = connect(Number(port), address)
+    socket.write(get('/', 'Upgrade: websocket\r\nConnection: Upgrade, close\r\n'))
+    t.match(await text(socket), /^HTTP\/1\.1 200 /)
+  }
+})
+
+t.test('what comes right after the closing began is accepted and answered, and ends its connection, whether new or kept', async t => {
+  const { servers, server } = await servePlain(t, (request, response) => {
+    if (servers.isClosing) response.setHeader('connection', 'close')
+    setImmediate(() => { response.end(request.url) })
+  }, { lameDuck: limits.lameDuck })
+  const kept = await open(t, server, get('/before'))
+  await once(kept, 'readable')
+  const idle = await open(t, server)
+  const closed = servers.close()
+  kept.write(`${get('/kept')}${get('/pipelined')}`)
+  const fresh = await open(t, server, get('/fresh'))
+  for (const [socket, path] of [[kept, '/pipelined'], [fresh, '/fresh']] as const) {
+    const answers = await text(socket)
+    t.ok(answers.endsWith(path))
+    t.equal(answers.match(/connection: close/gi)?.length, 1)
+  }
+  t.equal(await text(idle), '')
+  await closed
+})
+
+t.test('connections that a client goes on making are closed to it after a while, and none of them is lost', async t => {
+  const { servers, server } = await servePlain(t, (_request, response) => { response.end('ok') }, { lameDuck: limits.beat })
+  const port = portOf(server.address())
+  const ask = async () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(get('/', 'Connection: close\r\n'))
+    return await text(socket).catch((error: unknown) => error)
+  }
+  let closed: Promise<void> | undefined
+  for (;;) {
+    const answer = await ask()
+    closed ??= servers.close()
+    if (typeof answer === 'string') t.match(answer, /ok$/)
+    else {
+      t.match(answer, { code: 'ECONNREFUSED' })
+      break
+    }
+  }
   await closed
 })
 

@@ -1,0 +1,108 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { lingering, maxUnderWay } from './limits.ts'
+import { answerParserError } from './parser-errors.ts'
+
+/** What is under way on one connection: never much more than a limit, and nothing of it is lost when the connection is to end. */
+export class Connection {
+  readonly #socket: Socket
+  /** In their order, each until it is out and its request is read. */
+  readonly #answers: ServerResponse[] = []
+  /** How many bytes had been read when the last answer was out: what is more is the beginning of a request. */
+  #bytesAtRest = 0
+  #isRefused = false
+  #isEnding = false
+  #impatience: NodeJS.Timeout | undefined
+
+  constructor (socket: Socket) {
+    this.#socket = socket
+    socket.once('close', () => { abandon(this.#answers.splice(0)) })
+    // Node goes on reading with the end of each request. Pausing what is paused would not tell it to stop.
+    socket.on('resume', () => { if (this.underWay >= maxUnderWay) socket.pause().emit('pause') })
+  }
+
+  /** How many answers there are that are not out yet. */
+  get underWay (): number {
+    return this.#answers.length
+  }
+
+  /** Follows a request's answer from its beginning. */
+  add (answer: ServerResponse): void {
+    this.#settle()
+    const before = this.#answers.at(-1)
+    // Only the last one may say that the connection ends: after one that does, Node sends no other.
+    if (before?.headersSent === false) before.removeHeader('connection')
+    this.#answers.push(answer)
+    answer.on('close', this.#settle)
+    if (this.underWay >= maxUnderWay) this.#socket.pause()
+  }
+
+  /** Answers bytes that are no request, once what came before them is answered. */
+  refuse (error: Error): void {
+    if (this.#isRefused) return
+    this.#isRefused = true
+    this.#tell(error)
+  }
+
+  /** Has it end with the answers that are under way, or with that to the next request. */
+  end (): void {
+    this.#settle()
+    this.#isEnding = true
+    const last = this.#answers.at(-1)
+    if (last?.headersSent === false) last.setHeader('connection', 'close')
+  }
+
+  /** Ends it unless a request is under way, or has begun. */
+  endIdle (): void {
+    if (this.underWay === 0 && this.#socket.bytesRead === this.#bytesAtRest) this.#socket.destroySoon()
+  }
+
+  /** Ends it unless a whole request is under way. */
+  giveUp (): void {
+    if (!this.#answers.some(answer => answer.req.complete && !answer.writableFinished)) this.#socket.destroy()
+  }
+
+  /** Drops what is over. */
+  readonly #settle = (): void => {
+    const { underWay } = this
+    while (isOver(this.#answers[0])) this.#answers.shift()
+    const [first] = this.#answers
+    if (underWay >= maxUnderWay && this.underWay < maxUnderWay) this.#socket.resume()
+    if (first?.writableFinished === true) this.#linger(first)
+    if (underWay > 0 && first === undefined) this.#rest()
+  }
+
+  #rest (): void {
+    this.#bytesAtRest = this.#socket.bytesRead
+    if (this.#isEnding) this.#socket.destroySoon()
+  }
+
+  /** What nobody waits for is not read for long. */
+  #linger ({ req }: ServerResponse): void {
+    clearTimeout(this.#impatience)
+    this.#impatience = setTimeout(() => { if (!req.complete) this.#socket.destroy() }, lingering).unref()
+  }
+
+  #tell (error: Error): void {
+    this.#settle()
+    const last = this.#answers.at(-1)
+    const before = last?.req.complete === false ? this.#answers.at(-2) : last
+    if (before !== undefined) before.once('finish', () => { this.#tell(error) })
+    // A request has one answer.
+    else if (last?.headersSent === true) this.#socket.destroy()
+    else answerParserError(error, this.#socket)
+  }
+}
+
+function isOver (answer: ServerResponse | undefined): boolean {
+  return answer !== undefined && answer.writableFinished && answer.req.complete
+}
+
+/** Node tells only the answer whose turn it is that the client has left: those behind it would keep open what they are made of, or will be. */
+function abandon (answers: readonly ServerResponse[]): void {
+  for (const answer of answers) {
+    if (answer.socket !== null || answer.writableFinished) continue
+    answer.destroy().emit('close')
+    answer.on('pipe', source => { source.destroy() })
+  }
+}
