@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
@@ -46,6 +46,18 @@ for (const [name, bytes, status] of [
     t.equal(JSON.parse(body).status, status)
   })
 }
+
+t.test('a client that resets its connection amid a request is let go', async t => {
+  const accepted = new Promise<Socket>(resolve => { app.server.once('connection', resolve) })
+  const client = connect(Number(port), '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nHost: mus')
+  const served = await accepted
+  while (served.bytesRead === 0) await new Promise(setImmediate)
+  const closed = new Promise<void>(resolve => { served.once('close', () => { resolve() }) })
+  client.resetAndDestroy()
+  await closed
+  t.match(await send('GET / HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 200 /)
+})
 
 t.test('a target of 10 kB is a path like any other', async t => {
   const path = `/${'a/'.repeat(5000)}`
