@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ProfileSummary } from '../plugins/debug/profiler/profile.ts'
+import { profileVersion, type ProfileSummary } from '../plugins/debug/profiler/profile.ts'
 import { ProfileStore } from '../plugins/debug/profiler/profile-store.ts'
 import { quantile } from './table.ts'
 
@@ -28,7 +28,7 @@ for (const profiles of [1000, 10_000, 100_000]) {
     const writer = new ProfileStore(options)
     for (let number = 0; number < profiles; number++) {
       const summary = summaryOf(number)
-      writer.write(summary, JSON.stringify({ version: 3, token: summary.token, padding: 'x'.repeat(profileBytes) }))
+      writer.write(summary, JSON.stringify({ version: profileVersion, token: summary.token, padding: 'x'.repeat(profileBytes) }))
     }
     writer.flush()
     const reader = new ProfileStore(options)

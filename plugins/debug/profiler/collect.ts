@@ -12,7 +12,7 @@ import { describeLifecycle, type Origins } from './lifecycle.ts'
 import { Mask, secretsLearned, valuesLearned } from './mask.ts'
 import { toMicroseconds } from './microseconds.ts'
 import type { Panel } from './panel.ts'
-import type { DispatchPointName, Dropped, EventLoopUse, HeaderLine, Json, LogLine, MatchedRoute, Outcome, Profile, Routing, SpanKind } from './profile.ts'
+import { profileVersion, type DispatchPointName, type Dropped, type EventLoopUse, type HeaderLine, type Json, type LogLine, type MatchedRoute, type Outcome, type Profile, type Routing, type SpanKind } from './profile.ts'
 import type { Received } from './received.ts'
 import { notesKept, type Failure, type Recorder } from './recorder.ts'
 import type { Asked, RouteTable } from './route-table.ts'
@@ -87,7 +87,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   const host = requestHost(raw)
   const heap = getHeapStatistics()
   const profile: Profile = {
-    version: 3,
+    version: profileVersion,
     token: recorder.token,
     parent: recorder.parent,
     time: recorder.time,

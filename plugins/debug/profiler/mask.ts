@@ -3,6 +3,7 @@ import { secretsInCookie, secretsInCredentials } from './carried-secrets.ts'
 import { fieldNames, isNamedByTheOneBefore } from './field-names.ts'
 import { attempt, nameOfError, read, textOf } from './foreign-value.ts'
 import { canBeFound, hideKnown, knownSecrets, longestSearched, masked, type KnownSecrets } from './known-secrets.ts'
+import { decode } from './percent-encoding.ts'
 import type { HeaderLine, Json } from './profile.ts'
 import { findSecrets } from './secret-forms.ts'
 import { isSensitiveField, isSensitiveName, isSensitiveParameter } from './sensitive-names.ts'
@@ -341,12 +342,4 @@ function maskCookie (pair: string): string {
 
 function unquote (text: string): string {
   return text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
-}
-
-function decode (text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

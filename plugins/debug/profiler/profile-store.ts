@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unl
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import type { StoreBounds } from './bounds.ts'
-import type { Configuration, Profile, ProfileSummary, SearchCriteria, SearchResult } from './profile.ts'
-import { parseProfile, version } from './profile-text.ts'
+import { profileVersion, type Configuration, type Profile, type ProfileSummary, type SearchCriteria, type SearchResult } from './profile.ts'
+import { parseProfile } from './profile-text.ts'
 import { matcherOf, pageOf } from './search.ts'
 import { isMissing, lineOf, Segment, type Entry, type Line } from './segment.ts'
 
@@ -28,7 +28,7 @@ const configurationsKept = 20
 const calming = 60_000
 
 /** With the version of what is in it: what another one wrote is not read, and goes when a segment is begun. */
-const segmentName = new RegExp(`^profiles-v${version}-[0-9a-z]+(?:-\\d+)+\\.ndjson$`)
+const segmentName = new RegExp(`^profiles-v${profileVersion}-[0-9a-z]+(?:-\\d+)+\\.ndjson$`)
 const anySegmentName = /^profiles-.+\.ndjson$/
 const configurationName = /^configuration-[\w-]+\.json$/
 
@@ -257,7 +257,7 @@ export class ProfileStore {
     this.#refresh()
     const started = Date.now().toString(36)
     const number = String(segmentsBegun++).padStart(6, '0')
-    const segment = new Segment(join(this.#directory, `profiles-v${version}-${started}-${process.pid}-${threadId}-${number}.ndjson`))
+    const segment = new Segment(join(this.#directory, `profiles-v${profileVersion}-${started}-${process.pid}-${threadId}-${number}.ndjson`))
     this.#segments.push(segment)
     return segment
   }

@@ -1,9 +1,6 @@
 import { pointsOf, storedPoints, type StoredPoint } from './lifecycle.ts'
-import type { Profile, ProfileSummary } from './profile.ts'
+import { profileVersion, type Profile, type ProfileSummary } from './profile.ts'
 import { spanOf, spansText, type StoredSpan } from './span-text.ts'
-
-/** Of what is stored; raised with every change of it. */
-export const version = 3
 
 const bytesPerCharacter = 3
 
@@ -55,7 +52,7 @@ export function parseProfile (text: string, token: string): Profile | null {
 }
 
 function isStored (value: unknown, token: string): value is StoredProfile {
-  return typeof value === 'object' && value !== null && 'version' in value && value.version === version && 'token' in value && value.token === token
+  return typeof value === 'object' && value !== null && 'version' in value && value.version === profileVersion && 'token' in value && value.token === token
 }
 
 function textOf ({ spans, lifecycle, ...rest }: Profile): string {

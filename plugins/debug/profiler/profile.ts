@@ -4,12 +4,15 @@
  * from the start of the request. Nothing here is formatted: views do that.
  */
 
+/** Of what is stored; raised with every change of it. */
+export const profileVersion = 3
+
 /** What survives a round trip through JSON. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 export interface Profile {
   /** Raised when an older record can no longer be read as this type. */
-  version: 3
+  version: typeof profileVersion
   token: string
   /** The token of the request that caused this one (an `inject` inside a handler), if any. */
   parent: string | null

@@ -1,3 +1,5 @@
+import { decode } from './percent-encoding.ts'
+
 const sensitive = new RegExp([
   'pass(?:word|wd|phrase|code)?$', 'password', 'passwd', 'passphrase', '^pw$', '(?:user|db|database|old|new|login|admin|root)pw$', 'pwd',
   'passwort', 'kennwort', 'motdepasse', 'contrase(?:n|ny)?a', '^(?:nova|minha|sua|user)?senhas?$', 'passkeys?$',
@@ -55,20 +57,12 @@ export function environmentSecrets (environment: Record<string, string | undefin
   const secrets: string[] = []
   for (const [name, value = ''] of Object.entries(environment)) {
     if (isSensitiveName(name) && value.length >= 8 && !harmlessVariable.test(name)) secrets.push(value)
-    // A password may hold an @ itself, or a slash: up to the first and up to the last are both learned.
+    // A password may hold an @ itself, or a slash: up to the first and up to the last are both learned, also as
+    // whoever connects with it spells it.
     for (const userInfo of [/^[\w+.-]+:\/\/[^\s:/@]*:([^\s@]+)@/, /^[\w+.-]+:\/\/[^\s:/@]*:(\S+)@/, /^[\w+.-]+:\/\/([^\s:/@]{20,})@/]) {
       const password = userInfo.exec(value)?.[1]
-      if (password !== undefined) secrets.push(password, decoded(password))
+      if (password !== undefined) secrets.push(password, decode(password))
     }
   }
   return secrets
-}
-
-/** As whoever connects with it spells it. */
-function decoded (text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
