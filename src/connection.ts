@@ -37,6 +37,14 @@ export class Connection {
     if (this.underWay >= maxUnderWay) this.#socket.pause()
   }
 
+  /**
+   * Has Node end it once it has been silent for so many milliseconds while something is under way. Called from time to
+   * time: a timer that begins anew with each request would cost it more than all else here.
+   */
+  watch (timeout: number): void {
+    if (this.underWay > 0 && !this.#socket.timeout) this.#socket.setTimeout(timeout)
+  }
+
   /** Answers bytes that are no request, once what came before them is answered. */
   refuse (error: Error): void {
     if (this.#isRefused) return

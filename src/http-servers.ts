@@ -6,11 +6,14 @@ import { BadRequestHttpError } from './errors/http-errors.ts'
 import { refuseExpectation } from './expectation.ts'
 import * as limits from './limits.ts'
 
-export interface Farewell {
-  /** Milliseconds for which what still comes is accepted once they close; default: none. */
+/** In milliseconds. */
+export interface HttpServersOptions {
+  /** For how long what still comes is accepted once they close; default: not at all. */
   lameDuck?: number
-  /** Milliseconds that a half-sent request may take to be complete after that. */
+  /** What a half-sent request may take to be complete after that. Default: as of all that follow, that of limits.ts. */
   patience?: number
+  connectionTimeout?: number
+  connectionsCheckingInterval?: number
 }
 
 /** Node's servers of one app, of which there are two where it listens on "localhost": made within limits, and closed together. */
@@ -18,6 +21,8 @@ export class HttpServers {
   readonly #lameDuck: number
   readonly #beat: number
   readonly #patience: number
+  readonly #connectionsCheckingInterval: number
+  readonly #watch: NodeJS.Timeout
   readonly #servers = new Set<Server>()
   readonly #connections = new Map<Socket, Connection>()
   /** How many connections and requests there have been. */
@@ -27,10 +32,13 @@ export class HttpServers {
   #listener: RequestListener | undefined
   #isClosing = false
 
-  constructor ({ lameDuck = 0, patience = limits.patience }: Farewell = {}) {
+  constructor ({ lameDuck = 0, ...options }: HttpServersOptions = {}) {
+    const { patience, connectionTimeout, connectionsCheckingInterval } = { ...limits, ...options }
     this.#lameDuck = lameDuck
     this.#beat = Math.min(limits.beat, lameDuck)
     this.#patience = patience
+    this.#connectionsCheckingInterval = connectionsCheckingInterval
+    this.#watch = setInterval(() => { for (const connection of this.#connections.values()) connection.watch(connectionTimeout) }, connectionsCheckingInterval).unref()
   }
 
   get isClosing (): boolean {
@@ -40,10 +48,9 @@ export class HttpServers {
   /** Fastify's serverFactory. */
   readonly create = (listener: RequestListener): Server => {
     // A request without a Host is answered as any other invalid one.
-    const { connectionsCheckingInterval, connectionTimeout, headersTimeout, keepAliveTimeout, maxConnections, maxHeaderSize, requestTimeout } = limits
-    const server = createServer({ maxHeaderSize, headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval, requireHostHeader: false }, this.#follow(listener))
+    const { headersTimeout, keepAliveTimeout, maxConnections, maxHeaderSize, requestTimeout } = limits
+    const server = createServer({ maxHeaderSize, headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval: this.#connectionsCheckingInterval, requireHostHeader: false }, this.#follow(listener))
     server.maxConnections = maxConnections
-    server.setTimeout(connectionTimeout)
     // Node's would, with its close, end those whose next request is on its way, and those whose answer is not read yet.
     server.closeIdleConnections = () => {}
     server.on('connection', (socket: Socket) => { this.#welcome(socket) })
@@ -105,6 +112,7 @@ export class HttpServers {
     const impatience = setInterval(() => { for (const connection of this.#connections.values()) connection.giveUp() }, this.#patience)
     await Promise.all(closed)
     clearInterval(impatience)
+    clearInterval(this.#watch)
   }
 
   /** Begins no request for a beat. @returns what begins them */

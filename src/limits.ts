@@ -6,10 +6,10 @@ export const maxHeaderSize = 16 * 1024
 export const headersTimeout = 10_000
 /** From a request's first byte to its last. */
 export const requestTimeout = 30_000
-/** How often those two are looked at. */
-export const connectionsCheckingInterval = 2000
 /** How long a connection is silent in both directions while a request is under way, or its answer is not read. */
 export const connectionTimeout = 60_000
+/** How often those three are looked at. */
+export const connectionsCheckingInterval = 2000
 /** How long a connection waits for its next request: longer than proxies keep theirs, so that they close first. */
 export const keepAliveTimeout = 72_000
 /** How many connections there are at once; another is closed as soon as it is there. */

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { type Farewell, HttpServers } from '../../src/http-servers.ts'
+import { HttpServers, type HttpServersOptions } from '../../src/http-servers.ts'
 import * as limits from '../../src/limits.ts'
 import { build } from '../build.ts'
 import { addLicense } from '../records.ts'
@@ -40,8 +40,8 @@ async function serve (t: Test) {
 }
 
 /** Servers of a listener of the test's own, one of which listens. */
-async function servePlain (t: Test, listener: RequestListener, farewell: Farewell = {}) {
-  const servers = new HttpServers(farewell)
+async function servePlain (t: Test, listener: RequestListener, options: HttpServersOptions = {}) {
+  const servers = new HttpServers(options)
   const server = servers.create(listener).listen(0, '127.0.0.1')
   t.teardown(() => {
     server.close()
@@ -79,11 +79,23 @@ t.test('the server has the limits that the README lists', async t => {
   const listed = [...rows].map(([, name = '', number = '', unit = '']) => [name, Number(number.replace(',', '')) * (units[unit] ?? NaN)])
   t.strictSame(Object.fromEntries(listed.filter(([name = '']) => name in limits)), { ...limits })
   const { app } = await serve(t)
-  const { headersTimeout, requestTimeout, keepAliveTimeout, connectionTimeout, maxConnections, bodyLimit } = limits
-  t.match(app.server, { headersTimeout, requestTimeout, keepAliveTimeout, timeout: connectionTimeout, maxConnections })
+  const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections, bodyLimit } = limits
+  t.match(app.server, { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections })
   const payload = (length: number) => ({ method: 'POST', url: '/', headers: { host: 'museum.test', 'content-type': 'application/json' }, payload: `"${'x'.repeat(length - 2)}"` }) as const
   t.equal((await app.inject(payload(bodyLimit))).statusCode, 200)
   t.equal((await app.inject(payload(bodyLimit + 1))).statusCode, 413)
+})
+
+t.test('a connection that is silent while a request is under way is ended, and one between two requests is not', async t => {
+  const silence = 50
+  const { server } = await servePlain(t, (request, response) => { if (request.url === '/') response.end('ok') }, { connectionTimeout: silence, connectionsCheckingInterval: 1 })
+  const idle = await open(t, server, get('/'))
+  await once(idle, 'data')
+  const silent = await open(t, server, get('/silent'))
+  const unread = await open(t, server, get('/').repeat(limits.maxUnderWay - 1) + get('/silent'))
+  await Promise.all([once(silent, 'close'), once(unread.resume(), 'close')])
+  idle.write(get('/'))
+  t.match(await once(idle, 'data'), [/ok$/])
 })
 
 t.test('what comes before bytes that are no request is answered first, and these once', async t => {
