@@ -74,7 +74,7 @@ async function routes (app: FastifyInstance) {
     await sql`select ${endless}::jsonb`.execute(db)
   })
   app.get('/countless', async () => {
-    for (let n = 0; n < 100_000; n++) {
+    for (let n = 0; n < 20_000; n++) {
       const queryId = createQueryId()
       database.queries.emit('asked', queryId)
       database.queries.emit('ended', { level: 'query', queryDurationMillis: 0.5, query: { ...compiled, queryId, parameters: [n] } })
@@ -257,16 +257,16 @@ t.test('parameters that are too large or too many are described instead', async 
   t.strictSame(queries[3]?.parameters, ['… (1 parameters)'])
 })
 
-t.test('of 100,000 queries all are counted, the first are listed, and the rest said to be left out', async t => {
+t.test('of 20,000 queries all are counted, the first are listed, and the rest said to be left out', async t => {
   const before = performance.now()
   const response = await ask('/countless')
   const { count, rows, duration, queries, repetitions } = await panelOf<DatabaseData>(app, response, 'database')
-  t.comment(`${((performance.now() - before) / 100).toFixed(1)} µs a query`)
-  t.match({ count, rows, duration }, { count: 100_000, rows: 100_000, duration: 50_000 })
+  t.comment(`${((performance.now() - before) / 20).toFixed(1)} µs a query`)
+  t.match({ count, rows, duration }, { count: 20_000, rows: 20_000, duration: 10_000 })
   t.equal(queries.length, 100)
-  t.match(repetitions, [{ kind: 'loop', count: 100_000 }])
-  t.match(await readPanel(app, response, 'database', 'text/html'), 'The first 100 are listed; the other 99900 are counted.')
-  t.match(await readPanel(app, response, 'database', 'text/markdown'), 'The other 99900 are counted, not listed.')
+  t.match(repetitions, [{ kind: 'loop', count: 20_000 }])
+  t.match(await readPanel(app, response, 'database', 'text/html'), 'The first 100 are listed; the other 19900 are counted.')
+  t.match(await readPanel(app, response, 'database', 'text/markdown'), 'The other 19900 are counted, not listed.')
   const profile = (await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).json()
   t.match(profile, { notes: ['Only the first 1000 queries are on the timeline.'], dropped: [] })
   t.ok(profile.spans.some(({ hook }: { hook: string | null }) => hook === 'onSend'), 'what came after is on the timeline')

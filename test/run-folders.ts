@@ -4,13 +4,17 @@ import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { shareTestDatabase } from './test-database.ts'
 
-// Runs the test files of the folder that is named as an argument, one after another: see suite.ts.
-const folder = join(import.meta.dirname, process.argv[2] ?? '')
+// Runs the test files of the folders that are named as arguments, one after another: see suite.ts.
+const [, , ...folders] = process.argv
 const closings: (() => unknown)[] = []
 shareTestDatabase({ teardown: close => closings.unshift(close) })
 // Without a teardown of its own tap would have none at onEOF.
 t.teardown(() => {})
-run(readdirSync(folder).filter(name => name.endsWith('.test.js')).sort())
+run(folders.flatMap(folder => testsOf(folder)))
+
+function testsOf (folder: string): string[] {
+  return readdirSync(join(import.meta.dirname, folder)).filter(name => name.endsWith('.test.js')).sort().map(name => join(folder, name))
+}
 
 /** What it adds to the line of tests waits behind those that are in it. */
 function run ([name, ...others]: string[]): void {
@@ -19,7 +23,7 @@ function run ([name, ...others]: string[]): void {
     return
   }
   t.test(name, async () => {
-    await import(pathToFileURL(join(folder, name)).href)
+    await import(pathToFileURL(join(import.meta.dirname, name)).href)
     t.test(`What ${name} opened is closed`, async () => { await t.onEOF() })
     run(others)
   })
