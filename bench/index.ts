@@ -17,7 +17,7 @@ const { values: { quick, requests, only } } = parseArgs({
 
 const effort: Effort = quick
   ? { generations: 1, rounds: 5, requests: 400, warmUp: 1500, connections: 8 }
-  : { generations: 4, rounds: 5, requests: 1500, warmUp: 6000, connections: 8 }
+  : { generations: 4, rounds: 6, requests: 2000, warmUp: 30_000, connections: 8 }
 if (requests !== undefined) Object.assign(effort, { requests: Number(requests), warmUp: Number(requests) })
 
 const browser = {

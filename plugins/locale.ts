@@ -1,6 +1,5 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
 import type {} from '@fastify/cookie'
 import type { Language } from '../src/entities/language.ts'
 import { lookupLanguage, negotiateLanguage } from '../src/negotiation.ts'
@@ -27,8 +26,6 @@ interface Choices {
 async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
   const choicesOf = new WeakMap<readonly Language[], Choices>()
-  // Sites are many, and most have the languages of another one.
-  const choicesByTags = new LRUCache<string, Choices>({ max: 100 })
 
   app.addHook('onRequest', function chooseLocale (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
     if (request.license === null) return done()
@@ -65,9 +62,7 @@ async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
     const known = choicesOf.get(available)
     if (known !== undefined) return known
     const tags = available.map(language => language.code)
-    const name = tags.join()
-    const choices = choicesByTags.get(name) ?? { tags, negotiate: negotiateLanguage(tags) }
-    choicesByTags.set(name, choices)
+    const choices = { tags, negotiate: negotiateLanguage(tags) }
     choicesOf.set(available, choices)
     return choices
   }

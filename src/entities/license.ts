@@ -7,7 +7,7 @@ import type { RecordOf } from '../records/record-kind.ts'
 import type { Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
 import { KnownDomains } from './known-domains.ts'
-import type { Language } from './language.ts'
+import { type Language, parseLanguages } from './language.ts'
 
 /** The right to serve one domain, with the label of its license type (interface specification, "License"). */
 export interface License extends Readonly<Pick<RecordOf<typeof licenses>, 'id' | 'domain' | 'name' | 'protected' | 'type_id'>> {
@@ -32,12 +32,12 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
     .selectFrom('licenses')
     .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
     .select(metadata.columns)
-    .select(({ selectFrom }) => jsonArrayFrom(selectFrom('license_languages')
+    .select(({ cast, selectFrom }) => cast<string>(jsonArrayFrom(selectFrom('license_languages')
       .innerJoin('languages', 'languages.id', 'license_languages.language_id')
       // JSON has no room for a bigint.
       .select([({ cast }) => cast<string>('languages.id', 'text').as('id'), 'code', 'languages.name'])
       .whereRef('license_id', '=', 'licenses.id')
-      .orderBy('position')).as('languages'))
+      .orderBy('position')), 'text').as('languages'))
     .where('domain', '=', domain)
     .orderBy('licenses.id')
     .limit(1))
@@ -49,7 +49,7 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
     const [row] = await query(domain)
     if (row === undefined) return null
     const { languages: itsLanguages, ...license } = row
-    keepLanguages(license.id, Object.freeze(itsLanguages))
+    keepLanguages(license.id, parseLanguages(itsLanguages))
     return Object.freeze(license)
   })
 }

@@ -11,19 +11,31 @@ export class BloomFilter {
   readonly #seed = randomBytes(4).readInt32LE()
 
   add (key: string): void {
-    for (const place of this.#places(key)) this.#bytes.writeUInt8(this.#bytes.readUInt8(place >>> 3) | 1 << (place & 7), place >>> 3)
+    const step = this.#stepOf(key)
+    let place = hash(key, this.#seed)
+    for (let probe = 0; probe < probes; probe++, place += step) this.#bytes.writeUInt8(this.#byteAt(place) | 1 << (place & 7), indexOf(place))
   }
 
   has (key: string): boolean {
-    return this.#places(key).every(place => (this.#bytes.readUInt8(place >>> 3) & 1 << (place & 7)) !== 0)
+    const step = this.#stepOf(key)
+    let place = hash(key, this.#seed)
+    for (let probe = 0; probe < probes; probe++, place += step) if ((this.#byteAt(place) & 1 << (place & 7)) === 0) return false
+    return true
   }
 
-  /** As far apart as two hashes say (Kirsch and Mitzenmacher, Less Hashing, Same Performance). */
-  #places (key: string): number[] {
-    const first = hash(key, this.#seed)
-    const step = hash(key, ~this.#seed) | 1
-    return Array.from({ length: probes }, (_, probe) => (first + probe * step) >>> 0 & bits - 1)
+  /** The places of a key are as far apart as a second hash says (Kirsch and Mitzenmacher, Less Hashing, Same Performance). */
+  #stepOf (key: string): number {
+    return hash(key, ~this.#seed) | 1
   }
+
+  #byteAt (place: number): number {
+    return this.#bytes.readUInt8(indexOf(place))
+  }
+}
+
+/** Of the byte that has a place's bit. */
+function indexOf (place: number): number {
+  return (place & bits - 1) >>> 3
 }
 
 /** FNV-1a over UTF-16 units, and MurmurHash3's end, for each bit to count. */
