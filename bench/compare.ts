@@ -93,8 +93,9 @@ async function measureGeneration (all: readonly Measures[], effort: Effort): Pro
     for (const measures of all) runners.push(await Runner.start(measures))
     for (const runner of runners) await runner.warmUp(effort)
     for (let round = 0; round < effort.rounds; round++) {
-      // There and back: none is always the one after another.
-      for (const runner of round % 2 === 0 ? runners : runners.toReversed()) await runner.measure(effort)
+      // There and back, from another one each time: none is always the first, or the one after another.
+      const turned = [...runners.slice(round % runners.length), ...runners.slice(0, round % runners.length)]
+      for (const runner of round % 2 === 0 ? turned : turned.toReversed()) await runner.measure(effort)
     }
     for (const runner of runners) await runner.finish()
   } finally {

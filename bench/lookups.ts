@@ -25,9 +25,11 @@ for (const licenses of [1000, 100_000, 1_000_000]) {
       // Until all is compiled, and the table's pages are in memory.
       for (let lookup = -lookups; lookup < lookups; lookup++) {
         if (lookup === 0) before = process.cpuUsage()
-        segment.forget(null)
+        const host = hostOf(Math.random() * licenses)
+        // Only that: to forget all costs more than a lookup.
+        segment.forget(host)
         const began = performance.now()
-        await segment.read(hostOf(Math.random() * licenses))
+        await segment.read(host)
         if (lookup >= 0) times.push((performance.now() - began) * 1000)
       }
       const { user, system } = process.cpuUsage(before)

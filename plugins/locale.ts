@@ -1,5 +1,6 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
+import { LRUCache } from 'lru-cache'
 import type {} from '@fastify/cookie'
 import type { Language } from '../src/entities/language.ts'
 import { lookupLanguage, negotiateLanguage } from '../src/negotiation.ts'
@@ -25,7 +26,8 @@ interface Choices {
 /** The first check: sets request.locale from the query, the cookie or Accept-Language, and says it in Content-Language. */
 async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
-  const choicesOf = new WeakMap<readonly Language[], Choices>()
+  // Few, as each remembers what clients ask for. Most sites have the languages of another one, and those are one list.
+  const choicesOf = new LRUCache<readonly Language[], Choices>({ max: 100 })
 
   app.addHook('onRequest', function chooseLocale (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
     if (request.license === null) return done()

@@ -3,27 +3,46 @@ import type { Socket } from 'node:net'
 import { lingering, maxUnderWay } from './limits.ts'
 import { answerParserError } from './parser-errors.ts'
 
-/** What is under way on one connection: never much more than a limit, and nothing of it is lost when the connection is to end. */
+/** What is under way on one connection: never more than a limit, and nothing of it is lost when the connection is to end. */
 export class Connection {
   readonly #socket: Socket
   /** In their order, each until it is out and its request is read. */
   readonly #answers: ServerResponse[] = []
+  /** What begins the last of their requests, which came in one read with others and are too many. */
+  #held: Array<() => void> = []
   /** How many bytes had been read when the last answer was out: what is more is the beginning of a request. */
   #bytesAtRest = 0
+  /** How many bytes the client had read when it was looked at last. */
+  #bytesTaken = NaN
   #isRefused = false
+  /** Whether a refusal waits for the answers before it. */
+  #isWaiting = false
   #isEnding = false
   #impatience: NodeJS.Timeout | undefined
 
   constructor (socket: Socket) {
     this.#socket = socket
-    socket.once('close', () => { abandon(this.#answers.splice(0)) })
-    // Node goes on reading with the end of each request. Pausing what is paused would not tell it to stop.
-    socket.on('resume', () => { if (this.underWay >= maxUnderWay) socket.pause().emit('pause') })
+    socket.once('close', () => {
+      this.#held = []
+      abandon(this.#answers.splice(0))
+    })
+    // Node goes on reading with the end of each request.
+    socket.on('resume', () => { if (this.#isWaiting || this.underWay >= maxUnderWay) this.#stopReading() })
   }
 
   /** How many answers there are that are not out yet. */
   get underWay (): number {
     return this.#answers.length
+  }
+
+  /** Whether what was added last has to be held. */
+  get isOverfull (): boolean {
+    return this.underWay > maxUnderWay
+  }
+
+  /** Begins a request once it is one of no more than may be under way. */
+  hold (begin: () => void): void {
+    this.#held.push(begin)
   }
 
   /** Follows a request's answer from its beginning. */
@@ -52,6 +71,13 @@ export class Connection {
     this.#tell(error)
   }
 
+  /** Answers a CONNECT so, at which Node lets go of the socket: what it does for the answers before, this does from here on. */
+  refuseTunnel (error: Error): void {
+    const end = () => { this.#socket.destroy() }
+    this.#socket.on('error', end).on('timeout', end).on('drain', () => { this.#answers[0]?.emit('drain') })
+    this.refuse(error)
+  }
+
   /** Has it end with the answers that are under way, or with that to the next request. */
   end (): void {
     this.#settle()
@@ -65,9 +91,12 @@ export class Connection {
     if (this.underWay === 0 && this.#socket.bytesRead === this.#bytesAtRest) this.#socket.destroySoon()
   }
 
-  /** Ends it unless a whole request is under way. */
+  /** Ends it unless a whole request is under way, and the client reads what it is answered: called from time to time. */
   giveUp (): void {
-    if (!this.#answers.some(answer => answer.req.complete && !answer.writableFinished)) this.#socket.destroy()
+    const { bytesWritten, writableLength } = this.#socket
+    const isUnread = writableLength > 0 && bytesWritten - writableLength === this.#bytesTaken
+    this.#bytesTaken = bytesWritten - writableLength
+    if (isUnread || !this.#answers.some(answer => answer.req.complete && !answer.writableFinished)) this.#socket.destroy()
   }
 
   /** Drops what is over. */
@@ -75,6 +104,7 @@ export class Connection {
     const { underWay } = this
     while (isOver(this.#answers[0])) this.#answers.shift()
     const [first] = this.#answers
+    while (this.#held.length > 0 && this.underWay - this.#held.length < maxUnderWay) this.#held.shift()?.()
     if (underWay >= maxUnderWay && this.underWay < maxUnderWay) this.#socket.resume()
     if (first?.writableFinished === true) this.#linger(first)
     if (underWay > 0 && first === undefined) this.#rest()
@@ -91,13 +121,26 @@ export class Connection {
     this.#impatience = setTimeout(() => { if (!req.complete) this.#socket.destroy() }, lingering).unref()
   }
 
+  #stopReading (): void {
+    // Pausing what is paused would not tell Node.
+    this.#socket.pause().emit('pause')
+  }
+
   #tell (error: Error): void {
     this.#settle()
     const last = this.#answers.at(-1)
     const before = last?.req.complete === false ? this.#answers.at(-2) : last
-    if (before !== undefined) before.once('finish', () => { this.#tell(error) })
+    if (before !== undefined) {
+      // Bytes that trickle in meanwhile would keep the connection from being silent.
+      this.#isWaiting = true
+      this.#stopReading()
+      before.once('finish', () => {
+        this.#isWaiting = false
+        this.#socket.resume()
+        this.#tell(error)
+      })
     // A request has one answer.
-    else if (last?.headersSent === true) this.#socket.destroy()
+    } else if (last?.headersSent === true) this.#socket.destroy()
     else answerParserError(error, this.#socket)
   }
 }

@@ -55,7 +55,7 @@ export class HttpServers {
     server.closeIdleConnections = () => {}
     server.on('connection', (socket: Socket) => { this.#welcome(socket) })
     server.on('clientError', (error: Error, socket: Socket) => { this.#connections.get(socket)?.refuse(error) })
-    server.on('connect', ({ socket }: IncomingMessage) => { this.#refuseTunnel(socket) })
+    server.on('connect', ({ socket }: IncomingMessage) => { this.#connections.get(socket)?.refuseTunnel(new BadRequestHttpError('There is no tunnel here.')) })
     server.on('checkExpectation', this.#followed(refuseExpectation))
     server.once('listening', () => { this.#ignoreUpgrades(server) })
     this.#servers.add(server)
@@ -71,9 +71,11 @@ export class HttpServers {
   #followed (listener: RequestListener): RequestListener {
     return (request, response) => {
       this.#arrivals++
-      this.#connections.get(request.socket)?.add(response)
-      if (this.#held === undefined) listener(request, response)
-      else this.#held.push(() => { listener(request, response) })
+      const connection = this.#connections.get(request.socket)
+      connection?.add(response)
+      if (this.#held !== undefined) this.#held.push(() => { listener(request, response) })
+      else if (connection?.isOverfull === true) connection.hold(() => { listener(request, response) })
+      else listener(request, response)
     }
   }
 
@@ -81,12 +83,6 @@ export class HttpServers {
     this.#arrivals++
     this.#connections.set(socket, new Connection(socket))
     socket.once('close', () => { this.#connections.delete(socket) })
-  }
-
-  /** Answers a CONNECT, with whose socket Node has nothing to do any more. */
-  #refuseTunnel (socket: Socket): void {
-    socket.on('error', () => { socket.destroy() })
-    this.#connections.get(socket)?.refuse(new BadRequestHttpError('There is no tunnel here.'))
   }
 
   /** Fastify has its second server hand them to the first, where nobody may listen: they would stay without an answer. */
@@ -97,7 +93,7 @@ export class HttpServers {
 
   /**
    * Accepts nothing more, once nothing has come for a beat, and ends every connection with the answer that is under way on
-   * it, or when nothing comes for a beat; one with half a request after some patience.
+   * it, or when nothing comes for a beat; one with half a request, or a client that does not read, after some patience.
    */
   async close (): Promise<void> {
     this.#isClosing = true

@@ -14,7 +14,7 @@ export const connectionsCheckingInterval = 2000
 export const keepAliveTimeout = 72_000
 /** How many connections there are at once; another is closed as soon as it is there. */
 export const maxConnections = 10_000
-/** How many requests of a connection are under way until no more is read from it. */
+/** How many requests of a connection are under way; no more is read from it then, and what was read is held. */
 export const maxUnderWay = 100
 /** Of a request's body, where its route does not say less. */
 export const bodyLimit = 64 * 1024
@@ -26,7 +26,7 @@ export const lingering = 1000
 export const lameDuck = 1000
 /** How long nothing has to come for that. */
 export const beat = 100
-/** How long a half-sent request may take to be complete once the server ends. */
+/** How long a half-sent request may take to be complete once the server ends, and a client to read something. */
 export const patience = 5000
 /** How long requests that are under way have to end once the server ends: less than the 30 s that process managers give. */
 export const grace = 25_000

@@ -14,8 +14,6 @@ const negotiate = negotiateType(['application/problem+json', 'application/json',
 
 const visitors = Symbol('visitors')
 
-const licensed = new WeakMap<FastifyRequest, BenchLicense>()
-
 /** Nest on Fastify: the lookup is a guard, an error is answered by a filter. Decorators are called, as TypeScript's erasable syntax has none. */
 export default async function start ({ database }: { database: BenchDatabase }): Promise<Measurable> {
   const { findLicense, findVisitor } = await openRecords(database)
@@ -48,7 +46,7 @@ class LicenseGuard implements CanActivate {
 
   #let (request: FastifyRequest, license: BenchLicense | null): true {
     if (license === null) throw new NotFoundException(noLicense(request.hostname))
-    licensed.set(request, license)
+    request.license = license
     return true
   }
 }
@@ -61,12 +59,12 @@ class SiteController {
   }
 
   showOpening (request: FastifyRequest) {
-    return { site: licensed.get(request)?.name, language }
+    return { site: request.license?.name, language }
   }
 
   async showVisitor (request: FastifyRequest) {
     const visitor = this.#findVisitor(request.headers.cookie, request.hostname)
-    return { site: licensed.get(request)?.name, visitor: visitor instanceof Promise ? await visitor : visitor }
+    return { site: request.license?.name, visitor: visitor instanceof Promise ? await visitor : visitor }
   }
 }
 

@@ -3,8 +3,9 @@ import { type Answer, listen } from '../server.ts'
 
 /** Node's own server: one answer, ready-made, to whatever is asked. */
 export default async function start ({ answer: { status, headers, body } }: { answer: Answer }) {
+  const ready = { ...Object.fromEntries(headers), 'content-length': Buffer.byteLength(body) }
   return listen(createServer((_request, response) => {
-    response.writeHead(status, { ...Object.fromEntries(headers), 'content-length': Buffer.byteLength(body) })
+    response.writeHead(status, ready)
     response.end(body)
   }))
 }

@@ -16,6 +16,8 @@ export interface FuzzResult {
   faults: number[]
   /** Seeds of exchanges whose answers are no HTTP. */
   garbled: number[]
+  /** Seeds of exchanges of whole requests that had fewer answers, or more. */
+  miscounted: number[]
 }
 
 /** Milliseconds: longer than the server itself waits for a client. */
@@ -28,7 +30,7 @@ const doubt = 50
  * @param seed of the first, the next has the next
  */
 export async function fuzz (port: number, count: number, seed: number, lanes = 32): Promise<FuzzResult> {
-  const result: FuzzResult = { exchanges: 0, statuses: new Map(), unanswered: 0, hangs: [], faults: [], garbled: [] }
+  const result: FuzzResult = { exchanges: 0, statuses: new Map(), unanswered: 0, hangs: [], faults: [], garbled: [], miscounted: [] }
   const end = seed + count
   let next = seed
   await Promise.all(Array.from({ length: lanes }, async () => {
@@ -44,6 +46,7 @@ export async function fuzz (port: number, count: number, seed: number, lanes = 3
     if (isHung) result.hangs.push(seed)
     if (statuses === null) result.garbled.push(seed)
     else if (statuses.length === 0) result.unanswered++
+    if (exchange.answers > 0 && statuses?.length !== exchange.answers) result.miscounted.push(seed)
     for (const status of statuses ?? []) {
       result.statuses.set(status, (result.statuses.get(status) ?? 0) + 1)
       if (status === 500 || status === 502 || status === 504) result.faults.push(seed)

@@ -82,8 +82,9 @@ async function send<Row extends pg.QueryResultRow> (connection: Connection, text
     return await connection.query<Row>({ name, text, values })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === resultHasChanged)) throw error
-    known.delete(text)
-    return await send(connection, text, values)
+    const another = `portico_${names++}`
+    known.set(text, another)
+    return await connection.query<Row>({ name: another, text, values })
   }
 }
 

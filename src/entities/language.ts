@@ -15,11 +15,12 @@ const metadata = { table: 'license_languages', columns: ['id', 'code', 'name'], 
 /** Sites are many, and most have the languages of another one: those are one list, for all that is made of it to be made once. */
 const lists = new LRUCache<string, readonly Language[]>({ max: 1000 })
 
-/** Reads the languages of a license from the JSON text that PostgreSQL makes of them. */
+/** Reads the languages of a license from JSON text. */
 export function parseLanguages (text: string): readonly Language[] {
   const known = lists.get(text)
   if (known !== undefined) return known
-  const list: readonly Language[] = Object.freeze(JSON.parse(text))
+  // What is changed for one license would be so for the others.
+  const list: readonly Language[] = JSON.parse(text, (_key, value: unknown) => Object.freeze(value))
   lists.set(text, list)
   return list
 }

@@ -38,7 +38,7 @@ export function nameSession (): string {
 export class SessionTokens {
   readonly #keys: [Buffer, ...Buffer[]]
   /** Those whose signature was verified: that alone, as whether they still hold is asked each time. */
-  readonly #verified = new LRUCache<string, SessionToken>({ max: mostRemembered })
+  readonly #verified = new LRUCache<string, { token: SessionToken, domain: string }>({ max: mostRemembered })
 
   /** @param secrets the first signs, all verify */
   constructor ([first, ...others]: readonly [string, ...string[]]) {
@@ -57,9 +57,8 @@ export class SessionTokens {
 
   /** @returns null where it is not, to the last bit, what sign wrote for this domain */
   read (text: string, domain: string): SessionToken | null {
-    const key = `${domain} ${text}`
-    const known = this.#verified.get(key)
-    if (known !== undefined) return known
+    const known = this.#verified.get(text)
+    if (known !== undefined) return known.domain === domain ? known.token : null
     if (!form.test(text)) return null
     const bytes = Buffer.from(text, 'base64url')
     const signed = bytes.subarray(0, signatureAt)
@@ -71,7 +70,8 @@ export class SessionTokens {
       remembered: bytes.readUInt8() === 1,
       fingerprint: bytes.toString('base64url', fingerprintAt, signatureAt)
     }
-    this.#verified.set(key, token)
+    // The text itself would keep all of the header that it was cut from.
+    this.#verified.set(bytes.toString('base64url'), { token, domain })
     return token
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -24,6 +24,7 @@ function block (): void {
 
 async function routes (app: FastifyInstance) {
   app.get('/', async () => 'ok')
+  app.get('/held', () => new Promise(() => {}))
   app.get('/slow', async () => {
     block()
     // What is injected waits for no turn.
@@ -98,6 +99,25 @@ t.test('a connection that is silent while a request is under way is ended, and o
   t.match(await once(idle, 'data'), [/ok$/])
 })
 
+t.test('the app watches its connections so', async t => {
+  const { app } = await serve(t)
+  const accepted: Promise<Socket[]> = once(app.server, 'connection')
+  const socket = await open(t, app.server, get('/held'))
+  const [other] = await accepted
+  while (!other?.timeout) await sleep(limits.beat)
+  t.equal(other.timeout, limits.connectionTimeout)
+  socket.destroy()
+})
+
+t.test('bytes that trickle in behind bytes that are no request, whose turn does not come, keep no connection open', async t => {
+  const { server } = await servePlain(t, () => {}, { connectionTimeout: 100, connectionsCheckingInterval: 1 })
+  const socket = await open(t, server, `${get('/')}none\r\n\r\n`)
+  const trickle = setInterval(() => { socket.write('x') }, 20)
+  t.teardown(() => { clearInterval(trickle) })
+  await new Promise<void>(resolve => { socket.resume().once('close', () => { resolve() }) })
+  t.ok(socket.closed)
+})
+
 t.test('what comes before bytes that are no request is answered first, and these once', async t => {
   const { servers, server } = await servePlain(t, (request, response) => setImmediate(() => { response.end(request.url) }))
   const refused = once(server, 'clientError')
@@ -162,6 +182,22 @@ t.test('a request that stays half-sent does not keep the server from closing', a
   const sockets = [await open(t, server, 'GET / HTTP/1.1\r\n'), await open(t, server, 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 10\r\n\r\nhalf')]
   await servers.close()
   for (const socket of sockets) t.equal(await text(socket), '')
+})
+
+t.test('a client that reads nothing of its answer does not, either, and one that reads slowly has it', async t => {
+  const length = 20_000_000
+  const { servers, server } = await servePlain(t, (_request, response) => { Readable.from(Array.from({ length: 20 }, () => Buffer.alloc(length / 20, 'a'))).pipe(response.setHeader('content-length', length)) }, { patience: 200 })
+  const deaf = (await open(t, server, get('/'))).pause()
+  const slow = await open(t, server, get('/'))
+  const closed = servers.close()
+  let read = 0
+  for await (const chunk of slow) {
+    read += chunk.length
+    await turn()
+  }
+  t.ok(read > length)
+  await closed
+  t.ok(await text(deaf).then(({ length: read }) => read < length, () => true))
 })
 
 t.test('half a request after one that was answered does not, either, nor does it cut short who waits', async t => {
@@ -263,7 +299,7 @@ t.test('what still comes while the server closes is answered, and /ready says so
   await closed
 })
 
-t.test('no more is read from a connection while a hundred requests are under way on it, whatever they are, and none is lost', async t => {
+t.test('no more than a hundred requests of a connection are begun, whatever they are, no more is read then, and none is lost', async t => {
   const held: Array<() => void> = []
   const { server } = await servePlain(t, (request, response) => {
     request.resume()
@@ -282,10 +318,11 @@ t.test('no more is read from a connection while a hundred requests are under way
   const { bytesRead = 0 } = other ?? {}
   t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
   t.equal(other?.bytesRead, bytesRead)
-  t.ok(held.length < count)
+  t.equal(held.length, limits.maxUnderWay)
   let answers = ''
   socket.setEncoding('latin1').on('data', (text: string) => { answers += text })
   while (!answers.endsWith(`/${count - 1}`)) {
+    t.ok(held.length <= limits.maxUnderWay)
     for (const answer of held.splice(0, 50)) answer()
     await turn()
   }
@@ -332,6 +369,27 @@ t.test('a CONNECT is answered, after what came before it', async t => {
   await refused
   answer()
   t.match(await text(socket), /firstHTTP\/1\.1 400 Bad Request\r\nContent-Type: application\/problem\+json[^]*"detail":"There is no tunnel here\."}$/)
+})
+
+t.test('a CONNECT cuts no answer off that is longer than what is sent at once', async t => {
+  const length = 5_000_000
+  const { server } = await servePlain(t, (_request, response) => { Readable.from([Buffer.alloc(length / 2, 'a'), Buffer.alloc(length / 2, 'a')]).pipe(response.setHeader('content-length', length)) })
+  const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
+  const answer = await text(socket)
+  t.match(answer.slice(-1000), /aHTTP\/1\.1 400 Bad Request\r\n/)
+  t.equal(answer.match(/a{5000}/g)?.length, length / 5000)
+})
+
+t.test('a connection with a CONNECT that its client leaves, or reads nothing of, is ended as others are', async t => {
+  for (const leave of [(socket: Socket) => { socket.destroy() }, (socket: Socket) => { socket.pause() }]) {
+    const { server } = await servePlain(t, (_request, response) => { new PassThrough().end(Buffer.alloc(20_000_000)).pipe(response) }, { connectionTimeout: 50, connectionsCheckingInterval: 1 })
+    const accepted: Promise<Socket[]> = once(server, 'connection')
+    const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
+    const [other] = await accepted
+    leave(socket)
+    await new Promise<void>(resolve => { other?.once('close', () => { resolve() }) })
+    t.ok(other?.closed)
+  }
 })
 
 t.test('a CONNECT whose client is gone does no harm', async t => {

@@ -1,0 +1,32 @@
+/** What each plugin of the site costs a request: a site that has the first of them, beside one that has the next, too. */
+import { compare, type Row } from './compare.ts'
+import { dropDatabase, makeDatabase } from './database.ts'
+import { pluginNames } from './servers/site-of.ts'
+import { quantile } from './table.ts'
+
+// Many short rounds: a machine's speed changes between two that are far apart by more than a plugin costs.
+const effort = { generations: 3, rounds: 60, requests: 500, warmUp: 30_000, connections: 8 }
+
+const database = await makeDatabase(1)
+try {
+  const site = (name: string, count: number, ownServers = true): Row => ({
+    name,
+    server: 'site-of',
+    options: { database, count, ownServers },
+    request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 }
+  })
+  const all = await compare([
+    site('Fastify', 0, false),
+    site('+ http-servers', 0),
+    ...pluginNames.map((name, place) => site(`+ ${name}`, place + 1))
+  ], effort)
+  console.log(`\nµs of CPU for a small JSON answer, and what each has more than the one before: medians of ${effort.generations * effort.rounds} rounds, Node ${process.versions.node}`)
+  for (const [place, { row: { name }, costs }] of all.entries()) {
+    const before = all[place - 1]?.costs ?? costs
+    // By round, in which both met the same machine.
+    const more = costs.map((cost, round) => cost - (before[round] ?? NaN))
+    console.log(name.padEnd(20), quantile(costs, 0.5).toFixed(1).padStart(6), quantile(more, 0.5).toFixed(2).padStart(6))
+  }
+} finally {
+  await dropDatabase(database)
+}
