@@ -8,8 +8,9 @@ export class Connection {
   readonly #socket: Socket
   /** In their order, each until it is out and its request is read. */
   readonly #answers: ServerResponse[] = []
-  /** What begins the last of their requests, which came in one read with others and are too many. */
+  /** What begins the last of their requests: those that came in one read with others, and are too many. */
   #held: Array<() => void> = []
+  #turn: NodeJS.Immediate | undefined
   /** How many bytes had been read when the last answer was out: what is more is the beginning of a request. */
   #bytesAtRest = 0
   /** How many bytes the client had read when it was looked at last. */
@@ -24,6 +25,7 @@ export class Connection {
     this.#socket = socket
     socket.once('close', () => {
       this.#held = []
+      clearImmediate(this.#turn)
       abandon(this.#answers.splice(0))
     })
     // Node goes on reading with the end of each request.
@@ -35,9 +37,13 @@ export class Connection {
     return this.#answers.length
   }
 
-  /** Whether what was added last has to be held. */
+  /** Whether what was added last has to be held: there is too much before it, or the client does not read that. */
   get isOverfull (): boolean {
-    return this.underWay > maxUnderWay
+    return this.#held.length > 0 || this.underWay > maxUnderWay || (this.underWay > 1 && this.#isUnread)
+  }
+
+  get #isUnread (): boolean {
+    return this.#socket.writableLength > this.#socket.writableHighWaterMark
   }
 
   /** Begins a request once it is one of no more than may be under way. */
@@ -104,10 +110,16 @@ export class Connection {
     const { underWay } = this
     while (isOver(this.#answers[0])) this.#answers.shift()
     const [first] = this.#answers
-    while (this.#held.length > 0 && this.underWay - this.#held.length < maxUnderWay) this.#held.shift()?.()
+    // In a turn of its own: others have theirs between.
+    if (this.#held.length > 0) this.#turn ??= setImmediate(() => { this.#beginHeld() })
     if (underWay >= maxUnderWay && this.underWay < maxUnderWay) this.#socket.resume()
     if (first?.writableFinished === true) this.#linger(first)
     if (underWay > 0 && first === undefined) this.#rest()
+  }
+
+  #beginHeld (): void {
+    this.#turn = undefined
+    while (this.#held.length > 0 && this.underWay - this.#held.length < maxUnderWay && !this.#isUnread) this.#held.shift()?.()
   }
 
   #rest (): void {

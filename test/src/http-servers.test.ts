@@ -299,7 +299,7 @@ t.test('what still comes while the server closes is answered, and /ready says so
   await closed
 })
 
-t.test('no more than a hundred requests of a connection are begun, whatever they are, no more is read then, and none is lost', async t => {
+t.test('no more requests of a connection are begun than may be under way, whatever they are, no more is read then, and none is lost', async t => {
   const held: Array<() => void> = []
   const { server } = await servePlain(t, (request, response) => {
     request.resume()
@@ -323,10 +323,42 @@ t.test('no more than a hundred requests of a connection are begun, whatever they
   socket.setEncoding('latin1').on('data', (text: string) => { answers += text })
   while (!answers.endsWith(`/${count - 1}`)) {
     t.ok(held.length <= limits.maxUnderWay)
-    for (const answer of held.splice(0, 50)) answer()
+    for (const answer of held.splice(0, limits.maxUnderWay / 2)) answer()
     await turn()
   }
   t.strictSame(answers.match(/(?<=\r\n\r\n)\/\d+/g)?.length, count)
+})
+
+t.test('a client that asks for much and reads nothing has few requests begun, and all of them answered once it reads', async t => {
+  const [count, length] = [10, 10_000_000]
+  let begun = 0
+  const { server } = await servePlain(t, (_request, response) => {
+    begun++
+    response.end(Buffer.alloc(length, 'a'))
+  })
+  const accepted: Promise<Socket[]> = once(server, 'connection')
+  const socket = await open(t, server, get('/').repeat(count - 1) + get('/', 'Connection: close\r\n'))
+  const [other] = await accepted
+  while (!other?.writableNeedDrain) await turn()
+  t.match(await text(await open(t, server, get('/', 'Connection: close\r\n'))), /a$/)
+  t.ok(begun - 1 < count)
+  t.equal((await text(socket)).match(/HTTP\/1\.1 200 OK/g)?.length, count)
+})
+
+t.test('requests that come in one read leave others their turn', async t => {
+  let begun = 0
+  const { server } = await servePlain(t, (request, response) => {
+    if (request.url === '/') begun++
+    response.end(request.url === '/' ? 'one of many' : String(begun))
+  })
+  const count = 2000
+  const many = await open(t, server)
+  const other = await open(t, server)
+  many.write(get('/').repeat(count - 1) + get('/', 'Connection: close\r\n'))
+  other.write(get('/other', 'Connection: close\r\n'))
+  const [, answer = ''] = /\r\n\r\n(\d+)$/.exec(await text(other)) ?? []
+  t.ok(Number(answer) < count)
+  t.equal((await text(many)).match(/one of many/g)?.length, count)
 })
 
 t.test('a request that is answered before it has come has no second answer, and its connection no long life', async t => {
