@@ -1,15 +1,21 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { lingering, maxUnderWay } from './limits.ts'
+import { lingering, maxHeld, maxUnderWay } from './limits.ts'
 import { answerParserError } from './parser-errors.ts'
+
+/** How many requests all connections of a server hold. */
+export interface Backlog {
+  size: number
+}
 
 /** What is under way on one connection: never more than a limit, and nothing of it is lost when the connection is to end. */
 export class Connection {
   readonly #socket: Socket
+  readonly #backlog: Backlog
   /** In their order, each until it is out and its request is read. */
   readonly #answers: ServerResponse[] = []
   /** What begins the last of their requests: those that came in one read with others, and are too many. */
-  #held: Array<() => void> = []
+  readonly #held: Array<() => void> = []
   #turn: NodeJS.Immediate | undefined
   /** How many bytes had been read when the last answer was out: what is more is the beginning of a request. */
   #bytesAtRest = 0
@@ -21,10 +27,11 @@ export class Connection {
   #isEnding = false
   #impatience: NodeJS.Timeout | undefined
 
-  constructor (socket: Socket) {
+  constructor (socket: Socket, backlog: Backlog) {
     this.#socket = socket
+    this.#backlog = backlog
     socket.once('close', () => {
-      this.#held = []
+      this.#backlog.size -= this.#held.splice(0).length
       clearImmediate(this.#turn)
       abandon(this.#answers.splice(0))
     })
@@ -46,8 +53,13 @@ export class Connection {
     return this.#socket.writableLength > this.#socket.writableHighWaterMark
   }
 
-  /** Begins a request once it is one of no more than may be under way. */
+  /** Begins a request once it is one of no more than may be under way. Where all connections hold too many, this one is ended. */
   hold (begin: () => void): void {
+    if (this.#backlog.size >= maxHeld) {
+      this.#socket.destroy()
+      return
+    }
+    this.#backlog.size++
     this.#held.push(begin)
   }
 
@@ -119,7 +131,10 @@ export class Connection {
 
   #beginHeld (): void {
     this.#turn = undefined
-    while (this.#held.length > 0 && this.underWay - this.#held.length < maxUnderWay && !this.#isUnread) this.#held.shift()?.()
+    while (this.#held.length > 0 && this.underWay - this.#held.length < maxUnderWay && !this.#isUnread) {
+      this.#backlog.size--
+      this.#held.shift()?.()
+    }
   }
 
   #rest (): void {

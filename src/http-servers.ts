@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { Connection } from './connection.ts'
+import { type Backlog, Connection } from './connection.ts'
 import { BadRequestHttpError } from './errors/http-errors.ts'
 import { refuseExpectation } from './expectation.ts'
 import * as limits from './limits.ts'
@@ -25,6 +25,7 @@ export class HttpServers {
   readonly #watch: NodeJS.Timeout
   readonly #servers = new Set<Server>()
   readonly #connections = new Map<Socket, Connection>()
+  readonly #backlog: Backlog = { size: 0 }
   /** How many connections and requests there have been. */
   #arrivals = 0
   /** Requests that are not begun yet, in the last moment in which connections are accepted. */
@@ -70,6 +71,8 @@ export class HttpServers {
 
   #followed (listener: RequestListener): RequestListener {
     return (request, response) => {
+      // Of a connection that was ended amid a read Node goes on to tell all that is in it.
+      if (request.socket.destroyed) return
       this.#arrivals++
       const connection = this.#connections.get(request.socket)
       connection?.add(response)
@@ -81,7 +84,7 @@ export class HttpServers {
 
   #welcome (socket: Socket): void {
     this.#arrivals++
-    this.#connections.set(socket, new Connection(socket))
+    this.#connections.set(socket, new Connection(socket, this.#backlog))
     socket.once('close', () => { this.#connections.delete(socket) })
   }
 

@@ -16,6 +16,8 @@ export const keepAliveTimeout = 72_000
 export const maxConnections = 10_000
 /** How many requests of a connection are under way; no more is read from it then, and what was read is held. */
 export const maxUnderWay = 20
+/** How many requests all connections together hold so; one that would hold another is ended. */
+export const maxHeld = 10_000
 /** Of a request's body, where its route does not say less. */
 export const bodyLimit = 64 * 1024
 /** How long a turn of the event loop may take until what it has not begun is refused. */

@@ -345,6 +345,22 @@ t.test('a client that asks for much and reads nothing has few requests begun, an
   t.equal((await text(socket)).match(/HTTP\/1\.1 200 OK/g)?.length, count)
 })
 
+t.test('requests that nobody has begun are not kept without bound: a connection with one too many is ended', async t => {
+  let begun = 0
+  const { server } = await servePlain(t, ({ url }, response) => {
+    if (url === '/other') response.end('other')
+    else begun++
+  })
+  const inOneRead = 'GET / HTTP/1.1\r\nHost:m\r\n\r\n'.repeat(2000)
+  const count = Math.ceil(limits.maxHeld / 1000)
+  const sockets: Socket[] = []
+  while (sockets.length < count) sockets.push(await open(t, server, inOneRead))
+  await Promise.race(sockets.map(socket => new Promise<void>(resolve => { socket.resume().once('close', () => { resolve() }) })))
+  t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
+  t.ok(begun <= count * limits.maxUnderWay)
+  t.ok(sockets.some(({ closed }) => !closed))
+})
+
 t.test('requests that come in one read leave others their turn', async t => {
   let begun = 0
   const { server } = await servePlain(t, (request, response) => {
