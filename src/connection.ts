@@ -3,9 +3,11 @@ import type { Socket } from 'node:net'
 import { lingering, maxHeld, maxUnderWay } from './limits.ts'
 import { answerParserError } from './parser-errors.ts'
 
-/** How many requests all connections of a server hold. */
+/** The requests that all connections of a server hold. */
 export interface Backlog {
   size: number
+  /** Is called when there are too many. */
+  overflow: () => void
 }
 
 /** What is under way on one connection: never more than a limit, and nothing of it is lost when the connection is to end. */
@@ -24,6 +26,7 @@ export class Connection {
   #isRefused = false
   /** Whether a refusal waits for the answers before it. */
   #isWaiting = false
+  #isPaused = false
   #isEnding = false
   #impatience: NodeJS.Timeout | undefined
 
@@ -36,7 +39,7 @@ export class Connection {
       abandon(this.#answers.splice(0))
     })
     // Node goes on reading with the end of each request.
-    socket.on('resume', () => { if (this.#isWaiting || this.underWay >= maxUnderWay) this.#stopReading() })
+    socket.on('resume', () => { if (!this.#mayRead) this.#stopReading() })
   }
 
   /** How many answers there are that are not out yet. */
@@ -57,6 +60,7 @@ export class Connection {
   hold (begin: () => void): void {
     if (this.#backlog.size >= maxHeld) {
       this.#socket.destroy()
+      this.#backlog.overflow()
       return
     }
     this.#backlog.size++
@@ -80,6 +84,17 @@ export class Connection {
    */
   watch (timeout: number): void {
     if (this.underWay > 0 && !this.#socket.timeout) this.#socket.setTimeout(timeout)
+  }
+
+  /** Reads nothing until it is told to go on. */
+  pause (): void {
+    this.#isPaused = true
+    this.#stopReading()
+  }
+
+  goOn (): void {
+    this.#isPaused = false
+    if (this.#mayRead) this.#socket.resume()
   }
 
   /** Answers bytes that are no request, once what came before them is answered. */
@@ -146,6 +161,10 @@ export class Connection {
   #linger ({ req }: ServerResponse): void {
     clearTimeout(this.#impatience)
     this.#impatience = setTimeout(() => { if (!req.complete) this.#socket.destroy() }, lingering).unref()
+  }
+
+  get #mayRead (): boolean {
+    return !this.#isPaused && !this.#isWaiting && this.underWay < maxUnderWay
   }
 
   #stopReading (): void {

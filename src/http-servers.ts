@@ -25,7 +25,7 @@ export class HttpServers {
   readonly #watch: NodeJS.Timeout
   readonly #servers = new Set<Server>()
   readonly #connections = new Map<Socket, Connection>()
-  readonly #backlog: Backlog = { size: 0 }
+  readonly #backlog: Backlog = { size: 0, overflow: () => { this.#breathe() } }
   /** How many connections and requests there have been. */
   #arrivals = 0
   /** Requests that are not begun yet, in the last moment in which connections are accepted. */
@@ -86,6 +86,16 @@ export class HttpServers {
     this.#arrivals++
     this.#connections.set(socket, new Connection(socket, this.#backlog))
     socket.once('close', () => { this.#connections.delete(socket) })
+  }
+
+  /** Reads no more in this turn of the event loop: what is ended in it is let go of only after it. */
+  #breathe (): void {
+    const connections = [...this.#connections.values()]
+    for (const connection of connections) connection.pause()
+    setTimeout(() => {
+      // The newest first: it would come last each time, after all that flood.
+      for (const connection of connections.reverse()) connection.goOn()
+    })
   }
 
   /** Fastify has its second server hand them to the first, where nobody may listen: they would stay without an answer. */

@@ -10,7 +10,7 @@ t.test('a connection on which something is always under way keeps no answer that
     connections.get(request.socket)?.add(response)
     request.resume().once('end', () => { response.end('out') })
   })
-  server.on('connection', socket => { connections.set(socket, new Connection(socket, { size: 0 })) })
+  server.on('connection', socket => { connections.set(socket, new Connection(socket, { size: 0, overflow () {} })) })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect(portOf(server.address()), '127.0.0.1')
   t.teardown(() => {
