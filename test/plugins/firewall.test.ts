@@ -126,6 +126,9 @@ t.test('a cookie that is signed with another secret, or for another site, is nob
   t.equal((await ask(await signed('admin@museum.test', {}, host, ['another secret of thirty-two characters']))).statusCode, 401)
   t.equal((await ask(await signed('admin@museum.test', {}, 'other.test'))).statusCode, 401)
   t.equal((await ask(await signIn(app, { host: 'other.test', email: 'member@museum.test' }))).statusCode, 401)
+  const known = await signIn(app, { host: 'other.test', email: 'stranger@museum.test' })
+  t.equal((await ask(known, { headers: { host: 'other.test' } })).statusCode, 200)
+  t.equal((await ask(known)).statusCode, 401, 'also once it was let in to its own')
 })
 
 t.test('the secret itself, which other cookies are signed with, signs no session', async t => {
