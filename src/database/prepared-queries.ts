@@ -76,16 +76,19 @@ async function ask<Row extends pg.QueryResultRow> (connection: Connection, query
 async function send<Row extends pg.QueryResultRow> (connection: Connection, text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
   const known = namesOf.get(connection) ?? new Map<string, string>()
   namesOf.set(connection, known)
-  const name = known.get(text) ?? `portico_${names++}`
-  known.set(text, name)
   try {
-    return await connection.query<Row>({ name, text, values })
+    return await connection.query<Row>({ name: known.get(text) ?? nameAnew(text, known), text, values })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === resultHasChanged)) throw error
-    const another = `portico_${names++}`
-    known.set(text, another)
-    return await connection.query<Row>({ name: another, text, values })
+    return await connection.query<Row>({ name: nameAnew(text, known), text, values })
   }
+}
+
+/** A name that no statement has, by which this one is known from here on. */
+function nameAnew (text: string, known: Map<string, string>): string {
+  const name = `portico_${names++}`
+  known.set(text, name)
+  return name
 }
 
 /** With the stack of whoever asked, of which an error that came over the wire knows nothing. */
