@@ -16,6 +16,8 @@ export interface Row {
   request: BenchRequest
   /** Where the server was built, if not here. */
   folder?: URL
+  /** Whether it takes no turns with the others, as one that goes on working after it has answered. */
+  apart?: boolean
   /** What it must answer, whatever the order of its headers: else it would be another work that is compared. */
   answer?: string
 }
@@ -33,8 +35,11 @@ export interface BenchRequest {
 export interface Effort {
   /** How often all is begun anew: what a process is compiled to is a matter of luck, and lasts as long as it. */
   generations: number
-  /** Of each generation. */
+  /** Of each generation. What was used is asked for at the beginning and the end of each. */
   rounds: number
+  /** Of each round: how often the servers take turns, since a machine's speed changes within one. */
+  turns: number
+  /** Of each turn. */
   requests: number
   /** Requests before those that count: until the code that runs most is compiled. */
   warmUp: number
@@ -72,7 +77,7 @@ export async function answerOf (row: Row): Promise<string> {
 
 /**
  * Measures the rows side by side. Each has a process of its own, since servers in one process distort each other,
- * and the rounds alternate, so that what else happens on the machine meets all of them. The requests come from
+ * and they take turns, so that what else happens on the machine meets all of them. The requests come from
  * this process: what they cost on the client's side is not counted.
  */
 export async function compare (rows: readonly Row[], effort: Effort): Promise<Measures[]> {
@@ -83,24 +88,46 @@ export async function compare (rows: readonly Row[], effort: Effort): Promise<Me
   return all
 }
 
+/**
+ * Keeps this process from sleeping until what is returned is called: a server that has to wake its client pays for
+ * that, the more so the slower it is.
+ */
+function stayAwake (): () => void {
+  let turn = setImmediate(function next () { turn = setImmediate(next) })
+  return () => { clearImmediate(turn) }
+}
+
 function begin (row: Row): Measures {
   return { row, costs: [], rates: [], latencies: createHistogram(), starts: [], idleMemory: [], memory: [] }
 }
 
 async function measureGeneration (all: readonly Measures[], effort: Effort): Promise<void> {
   const runners: Runner[] = []
+  let rest = () => {}
   try {
     for (const measures of all) runners.push(await Runner.start(measures))
+    rest = stayAwake()
     for (const runner of runners) await runner.warmUp(effort)
     for (let round = 0; round < effort.rounds; round++) {
-      // There and back, from another one each time: none is always the first, or the one after another.
-      const turned = [...runners.slice(round % runners.length), ...runners.slice(0, round % runners.length)]
-      for (const runner of round % 2 === 0 ? turned : turned.toReversed()) await runner.measure(effort)
+      await measureRound(runners.filter(({ measures }) => measures.row.apart !== true), effort)
+      for (const runner of runners) if (runner.measures.row.apart === true) await measureRound([runner], effort)
     }
     for (const runner of runners) await runner.finish()
   } finally {
+    rest()
     for (const runner of runners) await runner.stop()
   }
+}
+
+async function measureRound (runners: readonly Runner[], effort: Effort): Promise<void> {
+  for (const runner of runners) await runner.beginRound()
+  for (let turn = 0; turn < effort.turns; turn++) {
+    // There and back, from another one each time: none is always the first, or the one after another.
+    const turned = [...runners.slice(turn % runners.length), ...runners.slice(0, turn % runners.length)]
+    for (const runner of turn % 2 === 0 ? turned : turned.toReversed()) await runner.takeTurn(effort)
+  }
+  await sleep(afterwork)
+  for (const runner of runners) await runner.endRound(effort)
 }
 
 class Runner {
@@ -112,6 +139,10 @@ class Runner {
   readonly #request: string
   #port = NaN
   #asked = 0
+  /** Milliseconds of waiting for answers in this round. */
+  #time = 0
+  /** Microseconds that the process had used before it. */
+  #cpu = 0
 
   private constructor (measures: Measures, child: ChildProcess) {
     const { name, request: { path, headers } } = measures.row
@@ -140,13 +171,20 @@ class Runner {
     await sleep(afterwork)
   }
 
-  async measure ({ requests, connections }: Effort): Promise<void> {
-    const before = await this.#usage()
+  async beginRound (): Promise<void> {
+    this.#time = 0
+    this.#cpu = (await this.#usage()).cpu
+  }
+
+  async takeTurn ({ requests, connections }: Effort): Promise<void> {
     const began = performance.now()
     await this.#ask(requests, connections, this.measures.latencies)
-    this.measures.rates.push(requests / (performance.now() - began) * 1000)
-    await sleep(afterwork)
-    this.measures.costs.push(((await this.#usage()).cpu - before.cpu) / requests)
+    this.#time += performance.now() - began
+  }
+
+  async endRound ({ turns, requests }: Effort): Promise<void> {
+    this.measures.costs.push(((await this.#usage()).cpu - this.#cpu) / (turns * requests))
+    this.measures.rates.push(turns * requests / this.#time * 1000)
   }
 
   async finish (): Promise<void> {

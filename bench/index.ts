@@ -8,7 +8,7 @@ import { printTable } from './table.ts'
 const { values: { quick, requests, only } } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
-    /** Of a round. */
+    /** Of a turn, and before the first. */
     requests: { type: 'string' },
     /** A part of a comparison's title. */
     only: { type: 'string', default: '' }
@@ -16,8 +16,8 @@ const { values: { quick, requests, only } } = parseArgs({
 })
 
 const effort: Effort = quick
-  ? { generations: 1, rounds: 5, requests: 400, warmUp: 1500, connections: 8 }
-  : { generations: 4, rounds: 6, requests: 2000, warmUp: 30_000, connections: 8 }
+  ? { generations: 1, rounds: 5, turns: 4, requests: 100, warmUp: 1500, connections: 8 }
+  : { generations: 4, rounds: 6, turns: 8, requests: 250, warmUp: 30_000, connections: 8 }
 if (requests !== undefined) Object.assign(effort, { requests: Number(requests), warmUp: Number(requests) })
 
 const browser = {
@@ -36,7 +36,7 @@ const browser = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 }
 
-const database = await makeDatabase(effort.warmUp + effort.rounds * effort.requests + 10)
+const database = await makeDatabase(effort.warmUp + effort.rounds * effort.turns * effort.requests + 10)
 
 const comparisons: Array<{ title: string, request: BenchRequest, debug?: boolean }> = [
   { title: 'A small JSON route of a licensed host', request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 }, debug: true },
@@ -61,7 +61,7 @@ try {
       { ...portico, answer },
       ...Object.entries(peers).map(([name, server]) => ({ ...same, name, server, options: { database } })),
       // It says more: the token of its profile, and who may see them what went wrong.
-      ...(debug ? [{ ...portico, name: 'Portico, DEBUG=1', options: { database, debug } }] : [])
+      ...(debug ? [{ ...portico, name: 'Portico, DEBUG=1', options: { database, debug }, apart: true }] : [])
     ]
     printTable(title, await compare(rows, effort), effort)
   }

@@ -5,12 +5,12 @@ import { answerOf, compare, type Row } from './compare.ts'
 import { dropDatabase, makeDatabase } from './database.ts'
 import { printTable } from './table.ts'
 
-const effort = { generations: 3, rounds: 7, requests: 1500, warmUp: 5000, connections: 8 }
+const effort = { generations: 3, rounds: 7, turns: 6, requests: 250, warmUp: 5000, connections: 8 }
 
 const bare = { server: 'bare-profiled', request: { path: '/', headers: {}, status: 200 } }
 printTable('10 hooks, 5 queries, 5 log lines', await compare([
   { ...bare, name: 'Fastify', options: { profiled: false } },
-  { ...bare, name: 'Fastify, profiled', options: { profiled: true } }
+  { ...bare, name: 'Fastify, profiled', options: { profiled: true }, apart: true }
 ], effort), effort)
 
 const withoutProfiler = copyWithoutProfiler()
@@ -22,7 +22,7 @@ try {
   printTable('A small JSON route of Portico', await compare([
     { ...portico, name: 'Portico without plugins/debug', options: { database }, folder: withoutProfiler, answer },
     { ...off, answer },
-    { ...portico, name: 'Portico, DEBUG=1', options: { database, debug: true } }
+    { ...portico, name: 'Portico, DEBUG=1', options: { database, debug: true }, apart: true }
   ], effort), effort)
 } finally {
   await dropDatabase(database)
