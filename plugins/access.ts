@@ -21,9 +21,9 @@ async function access (app: FastifyInstance) {
     const { license, user } = request
     // An unmatched path is answered as such, whatever the license.
     if (request.is404) return done()
-    const { config } = request.routeOptions
-    if (license === null) return done(config.license === 'optional' ? undefined : new LicenseNotFoundHttpError(request.domain))
-    if (!license.protected || config.access === 'public') return done()
+    // Asked for its options as seldom as can be: Fastify makes them anew each time.
+    if (license === null) return done(request.routeOptions.config.license === 'optional' ? undefined : new LicenseNotFoundHttpError(request.domain))
+    if (!license.protected || request.routeOptions.config.access === 'public') return done()
     reply.varyOn('Cookie')
     if (user !== null) return done(admits(license, user) ? undefined : new NotAdmittedHttpError(user.email, signInPath(request)))
     if (!isNavigation(request)) return done(new UnauthorizedHttpError('Sign in to enter this site.', license.domain, signInPath(request)))

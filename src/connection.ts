@@ -10,9 +10,17 @@ export interface Backlog {
   overflow: () => void
 }
 
+/** In milliseconds, as limits.ts says of each. */
+export interface Timeouts {
+  keepAliveTimeout: number
+  connectionTimeout: number
+  connectionsCheckingInterval: number
+}
+
 /** What is under way on one connection: never more than a limit, and nothing of it is lost when the connection is to end. */
 export class Connection {
   readonly #socket: Socket
+  readonly #setTimeout: Socket['setTimeout']
   readonly #backlog: Backlog
   /** In their order, each until it is out and its request is read. */
   readonly #answers: ServerResponse[] = []
@@ -21,6 +29,8 @@ export class Connection {
   #turn: NodeJS.Immediate | undefined
   /** How many bytes had been read when the last answer was out: what is more is the beginning of a request. */
   #bytesAtRest = 0
+  /** For how many milliseconds it has waited for a request. */
+  #rested = 0
   /** How many bytes the client had read when it was looked at last. */
   #bytesTaken = NaN
   #isRefused = false
@@ -32,7 +42,13 @@ export class Connection {
 
   constructor (socket: Socket, backlog: Backlog) {
     this.#socket = socket
+    this.#setTimeout = socket.setTimeout.bind(socket)
     this.#backlog = backlog
+    // Node's would begin after each answer, and end with the next request: watch() spares them that.
+    socket.setTimeout = (milliseconds, callback) => {
+      if (this.#isAwaited) return this.#setTimeout(milliseconds, callback)
+      return socket.timeout ? this.#setTimeout(0) : socket
+    }
     socket.once('close', () => {
       this.#backlog.size -= this.#held.splice(0).length
       clearImmediate(this.#turn)
@@ -50,6 +66,11 @@ export class Connection {
   /** Whether what was added last has to be held: there is too much before it, or the client does not read that. */
   get isOverfull (): boolean {
     return this.#held.length > 0 || this.underWay > maxUnderWay || (this.underWay > 1 && this.#isUnread)
+  }
+
+  /** Whether an answer is not out yet. */
+  get #isAwaited (): boolean {
+    return this.#answers.at(-1)?.writableFinished === false
   }
 
   get #isUnread (): boolean {
@@ -79,11 +100,15 @@ export class Connection {
   }
 
   /**
-   * Has Node end it once it has been silent for so many milliseconds while something is under way. Called from time to
-   * time: a timer that begins anew with each request would cost it more than all else here.
+   * Ends it after so many milliseconds without a request, and has Node end it once it has been silent for so many while
+   * one is under way. Called once an interval: timers that begin anew with each request would cost it more than all else here.
    */
-  watch (timeout: number): void {
-    if (this.underWay > 0 && !this.#socket.timeout) this.#socket.setTimeout(timeout)
+  watch ({ keepAliveTimeout, connectionTimeout, connectionsCheckingInterval }: Timeouts): void {
+    if (this.underWay === 0) {
+      // The interval that the last answer fell into was not a whole one.
+      if (this.#rested > keepAliveTimeout) this.#socket.destroy()
+      this.#rested += connectionsCheckingInterval
+    } else if (!this.#socket.timeout) this.#setTimeout(connectionTimeout)
   }
 
   /** Reads nothing until it is told to go on. */
@@ -154,6 +179,7 @@ export class Connection {
 
   #rest (): void {
     this.#bytesAtRest = this.#socket.bytesRead
+    this.#rested = 0
     if (this.#isEnding) this.#socket.destroySoon()
   }
 

@@ -1,19 +1,17 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { type Backlog, Connection } from './connection.ts'
+import { type Backlog, Connection, type Timeouts } from './connection.ts'
 import { BadRequestHttpError } from './errors/http-errors.ts'
 import { refuseExpectation } from './expectation.ts'
 import * as limits from './limits.ts'
 
 /** In milliseconds. */
-export interface HttpServersOptions {
+export interface HttpServersOptions extends Partial<Timeouts> {
   /** For how long what still comes is accepted once they close; default: not at all. */
   lameDuck?: number
-  /** What a half-sent request may take to be complete after that. Default: as of all that follow, that of limits.ts. */
+  /** What a half-sent request may take to be complete after that. Default: as of all others, that of limits.ts. */
   patience?: number
-  connectionTimeout?: number
-  connectionsCheckingInterval?: number
 }
 
 /** Node's servers of one app, of which there are two where it listens on "localhost": made within limits, and closed together. */
@@ -21,7 +19,7 @@ export class HttpServers {
   readonly #lameDuck: number
   readonly #beat: number
   readonly #patience: number
-  readonly #connectionsCheckingInterval: number
+  readonly #timeouts: Timeouts
   readonly #watch: NodeJS.Timeout
   readonly #servers = new Set<Server>()
   readonly #connections = new Map<Socket, Connection>()
@@ -34,12 +32,12 @@ export class HttpServers {
   #isClosing = false
 
   constructor ({ lameDuck = 0, ...options }: HttpServersOptions = {}) {
-    const { patience, connectionTimeout, connectionsCheckingInterval } = { ...limits, ...options }
+    const { patience, ...timeouts } = { ...limits, ...options }
     this.#lameDuck = lameDuck
     this.#beat = Math.min(limits.beat, lameDuck)
     this.#patience = patience
-    this.#connectionsCheckingInterval = connectionsCheckingInterval
-    this.#watch = setInterval(() => { for (const connection of this.#connections.values()) connection.watch(connectionTimeout) }, connectionsCheckingInterval).unref()
+    this.#timeouts = timeouts
+    this.#watch = setInterval(() => { for (const connection of this.#connections.values()) connection.watch(timeouts) }, timeouts.connectionsCheckingInterval).unref()
   }
 
   get isClosing (): boolean {
@@ -49,8 +47,9 @@ export class HttpServers {
   /** Fastify's serverFactory. */
   readonly create = (listener: RequestListener): Server => {
     // A request without a Host is answered as any other invalid one.
-    const { headersTimeout, keepAliveTimeout, maxConnections, maxHeaderSize, requestTimeout } = limits
-    const server = createServer({ maxHeaderSize, headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval: this.#connectionsCheckingInterval, requireHostHeader: false }, this.#follow(listener))
+    const { headersTimeout, maxConnections, maxHeaderSize, requestTimeout } = limits
+    const { keepAliveTimeout, connectionsCheckingInterval } = this.#timeouts
+    const server = createServer({ maxHeaderSize, headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval, requireHostHeader: false }, this.#follow(listener))
     server.maxConnections = maxConnections
     // Node's would, with its close, end those whose next request is on its way, and those whose answer is not read yet.
     server.closeIdleConnections = () => {}

@@ -1,6 +1,6 @@
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 import { normaliseHost } from './host.ts'
-import { pathOf } from './target.ts'
+import { before, pathOf } from './target.ts'
 
 /**
  * The options of Fastify's logger: lines of JSON, or of colours and words where a person reads them.
@@ -21,7 +21,6 @@ function describeRequest ({ method, url, host, ip }: FastifyRequest) {
  * its query or fragment on, and what stands before an "@".
  */
 export function withoutSecrets (message: string): string {
-  const start = message.search(/[?#]| \(from "/)
-  const beginning = start === -1 ? message : message.slice(0, start)
+  const beginning = before(' (from "', before('#', before('?', message)))
   return beginning.includes('@') ? beginning.replace(/[^\s"']*@/g, '') : beginning
 }

@@ -39,15 +39,12 @@ export class KnownDomains {
   }
 
   /** Whether it is worth while to look for a license of this domain. Until all domains are read it always is. */
-  async mayBeLicensed (domain: string): Promise<boolean> {
+  mayBeLicensed (domain: string): boolean | Promise<boolean> {
     if (!this.#isFilled) {
       this.#filling ??= this.#outside.runInAsyncScope(() => this.#fill()).catch(() => { this.#filling = undefined })
       return true
     }
-    if (this.#known.has(domain)) return true
-    if (!await this.#check(domain)) return false
-    this.#known.add(domain)
-    return true
+    return this.#known.has(domain) || this.#check(domain)
   }
 
   /** Reads every domain, in pages, so that others get their turn. Where it fails the next request tries again. */
@@ -68,7 +65,9 @@ export class KnownDomains {
     if (this.#waiting.size >= mostWaiting) throw unavailable(new Error(`${mostWaiting} domains wait to be looked for already.`))
     this.#waiting.add(domain)
     this.#next ??= this.#checkWaiting()
-    return (await this.#next).has(domain)
+    const isLicensed = (await this.#next).has(domain)
+    if (isLicensed) this.#known.add(domain)
+    return isLicensed
   }
 
   /** One after another, so that however many ask they take up one connection. @returns those that have a license */

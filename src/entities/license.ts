@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
 import type { licenses } from '../records/license.ts'
 import type { RecordOf } from '../records/record-kind.ts'
+import { inBatches } from '../store/batch.ts'
 import type { Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
 import { KnownDomains } from './known-domains.ts'
@@ -23,30 +24,41 @@ const metadata = {
   joins: ['license_types']
 } as const
 
+/** How many domains one query asks for: few enough for it to be answered soon. */
+const mostAtOnce = 1000
+
 /**
  * Licenses by their domain: of several with one domain that of the lowest id, and none without a license type. Their
  * languages come along: whoever asks for a license asks for those next, and the first request of a host waits for one query.
  */
 export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: Segment<readonly Language[]>): Segment<License | null> {
-  const query = prepareQuery(db, domain => db
-    .selectFrom('licenses')
-    .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
-    .select(metadata.columns)
-    .select(({ cast, selectFrom }) => cast<string>(jsonArrayFrom(selectFrom('license_languages')
-      .innerJoin('languages', 'languages.id', 'license_languages.language_id')
-      // JSON has no room for a bigint.
-      .select([({ cast }) => cast<string>('languages.id', 'text').as('id'), 'code', 'languages.name'])
-      .whereRef('license_id', '=', 'licenses.id')
-      .orderBy('position')), 'text').as('languages'))
-    .where('domain', '=', domain)
-    .orderBy('licenses.id')
-    .limit(1))
+  const query = prepareQuery(db, domains => db
+    .selectFrom(sql<{ asked: string }>`unnest(${domains}::text[])`.as<'domains'>(sql`domains(asked)`))
+    .innerJoinLateral(({ selectFrom }) => selectFrom('licenses')
+      .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
+      .select(metadata.columns)
+      .select(({ cast, selectFrom }) => cast<string>(jsonArrayFrom(selectFrom('license_languages')
+        .innerJoin('languages', 'languages.id', 'license_languages.language_id')
+        // JSON has no room for a bigint.
+        .select([({ cast }) => cast<string>('languages.id', 'text').as('id'), 'code', 'languages.name'])
+        .whereRef('license_id', '=', 'licenses.id')
+        .orderBy('position')), 'text').as('languages'))
+      .whereRef('domain', '=', 'asked')
+      .orderBy('licenses.id')
+      .limit(1)
+      .as('license'), join => join.onTrue())
+    .selectAll('license'))
+  const load = inBatches(async domains => {
+    const rows = await query(domains)
+    return new Map(rows.map(row => [row.domain, row]))
+  }, mostAtOnce)
   const known = new KnownDomains(db)
   store.events.on('change', (table, key) => { if (table === metadata.table && key !== null) known.add(key) })
   return store.segment(metadata, async domain => {
-    if (!await known.mayBeLicensed(domain)) return null
+    const mayBeLicensed = known.mayBeLicensed(domain)
+    if (!(mayBeLicensed instanceof Promise ? await mayBeLicensed : mayBeLicensed)) return null
     const keepLanguages = languages.expect()
-    const [row] = await query(domain)
+    const row = await load(domain)
     if (row === undefined) return null
     const { languages: itsLanguages, ...license } = row
     keepLanguages(license.id, parseLanguages(itsLanguages))

@@ -27,16 +27,18 @@ interface Cached<Item> {
  * on to when the rows behind it have changed. plugins/caching.ts compares them with the answer itself.
  */
 export class ResponseCache {
-  readonly #entries: LRUCache<string, Cached<unknown>>
+  readonly #options: ResponseCacheOptions
+  /** Made with the first: it takes room for all at once. */
+  #entries: LRUCache<string, Cached<unknown>> | undefined
 
-  constructor ({ maxEntries, maxBytes }: ResponseCacheOptions) {
-    this.#entries = new LRUCache({ max: maxEntries, maxSize: maxBytes, sizeCalculation: ({ item }, key) => sizeOfEntry(key, item) })
+  constructor (options: ResponseCacheOptions) {
+    this.#options = options
   }
 
   get<Item = unknown> (key: Key, callback: Callback<Cached<Item> | null>): void
   get<Item = unknown> (key: Key): Promise<Cached<Item> | null>
   get (key: Key, callback?: Callback<Cached<unknown> | null>): Promise<Cached<unknown> | null> | void {
-    const entry = this.#entries.get(nameOf(key)) ?? null
+    const entry = this.#entries?.get(nameOf(key)) ?? null
     if (callback === undefined) return Promise.resolve(entry)
     callback(null, entry)
   }
@@ -45,18 +47,20 @@ export class ResponseCache {
   set (key: Key, item: unknown, ttl: number, callback?: Callback<unknown>): void {
     const name = nameOf(key)
     const isEtag = typeof key !== 'string' && key.segment === etagSegment
-    if (ttl > 0 && !isEtag) this.#entries.set(name, { item, stored: Date.now(), ttl }, { ttl })
-    else this.#entries.delete(name)
+    if (ttl > 0 && !isEtag) {
+      this.#entries ??= new LRUCache({ max: this.#options.maxEntries, maxSize: this.#options.maxBytes })
+      this.#entries.set(name, { item, stored: Date.now(), ttl }, { ttl, size: sizeOfEntry(name, item) })
+    } else this.#entries?.delete(name)
     callback?.(null, item)
   }
 
   delete (key: Key, callback?: Callback<null>): void {
-    this.#entries.delete(nameOf(key))
+    this.#entries?.delete(nameOf(key))
     callback?.(null, null)
   }
 
   has (key: Key, callback: Callback<boolean>): void {
-    callback(null, this.#entries.has(nameOf(key)))
+    callback(null, this.#entries?.has(nameOf(key)) === true)
   }
 }
 

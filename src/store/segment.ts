@@ -37,9 +37,12 @@ export class Segment<Value> {
   readonly #isTrusted: SegmentOptions['isTrusted']
   readonly #mayBeStale: SegmentOptions['mayBeStale']
   readonly #events: StoreEvents
-  readonly #entries: LRUCache<string, Entry<Value>>
+  readonly #maxEntries: number
+  readonly #maxBytes: number
+  /** Made with the first: it takes room for all at once, and few sites have a use for every segment. */
+  #entries: LRUCache<string, Entry<Value>> | undefined
   /** Where there is no record (null). Apart, and fewer: anybody can make up so many keys that no record would be left. */
-  readonly #absences: LRUCache<string, Entry<Value>>
+  #absences: LRUCache<string, Entry<Value>> | undefined
   readonly #loading = new Map<string, Promise<Value>>()
   /** How often anything was. */
   #forgotten = 0
@@ -50,13 +53,13 @@ export class Segment<Value> {
     this.#isTrusted = options.isTrusted
     this.#mayBeStale = options.mayBeStale
     this.#events = options.events
-    this.#entries = new LRUCache({ max: options.maxEntries, maxSize: options.maxBytes })
-    this.#absences = new LRUCache({ max: Math.ceil(options.maxEntries / 10), maxSize: options.maxBytes })
+    this.#maxEntries = options.maxEntries
+    this.#maxBytes = options.maxBytes
   }
 
   /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
   read (key: string): Value | Promise<Value> {
-    const entry = this.#entries.get(key) ?? this.#absences.get(key)
+    const entry = this.#entries?.get(key) ?? this.#absences?.get(key)
     if (entry !== undefined && this.#isTrusted(entry.readAt, entry.isStale)) {
       this.#events.emit('read', this.metadata, key, 'hit')
       if (entry.isStale) this.#events.emit('stale', this.metadata, key)
@@ -88,13 +91,13 @@ export class Segment<Value> {
   /** Forgets the record of one key, or all (null). What is being loaded may be out of date: it is not kept. */
   forget (key: string | null): void {
     if (key === null) {
-      this.#entries.clear()
-      this.#absences.clear()
+      this.#entries?.clear()
+      this.#absences?.clear()
       this.doubt()
     } else {
       this.#forgotten++
-      this.#entries.delete(key)
-      this.#absences.delete(key)
+      this.#entries?.delete(key)
+      this.#absences?.delete(key)
       this.#loading.delete(key)
     }
   }
@@ -106,7 +109,7 @@ export class Segment<Value> {
       return value
     }, error => {
       this.#endLoading(key, loading)
-      const entry = this.#entries.peek(key) ?? this.#absences.peek(key)
+      const entry = this.#entries?.peek(key) ?? this.#absences?.peek(key)
       if (entry === undefined || !this.#mayBeStale(error)) throw error
       if (this.#isTrusted(entry.readAt, entry.isStale)) return entry.value
       // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
@@ -119,9 +122,17 @@ export class Segment<Value> {
   }
 
   #hold (key: string, value: Value, readAt: number, isStale = false): void {
-    const [entries, others] = value === null ? [this.#absences, this.#entries] : [this.#entries, this.#absences]
-    others.delete(key)
-    entries.set(key, { value, readAt, isStale }, { size: sizeOfEntry(key, value) })
+    const entry = { value, readAt, isStale }
+    const size = { size: sizeOfEntry(key, value) }
+    if (value === null) {
+      this.#entries?.delete(key)
+      this.#absences ??= new LRUCache({ max: Math.ceil(this.#maxEntries / 10), maxSize: this.#maxBytes })
+      this.#absences.set(key, entry, size)
+    } else {
+      this.#absences?.delete(key)
+      this.#entries ??= new LRUCache({ max: this.#maxEntries, maxSize: this.#maxBytes })
+      this.#entries.set(key, entry, size)
+    }
   }
 
   /** Whether nothing was forgotten while this was being loaded. */

@@ -99,6 +99,38 @@ t.test('a connection that is silent while a request is under way is ended, and o
   t.match(await once(idle, 'data'), [/ok$/])
 })
 
+t.test('a connection that waits for a request for too long is ended, and one whose requests come in time is not', async t => {
+  const { server } = await servePlain(t, (_request, response) => { response.end('ok') }, { keepAliveTimeout: 200, connectionsCheckingInterval: 20 })
+  const idle = await open(t, server, get('/'))
+  const busy = await open(t, server, get('/'))
+  busy.on('data', () => { if (!idle.destroyed) busy.write(get('/')) })
+  await once(idle.resume(), 'close')
+  busy.write(get('/'))
+  t.match(await once(busy, 'data'), [/ok$/])
+})
+
+t.test('how long a connection waits for a request is told as Node does', async t => {
+  const { server } = await servePlain(t, (_request, response) => { response.end('ok') })
+  const socket = await open(t, server, get('/'))
+  t.match(await once(socket, 'data'), [/^Keep-Alive: timeout=72\r$/m])
+})
+
+t.test('what a handler sets as the timeout of its request holds, until it is answered', async t => {
+  const { server } = await servePlain(t, (request, response) => {
+    if (request.url === '/slow') response.setTimeout(100, () => { response.end('too slow') })
+    else {
+      response.setTimeout(10)
+      response.end('ok')
+    }
+  })
+  const socket = await open(t, server, get('/'))
+  await once(socket, 'data')
+  const slow = await open(t, server, get('/slow'))
+  t.match(await once(slow, 'data'), [/too slow$/])
+  socket.write(get('/'))
+  t.match(await once(socket, 'data'), [/ok$/])
+})
+
 t.test('the app watches its connections so', async t => {
   const { app } = await serve(t)
   const accepted: Promise<Socket[]> = once(app.server, 'connection')

@@ -226,6 +226,18 @@ t.test('The languages of a license come along with it, in one query', async t =>
   t.match(languages, [{ code: 'fr' }, { code: 'de-CH' }, { code: 'en' }])
 })
 
+t.test('The licenses of hosts that are asked for at once come in one query, each to who asked for it', async t => {
+  const hostile = ['one.test,two.test', '"one.test"', '{}', '{one.test,two.test}', 'NULL', '\\', "'; drop table licenses; --", '$1', 'é', '']
+  for (const domain of ['one.test', 'two.test']) await heard(addLicense(database, { domain, name: domain }))
+  const queries: string[] = []
+  const note = ({ query }: { query: { sql: string } }) => queries.push(query.sql)
+  database.queries.on('ended', note)
+  const licenses = await Promise.all(['one.test', 'none.test', 'two.test', ...hostile].map(domain => entities.licenses.read(domain)))
+  database.queries.off('ended', note)
+  t.equal(queries.filter(query => query.includes('unnest')).length, 1)
+  t.strictSame(licenses.map(license => license?.name), ['one.test', undefined, 'two.test', ...hostile.map(() => undefined)])
+})
+
 t.test('A column that gets another type is read as it is from then on', async t => {
   await heard(addLicense(database, { domain: 'before.test', name: 'Before' }))
   await heard(addLicense(database, { domain: 'after.test', name: 'After' }))
