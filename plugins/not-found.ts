@@ -29,11 +29,11 @@ async function notFound (app: FastifyInstance) {
     throw noRouteError(request, pathOf(request.originalUrl))
   })
 
-  function otherSlashForm ({ method, originalUrl, protocol, host }: FastifyRequest, path: string): string | undefined {
-    if (method !== 'GET' && method !== 'HEAD') return undefined
+  function otherSlashForm (request: FastifyRequest, path: string): string | undefined {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
     const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
     if (other === '' || !routeTable.has('GET', other)) return undefined
-    return `${protocol}://${host}${other}${queryOf(originalUrl)}`
+    return `${request.protocol}://${request.host}${other}${queryOf(request.originalUrl)}`
   }
 }
 

@@ -27,20 +27,16 @@ export class RouteTable {
 
   /** Whether a route answers the method at this raw path. */
   has (method: string, path: string): boolean {
-    return this.#positionOf(method, path) !== undefined
+    return this.#routers.get(method)?.find('GET', path) != null
   }
 
   /** The methods that the routes of a raw path declare, in the order of their registration. */
   methodsOf (path: string): string[] {
     const found: Array<{ method: string, position: number }> = []
-    for (const method of this.#routers.keys()) {
-      const position = this.#positionOf(method, path)
-      if (position !== undefined) found.push({ method, position })
+    for (const [method, router] of this.#routers) {
+      const match = router.find('GET', path)
+      if (match !== null) found.push({ method, position: match.store })
     }
     return found.sort((one, other) => one.position - other.position).map(({ method }) => method)
-  }
-
-  #positionOf (method: string, path: string): number | undefined {
-    return this.#routers.get(method)?.find('GET', path)?.store
   }
 }

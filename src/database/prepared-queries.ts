@@ -41,9 +41,9 @@ export function sendPreparedQueries (db: Kysely<Tables>, connections: Connection
  * Compiles a query of one parameter once, and sends it as a named statement, which PostgreSQL parses and plans once a
  * connection: building it each time, and the way through Kysely, take this process more than all else that it does for it.
  * @param build is called once, with what stands for the parameter
- * @returns runs the query with a value, or an array, for the parameter
+ * @returns runs the query
  */
-export function prepareQuery<Row extends pg.QueryResultRow> (db: Kysely<Tables>, build: (parameter: string) => Compilable<Row>): (parameter: string | readonly string[]) => Promise<Row[]> {
+export function prepareQuery<Row extends pg.QueryResultRow> (db: Kysely<Tables>, build: (parameter: string) => Compilable<Row>): (parameter: string) => Promise<Row[]> {
   const connections = connectionsOf.get(db)
   if (connections === undefined) throw new Error('This database sends no prepared queries.')
   const { pool, queries } = connections

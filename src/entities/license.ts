@@ -33,7 +33,8 @@ const mostAtOnce = 1000
  */
 export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: Segment<readonly Language[]>): Segment<License | null> {
   const query = prepareQuery(db, domains => db
-    .selectFrom(sql<{ asked: string }>`unnest(${domains}::text[])`.as<'domains'>(sql`domains(asked)`))
+    // Of an array PostgreSQL would make another plan each time, since a plan for just as many elements seems cheaper to it.
+    .selectFrom(sql<{ asked: string }>`json_array_elements_text(${domains}::json)`.as<'domains'>(sql`domains(asked)`))
     .innerJoinLateral(({ selectFrom }) => selectFrom('licenses')
       .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
       .select(metadata.columns)
@@ -49,7 +50,7 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
       .as('license'), join => join.onTrue())
     .selectAll('license'))
   const load = inBatches(async domains => {
-    const rows = await query(domains)
+    const rows = await query(JSON.stringify(domains))
     return new Map(rows.map(row => [row.domain, row]))
   }, mostAtOnce)
   const known = new KnownDomains(db)
