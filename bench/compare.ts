@@ -49,7 +49,7 @@ export interface Effort {
 /** What was measured of a row. */
 export interface Measures {
   row: Row
-  /** Microseconds of CPU for each request, by round. */
+  /** Microseconds of CPU for each request, by round, with what the process did in the turns of others. */
   costs: number[]
   /** Requests a second, by round. */
   rates: number[]
@@ -122,9 +122,9 @@ async function measureGeneration (all: readonly Measures[], effort: Effort): Pro
 async function measureRound (runners: readonly Runner[], effort: Effort): Promise<void> {
   for (const runner of runners) await runner.beginRound()
   for (let turn = 0; turn < effort.turns; turn++) {
-    // There and back, from another one each time: none is always the first, or the one after another.
-    const turned = [...runners.slice(turn % runners.length), ...runners.slice(0, turn % runners.length)]
-    for (const runner of turn % 2 === 0 ? turned : turned.toReversed()) await runner.takeTurn(effort)
+    // In another order each time: none is always the first, or the one after another.
+    const places = new Map(runners.map(runner => [runner, Math.random()]))
+    for (const runner of runners.toSorted((one, other) => (places.get(one) ?? 0) - (places.get(other) ?? 0))) await runner.takeTurn(effort)
   }
   await sleep(afterwork)
   for (const runner of runners) await runner.endRound(effort)

@@ -27,7 +27,7 @@ export interface Records {
   findVisitor: FindVisitor
 }
 
-/** What Portico asks: the languages of the site, which the answer names one of, come with the license. */
+/** What Portico asks of a host by itself: the languages of the site, which the answer names one of, come with the license. */
 const license = `
   select licenses.id, domain, name, protected, created_at, updated_at, type_id, type, (
     select coalesce(json_agg(known), '[]')

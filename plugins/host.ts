@@ -14,7 +14,7 @@ declare module 'fastify' {
 /** Sets request.domain, and refuses a request whose host is invalid before anything is looked up by it. */
 async function host (app: FastifyInstance) {
   app.addHook('onRequest', function validateHost (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const authority = authorityOf(request.url)
+    const authority = authorityOf(request.originalUrl)
     // An absolute-form target's authority replaces the Host header (RFC 9112, section 3.2.2).
     if (authority !== undefined) request.raw.headers.host = authority
     const { rawHeaders } = request.raw

@@ -22,6 +22,7 @@ export class Connection {
   readonly #socket: Socket
   readonly #setTimeout: Socket['setTimeout']
   readonly #backlog: Backlog
+  readonly #timeouts: Timeouts
   /** In their order, each until it is out and its request is read. */
   readonly #answers: ServerResponse[] = []
   /** What begins the last of their requests: those that came in one read with others, and are too many. */
@@ -29,8 +30,12 @@ export class Connection {
   #turn: NodeJS.Immediate | undefined
   /** How many bytes had been read when the last answer was out: what is more is the beginning of a request. */
   #bytesAtRest = 0
-  /** For how many milliseconds it has waited for a request. */
-  #rested = 0
+  /** Whether it waits for its next request. */
+  #isAtRest = false
+  /** For how many milliseconds nothing has come meanwhile, at least. */
+  #silence = 0
+  /** How many bytes had been read when it was looked at last; NaN: it has only just come to rest. */
+  #bytesSeen = 0
   /** How many bytes the client had read when it was looked at last. */
   #bytesTaken = NaN
   #isRefused = false
@@ -40,14 +45,17 @@ export class Connection {
   #isEnding = false
   #impatience: NodeJS.Timeout | undefined
 
-  constructor (socket: Socket, backlog: Backlog) {
+  constructor (socket: Socket, backlog: Backlog, timeouts: Timeouts) {
     this.#socket = socket
     this.#setTimeout = socket.setTimeout.bind(socket)
     this.#backlog = backlog
-    // Node's would begin after each answer, and end with the next request: watch() spares them that.
+    this.#timeouts = timeouts
+    // Node sets a timer after each answer, for a little longer than it says, and ends it with the next request: watch() spares it that.
     socket.setTimeout = (milliseconds, callback) => {
-      if (this.#isAwaited) return this.#setTimeout(milliseconds, callback)
-      return socket.timeout ? this.#setTimeout(0) : socket
+      this.#isAtRest = callback === undefined && milliseconds >= timeouts.keepAliveTimeout && !this.#isAwaited
+      if (this.#isAtRest) this.#bytesSeen = NaN
+      const needed = this.#isAtRest ? 0 : milliseconds
+      return needed !== 0 || callback !== undefined || socket.timeout ? this.#setTimeout(needed, callback) : socket
     }
     socket.once('close', () => {
       this.#backlog.size -= this.#held.splice(0).length
@@ -103,12 +111,13 @@ export class Connection {
    * Ends it after so many milliseconds without a request, and has Node end it once it has been silent for so many while
    * one is under way. Called once an interval: timers that begin anew with each request would cost it more than all else here.
    */
-  watch ({ keepAliveTimeout, connectionTimeout, connectionsCheckingInterval }: Timeouts): void {
-    if (this.underWay === 0) {
-      // The interval that the last answer fell into was not a whole one.
-      if (this.#rested > keepAliveTimeout) this.#socket.destroy()
-      this.#rested += connectionsCheckingInterval
-    } else if (!this.#socket.timeout) this.#setTimeout(connectionTimeout)
+  watch (): void {
+    const { keepAliveTimeout, connectionTimeout, connectionsCheckingInterval } = this.#timeouts
+    const { bytesRead } = this.#socket
+    this.#silence = bytesRead === this.#bytesSeen ? this.#silence + connectionsCheckingInterval : 0
+    this.#bytesSeen = bytesRead
+    if (this.#isAtRest && this.#silence >= keepAliveTimeout) this.#socket.destroy()
+    else if (this.#isAwaited && !this.#socket.timeout) this.#setTimeout(connectionTimeout)
   }
 
   /** Reads nothing until it is told to go on. */
@@ -179,7 +188,6 @@ export class Connection {
 
   #rest (): void {
     this.#bytesAtRest = this.#socket.bytesRead
-    this.#rested = 0
     if (this.#isEnding) this.#socket.destroySoon()
   }
 

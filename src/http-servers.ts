@@ -37,7 +37,7 @@ export class HttpServers {
     this.#beat = Math.min(limits.beat, lameDuck)
     this.#patience = patience
     this.#timeouts = timeouts
-    this.#watch = setInterval(() => { for (const connection of this.#connections.values()) connection.watch(timeouts) }, timeouts.connectionsCheckingInterval).unref()
+    this.#watch = setInterval(() => { for (const connection of this.#connections.values()) connection.watch() }, timeouts.connectionsCheckingInterval).unref()
   }
 
   get isClosing (): boolean {
@@ -83,7 +83,7 @@ export class HttpServers {
 
   #welcome (socket: Socket): void {
     this.#arrivals++
-    this.#connections.set(socket, new Connection(socket, this.#backlog))
+    this.#connections.set(socket, new Connection(socket, this.#backlog, this.#timeouts))
     socket.once('close', () => { this.#connections.delete(socket) })
   }
 

@@ -10,7 +10,7 @@ export function pathOf (target: string): string {
   return before('?', before('#', path)) || '/'
 }
 
-/** What comes before the first of these marks; all, where there is none. */
+/** What comes before the first such mark; all, where there is none. */
 export function before (mark: string, text: string): string {
   const end = text.indexOf(mark)
   return end === -1 ? text : text.slice(0, end)

@@ -27,6 +27,9 @@ const metadata = {
 /** How many domains one query asks for: few enough for it to be answered soon. */
 const mostAtOnce = 1000
 
+/** What the column can hold (migration 0001): anything else could fail the query for all that are asked for with it. */
+const possible = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/
+
 /**
  * Licenses by their domain: of several with one domain that of the lowest id, and none without a license type. Their
  * languages come along: whoever asks for a license asks for those next, and the first request of a host waits for one query.
@@ -52,10 +55,12 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
   const load = inBatches(async domains => {
     const rows = await query(JSON.stringify(domains))
     return new Map(rows.map(row => [row.domain, row]))
-  }, mostAtOnce)
+    // Who follows reads is shown each request's own queries.
+  }, () => store.events.listenerCount('read') > 0 ? 1 : mostAtOnce)
   const known = new KnownDomains(db)
   store.events.on('change', (table, key) => { if (table === metadata.table && key !== null) known.add(key) })
   return store.segment(metadata, async domain => {
+    if (!possible.test(domain)) return null
     const mayBeLicensed = known.mayBeLicensed(domain)
     if (!(mayBeLicensed instanceof Promise ? await mayBeLicensed : mayBeLicensed)) return null
     const keepLanguages = languages.expect()

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import t from 'tap'
 import { Connection } from '../../src/connection.ts'
+import * as limits from '../../src/limits.ts'
 
 t.test('a connection on which something is always under way keeps no answer that is out', async t => {
   const connections = new Map<Socket, Connection>()
@@ -10,7 +11,7 @@ t.test('a connection on which something is always under way keeps no answer that
     connections.get(request.socket)?.add(response)
     request.resume().once('end', () => { response.end('out') })
   })
-  server.on('connection', socket => { connections.set(socket, new Connection(socket, { size: 0, overflow () {} })) })
+  server.on('connection', socket => { connections.set(socket, new Connection(socket, { size: 0, overflow () {} }, limits)) })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect(portOf(server.address()), '127.0.0.1')
   t.teardown(() => {

@@ -99,14 +99,51 @@ t.test('a connection that is silent while a request is under way is ended, and o
   t.match(await once(idle, 'data'), [/ok$/])
 })
 
-t.test('a connection that waits for a request for too long is ended, and one whose requests come in time is not', async t => {
-  const { server } = await servePlain(t, (_request, response) => { response.end('ok') }, { keepAliveTimeout: 200, connectionsCheckingInterval: 20 })
-  const idle = await open(t, server, get('/'))
+t.test('a connection that waits for its next request for too long is ended, and none before', async t => {
+  const keepAliveTimeout = 200
+  const { server } = await servePlain(t, (request, response) => {
+    // Answers before it has read.
+    response.end(request.method)
+    request.resume()
+  }, { keepAliveTimeout, connectionTimeout: 20, connectionsCheckingInterval: 10 })
   const busy = await open(t, server, get('/'))
-  busy.on('data', () => { if (!idle.destroyed) busy.write(get('/')) })
+  const calls = setInterval(() => { busy.write(get('/')) }, keepAliveTimeout / 5)
+  t.teardown(() => { clearInterval(calls) })
+  const half = await open(t, server, get('/'))
+  await once(half, 'data')
+  const lines = setInterval(() => { half.write(half.bytesWritten === get('/').length ? 'GET / HTTP/1.1\r\n' : 'x: y\r\n') }, keepAliveTimeout / 5)
+  t.teardown(() => { clearInterval(lines) })
+  const began = performance.now()
+  const early = await open(t, server, 'POST / HTTP/1.1\r\nhost: museum.test\r\ncontent-length: 4\r\n\r\n')
+  t.match(await once(early, 'data'), [/POST$/])
+  early.write('body')
+  const idle = await open(t, server, get('/'))
+  await Promise.all([once(early.resume(), 'close'), once(idle.resume(), 'close')])
+  t.ok(performance.now() - began >= keepAliveTimeout)
+  clearInterval(lines)
+  half.write('\r\n')
+  t.match(await once(half, 'data'), [/GET$/])
+  t.notOk(busy.closed)
+})
+
+t.test('a connection that was upgraded does not wait for a request', async t => {
+  const { server } = await servePlain(t, (_request, response) => { response.end('ok') }, { keepAliveTimeout: 50, connectionsCheckingInterval: 10 })
+  server.on('upgrade', (_request, socket) => { socket.pipe(socket).write('upgraded') })
+  const upgraded = await open(t, server, get('/'))
+  await once(upgraded, 'data')
+  upgraded.write('GET / HTTP/1.1\r\nhost: museum.test\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
+  t.match(await once(upgraded, 'data'), [/^upgraded$/])
+  const idle = await open(t, server, get('/'))
   await once(idle.resume(), 'close')
-  busy.write(get('/'))
-  t.match(await once(busy, 'data'), [/ok$/])
+  upgraded.write('still there')
+  t.match(await once(upgraded, 'data'), [/^still there$/])
+})
+
+t.test('what sets a timeout of its own on a connection is called', async t => {
+  const { server } = await servePlain(t, () => {})
+  const called = new Promise<void>(resolve => { server.on('connection', (socket: Socket) => { socket.setTimeout(10, resolve) }) })
+  await open(t, server)
+  t.equal(await called, undefined)
 })
 
 t.test('how long a connection waits for a request is told as Node does', async t => {

@@ -8,7 +8,7 @@ function noted (most = 10) {
     loads.push([...keys])
     if (keys.includes('broken')) throw new Error('Broken.')
     return new Map(keys.filter(key => key !== 'nobody').map(key => [key, key.toUpperCase()]))
-  }, most)
+  }, () => most)
   return { loads, load }
 }
 

@@ -12,6 +12,8 @@ import { buildDebugged, panelOf, readPanel } from './panels.ts'
 const database = await openTestDatabase(t)
 const { db } = database
 const license = await addLicense(database, { domain: 'museum.test', languages: ['en', 'de'], museums: ['Louvre', 'Prado', 'Uffizi'] })
+const coldDomains = ['one.test', 'two.test']
+for (const domain of coldDomains) await addLicense(database, { domain })
 const hostile = '</code><script>alert(1)</script>`|\u202e'
 
 async function routes (app: FastifyInstance) {
@@ -241,6 +243,12 @@ t.test('a query that was compiled before belongs to each request that sends it, 
     t.equal(count, 2)
     t.match(queries, [{ rows: 1, location: { line: lineOf('compiled once') } }, { rows: 1, location: { line: lineOf('compiled once') } }])
   }
+})
+
+t.test('of cold hosts that are called at once each profile has its own query', async t => {
+  const responses = await Promise.all(coldDomains.map(domain => app.inject({ url: '/none', headers: { host: domain } })))
+  const panels = await Promise.all(responses.map(response => panelOf<DatabaseData>(app, response, 'database')))
+  t.match(panels.map(({ queries }) => queries), coldDomains.map(domain => [{ parameters: [JSON.stringify([domain]), '1'] }]))
 })
 
 t.test('a query that a request compiles and sends twice is two queries', async t => {
