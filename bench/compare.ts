@@ -123,8 +123,8 @@ async function measureRound (runners: readonly Runner[], effort: Effort): Promis
   for (const runner of runners) await runner.beginRound()
   for (let turn = 0; turn < effort.turns; turn++) {
     // In another order each time: none is always the first, or the one after another.
-    const places = new Map(runners.map(runner => [runner, Math.random()]))
-    for (const runner of runners.toSorted((one, other) => (places.get(one) ?? 0) - (places.get(other) ?? 0))) await runner.takeTurn(effort)
+    const drawn = runners.map(runner => ({ runner, lot: Math.random() })).sort((one, other) => one.lot - other.lot)
+    for (const { runner } of drawn) await runner.takeTurn(effort)
   }
   await sleep(afterwork)
   for (const runner of runners) await runner.endRound(effort)

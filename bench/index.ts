@@ -38,19 +38,20 @@ const browser = {
 
 const database = await makeDatabase(effort.warmUp + effort.rounds * effort.turns * effort.requests + 10)
 
-const comparisons: Array<{ title: string, request: BenchRequest, debug?: boolean }> = [
+const comparisons: Array<{ title: string, request: BenchRequest, debug?: boolean, connections?: number }> = [
   { title: 'A small JSON route of a licensed host', request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 }, debug: true },
   { title: '404 of /version', request: { path: '/version', headers: { host: 'bench.example' }, status: 404 }, debug: true },
   { title: '404 of /version, a browser', request: { path: '/version', headers: { host: 'bench.example', ...browser }, status: 404 } },
   { title: 'A host without a license', request: { path: '/opening', headers: { host: 'nobody.example' }, status: 404 } },
   { title: 'A signed-in request', request: { path: '/visitor', headers: { host: 'bench.example', cookie: database.cookie }, status: 200 } },
-  { title: 'The first request of a cold host', request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true } }
+  { title: 'The first request of a cold host', request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true } },
+  { title: 'The first request of a cold host, one after another', request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true }, connections: 1 }
 ]
 
 const peers = { Express: 'express', Koa: 'koa', Hono: 'hono', 'Nest on Fastify': 'nest' }
 
 try {
-  for (const { title, request, debug = false } of comparisons) {
+  for (const { title, request, debug = false, connections = effort.connections } of comparisons) {
     if (!title.includes(only)) continue
     const portico: Row = { name: 'Portico', server: 'portico', options: { database }, request }
     const answer = await answerOf(portico)
@@ -63,7 +64,8 @@ try {
       // It says more: the token of its profile, and who may see them what went wrong.
       ...(debug ? [{ ...portico, name: 'Portico, DEBUG=1', options: { database, debug }, apart: true }] : [])
     ]
-    printTable(title, await compare(rows, effort), effort)
+    const asked = { ...effort, connections }
+    printTable(title, await compare(rows, asked), asked)
   }
 } finally {
   await dropDatabase(database)
