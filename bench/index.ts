@@ -17,7 +17,7 @@ const { values: { quick, requests, only } } = parseArgs({
 
 const effort: Effort = quick
   ? { generations: 1, rounds: 5, turns: 4, requests: 100, warmUp: 1500, connections: 8 }
-  : { generations: 4, rounds: 6, turns: 8, requests: 250, warmUp: 30_000, connections: 8 }
+  : { generations: 3, rounds: 6, turns: 3, requests: 1000, warmUp: 30_000, connections: 8 }
 if (requests !== undefined) Object.assign(effort, { requests: Number(requests), warmUp: Number(requests) })
 
 const browser = {
@@ -44,7 +44,7 @@ const comparisons: Array<{ title: string, request: BenchRequest, debug?: boolean
   { title: '404 of /version, a browser', request: { path: '/version', headers: { host: 'bench.example', ...browser }, status: 404 } },
   { title: 'A host without a license', request: { path: '/opening', headers: { host: 'nobody.example' }, status: 404 } },
   { title: 'A signed-in request', request: { path: '/visitor', headers: { host: 'bench.example', cookie: database.cookie }, status: 200 } },
-  { title: 'The first request of a cold host', request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true } },
+  { title: 'The first request of a cold host, eight at once', request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true } },
   { title: 'The first request of a cold host, one after another', request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true }, connections: 1 }
 ]
 

@@ -32,7 +32,7 @@ export class Connection {
   #bytesAtRest = 0
   /** Whether it waits for its next request. */
   #isAtRest = false
-  /** For how many milliseconds nothing has come meanwhile, at least. */
+  /** For how many milliseconds nothing has come, at least. */
   #silence = 0
   /** How many bytes had been read when it was looked at last; NaN: it has only just come to rest. */
   #bytesSeen = 0
@@ -52,7 +52,7 @@ export class Connection {
     this.#timeouts = timeouts
     // Node sets a timer after each answer, for a little longer than it says, and ends it with the next request: watch() spares it that.
     socket.setTimeout = (milliseconds, callback) => {
-      this.#isAtRest = callback === undefined && milliseconds >= timeouts.keepAliveTimeout && !this.#isAwaited
+      this.#isAtRest = callback === undefined && milliseconds >= timeouts.keepAliveTimeout && this.#answers.at(-1)?.writableFinished === true
       if (this.#isAtRest) this.#bytesSeen = NaN
       const needed = this.#isAtRest ? 0 : milliseconds
       return needed !== 0 || callback !== undefined || socket.timeout ? this.#setTimeout(needed, callback) : socket
@@ -103,21 +103,25 @@ export class Connection {
     // Only the last one may say that the connection ends: after one that does, Node sends no other.
     if (before?.headersSent === false) before.removeHeader('connection')
     this.#answers.push(answer)
+    this.#isAtRest = false
     answer.on('close', this.#settle)
     if (this.underWay >= maxUnderWay) this.#socket.pause()
   }
 
   /**
-   * Ends it after so many milliseconds without a request, and has Node end it once it has been silent for so many while
-   * one is under way. Called once an interval: timers that begin anew with each request would cost it more than all else here.
+   * Has Node end it once it has been silent for so many milliseconds between two requests, or while one is under way.
+   * Called once an interval: timers that begin anew with each request would cost it more than all else here.
    */
   watch (): void {
     const { keepAliveTimeout, connectionTimeout, connectionsCheckingInterval } = this.#timeouts
     const { bytesRead } = this.#socket
     this.#silence = bytesRead === this.#bytesSeen ? this.#silence + connectionsCheckingInterval : 0
     this.#bytesSeen = bytesRead
-    if (this.#isAtRest && this.#silence >= keepAliveTimeout) this.#socket.destroy()
-    else if (this.#isAwaited && !this.#socket.timeout) this.#setTimeout(connectionTimeout)
+    if (this.#isAtRest && this.#silence > keepAliveTimeout) {
+      this.#isAtRest = false
+      // Node ends it, unless somebody listens who knows better.
+      this.#socket.emit('timeout')
+    } else if (this.#isAwaited && !this.#socket.timeout) this.#setTimeout(connectionTimeout)
   }
 
   /** Reads nothing until it is told to go on. */

@@ -8,7 +8,7 @@ export const headersTimeout = 10_000
 export const requestTimeout = 30_000
 /** How long a connection is silent in both directions while a request is under way, or its answer is not read. */
 export const connectionTimeout = 60_000
-/** How often those three are looked at, and the next. */
+/** How often those three and the next are looked at. */
 export const connectionsCheckingInterval = 2000
 /** How long a connection waits for its next request: longer than proxies keep theirs, so that they close first. */
 export const keepAliveTimeout = 72_000

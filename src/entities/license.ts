@@ -27,7 +27,7 @@ const metadata = {
 /** How many domains one query asks for: few enough for it to be answered soon. */
 const mostAtOnce = 1000
 
-/** What the column can hold (migration 0001): anything else could fail the query for all that are asked for with it. */
+/** What the column can hold but for its length (migration 0001): anything else could fail the query for all that are asked for with it. */
 const possible = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/
 
 /**

@@ -126,6 +126,19 @@ t.test('a connection that waits for its next request for too long is ended, and 
   t.notOk(busy.closed)
 })
 
+t.test('a request may take longer than a connection waits for one, also where the server has a long timeout of its own', async t => {
+  const { server } = await servePlain(t, (request, response) => {
+    if (request.url === '/') response.end('ok')
+    else idle.then(() => { response.end('late') })
+  }, { keepAliveTimeout: 50, connectionsCheckingInterval: 10 })
+  server.setTimeout(60_000)
+  const socket = await open(t, server, get('/'))
+  await once(socket, 'data')
+  const idle = open(t, server, get('/')).then(idle => once(idle.resume(), 'close'))
+  socket.write(get('/late'))
+  t.match(await once(socket, 'data'), [/late$/])
+})
+
 t.test('a connection that was upgraded does not wait for a request', async t => {
   const { server } = await servePlain(t, (_request, response) => { response.end('ok') }, { keepAliveTimeout: 50, connectionsCheckingInterval: 10 })
   server.on('upgrade', (_request, socket) => { socket.pipe(socket).write('upgraded') })
@@ -139,7 +152,7 @@ t.test('a connection that was upgraded does not wait for a request', async t => 
   t.match(await once(upgraded, 'data'), [/^still there$/])
 })
 
-t.test('what sets a timeout of its own on a connection is called', async t => {
+t.test('whoever sets a timeout of their own on a connection is told of it', async t => {
   const { server } = await servePlain(t, () => {})
   const called = new Promise<void>(resolve => { server.on('connection', (socket: Socket) => { socket.setTimeout(10, resolve) }) })
   await open(t, server)
