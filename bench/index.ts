@@ -16,7 +16,7 @@ const { values: { quick, requests, only } } = parseArgs({
 })
 
 const effort: Effort = quick
-  ? { generations: 1, rounds: 5, turns: 4, requests: 100, warmUp: 1500, connections: 8 }
+  ? { generations: 1, rounds: 3, turns: 2, requests: 100, warmUp: 600, connections: 8 }
   : { generations: 3, rounds: 6, turns: 3, requests: 1000, warmUp: 30_000, connections: 8 }
 if (requests !== undefined) Object.assign(effort, { requests: Number(requests), warmUp: Number(requests) })
 
