@@ -107,7 +107,7 @@ async function measureGeneration (all: readonly Measures[], effort: Effort): Pro
   try {
     for (const measures of all) runners.push(await Runner.start(measures))
     rest = stayAwake()
-    for (const runner of runners) await runner.warmUp(effort)
+    await warmUp(runners, effort)
     for (let round = 0; round < effort.rounds; round++) {
       await measureRound(runners.filter(({ measures }) => measures.row.apart !== true), effort)
       for (const runner of runners) if (runner.measures.row.apart === true) await measureRound([runner], effort)
@@ -117,6 +117,14 @@ async function measureGeneration (all: readonly Measures[], effort: Effort): Pro
     rest()
     for (const runner of runners) await runner.stop()
   }
+}
+
+/** In turns, too: a server would have closed connections on which the others' warm-up lets nothing come. */
+async function warmUp (runners: readonly Runner[], { warmUp, requests, connections }: Effort): Promise<void> {
+  for (let left = warmUp; left > 0; left -= requests) {
+    for (const runner of runners) await runner.ask(Math.min(left, requests), connections)
+  }
+  await sleep(afterwork)
 }
 
 async function measureRound (runners: readonly Runner[], effort: Effort): Promise<void> {
@@ -166,11 +174,6 @@ class Runner {
     return runner
   }
 
-  async warmUp ({ warmUp, connections }: Effort): Promise<void> {
-    await this.#ask(warmUp, connections)
-    await sleep(afterwork)
-  }
-
   async beginRound (): Promise<void> {
     this.#time = 0
     this.#cpu = (await this.#usage()).cpu
@@ -178,7 +181,7 @@ class Runner {
 
   async takeTurn ({ requests, connections }: Effort): Promise<void> {
     const began = performance.now()
-    await this.#ask(requests, connections, this.measures.latencies)
+    await this.ask(requests, connections, this.measures.latencies)
     this.#time += performance.now() - began
   }
 
@@ -211,7 +214,7 @@ class Runner {
   }
 
   /** So many requests, one after another on each connection. */
-  async #ask (count: number, connections: number, latencies?: RecordableHistogram): Promise<void> {
+  async ask (count: number, connections: number, latencies?: RecordableHistogram): Promise<void> {
     let left = count
     await Promise.race([this.#ended, Promise.all(Array.from({ length: connections }, async (_, place) => {
       const connection = this.#connection(place)

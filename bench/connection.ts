@@ -20,6 +20,7 @@ export class Connection {
   /** @returns the answer, each byte of it a character */
   ask (request: string): Promise<string> {
     return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) return reject(new Error('The server closed the connection.'))
       this.#answered = resolve
       this.#failed = reject
       this.#socket.write(request, 'latin1')
