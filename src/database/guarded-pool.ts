@@ -36,18 +36,15 @@ export class GuardedPool implements PostgresPool {
     if (loss !== null) throw unavailable(loss.cause)
     if (this.#pool.waitingCount >= this.#mostWaiting) throw unavailable(new Error(`${this.#mostWaiting} queries wait for a connection already.`))
     try {
-      return await this.#connect()
+      for (;;) {
+        const client = await this.#pool.connect()
+        const connection = this.#connections.get(client)
+        if (connection !== undefined) return connection.lend()
+        client.release(true)
+      }
     } catch (error) {
       throw unavailable(error)
     }
-  }
-
-  async #connect (): Promise<GuardedConnection> {
-    const client = await this.#pool.connect()
-    const connection = this.#connections.get(client)
-    if (connection !== undefined) return connection.lend()
-    client.release(true)
-    return await this.#connect()
   }
 
   async end (): Promise<void> {

@@ -5,10 +5,15 @@ export function sizeOfEntry (key: string, value: unknown): number {
 
 function sizeOf (value: unknown): number {
   if (typeof value === 'string') return 2 * value.length
-  if (typeof value !== 'object' || value === null) return 8
+  if (!isObject(value)) return 8
   if (ArrayBuffer.isView(value)) return value.byteLength
   let size = 16
+  if (Array.isArray(value)) for (const member of value) size += 8 + sizeOf(member)
   // Not by Object.entries, which makes an array of each.
-  for (const key in value) size += 2 * key.length + sizeOf(Reflect.get(value, key))
+  else for (const key in value) size += 2 * key.length + sizeOf(value[key])
   return size
+}
+
+function isObject (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }

@@ -25,6 +25,19 @@ t.test('A license is read by its domain, with the label of its type', async t =>
   t.match(license, { id, domain: 'museum.test', name: 'Louvre', type: 'museum', protected: true, created_at: Date, updated_at: Date, type_id: await addLicenseType(database, 'museum') })
 })
 
+t.test('The times of a license are those of its row, in whatever year', async t => {
+  await heard(addLicense(database, { domain: 'times.test' }))
+  const times = { created_at: new Date('1969-12-31T23:59:59.999Z'), updated_at: new Date('+012026-11-22T04:05:06.789Z') }
+  await heard(db.updateTable('licenses').set(times).where('domain', '=', 'times.test').execute())
+  t.match(await entities.licenses.read('times.test'), times)
+})
+
+t.test('A license has any text for its name', async t => {
+  const name = 'the "Louvre", \\u0000 \n\u2028 {"id":1} \u{1F3DB}'
+  await heard(addLicense(database, { domain: 'text.test', name }))
+  t.match(await entities.licenses.read('text.test'), { name })
+})
+
 t.test('A license that was read is held, and cannot be changed by who reads it', async t => {
   await heard(addLicense(database, { domain: 'held.test' }))
   const license = await entities.licenses.read('held.test')
