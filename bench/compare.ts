@@ -35,11 +35,9 @@ export interface BenchRequest {
 export interface Effort {
   /** How often all is begun anew: what a process is compiled to is a matter of luck, and lasts as long as it. */
   generations: number
-  /** Of each generation. What was used is asked for at the beginning and the end of each. */
+  /** Of each generation, in each of which every server has a turn: a machine's speed changes from one to the next. */
   rounds: number
-  /** Of each round: how often the servers take turns, since a machine's speed changes within one. */
-  turns: number
-  /** Of each turn. */
+  /** Of each turn: so many that what the others have put out of the processor's caches is soon there again. */
   requests: number
   /** Requests before those that count: until the code that runs most is compiled. */
   warmUp: number
@@ -49,7 +47,7 @@ export interface Effort {
 /** What was measured of a row. */
 export interface Measures {
   row: Row
-  /** Microseconds of CPU for each request, by round, with what the process did in the turns of others. */
+  /** Microseconds of CPU for each request, by round, with what the process did in the others' turns. */
   costs: number[]
   /** Requests a second, by round. */
   rates: number[]
@@ -129,11 +127,9 @@ async function warmUp (runners: readonly Runner[], { warmUp, requests, connectio
 
 async function measureRound (runners: readonly Runner[], effort: Effort): Promise<void> {
   for (const runner of runners) await runner.beginRound()
-  for (let turn = 0; turn < effort.turns; turn++) {
-    // In another order each time: none is always the first, or the one after another.
-    const drawn = runners.map(runner => ({ runner, lot: Math.random() })).sort((one, other) => one.lot - other.lot)
-    for (const { runner } of drawn) await runner.takeTurn(effort)
-  }
+  // In another order each time: none is always the first, or the one after another.
+  const drawn = runners.map(runner => ({ runner, lot: Math.random() })).sort((one, other) => one.lot - other.lot)
+  for (const { runner } of drawn) await runner.takeTurn(effort)
   await sleep(afterwork)
   for (const runner of runners) await runner.endRound(effort)
 }
@@ -185,9 +181,9 @@ class Runner {
     this.#time += performance.now() - began
   }
 
-  async endRound ({ turns, requests }: Effort): Promise<void> {
-    this.measures.costs.push(((await this.#usage()).cpu - this.#cpu) / (turns * requests))
-    this.measures.rates.push(turns * requests / this.#time * 1000)
+  async endRound ({ requests }: Effort): Promise<void> {
+    this.measures.costs.push(((await this.#usage()).cpu - this.#cpu) / requests)
+    this.measures.rates.push(requests / this.#time * 1000)
   }
 
   async finish (): Promise<void> {

@@ -16,8 +16,8 @@ const { values: { quick, requests, only } } = parseArgs({
 })
 
 const effort: Effort = quick
-  ? { generations: 1, rounds: 3, turns: 2, requests: 100, warmUp: 600, connections: 8 }
-  : { generations: 3, rounds: 6, turns: 3, requests: 1000, warmUp: 30_000, connections: 8 }
+  ? { generations: 1, rounds: 3, requests: 200, warmUp: 600, connections: 8 }
+  : { generations: 3, rounds: 6, requests: 3000, warmUp: 30_000, connections: 8 }
 if (requests !== undefined) Object.assign(effort, { requests: Number(requests), warmUp: Number(requests) })
 
 const browser = {
@@ -36,7 +36,7 @@ const browser = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 }
 
-const database = await makeDatabase(effort.warmUp + effort.rounds * effort.turns * effort.requests + 10)
+const database = await makeDatabase(effort.warmUp + effort.rounds * effort.requests + 10)
 
 const comparisons: Array<{ title: string, request: BenchRequest, debug?: boolean, connections?: number }> = [
   { title: 'A small JSON route of a licensed host', request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 }, debug: true },

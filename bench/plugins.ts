@@ -5,7 +5,7 @@ import { pluginNames } from './servers/site-of.ts'
 import { quantile } from './table.ts'
 
 // Many short rounds: a machine's speed changes between two that are far apart by more than a plugin costs.
-const effort = { generations: 3, rounds: 15, turns: 8, requests: 250, warmUp: 30_000, connections: 8 }
+const effort = { generations: 3, rounds: 15, requests: 2000, warmUp: 30_000, connections: 8 }
 
 const database = await makeDatabase(1)
 try {

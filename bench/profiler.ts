@@ -5,7 +5,7 @@ import { answerOf, compare, type Row } from './compare.ts'
 import { dropDatabase, makeDatabase } from './database.ts'
 import { printTable } from './table.ts'
 
-const effort = { generations: 3, rounds: 7, turns: 6, requests: 250, warmUp: 5000, connections: 8 }
+const effort = { generations: 3, rounds: 7, requests: 1500, warmUp: 5000, connections: 8 }
 
 const bare = { server: 'bare-profiled', request: { path: '/', headers: {}, status: 200 } }
 printTable('10 hooks, 5 queries, 5 log lines', await compare([

@@ -3,11 +3,11 @@ import type { Effort, Measures } from './compare.ts'
 const columns = ['', 'requests/s', 'µs of CPU', 'more', 'ratio', 'quartiles', 'p50 ms', 'p99 ms', 'start ms', 'idle MB', 'MB']
 
 /** Prints the rows of a comparison. The first is what the others are measured by. */
-export function printTable (title: string, [reference, ...others]: readonly Measures[], { generations, rounds, turns, requests, connections }: Effort): void {
+export function printTable (title: string, [reference, ...others]: readonly Measures[], { generations, rounds, requests, connections }: Effort): void {
   if (reference === undefined) return
   const lines = [columns, ...[reference, ...others].map(measures => line(measures, reference))]
   const widths = columns.map((_, column) => Math.max(...lines.map(cells => cells[column]?.length ?? 0)))
-  console.log(`\n${title}: ${generations} × ${rounds} rounds of ${turns} × ${requests} requests over ${connections} connections, Node ${process.versions.node}`)
+  console.log(`\n${title}: ${generations} × ${rounds} rounds of ${requests} requests over ${connections} connections, Node ${process.versions.node}`)
   for (const [name = '', ...cells] of lines) {
     console.log([name.padEnd(widths[0] ?? 0), ...cells.map((cell, column) => cell.padStart(widths[column + 1] ?? 0))].join('  '))
   }
