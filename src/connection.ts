@@ -54,8 +54,9 @@ export class Connection {
     socket.setTimeout = (milliseconds, callback) => {
       this.#isAtRest = callback === undefined && milliseconds >= timeouts.keepAliveTimeout && this.#answers.at(-1)?.writableFinished === true
       if (this.#isAtRest) this.#bytesSeen = NaN
-      const needed = this.#isAtRest ? 0 : milliseconds
-      return needed !== 0 || callback !== undefined || socket.timeout ? this.#setTimeout(needed, callback) : socket
+      const isEnding = this.#isAtRest || (milliseconds === 0 && callback === undefined)
+      if (!isEnding) return this.#setTimeout(milliseconds, callback)
+      return socket.timeout ? this.#setTimeout(0) : socket
     }
     socket.once('close', () => {
       this.#backlog.size -= this.#held.splice(0).length

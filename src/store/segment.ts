@@ -34,11 +34,7 @@ interface Entry<Value> {
 export class Segment<Value> {
   readonly metadata: EntityMetadata
   readonly #load: (key: string) => Promise<Value>
-  readonly #isTrusted: SegmentOptions['isTrusted']
-  readonly #mayBeStale: SegmentOptions['mayBeStale']
-  readonly #events: StoreEvents
-  readonly #maxEntries: number
-  readonly #maxBytes: number
+  readonly #options: SegmentOptions
   /** Made with the first: it takes room for all at once, and few sites have a use for every segment. */
   #entries: LRUCache<string, Entry<Value>> | undefined
   /** Where there is no record (null). Apart, and fewer: anybody can make up so many keys that no record would be left. */
@@ -50,23 +46,19 @@ export class Segment<Value> {
   constructor (metadata: EntityMetadata, load: (key: string) => Promise<Value>, options: SegmentOptions) {
     this.metadata = metadata
     this.#load = load
-    this.#isTrusted = options.isTrusted
-    this.#mayBeStale = options.mayBeStale
-    this.#events = options.events
-    this.#maxEntries = options.maxEntries
-    this.#maxBytes = options.maxBytes
+    this.#options = options
   }
 
   /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
   read (key: string): Value | Promise<Value> {
     const entry = this.#entries?.get(key) ?? this.#absences?.get(key)
-    if (entry !== undefined && this.#isTrusted(entry.readAt, entry.isStale)) {
-      this.#events.emit('read', this.metadata, key, 'hit')
-      if (entry.isStale) this.#events.emit('stale', this.metadata, key)
+    if (entry !== undefined && this.#options.isTrusted(entry.readAt, entry.isStale)) {
+      this.#options.events.emit('read', this.metadata, key, 'hit')
+      if (entry.isStale) this.#options.events.emit('stale', this.metadata, key)
       return entry.value
     }
     const loading = this.#loading.get(key)
-    this.#events.emit('read', this.metadata, key, loading === undefined ? 'miss' : 'shared')
+    this.#options.events.emit('read', this.metadata, key, loading === undefined ? 'miss' : 'shared')
     return loading ?? this.#startLoading(key)
   }
 
@@ -110,11 +102,11 @@ export class Segment<Value> {
     }, error => {
       this.#endLoading(key, loading)
       const entry = this.#entries?.peek(key) ?? this.#absences?.peek(key)
-      if (entry === undefined || !this.#mayBeStale(error)) throw error
-      if (this.#isTrusted(entry.readAt, entry.isStale)) return entry.value
+      if (entry === undefined || !this.#options.mayBeStale(error)) throw error
+      if (this.#options.isTrusted(entry.readAt, entry.isStale)) return entry.value
       // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
       this.#hold(key, entry.value, performance.now(), true)
-      this.#events.emit('stale', this.metadata, key)
+      this.#options.events.emit('stale', this.metadata, key)
       return entry.value
     })
     this.#loading.set(key, loading)
@@ -126,13 +118,17 @@ export class Segment<Value> {
     const size = { size: sizeOfEntry(key, value) }
     if (value === null) {
       this.#entries?.delete(key)
-      this.#absences ??= new LRUCache({ max: Math.ceil(this.#maxEntries / 10), maxSize: this.#maxBytes })
+      this.#absences ??= this.#makeCache(Math.ceil(this.#options.maxEntries / 10))
       this.#absences.set(key, entry, size)
     } else {
       this.#absences?.delete(key)
-      this.#entries ??= new LRUCache({ max: this.#maxEntries, maxSize: this.#maxBytes })
+      this.#entries ??= this.#makeCache(this.#options.maxEntries)
       this.#entries.set(key, entry, size)
     }
+  }
+
+  #makeCache (max: number): LRUCache<string, Entry<Value>> {
+    return new LRUCache({ max, maxSize: this.#options.maxBytes })
   }
 
   /** Whether nothing was forgotten while this was being loaded. */
