@@ -252,6 +252,14 @@ t.test('The licenses of hosts that are asked for at once come in one query, each
 })
 
 t.test('A column that gets another type is read as it is from then on', async t => {
+  const before = await heard(addLicense(database, { domain: 'typed.test', museums: ['Before'] }))
+  const after = await heard(addLicense(database, { domain: 'retyped.test', museums: ['After'] }))
+  t.match(await entities.museums.read(before), [{ name: 'Before' }])
+  await sql`alter table museums alter column name type varchar(300)`.execute(db)
+  t.match(await entities.museums.read(after), [{ name: 'After' }])
+})
+
+t.test('So is a column of licenses', async t => {
   await heard(addLicense(database, { domain: 'before.test', name: 'Before' }))
   await heard(addLicense(database, { domain: 'after.test', name: 'After' }))
   t.match(await entities.licenses.read('before.test'), { name: 'Before' })
