@@ -35,9 +35,9 @@ export interface BenchRequest {
 export interface Effort {
   /** How often all is begun anew: what a process is compiled to is a matter of luck, and lasts as long as it. */
   generations: number
-  /** Of each generation, in each of which every server has a turn: a machine's speed changes from one to the next. */
+  /** Of each generation. Every server has one turn in each: a machine's speed changes meanwhile. */
   rounds: number
-  /** Of each turn: so many that what the others have put out of the processor's caches is soon there again. */
+  /** Of each turn: enough for it not to matter that the others have emptied the processor's caches. */
   requests: number
   /** Requests before those that count: until the code that runs most is compiled. */
   warmUp: number

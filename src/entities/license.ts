@@ -5,7 +5,7 @@ import type { Tables } from '../database/tables.ts'
 import type { licenses } from '../records/license.ts'
 import type { RecordOf } from '../records/record-kind.ts'
 import { inBatches } from '../store/batch.ts'
-import type { Segment } from '../store/segment.ts'
+import type { EntityMetadata, Segment } from '../store/segment.ts'
 import type { Store } from '../store/store.ts'
 import { KnownDomains } from './known-domains.ts'
 import { type Language, parseLanguages } from './language.ts'
@@ -19,10 +19,11 @@ export interface License extends Readonly<Pick<RecordOf<typeof licenses>, 'id' |
 
 const metadata = {
   table: 'licenses',
-  columns: ['licenses.id', 'domain', 'name', 'protected', 'created_at', 'updated_at', 'type_id', 'type'],
+  // Of a License: what the query below asks for.
+  columns: ['id', 'domain', 'name', 'protected', 'created_at', 'updated_at', 'type_id', 'type'],
   key: 'domain',
   joins: ['license_types']
-} as const
+} as const satisfies EntityMetadata & { columns: readonly (keyof License)[] }
 
 /** How many domains one query asks for: few enough for it to be answered soon. */
 const mostAtOnce = 1000
@@ -42,7 +43,7 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
       .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
       .select(['domain', 'name', 'protected', 'type', milliseconds('created_at').as('created_at'), milliseconds('updated_at').as('updated_at')])
       .select(({ cast, selectFrom }) => [
-        // JSON has no room for a bigint.
+        // JavaScript's numbers have no room for a bigint.
         cast<string>('licenses.id', 'text').as('id'),
         cast<string>('type_id', 'text').as('type_id'),
         cast<string>(jsonArrayFrom(selectFrom('license_languages')
@@ -55,7 +56,7 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
       .orderBy('licenses.id')
       .limit(1)
       .as('license'), join => join.onTrue())
-    // In one column: the driver describes each one anew with every query, which takes it longer than to read it.
+    // In one column: the driver works out each column anew with every answer, which takes it longer than to read what is in it.
     .select(({ fn }) => fn.toJson('license').as('license')))
   const load = inBatches(async domains => {
     const rows = await query(JSON.stringify(domains))
@@ -85,7 +86,7 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
   })
 }
 
-/** A time as JavaScript counts it, since 1970. */
+/** A time as JavaScript counts it, since 1970; an infinite one is a text, and no Date of JavaScript's. */
 function milliseconds (column: string) {
-  return sql<number>`floor(extract(epoch from ${sql.ref(column)}) * 1000)`
+  return sql<number | string>`floor(extract(epoch from ${sql.ref(column)}) * 1000)`
 }

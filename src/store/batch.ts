@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises'
+
 interface Batch<Value> {
   keys: string[]
   values: Promise<ReadonlyMap<string, Value>>
@@ -22,12 +24,12 @@ export function inBatches<Value> (load: (keys: readonly string[]) => Promise<Rea
 
   function begin (): Batch<Value> {
     const keys: string[] = []
-    const values = new Promise<ReadonlyMap<string, Value>>(resolve => {
-      setImmediate(() => {
-        if (next?.keys === keys) next = undefined
-        resolve(load(keys))
-      })
-    })
-    return { keys, values }
+    return { keys, values: loadAfterTurn(keys) }
+  }
+
+  async function loadAfterTurn (keys: readonly string[]): Promise<ReadonlyMap<string, Value>> {
+    await turn()
+    if (next?.keys === keys) next = undefined
+    return await load(keys)
   }
 }

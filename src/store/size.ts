@@ -8,9 +8,12 @@ function sizeOf (value: unknown): number {
   if (!isObject(value)) return 8
   if (ArrayBuffer.isView(value)) return value.byteLength
   let size = 16
-  if (Array.isArray(value)) for (const member of value) size += 8 + sizeOf(member)
-  // Not by Object.entries, which makes an array of each.
-  else for (const key in value) size += 2 * key.length + sizeOf(value[key])
+  // Neither by Object.entries, which makes an array of each, nor a list's members by their names, which are made for that.
+  if (Array.isArray(value)) {
+    for (const member of value) size += 8 + sizeOf(member)
+  } else {
+    for (const key in value) size += 2 * key.length + sizeOf(value[key])
+  }
   return size
 }
 
