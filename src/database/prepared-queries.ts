@@ -1,4 +1,4 @@
-import { type Compilable, createQueryId, type Kysely } from 'kysely'
+import { type Compilable, type CompiledQuery, createQueryId, type Kysely } from 'kysely'
 import type pg from 'pg'
 import type { QueryEvents } from './query-events.ts'
 import type { Tables } from './tables.ts'
@@ -49,22 +49,27 @@ export function prepareQuery<Row extends pg.QueryResultRow> (db: Kysely<Tables>,
   const { pool, queries } = connections
   const compiled = build(placeholder).compile()
   return async parameter => {
-    const parameters = compiled.parameters.map(value => value === placeholder ? parameter : value)
-    const query = { query: compiled.query, queryId: createQueryId(), sql: compiled.sql, parameters }
+    const query = { ...compiled, queryId: createQueryId(), parameters: compiled.parameters.map(value => value === placeholder ? parameter : value) }
     queries.emit('asked', query.queryId)
     const connection = await pool.connect()
-    const began = performance.now()
     try {
-      const { rows } = await send<Row>(connection, query.sql, parameters)
-      queries.emit('ended', { level: 'query', query, queryDurationMillis: performance.now() - began })
-      queries.emit('returned', query.queryId, rows.length)
-      return rows
-    } catch (error) {
-      queries.emit('ended', { level: 'error', error, query, queryDurationMillis: performance.now() - began })
-      throw withCaller(error)
+      return await ask<Row>(connection, query, queries)
     } finally {
       connection.release()
     }
+  }
+}
+
+async function ask<Row extends pg.QueryResultRow> (connection: Connection, query: CompiledQuery, queries: QueryEvents): Promise<Row[]> {
+  const began = performance.now()
+  try {
+    const { rows } = await send<Row>(connection, query.sql, [...query.parameters])
+    queries.emit('ended', { level: 'query', query, queryDurationMillis: performance.now() - began })
+    queries.emit('returned', query.queryId, rows.length)
+    return rows
+  } catch (error) {
+    queries.emit('ended', { level: 'error', error, query, queryDurationMillis: performance.now() - began })
+    throw withCaller(error)
   }
 }
 
