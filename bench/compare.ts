@@ -143,9 +143,7 @@ class Runner {
   readonly #request: string
   #port = NaN
   #asked = 0
-  /** Milliseconds of waiting for answers in this round. */
-  #time = 0
-  /** Microseconds that the process had used before it. */
+  /** Microseconds that the process had used before this round. */
   #cpu = 0
 
   private constructor (measures: Measures, child: ChildProcess) {
@@ -171,19 +169,17 @@ class Runner {
   }
 
   async beginRound (): Promise<void> {
-    this.#time = 0
     this.#cpu = (await this.#usage()).cpu
   }
 
   async takeTurn ({ requests, connections }: Effort): Promise<void> {
     const began = performance.now()
     await this.ask(requests, connections, this.measures.latencies)
-    this.#time += performance.now() - began
+    this.measures.rates.push(requests / (performance.now() - began) * 1000)
   }
 
   async endRound ({ requests }: Effort): Promise<void> {
     this.measures.costs.push(((await this.#usage()).cpu - this.#cpu) / requests)
-    this.measures.rates.push(requests / this.#time * 1000)
   }
 
   async finish (): Promise<void> {

@@ -14,13 +14,13 @@ export class Connection {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
     this.#socket.on('data', (text: string) => this.#read(text))
     this.#socket.on('error', error => this.#failed(error))
-    this.#socket.on('close', () => this.#failed(new Error('The server closed the connection.')))
+    this.#socket.on('close', () => this.#failed(closed()))
   }
 
   /** @returns the answer, each byte of it a character */
   ask (request: string): Promise<string> {
     return new Promise((resolve, reject) => {
-      if (this.#socket.destroyed) return reject(new Error('The server closed the connection.'))
+      if (this.#socket.destroyed) return reject(closed())
       this.#answered = resolve
       this.#failed = reject
       this.#socket.write(request, 'latin1')
@@ -39,6 +39,10 @@ export class Connection {
     this.#text = ''
     this.#answered?.(answer)
   }
+}
+
+function closed (): Error {
+  return new Error('The server closed the connection.')
 }
 
 /** Without a length nothing is waited for: that would be another answer than all others. */

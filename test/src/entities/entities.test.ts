@@ -34,6 +34,15 @@ t.test('The times of a license are those of its row in milliseconds, in whatever
   t.strictSame([license?.created_at.toISOString(), license?.updated_at.toISOString()], ['1969-12-31T23:59:59.998Z', '+012026-11-22T04:05:06.789Z'])
 })
 
+t.test('An infinite time of a license, which no Date is, keeps nobody from the license', async t => {
+  const type = await heard(addLicenseType(database, 'timely'))
+  await heard(sql`
+    insert into licenses (domain, name, type_id, created_at, updated_at)
+    values ('eternal.test', 'Eternity', ${type}, '-infinity', 'infinity')`.execute(db))
+  const license = await entities.licenses.read('eternal.test')
+  t.strictSame([license?.name, license?.created_at.getTime(), license?.updated_at.getTime()], ['Eternity', NaN, NaN])
+})
+
 t.test('A license has any text for its name', async t => {
   const name = 'the "Louvre", \\u0000 \n\u2028 {"id":1} \u{1F3DB}'
   await heard(addLicense(database, { domain: 'text.test', name }))
@@ -261,7 +270,7 @@ t.test('A column that gets another type is read as it is from then on', async t 
   t.match(await entities.museums.read(after), [{ name: 'After' }])
 })
 
-t.test('So is a column of licenses', async t => {
+t.test('A column of licenses that gets another type is read as it is from then on', async t => {
   await heard(addLicense(database, { domain: 'before.test', name: 'Before' }))
   await heard(addLicense(database, { domain: 'after.test', name: 'After' }))
   t.match(await entities.licenses.read('before.test'), { name: 'Before' })
