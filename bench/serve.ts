@@ -1,4 +1,6 @@
 /** A process that serves one row of a comparison: `node serve.js <server> <its options as JSON>`, forked by compare.ts. */
+// Portico does so itself. For all: else it is luck whose processes are slow.
+import '../src/tick-object.ts'
 import type { Measurable, Usage } from './server.ts'
 
 const [, , name = '', options = '{}'] = process.argv
