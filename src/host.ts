@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { LRUCache } from 'lru-cache'
+import { memoize } from './memoize.ts'
+import { ownText } from './own-text.ts'
 
 // String.prototype.trim would take a no-break space away, too, which is not a part of any valid host.
 const trimmed = /^[ \t]*([^ \t]+)[ \t]*$/
@@ -8,25 +9,16 @@ const name = /^[-A-Za-z0-9_]+(?:\.[-A-Za-z0-9_]+)*\.?$/
 const endsInNumber = /\.\d+\.?$/
 const bracketed = /^\[([0-9A-Fa-f:.]+)\]$/
 
-/** The same hosts are asked for again and again. */
-const normalised = new LRUCache<string, string>({ max: 1000 })
-const longestRemembered = 255
-
 /**
  * The form of a host that licenses are looked up by: trimmed, without port, lower-cased; brackets and a
  * trailing dot stay (product.md, "Hosts and licenses"). Valid is what Symfony's Request::getHost accepts.
  * @param host the value of a Host header, or the authority of a request target
  * @returns null where the host is invalid or empty
  */
-export function normaliseHost (host: string): string | null {
-  const known = normalised.get(host)
-  if (known !== undefined) return known
+export const normaliseHost = memoize((host: string): string | null => {
   const domain = trimmed.exec(host)?.[1]?.replace(port, '')
-  if (domain === undefined || !isValid(domain)) return null
-  const normal = domain.toLowerCase()
-  if (host.length <= longestRemembered) normalised.set(host, normal)
-  return normal
-}
+  return domain !== undefined && isValid(domain) ? ownText(domain.toLowerCase()) : null
+}, 10_000)
 
 function isValid (domain: string): boolean {
   const address = bracketed.exec(domain)?.[1]

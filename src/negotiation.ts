@@ -1,17 +1,16 @@
 import { basicFilter, lookup } from 'bcp-47-match'
 import Negotiator from 'negotiator'
+import { memoize } from './memoize.ts'
 
 /** Clients send few different headers, and parsing one costs more than most requests' other work. */
-const remembered = 200
-/** Longer headers are parsed each time: what is remembered stays small. */
-const longestRemembered = 300
+const mostKept = 200
 
 /**
  * Makes a function that chooses among media types by an Accept header (RFC 9110, section 12.5.1). The first type is
  * the answer to no header, to one that accepts none of the types, and to one that cannot be read.
  */
 export function negotiateType<Type extends string> (types: readonly [Type, ...Type[]]): (accept: string | undefined) => Type {
-  return remember(accept => {
+  return byHeader(accept => {
     const preferred = new Negotiator({ headers: { accept } }).mediaType([...types])
     return types.find(type => type === preferred) ?? types[0]
   })
@@ -22,7 +21,7 @@ export function negotiateType<Type extends string> (types: readonly [Type, ...Ty
  * lookup). Undefined where none of them is acceptable.
  */
 export function negotiateLanguage (tags: readonly string[]): (acceptLanguage: string | undefined) => string | undefined {
-  return remember(header => lookupLanguage(tags, new Negotiator({ headers: { 'accept-language': header } }).languages().filter(range => range !== '*')))
+  return byHeader(header => lookupLanguage(tags, new Negotiator({ headers: { 'accept-language': header } }).languages().filter(range => range !== '*')))
 }
 
 /**
@@ -36,17 +35,8 @@ export function lookupLanguage (tags: readonly string[], ranges: readonly string
   }
 }
 
-function remember<Choice> (choose: (header: string | undefined) => Choice): (header: string | undefined) => Choice {
-  const choices = new Map<string, { choice: Choice }>()
+function byHeader<Choice> (choose: (header: string | undefined) => Choice): (header: string | undefined) => Choice {
   const byDefault = choose(undefined)
-  return header => {
-    if (header === undefined) return byDefault
-    if (header.length > longestRemembered) return choose(header)
-    const known = choices.get(header)
-    if (known !== undefined) return known.choice
-    const choice = choose(header)
-    if (choices.size >= remembered) choices.clear()
-    choices.set(header, { choice })
-    return choice
-  }
+  const chosen = memoize(choose, mostKept)
+  return header => header === undefined ? byDefault : chosen(header)
 }

@@ -1,5 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../build.ts'
@@ -156,6 +158,19 @@ t.test('over a connection', async t => {
 
   t.test('white space around a host does not count', async t => {
     t.match(await send('GET / HTTP/1.1\r\nHost: \t museum.test \t\r\n'), /^HTTP\/1\.1 200 /)
+  })
+
+  t.test('hosts that are remembered keep nothing else of the targets that they came in', async t => {
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    const rest = 'x'.repeat(15_000)
+    const ask = async (from: number, to: number) => {
+      for (let number = from; number < to; number++) await send(`GET http://museum-number-${number}.test${number % 2 === 0 ? '' : '..'}/${rest} HTTP/1.1\r\nHost: museum.test\r\n`)
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const before = await ask(0, 100)
+    t.ok(await ask(100, 600) - before < 500 * rest.length / 2)
   })
 
   async function send (head: string): Promise<string> {

@@ -1,0 +1,21 @@
+import { ownText } from './own-text.ts'
+
+/** Longer texts are not kept: what is remembered stays small. */
+const longestKept = 300
+
+/**
+ * Remembers what a function makes of a text, where few different ones come again and again.
+ * @param mostKept how many texts are remembered; when there are as many, all are forgotten
+ */
+export function memoize<Made> (make: (text: string) => Made, mostKept: number): (text: string) => Made {
+  const known = new Map<string, { made: Made }>()
+  return text => {
+    const remembered = known.get(text)
+    if (remembered !== undefined) return remembered.made
+    const made = make(text)
+    if (text.length > longestKept) return made
+    if (known.size >= mostKept) known.clear()
+    known.set(ownText(text), { made })
+    return made
+  }
+}
