@@ -54,8 +54,8 @@ export class Connection {
     socket.setTimeout = (milliseconds, callback) => {
       this.#isAtRest = callback === undefined && milliseconds >= timeouts.keepAliveTimeout && this.#answers.at(-1)?.writableFinished === true
       if (this.#isAtRest) this.#bytesSeen = NaN
-      const needsNoTimer = this.#isAtRest || (milliseconds === 0 && callback === undefined)
-      if (!needsNoTimer) return this.#setTimeout(milliseconds, callback)
+      const needsTimer = !this.#isAtRest && (milliseconds !== 0 || callback !== undefined)
+      if (needsTimer) return this.#setTimeout(milliseconds, callback)
       return socket.timeout ? this.#setTimeout(0) : socket
     }
     socket.once('close', () => {

@@ -74,14 +74,19 @@ async function ask<Row extends pg.QueryResultRow> (connection: Connection, query
 }
 
 async function send<Row extends pg.QueryResultRow> (connection: Connection, text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
-  const known = namesOf.get(connection) ?? new Map<string, string>()
-  namesOf.set(connection, known)
+  const known = namesOf.get(connection) ?? beginNames(connection)
   try {
     return await connection.query<Row>({ name: known.get(text) ?? nameAnew(text, known), text, values })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === resultHasChanged)) throw error
     return await connection.query<Row>({ name: nameAnew(text, known), text, values })
   }
+}
+
+function beginNames (connection: Connection): Map<string, string> {
+  const known = new Map<string, string>()
+  namesOf.set(connection, known)
+  return known
 }
 
 /** A name that no statement has, by which this one is known from here on. */

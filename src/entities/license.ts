@@ -62,7 +62,7 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
     const rows = await query(JSON.stringify(domains))
     return new Map(rows.map(({ license }) => [license.domain, license]))
     // Who follows reads is shown each request's own queries.
-  }, () => store.events.listenerCount('read') > 0 ? 1 : mostAtOnce)
+  }, () => store.events.areReadsFollowed ? 1 : mostAtOnce)
   const known = new KnownDomains(db)
   store.events.on('change', (table, key) => { if (table === metadata.table && key !== null) known.add(key) })
   return store.segment(metadata, async (domain): Promise<License | null> => {

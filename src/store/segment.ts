@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { sizeOfEntry } from './size.ts'
-import type { StoreEvents } from './store-events.ts'
+import type { ReadOutcome, StoreEvents } from './store-events.ts'
 
 /** What is kept of one entity: whose rows, in which shape, under which key. */
 export interface EntityMetadata {
@@ -53,12 +53,12 @@ export class Segment<Value> {
   read (key: string): Value | Promise<Value> {
     const entry = this.#entries?.get(key) ?? this.#absences?.get(key)
     if (entry !== undefined && this.#options.isTrusted(entry.readAt, entry.isStale)) {
-      this.#options.events.emit('read', this.metadata, key, 'hit')
+      this.#tellRead(key, 'hit')
       if (entry.isStale) this.#options.events.emit('stale', this.metadata, key)
       return entry.value
     }
     const loading = this.#loading.get(key)
-    this.#options.events.emit('read', this.metadata, key, loading === undefined ? 'miss' : 'shared')
+    this.#tellRead(key, loading === undefined ? 'miss' : 'shared')
     return loading ?? this.#startLoading(key)
   }
 
@@ -125,6 +125,10 @@ export class Segment<Value> {
       this.#entries ??= this.#makeCache(this.#options.maxEntries)
       this.#entries.set(key, entry, size)
     }
+  }
+
+  #tellRead (key: string, outcome: ReadOutcome): void {
+    if (this.#options.events.areReadsFollowed) this.#options.events.emit('read', this.metadata, key, outcome)
   }
 
   #makeCache (max: number): LRUCache<string, Entry<Value>> {

@@ -13,4 +13,9 @@ interface Events {
 }
 
 /** Tells who listens of each record that is asked for, and of each change. */
-export class StoreEvents extends EventEmitter<Events> {}
+export class StoreEvents extends EventEmitter<Events> {
+  /** Whether anybody listens to reads, which are more than all else. */
+  get areReadsFollowed (): boolean {
+    return this.listenerCount('read') > 0
+  }
+}
