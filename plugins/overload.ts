@@ -13,13 +13,19 @@ const retryLater = { 'retry-after': '1' }
  * whoever is let in is answered soon. An average of past delays would let in too many, and then too few.
  */
 async function overload (app: FastifyInstance) {
-  let lastBeat = performance.now()
-  // Between two turns; late where one takes long.
-  const timer = setInterval(() => { lastBeat = performance.now() }, beat).unref()
-  app.addHook('onClose', async function stopBeating () { clearInterval(timer) })
+  /** When the first request since the last beat came. */
+  let began = NaN
+  // Between two turns, later where one takes long; only after requests, as a process that wakes up all the time never rests.
+  const timer = setTimeout(() => { began = NaN }, beat).unref()
+  app.addHook('onClose', async function stopBeating () { clearTimeout(timer) })
 
   app.addHook('onRequest', function refuseOverload (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-    if (performance.now() - lastBeat < longestTurn || isInjected(request)) return done()
+    const now = performance.now()
+    if (Number.isNaN(began)) {
+      began = now
+      timer.refresh()
+    }
+    if (now - began < longestTurn || isInjected(request)) return done()
     sendFailure(503, 'There is too much to do. Try again in a second.', retryLater, request, reply.varyOn('Accept'))
   })
 }
