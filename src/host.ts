@@ -17,6 +17,7 @@ const bracketed = /^\[([0-9A-Fa-f:.]+)\]$/
  */
 export const normaliseHost = memoize((host: string): string | null => {
   const domain = trimmed.exec(host)?.[1]?.replace(port, '')
+  // Records are held by it: they would keep the target that it was cut out of.
   return domain !== undefined && isValid(domain) ? ownText(domain.toLowerCase()) : null
 }, 10_000)
 

@@ -10,11 +10,11 @@ const longestKept = 300
 export function memoize<Made> (make: (text: string) => Made, mostKept: number): (text: string) => Made {
   const known = new Map<string, { made: Made }>()
   return text => {
+    if (text.length > longestKept) return make(text)
     const remembered = known.get(text)
     if (remembered !== undefined) return remembered.made
-    const made = make(text)
-    if (text.length > longestKept) return made
     if (known.size >= mostKept) known.clear()
+    const made = make(text)
     known.set(ownText(text), { made })
     return made
   }
