@@ -20,7 +20,7 @@ export const maxUnderWay = 20
 export const maxHeld = 10_000
 /** Of a request's body, where its route does not say less. */
 export const bodyLimit = 64 * 1024
-/** How long a turn of the event loop may take until what it has not begun is refused. */
+/** How long a turn of the event loop may take, from its first request on, until what it has not begun is refused. */
 export const longestTurn = 1000
 /** How long a client that could not be understood may take to read so, and one that was answered early to send the rest. */
 export const lingering = 1000

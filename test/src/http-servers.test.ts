@@ -340,6 +340,14 @@ t.test('a turn of the event loop that takes too long refuses what it has not com
   t.match(ready, /^HTTP\/1\.1 200 /)
 })
 
+t.test('what takes long before the first request of a turn refuses nobody', async t => {
+  const { app } = await serve(t)
+  const answer = async () => text(await open(t, app.server, get('/', 'Connection: close\r\n')))
+  await answer()
+  block()
+  t.match(await answer(), /^HTTP\/1\.1 200 /)
+})
+
 t.test('/health and /ready answer at every host, and are said to nobody but who asks', async t => {
   const { app } = await serve(t)
   for (const host of ['museum.test', 'nobody.test', 'a..b']) {
