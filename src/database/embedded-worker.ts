@@ -5,10 +5,13 @@ import { PGlite } from '@electric-sql/pglite'
 // connection: PostgreSQL's wire protocol in, and out again.
 
 const database = await PGlite.create(workerData)
+/** What connections say from then on may arrive when it is closed already. */
+let isClosing = false
 
 parentPort?.on('message', (message: MessagePort | 'close') => {
-  if (message === 'close') database.close().then(() => parentPort?.close())
-  else serve(message)
+  if (message !== 'close') return serve(message)
+  isClosing = true
+  database.close().then(() => parentPort?.close())
 })
 parentPort?.postMessage('ready')
 
@@ -17,9 +20,10 @@ function serve (port: MessagePort): void {
   const fresh = database.exec('rollback').then(() => database.exec('discard all'))
   port.on('message', async (bytes: Uint8Array) => {
     await fresh
-    await database.runExclusive(() => database.execProtocolRawStream(bytes, {
+    await database.runExclusive(async () => {
+      if (isClosing) return
       // The bytes lie in PGlite's own memory, which the next query overwrites.
-      onRawData: answer => port.postMessage(answer.slice())
-    }))
+      await database.execProtocolRawStream(bytes, { onRawData: answer => port.postMessage(answer.slice()) })
+    })
   })
 }

@@ -184,6 +184,14 @@ t.test('The pool of an embedded database', async t => {
   })
 })
 
+t.test('Its connections may say farewell when it is closed already', async t => {
+  const { pool, close } = await openEmbedded(dataDir, async () => {})
+  await pool.query('select 1')
+  const closed = close()
+  await pool.end()
+  await t.resolves(closed)
+})
+
 t.test('A damaged database is refused in one line, and its folder unlocked', async t => {
   rmSync(join(dataDir, 'pglite', 'global', 'pg_control'))
   await t.rejects(open(), { name: 'StartError', message: /^The embedded database in .* cannot be opened: [^\n]+\.$/ })
