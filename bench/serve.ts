@@ -1,5 +1,5 @@
 /** A process that serves one row of a comparison: `node serve.js <server> <its options as JSON>`, forked by compare.ts. */
-// Portico does so itself. For all: else it is luck whose processes are slow.
+// For all servers, as Portico does so itself: otherwise it is luck which of them are slow.
 import '../src/tick-object.ts'
 import type { Measurable, Usage } from './server.ts'
 

@@ -1,4 +1,4 @@
-// First, as it says.
+// Before much else: it keeps process.nextTick() fast.
 import './tick-object.ts'
 import { randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'

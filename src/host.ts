@@ -9,6 +9,9 @@ const name = /^[-A-Za-z0-9_]+(?:\.[-A-Za-z0-9_]+)*\.?$/
 const endsInNumber = /\.\d+\.?$/
 const bracketed = /^\[([0-9A-Fa-f:.]+)\]$/
 
+/** A process serves many sites, and some of the hosts that are asked for are made up. */
+const mostKept = 10_000
+
 /**
  * The form of a host that licenses are looked up by: trimmed, without port, lower-cased; brackets and a
  * trailing dot stay (product.md, "Hosts and licenses"). Valid is what Symfony's Request::getHost accepts.
@@ -17,9 +20,9 @@ const bracketed = /^\[([0-9A-Fa-f:.]+)\]$/
  */
 export const normaliseHost = memoize((host: string): string | null => {
   const domain = trimmed.exec(host)?.[1]?.replace(port, '')
-  // Records are held by it: they would keep the target that it was cut out of.
+  // Records are kept under it: they would keep the target, too, that it was cut out of.
   return domain !== undefined && isValid(domain) ? ownText(domain.toLowerCase()) : null
-}, 10_000)
+}, mostKept)
 
 function isValid (domain: string): boolean {
   const address = bracketed.exec(domain)?.[1]
