@@ -16,7 +16,7 @@ export interface Row {
   request: BenchRequest
   /** Where the server was built, if not here. */
   folder?: URL
-  /** Whether it takes no turns with the others, as one that goes on working after it has answered, but has its rounds after theirs. */
+  /** Whether it takes no turns with the others, as one that goes on working after it has answered. */
   apart?: boolean
   /** What it must answer, whatever the order of its headers: else it would be another work that is compared. */
   answer?: string
@@ -82,11 +82,7 @@ export async function compare (rows: readonly Row[], effort: Effort): Promise<Me
   // A terminal's Ctrl-C ends the servers' processes, too; then this one ends in good order, and tidies up.
   process.once('SIGINT', () => {})
   const all = rows.map(begin)
-  const together = all.filter(({ row }) => row.apart !== true)
-  const apart = all.filter(({ row }) => row.apart === true)
-  for (let generation = 0; generation < effort.generations; generation++) {
-    for (const turning of [together, ...apart.map(one => [one])]) await measureGeneration(turning, effort)
-  }
+  for (let generation = 0; generation < effort.generations; generation++) await measureGeneration(all, effort)
   return all
 }
 
@@ -103,14 +99,17 @@ function begin (row: Row): Measures {
   return { row, costs: [], rates: [], latencies: createHistogram(), starts: [], idleMemory: [], memory: [] }
 }
 
-async function measureGeneration (turning: readonly Measures[], effort: Effort): Promise<void> {
+async function measureGeneration (all: readonly Measures[], effort: Effort): Promise<void> {
   const runners: Runner[] = []
   let rest = () => {}
   try {
-    for (const measures of turning) runners.push(await Runner.start(measures))
+    for (const measures of all) runners.push(await Runner.start(measures))
     rest = stayAwake()
     await warmUp(runners, effort)
-    for (let round = 0; round < effort.rounds; round++) await measureRound(runners, effort)
+    for (let round = 0; round < effort.rounds; round++) {
+      await measureRound(runners.filter(({ measures }) => measures.row.apart !== true), effort)
+      for (const runner of runners) if (runner.measures.row.apart === true) await measureRound([runner], effort)
+    }
     for (const runner of runners) await runner.finish()
   } finally {
     rest()
