@@ -1,5 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { Socket } from 'node:net'
+// The global is looked up, and got, anew with each use.
+import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendFailure } from '../src/errors/send-error.ts'
