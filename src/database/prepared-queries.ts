@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { type Compilable, type CompiledQuery, createQueryId, type Kysely } from 'kysely'
 import type pg from 'pg'
 import type { QueryEvents } from './query-events.ts'

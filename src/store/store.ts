@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 import { type EntityMetadata, Segment } from './segment.ts'
 import { ResponseCache } from './response-cache.ts'
