@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { Socket } from 'node:net'
-// The global is looked up, and got, anew with each use.
+// The global of that name is a getter.
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'

@@ -24,6 +24,8 @@ async function routes (app: FastifyInstance) {
       app.cache.set('visits', visits, 60_000, () => resolve(visits))
     })
   }))
+  app.get('/gone', async (_request, reply) => reply.code(410).send('gone'))
+  app.get('/moved', async (_request, reply) => reply.redirect('/'))
   app.post('/', async (_request, reply) => reply.etag('"1"').send('posted'))
 }
 
@@ -88,6 +90,11 @@ t.test('answers are private and revalidated, unless their route says otherwise',
   const { headers } = await ask('/public', '')
   t.equal(headers['cache-control'], 'public, max-age=60')
   t.equal(headers['expires'], 'Thu, 01 Jan 1970 00:00:00 GMT')
+})
+
+t.test('an answer that is no success is not kept at all', async t => {
+  t.equal((await ask('/gone', '')).headers['cache-control'], 'no-store')
+  t.equal((await ask('/moved', '')).headers['cache-control'], 'no-store')
 })
 
 t.test('routes keep what they like in app.cache', async t => {
