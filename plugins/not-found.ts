@@ -13,14 +13,16 @@ async function notFound (app: FastifyInstance) {
   app.addHook('onRequest', function interruptUnmatched (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
     if (!request.is404) return done()
     const path = pathOf(request.originalUrl)
-    const location = otherSlashForm(request, path)
-    if (location !== undefined) {
-      reply.header('cache-control', 'no-store').redirect(location, 301)
-      return
+    if (routeTable.mayHave(path)) {
+      const location = otherSlashForm(request, path)
+      if (location !== undefined) {
+        reply.header('cache-control', 'no-store').redirect(location, 301)
+        return
+      }
+      const allow = routeTable.methodsOf(path)
+      // A route that has the method too was kept from answering by its constraints: to this request it does not exist.
+      if (allow.length > 0 && !allow.includes(request.method)) return done(methodError(request.method, path, allow))
     }
-    const allow = routeTable.methodsOf(path)
-    // A route that has the method too was kept from answering by its constraints: to this request it does not exist.
-    if (allow.length > 0 && !allow.includes(request.method)) return done(methodError(request.method, path, allow))
     if (areExpectedErrorsTraced()) return done(noRouteError(request, path))
     sendFailure(404, noRouteMessage(request, path), noHeaders, request, reply.varyOn('Accept'))
   })

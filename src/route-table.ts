@@ -8,6 +8,10 @@ export class RouteTable {
   /** A router for each method, in which every route is one of GET and holds its place in the order of registration. */
   readonly #routers = new Map<string, ReturnType<typeof findMyWay>>()
   readonly #routes: { method: string, url: string }[] = []
+  /** What comes before the second slash of each route. */
+  readonly #beginnings = new Set<string>()
+  /** Whether a route begins with a parameter or a wildcard. */
+  #isOpen = false
 
   /** Adds a route of one or more methods. Of routes that differ by their constraints only the first counts. */
   add (methods: string | readonly string[], url: string): void {
@@ -17,12 +21,20 @@ export class RouteTable {
       router.on('GET', url, () => {}, this.#routes.length)
       this.#routers.set(method, router)
       this.#routes.push({ method, url })
+      this.#beginnings.add(beginningOf(url))
+      this.#isOpen ||= /[:*]/.test(beginningOf(url))
     }
   }
 
   /** All of them, in the order of their registration. */
   routes (): readonly { method: string, url: string }[] {
     return this.#routes
+  }
+
+  /** Whether there may be routes at this raw path, or at its other slash form: most missing paths begin as none, and need not be looked for. */
+  mayHave (path: string): boolean {
+    // What is encoded may be any segment, and a router takes whatever stands in place of the first slash for one.
+    return this.#isOpen || this.#beginnings.has(beginningOf(path)) || path.includes('%') || !path.startsWith('/')
   }
 
   /** Whether a route answers the method at this raw path. */
@@ -39,4 +51,10 @@ export class RouteTable {
     }
     return found.sort((one, other) => one.position - other.position).map(({ method }) => method)
   }
+}
+
+/** A path without what follows its first segment. */
+function beginningOf (path: string): string {
+  const end = path.indexOf('/', 1)
+  return end === -1 ? path : path.slice(0, end)
 }
