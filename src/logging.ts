@@ -1,6 +1,9 @@
-import type { FastifyRequest, FastifyServerOptions } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest, FastifyServerOptions } from 'fastify'
 import { normaliseHost } from './host.ts'
 import { before, pathOf } from './target.ts'
+
+/** Where a log is at one of these, no line of "info" is written; where there is no log, it is at none. */
+const quietLevels = new Set<string | undefined>([undefined, 'silent', 'fatal', 'error', 'warn'])
 
 /**
  * The options of Fastify's logger: lines of JSON, or of colours and words where a person reads them.
@@ -16,11 +19,16 @@ function describeRequest ({ method, url, host, ip }: FastifyRequest) {
   return { method, url: pathOf(url), host: normaliseHost(host) ?? '(invalid)', remoteAddress: ip }
 }
 
+/** Logs what a request is refused with. What may be said of that is worked out only where it is written. */
+export function logRefusal (log: FastifyBaseLogger, statusCode: number, message: string): void {
+  if (!quietLevels.has(log.level)) log.info({ statusCode }, withoutSecrets(message))
+}
+
 /**
  * A message without what it quotes of a request that may hold a secret: a referer, and of any other URL or host all from
  * its query or fragment on, and what stands before an "@".
  */
-export function withoutSecrets (message: string): string {
+function withoutSecrets (message: string): string {
   const beginning = before(' (from "', before('#', before('?', message)))
   return beginning.includes('@') ? beginning.replace(/[^\s"']*@/g, '') : beginning
 }

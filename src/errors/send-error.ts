@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { withoutSecrets } from '../logging.ts'
+import { logRefusal } from '../logging.ts'
 import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
 import { reasonOf } from '../start-error.ts'
 import { type HttpError, ServiceUnavailableHttpError } from './http-errors.ts'
@@ -11,7 +11,7 @@ const headersOfAnswers = new Set(['cache-control', 'content-disposition', 'conte
 export function sendError (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toError(thrown)
   if (error instanceof ServiceUnavailableHttpError) request.log.warn({ statusCode: 503, reason: reasonOf(error.cause) }, error.message)
-  else if (statusOf(error) < 500) request.log.info({ statusCode: statusOf(error) }, withoutSecrets(error.message))
+  else if (statusOf(error) < 500) logRefusal(request.log, statusOf(error), error.message)
   else request.log.error({ err: error }, error.message)
   for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
   return send(answerError(error, request.headers.accept), reply)
@@ -22,7 +22,7 @@ export function sendError (thrown: unknown, request: FastifyRequest, reply: Fast
  * of what an answer to an unmatched path does, and nobody would look at it.
  */
 export function sendFailure (statusCode: number, message: string, headers: HttpError['headers'], request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.log.info({ statusCode }, withoutSecrets(message))
+  logRefusal(request.log, statusCode, message)
   return send(answerFailure(statusCode, message, headers, request.headers.accept), reply)
 }
 

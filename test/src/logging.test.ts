@@ -34,6 +34,20 @@ t.test("Fastify accepts a terminal's log", async t => {
   t.equal(app.log.level, 'silent')
 })
 
+t.test('what a request is refused with is logged at "info"', async t => {
+  const database = await openTestDatabase(t)
+  await addLicense(database, { domain: 'refusing.test' })
+  const messages = ['No route found for "GET /version"', 'Invalid Host "a..b".']
+  for (const [level, written] of Object.entries({ trace: messages, debug: messages, info: messages, warn: [], error: [], fatal: [], silent: [] })) {
+    const lines: string[] = []
+    const stream = new Writable({ write (line, _encoding, callback) { lines.push(JSON.parse(String(line)).msg); callback() } })
+    const app = await build(t, { database, logger: { ...loggerOptions(level, false), stream } })
+    await app.inject({ url: '/version', headers: { host: 'refusing.test' } })
+    await app.inject({ url: '/version', headers: { host: 'a..b' } })
+    t.strictSame(lines.filter(line => messages.includes(line)), written, level)
+  }
+})
+
 t.test('no line of any level has a secret that a client sends', async t => {
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'museum.test' })
