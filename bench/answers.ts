@@ -1,5 +1,5 @@
 import { renderErrorPage } from '../src/errors/error-page.ts'
-import { pageHeaders } from '../src/page-headers.ts'
+import { pageHeaders } from '../src/pages/page-headers.ts'
 import type { BenchLicense } from './records.ts'
 
 /** What the other frameworks answer with, ready-made where Portico works it out. */

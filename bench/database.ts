@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { openDatabase } from '../src/database/database.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { lifetimes, nameSession, SessionTokens } from '../src/sign-in/session-token.ts'
-import { createDatabase, dropDatabase as dropThrowawayDatabase } from './throwaway-database.ts'
+import { createDatabase, dropDatabase as dropThrowawayDatabase } from '../test/support/throwaway-database.ts'
 
 /** A database of the comparison's own, as it is told to the servers' processes. */
 export interface BenchDatabase {

@@ -1,7 +1,7 @@
 /** What looking up a license costs with 1,000, 100,000 and 1,000,000 of them, and what the store takes with 100,000 hosts warm. */
 import { openDatabase } from '../src/database/database.ts'
 import { createEntities } from '../src/entities/entities.ts'
-import { Store } from '../src/store/store.ts'
+import { Store } from '../src/cache/store.ts'
 import { dropDatabase, environmentOf, makeDatabase } from './database.ts'
 import { quantile } from './table.ts'
 

@@ -1,6 +1,6 @@
 /** A process that serves one row of a comparison: `node serve.js <server> <its options as JSON>`, forked by compare.ts. */
 // For all servers, as Portico does so itself: otherwise it is luck which of them are slow.
-import '../src/tick-object.ts'
+import '../src/serving/tick-object.ts'
 import type { Measurable, Usage } from './server.ts'
 
 const [, , name = '', options = '{}'] = process.argv

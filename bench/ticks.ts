@@ -12,7 +12,7 @@ if (isMainThread) {
     console.log(`${keeps ? 'One is kept:' : 'None is kept:'} ${Number(nanoseconds).toFixed(0)} ns, Node ${process.versions.node}`)
   }
 } else {
-  if (workerData === true) await import('../src/tick-object.ts')
+  if (workerData === true) await import('../src/serving/tick-object.ts')
   // Time for V8 to learn their shape, and to forget it.
   for (let times = 0; times < 20; times++) {
     await tick(1000)

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { License } from '../src/entities/license.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { LicenseNotFoundHttpError, NotAdmittedHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
-import { pathOf, queryOf } from '../src/target.ts'
+import { pathOf, queryOf } from '../src/http/target.ts'
 import type { User } from './firewall.ts'
 
 declare module 'fastify' {

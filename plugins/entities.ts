@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { createEntities, type Entities } from '../src/entities/entities.ts'
-import { Store } from '../src/store/store.ts'
+import { Store } from '../src/cache/store.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
-import { normaliseHost } from '../src/host.ts'
-import { authorityOf } from '../src/target.ts'
+import { normaliseHost } from '../src/http/host.ts'
+import { isTarget } from '../src/http/target.ts'
+import { decodeUtf8 } from '../src/http/utf8.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,16 +12,15 @@ declare module 'fastify' {
   }
 }
 
-/** Sets request.domain, and refuses a request whose host is invalid before anything is looked up by it. */
+/** Sets request.domain, and refuses a request whose host or target is invalid before anything is looked up by it. */
 async function host (app: FastifyInstance) {
   app.addHook('onRequest', function validateHost (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const authority = authorityOf(request.originalUrl)
-    // An absolute-form target's authority replaces the Host header (RFC 9112, section 3.2.2).
-    if (authority !== undefined) request.raw.headers.host = authority
     const { rawHeaders } = request.raw
     if (isStatedTwice(rawHeaders)) return done(invalid(hostHeaders(rawHeaders).join(', ')))
     const domain = normaliseHost(request.host)
     if (domain === null) return done(invalid(request.host))
+    const { method, originalUrl } = request
+    if (!isTarget(method, originalUrl)) return done(new BadRequestHttpError(`Invalid request target "${originalUrl}".`))
     request.domain = domain
     done()
   })
@@ -45,7 +45,7 @@ function isHost (name: string | undefined): boolean {
 }
 
 function invalid (host: string): BadRequestHttpError {
-  return new BadRequestHttpError(`Invalid Host "${host}".`)
+  return new BadRequestHttpError(`Invalid Host "${decodeUtf8(host)}".`)
 }
 
 export default fp(host, { name: 'host', fastify: '5.x' })

@@ -1,9 +1,8 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
 import type {} from '@fastify/cookie'
 import type { Language } from '../src/entities/language.ts'
-import { lookupLanguage, negotiateLanguage } from '../src/negotiation.ts'
+import { languageRanges, lookupLanguage } from '../src/http/negotiation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,17 +16,9 @@ export interface LocaleOptions {
   defaultLocale: string
 }
 
-/** The languages of a license, ready to be chosen among. */
-interface Choices {
-  tags: string[]
-  negotiate: ReturnType<typeof negotiateLanguage>
-}
-
 /** The first check: sets request.locale from the query, the cookie or Accept-Language, and says it in Content-Language. */
 async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
-  // Few, as each remembers what clients ask for. Most sites have the languages of another one, and those are one list.
-  const choicesOf = new LRUCache<readonly Language[], Choices>({ max: 100 })
 
   app.addHook('onRequest', function chooseLocale (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
     if (request.license === null) return done()
@@ -50,23 +41,14 @@ async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   app.decorateRequest('locale', defaultLocale)
 
   function choose (request: FastifyRequest, reply: FastifyReply, available: readonly Language[]): string {
-    const { tags, negotiate } = prepare(available)
+    const tags = available.map(language => language.code)
     const inQuery = requested(request.query)
     const byQuery = inQuery && lookupLanguage(tags, [inQuery])
     if (byQuery) return byQuery
     if (tags.length > 1) reply.varyOn('Cookie, Accept-Language')
     const inCookie = request.cookies['locale']
     const byCookie = inCookie && lookupLanguage(tags, [inCookie])
-    return byCookie || negotiate(request.headers['accept-language']) || tags[0] || defaultLocale
-  }
-
-  function prepare (available: readonly Language[]): Choices {
-    const known = choicesOf.get(available)
-    if (known !== undefined) return known
-    const tags = available.map(language => language.code)
-    const choices = { tags, negotiate: negotiateLanguage(tags) }
-    choicesOf.set(available, choices)
-    return choices
+    return byCookie || lookupLanguage(tags, languageRanges(request.headers['accept-language'])) || tags[0] || defaultLocale
   }
 }
 

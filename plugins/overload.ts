@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendFailure } from '../src/errors/send-error.ts'
-import { longestTurn } from '../src/limits.ts'
+import { longestTurn } from '../src/serving/limits.ts'
 
 /** In milliseconds: how exactly it is known which request is the first of a turn. */
 const beat = 50

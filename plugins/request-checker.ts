@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { BadRequestHttpError, ForbiddenHttpError, type HttpError } from '../src/errors/http-errors.ts'
+import { decodeUtf8 } from '../src/http/utf8.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,7 +25,7 @@ async function requestChecker (app: FastifyInstance) {
 function objectionTo ({ method, headers, host, routeOptions }: FastifyRequest): HttpError | undefined {
   const override = headers['x-http-method-override']
   if (method === 'POST' && override !== undefined && !/^[A-Za-z]+$/.test(String(override))) {
-    return new BadRequestHttpError(`Invalid method override "${override}".`)
+    return new BadRequestHttpError(`Invalid method override "${decodeUtf8(String(override))}".`)
   }
   const actsForSomebody = headers.cookie !== undefined || routeOptions.config.crossSite === 'refused'
   if (actsForSomebody && isFromAnotherSite(headers['sec-fetch-site'], headers.origin, host)) {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { RouteTable } from '../src/route-table.ts'
+import { RouteTable } from '../src/http/declared-routes.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -8,18 +8,26 @@ declare module 'fastify' {
   }
 }
 
-/** Adds app.routeTable, which knows every route registered after it. */
+/** Adds app.routeTable, which knows every route and constraint strategy registered after it. */
 async function routeTable (app: FastifyInstance) {
   const table = new RouteTable()
+  const { addConstraintStrategy } = app
+  const noted: Array<{ route: RouteOptions, url: string }> = []
 
-  const headed = new Set<string>()
-
-  app.addHook('onRoute', function noteRoute ({ method, url, exposeHeadRoute }: RouteOptions) {
-    // The HEAD that Fastify itself adds after a GET is declared by nobody.
-    if (method === 'HEAD' && headed.has(url)) return
-    if (exposeHeadRoute !== false && [method].flat().includes('GET')) headed.add(url)
-    table.add(method, url)
+  app.addHook('onRoute', function noteRoute (route: RouteOptions) {
+    noted.push({ route, url: route.url })
   })
+
+  app.addHook('onReady', async function fillTable () {
+    // Not before: later hooks may add constraints, and a prefix's "/" gets its second URL, "/prefix/", after all hooks.
+    for (const { route, url } of noted) for (const each of new Set([url, route.url])) table.add({ ...route, url: each })
+  })
+
+  // No hook tells of strategies.
+  app.addConstraintStrategy = strategy => {
+    addConstraintStrategy(strategy)
+    table.addConstraintStrategy(strategy)
+  }
 
   app.decorate('routeTable', table)
 }

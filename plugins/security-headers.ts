@@ -1,6 +1,6 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { pageHeaders } from '../src/page-headers.ts'
+import { pageHeaders } from '../src/pages/page-headers.ts'
 
 /** Gives every HTML page the security headers that it does not have of its own. */
 async function securityHeaders (app: FastifyInstance) {

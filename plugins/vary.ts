@@ -16,17 +16,9 @@ async function vary (app: FastifyInstance) {
   })
 }
 
-/** Of the few that there are each is made once: Node looks through the characters of a new one, and knows the old. */
-const joints = new Map<string, Map<string, string>>()
-const remembered = 100
-
 function joined (others: string, headers: string): string {
-  const known = joints.get(others)?.get(headers)
-  if (known !== undefined) return known
   const missing = headers.split(', ').filter(name => !`, ${others},`.includes(`, ${name},`))
-  const both = [others, ...missing].join(', ')
-  if (joints.size < remembered) joints.set(others, (joints.get(others) ?? new Map()).set(headers, both))
-  return both
+  return [others, ...missing].join(', ')
 }
 
 export default fp(vary, { name: 'vary', fastify: '5.x' })

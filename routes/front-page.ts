@@ -1,17 +1,35 @@
 import type { FastifyInstance } from 'fastify'
-import { etagOf } from '../src/etag.ts'
-import { negotiateType } from '../src/negotiation.ts'
+import { etagOf } from '../src/http/etag.ts'
+import { negotiateType } from '../src/http/negotiation.ts'
 import { type FrontPage, renderFrontPage } from './front-page-view.ts'
+import { firstPage, pageAt } from './museum-page.ts'
 
 const negotiate = negotiateType(['text/html', 'application/json'])
 
+interface Query {
+  /** The page of the museums; without it the first. */
+  cursor?: unknown
+  _locale?: unknown
+}
+
 /** GET /: the museums and languages of the licensed site, for people and for programs. */
 export default async function frontPage (app: FastifyInstance) {
-  const { museums, languages } = app.entities
+  const { database, entities: { museums, languages } } = app
 
-  app.get('/', async function showFrontPage (request, reply) {
+  app.get<{ Querystring: Query }>('/', async function showFrontPage (request, reply) {
     const license = request.requireLicense()
-    const content = { license, locale: request.locale, user: request.user, museums: await museums.read(license.id), languages: await languages.read(license.id) }
+    const { cursor, _locale: chosen } = request.query
+    const isFirst = cursor === undefined
+    const page = isFirst ? firstPage(await museums.read(license.id)) : await pageAt(database, license.id, cursor)
+    const content = {
+      license,
+      locale: request.locale,
+      chosenLocale: typeof chosen === 'string' ? chosen : null,
+      user: request.user,
+      languages: await languages.read(license.id),
+      page,
+      cursor: isFirst ? null : String(cursor)
+    }
     const type = negotiate(request.headers.accept)
     const body = type === 'text/html' ? renderFrontPage(content) : JSON.stringify(summarise(content))
     return reply.varyOn('Accept, Cookie').type(`${type}; charset=utf-8`).etag(etagOf(body)).send(body)
@@ -19,11 +37,13 @@ export default async function frontPage (app: FastifyInstance) {
 }
 
 /** What a program is told: names, and no more of the license than its visitors see. */
-function summarise ({ license, locale, museums, languages }: FrontPage) {
+function summarise ({ license, locale, page: { museums, previous, next }, languages }: FrontPage) {
   return {
     license: { domain: license.domain, name: license.name },
     locale,
     museums: museums.map(({ id, name }) => ({ id, name })),
+    previous,
+    next,
     languages: languages.map(({ code, name }) => ({ code, name }))
   }
 }

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
-import { nextPath } from '../src/next-path.ts'
+import { nextPath } from '../src/http/next-path.ts'
 
 interface Choice {
   language: string

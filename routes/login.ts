@@ -1,13 +1,14 @@
 import formbody from '@fastify/formbody'
-import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit'
 import { Ajv } from 'ajv'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorForm, statusOf, toError } from '../src/errors/error-answer.ts'
 import { HttpError, TooManyRequestsHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { sendError } from '../src/errors/send-error.ts'
-import { nextPath } from '../src/next-path.ts'
+import { nextPath } from '../src/http/next-path.ts'
 import { endSession, findAccount, isEmail, longestEmail, normaliseEmail } from '../src/sign-in/account.ts'
+import { Attempts } from '../src/sign-in/attempts.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
+import { networkOf } from '../src/sign-in/network.ts'
 import { longestPassword, PasswordVerifier } from '../src/sign-in/passwords.ts'
 import { type LoginPage, type LoginProblem, renderLoginPage } from './login-view.ts'
 
@@ -36,20 +37,26 @@ const query = { type: 'object', properties: { next: { type: 'string' } } }
 const bodyLimit = 16 * 1024
 
 /**
- * Attempts in a minute, counted in memory for the 5,000 addresses and accounts that tried last. No one address can use up the
- * attempts of an account, and who uses them up from several keeps its owner out no longer than he goes on.
+ * Attempts in a minute. No one address can use up the attempts of an account, and who uses them up from several keeps
+ * its owner out no longer than the attempts go on.
  */
-const perAddress: CreateRateLimitOptions = { max: 20, timeWindow: 60_000 }
-const perAccount: CreateRateLimitOptions = { max: 40, timeWindow: 60_000, keyGenerator: accountOf }
+const mostOfAddress = 20
+const mostOfAccount = 40
 /** In seconds: what passwords that wait take to be verified. */
 const busyFor = 2
 
+export interface LoginOptions {
+  /** The first is what servers that count attempts together have in common. */
+  cookieSecrets: readonly [string, ...string[]]
+}
+
 /** GET /login: the form. POST /login: signs in whom a form or a program's JSON names. */
-export default async function login (app: FastifyInstance) {
-  const { db } = app.database
+export default async function login (app: FastifyInstance, { cookieSecrets: [secret] }: LoginOptions) {
+  const { database } = app
+  const { db } = database
+  const attempts = new Attempts({ database, secret })
   const passwords = new PasswordVerifier()
   await app.register(formbody, { bodyLimit })
-  await app.register(rateLimit, { global: false })
   // Nothing is taken for what it is not: ["secret"] is no password.
   const ajv = new Ajv({ formats: { email: text => isEmail(normaliseEmail(text)) } })
   app.setValidatorCompiler<object>(({ schema }) => ajv.compile(schema))
@@ -63,8 +70,8 @@ export default async function login (app: FastifyInstance) {
     config: { access: 'public', crossSite: 'refused' },
     bodyLimit,
     schema: { body: credentials },
-    onRequest: limit('limitAddress', perAddress),
-    preHandler: limit('limitAccount', perAccount),
+    onRequest: limitAddress,
+    preHandler: limitAccount,
     errorHandler: answerWithForm
   }, async function signIn (request, reply) {
     const { email, password, remember, next } = request.body
@@ -81,14 +88,19 @@ export default async function login (app: FastifyInstance) {
     return isForm(request) ? reply.redirect(nextPath(next), 303) : reply.code(204).send()
   })
 
-  function limit (name: string, options: CreateRateLimitOptions) {
-    const count = app.createRateLimit(options)
-    const hook = async (request: FastifyRequest) => {
-      const attempts = await count(request)
-      if (attempts.isAllowed || !attempts.isExceeded) return
-      throw new TooManyRequestsHttpError(`Too many attempts to sign in. Try again in ${attempts.ttlInSeconds} seconds.`, attempts.ttlInSeconds)
-    }
-    return Object.defineProperty(hook, 'name', { value: name })
+  async function limitAddress ({ ip }: FastifyRequest) {
+    await countAttempt(`address ${networkOf(ip)}`, mostOfAddress)
+  }
+
+  async function limitAccount (request: FastifyRequest) {
+    await countAttempt(`account ${accountOf(request)}`, mostOfAccount)
+  }
+
+  /** @throws {TooManyRequestsHttpError} */
+  async function countAttempt (key: string, most: number) {
+    const seconds = await attempts.add(key, most)
+    if (seconds === 0) return
+    throw new TooManyRequestsHttpError(`Too many attempts to sign in. Try again in ${seconds} seconds.`, seconds)
   }
 }
 

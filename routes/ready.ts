@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { sendFailure } from '../src/errors/send-error.ts'
-import type { HttpServers } from '../src/http-servers.ts'
+import type { HttpServers } from '../src/serving/http-servers.ts'
 
 export interface ReadyOptions {
   servers: HttpServers

@@ -1,8 +1,9 @@
-// Before much else: it keeps process.nextTick() fast.
-import './tick-object.ts'
 import { randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'
-import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify'
+import fastify, {
+  type FastifyInstance, type FastifyPluginAsync, type FastifyReply, type FastifyRequest, type FastifyServerOptions,
+  type RawRequestDefaultExpression
+} from 'fastify'
 import access from '../plugins/access.ts'
 import caching from '../plugins/caching.ts'
 import databasePlugin from '../plugins/database.ts'
@@ -22,14 +23,17 @@ import securityHeaders from '../plugins/security-headers.ts'
 import vary from '../plugins/vary.ts'
 import health from '../routes/health.ts'
 import applicationRoutes from '../routes/index.ts'
-import login from '../routes/login.ts'
+import login, { type LoginOptions } from '../routes/login.ts'
 import logout from '../routes/logout.ts'
 import ready from '../routes/ready.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Database, openDatabase } from './database/database.ts'
+import { closeDataDirectory } from './database/private-folder.ts'
 import { sendError } from './errors/send-error.ts'
-import { HttpServers } from './http-servers.ts'
-import { bodyLimit } from './limits.ts'
+import { forwardedReader } from './http/forwarded.ts'
+import { HttpServers } from './serving/http-servers.ts'
+import { bodyLimit } from './serving/limits.ts'
+import { toOriginForm } from './http/target.ts'
 
 export interface AppOptions {
   /** Default: that of an empty environment. */
@@ -47,6 +51,7 @@ export interface AppOptions {
 /** Makes the server, with every plugin in its place; what it opens is closed by app.close(). */
 export async function buildApp (options: AppOptions = {}): Promise<FastifyInstance> {
   const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0 } = options
+  closeDataDirectory(config.dataDir)
   // Not left to a plugin: Fastify gives those ten seconds, and migrating may take longer.
   const database = options.database ?? await openDatabase(config)
 
@@ -56,7 +61,7 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
   const servers = new HttpServers({ lameDuck })
   const serverOptions = {
     logger,
-    trustProxy: config.trustProxy.length > 0 && config.trustProxy,
+    ...readingOptions(config.trustProxy),
     bodyLimit,
     serverFactory: servers.create,
     // Left to the servers: Fastify would tell this of the first of them only.
@@ -103,15 +108,29 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
     site.register(access)
     site.register(requestChecker)
     site.register(notFound)
-    site.register(application)
+    site.register(application, { cookieSecrets })
   }
 
   /** What unmatched requests meet nothing of. */
-  async function application (application: FastifyInstance) {
+  async function application (application: FastifyInstance, { cookieSecrets }: LoginOptions) {
     application.register(rememberMe)
     application.register(caching)
-    application.register(login)
+    application.register(login, { cookieSecrets })
     application.register(logout)
     application.register(routes)
+  }
+}
+
+/** How Fastify reads a request's target and its forwarded headers. */
+function readingOptions (trustProxy: string[]) {
+  if (trustProxy.length === 0) return { rewriteUrl: toOriginForm }
+  const readForwarded = forwardedReader(trustProxy)
+  return {
+    trustProxy,
+    /** Fastify calls nothing earlier, and logs request.ip before any hook. */
+    rewriteUrl (raw: RawRequestDefaultExpression): string {
+      readForwarded(raw)
+      return toOriginForm(raw)
+    }
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseEnv } from 'node:util'
 import proxyAddr from '@fastify/proxy-addr'
-import { StartError } from './start-error.ts'
+import { StartError } from './errors/start-error.ts'
 
 /** What whoever runs the server can set. */
 export interface Config {

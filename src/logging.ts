@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyRequest, FastifyServerOptions } from 'fastify'
-import { normaliseHost } from './host.ts'
-import { before, pathOf } from './target.ts'
+import { normaliseHost } from './http/host.ts'
+import { before, pathOf } from './http/target.ts'
 
 /** Where a log is at one of these, no line of "info" is written; where there is no log, it is at none. */
 const quietLevels = new Set<string | undefined>([undefined, 'silent', 'fatal', 'error', 'warn'])
@@ -15,8 +15,8 @@ export function loggerOptions (level: string, isTerminal: boolean) {
 }
 
 /** What Fastify's own says, without the query, and without a host that is none: each may hold a secret. */
-function describeRequest ({ method, url, host, ip }: FastifyRequest) {
-  return { method, url: pathOf(url), host: normaliseHost(host) ?? '(invalid)', remoteAddress: ip }
+function describeRequest ({ method, originalUrl, host, ip }: FastifyRequest) {
+  return { method, url: pathOf(originalUrl), host: normaliseHost(host) ?? '(invalid)', remoteAddress: ip }
 }
 
 /** Logs what a request is refused with. What may be said of that is worked out only where it is written. */

@@ -1,22 +1,21 @@
-import closeWithGrace from 'close-with-grace'
+// First of all: where memory was collected before, it is too late.
+import './serving/tick-object.ts'
 import { buildApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { grace, lameDuck } from './limits.ts'
+import { endInOrder } from './serving/end-in-order.ts'
+import { serveHandedConnections } from './serving/handed-connections.ts'
+import { lameDuck } from './serving/limits.ts'
 import { loggerOptions } from './logging.ts'
-import { reasonOf, StartError } from './start-error.ts'
+import { reasonOf, StartError } from './errors/start-error.ts'
 
 try {
   const config = readConfig(process.env, '.env')
   const app = await buildApp({ config, logger: loggerOptions(config.logLevel, process.stdout.isTTY), lameDuck })
-  const { close } = closeWithGrace({ delay: grace, logger: app.log, skip: ['SIGINT', 'SIGTERM'] }, () => app.close())
-  // A terminal's Ctrl-C comes twice, from the terminal and from npm: the second is no impatience.
-  let isClosing = false
-  const closeOnce = () => {
-    if (!isClosing) close()
-    isClosing = true
-  }
-  process.on('SIGINT', closeOnce).on('SIGTERM', closeOnce)
-  await app.listen({ port: config.port, host: config.host }).catch(async (error: Error) => {
+  // npm passes no SIGHUP on, and nothing when it is killed: its script names it.
+  const { PARENT_PID, CONNECTIONS } = process.env
+  endInOrder(app, { parent: PARENT_PID === undefined ? undefined : Number(PARENT_PID) })
+  const serving = CONNECTIONS === 'handed' ? serveHandedConnections(app) : app.listen({ port: config.port, host: config.host })
+  await serving.catch(async (error: Error) => {
     await app.close()
     throw new StartError(`HOST and PORT cannot be used: ${reasonOf(error)}.`, { cause: error })
   })

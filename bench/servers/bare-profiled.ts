@@ -15,7 +15,7 @@ export default async function start ({ profiled }: { profiled: boolean }) {
 
 async function makeProfiled (): Promise<FastifyInstance> {
   // Imported here: without it none of it is loaded.
-  const { default: profiler, profiledOptions } = await import('../../plugins/debug/profiler/index.ts')
+  const { default: profiler, profiledOptions } = await import('fastify-profiler')
   const directory = mkdtempSync(join(tmpdir(), 'profiler-bench-'))
   const app = Fastify(profiledOptions({ logger }))
   app.addHook('onClose', async () => { rmSync(directory, { recursive: true }) })

@@ -3,7 +3,7 @@ import { type ArgumentsHost, type CanActivate, Catch, Controller, type Exception
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core'
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { negotiateType } from '../../src/negotiation.ts'
+import { negotiateType } from '../../src/http/negotiation.ts'
 import { errorBody, errorHeaders, headers, language, noLicense, noRoute } from '../answers.ts'
 import type { BenchDatabase } from '../database.ts'
 import { type BenchLicense, type FindLicense, type FindVisitor, openRecords } from '../records.ts'

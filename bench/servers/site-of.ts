@@ -18,7 +18,7 @@ import securityHeaders from '../../plugins/security-headers.ts'
 import vary from '../../plugins/vary.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
-import { HttpServers } from '../../src/http-servers.ts'
+import { HttpServers } from '../../src/serving/http-servers.ts'
 import { type BenchDatabase, cookieSecret, environmentOf } from '../database.ts'
 import { listenWith } from '../server.ts'
 

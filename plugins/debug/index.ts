@@ -4,18 +4,19 @@ import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyReques
 import fp from 'fastify-plugin'
 import type { Config } from '../../src/config.ts'
 import type { Database } from '../../src/database/database.ts'
+import { closeFolder } from '../../src/database/private-folder.ts'
 import { toError } from '../../src/errors/error-answer.ts'
 import { traceExpectedErrors } from '../../src/errors/http-errors.ts'
-import { normaliseHost } from '../../src/host.ts'
+import { normaliseHost } from '../../src/http/host.ts'
 import { cachePanel } from './panels/cache.ts'
 import { databasePanel } from './panels/database.ts'
 import { licensePanel } from './panels/license.ts'
 import { securityPanel } from './panels/security.ts'
-import profiler from './profiler/index.ts'
-import { QueryLog } from './query-log.ts'
-import { StoreLog } from './store-log.ts'
+import profiler from 'fastify-profiler'
+import { QueryLog } from './queries/query-log.ts'
+import { StoreLog } from './reads.ts'
 
-export { profiledOptions } from './profiler/index.ts'
+export { profiledOptions } from 'fastify-profiler'
 
 export interface DebugOptions {
   config: Config
@@ -33,8 +34,10 @@ async function debug (app: FastifyInstance, { config, database }: DebugOptions) 
   const stops = [traceExpectedErrors(), queries.listen(database.queries)]
   const outside = new AsyncResource('debug')
 
+  const directory = join(config.dataDir, 'profiles')
+  closeOldProfiles(directory)
   await app.register(profiler, {
-    directory: join(config.dataDir, 'profiles'),
+    directory,
     allow: config.debugAllow,
     isTrustedHost: isLicensed,
     panels: [licensePanel(reads), securityPanel, databasePanel(queries), cachePanel(reads)],
@@ -69,6 +72,15 @@ async function debug (app: FastifyInstance, { config, database }: DebugOptions) 
 /** What of the configuration a profile may show. */
 function settingsOf ({ port, host, databaseUrl, debugAllow, logLevel, trustProxy, defaultLocale }: Config) {
   return { port, host, database: databaseUrl === undefined ? 'embedded' : 'PostgreSQL', debugAllow, logLevel, trustProxy, defaultLocale }
+}
+
+/** The first versions left them open to every local user. */
+function closeOldProfiles (directory: string): void {
+  try {
+    closeFolder(directory)
+  } catch {
+    // There are none yet, or the folder is another user's: then nothing is written into it either.
+  }
 }
 
 export default fp(debug, { name: 'debug', fastify: '5.x' })

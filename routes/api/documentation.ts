@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { etagOf } from '../../src/etag.ts'
+import { etagOf } from '../../src/http/etag.ts'
 import { kinds } from '../../src/records/kinds.ts'
 import { script, style } from './documentation-theme.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { PreconditionFailedHttpError } from '../../src/errors/http-errors.ts'
-import { matches, matchesWeakly } from '../../src/etag.ts'
+import { matches, matchesWeakly } from '../../src/http/etag.ts'
 
 /**
  * Holds a request to what it says of the current representation (RFC 9110, section 13.2.2). Whether a GET's answer is

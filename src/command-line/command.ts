@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { Database } from '../database/database.ts'
-import { reasonOf } from '../start-error.ts'
+import { reasonOf } from '../errors/start-error.ts'
 
 /** Where a command reads and writes. */
 export interface Terminal {

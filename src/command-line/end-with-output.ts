@@ -1,4 +1,4 @@
-import { reasonOf } from '../start-error.ts'
+import { reasonOf } from '../errors/start-error.ts'
 import type { Terminal } from './command.ts'
 
 /** Ends the process once its output cannot be written: quietly where whoever reads has had enough, as head has. */

@@ -1,4 +1,4 @@
-import { StartError } from '../start-error.ts'
+import { StartError } from '../errors/start-error.ts'
 import { type Command, CommandError, type Terminal, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 

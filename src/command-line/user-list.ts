@@ -5,6 +5,9 @@ import { recordList } from './record-list.ts'
 import { writeRows } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
+/** How many are read at once: all of them are more than one table can be made of. */
+const pageSize = 500
+
 export const userList: Command = {
   usage: 'user list [--json]',
   summary: 'Lists who can sign in: e-mail address, whether an admin, groups.',
@@ -12,16 +15,21 @@ export const userList: Command = {
   async run (words, terminal) {
     const { values: { json } } = readWords(words, [], { json: { type: 'boolean', default: false } })
     if (json) return await recordList(users).run(['--json'], terminal)
-    const listed = await withDatabase(terminal, async ({ db }) => await db
-      .selectFrom('users')
-      .leftJoin('user_groups', 'user_groups.user_id', 'users.id')
-      .leftJoin('groups', 'groups.id', 'user_groups.group_id')
-      .leftJoin('licenses', 'licenses.id', 'groups.license_id')
-      .select(['email', 'admin', sql<string | null>`string_agg(groups.name || ' of ' || licenses.domain, ', ' order by groups.id)`.as('groups')])
-      .groupBy('users.id')
-      .orderBy('email')
-      .execute())
-    const rows = listed.map(({ admin, ...others }) => ({ ...others, admin: admin ? 'admin' : null }))
-    writeRows(terminal, ['email', 'admin', 'groups'], rows, { json, heading: false })
+    await withDatabase(terminal, async ({ db }) => {
+      const query = db
+        .selectFrom('users')
+        .leftJoin('user_groups', 'user_groups.user_id', 'users.id')
+        .leftJoin('groups', 'groups.id', 'user_groups.group_id')
+        .leftJoin('licenses', 'licenses.id', 'groups.license_id')
+        .select(['email', 'admin', sql<string | null>`string_agg(groups.name || ' of ' || licenses.domain, ', ' order by groups.id)`.as('groups')])
+        .groupBy('users.id')
+        .orderBy('email')
+        .limit(pageSize)
+      for (let listed = await query.execute(); listed.length > 0;) {
+        const rows = listed.map(({ admin, ...others }) => ({ ...others, admin: admin ? 'admin' : null }))
+        writeRows(terminal, ['email', 'admin', 'groups'], rows, { json, heading: false })
+        listed = await query.where('email', '>', String(listed.at(-1)?.email)).execute()
+      }
+    })
   }
 }

@@ -1,11 +1,11 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
-import { reasonOf, StartError } from '../start-error.ts'
+import { reasonOf, StartError } from '../errors/start-error.ts'
 import { Availability } from './availability.ts'
 import { Changes } from './changes.ts'
 import { openEmbedded } from './embedded.ts'
 import { GuardedPool } from './guarded-pool.ts'
-import { defaultLimits, type Limits } from './limits.ts'
+import { defaultLimits, type Limits } from './time-limits.ts'
 import { Listener } from './listener.ts'
 import { migrate, seed } from './migrate.ts'
 import { type ConnectionPool, sendPreparedQueries } from './prepared-queries.ts'
@@ -18,6 +18,8 @@ export interface Database {
   changes: Changes
   /** Whether it can be asked now, and its changes are heard: for what says that the server is ready. */
   availability: Availability
+  /** Whether other servers may be using it, too. */
+  isShared: boolean
   close: () => Promise<void>
 }
 
@@ -52,7 +54,8 @@ async function openPglite (dataDir: string, limits: Limits | null): Promise<Data
   const availability = new Availability(changes)
   const embedded = await openEmbedded(dataDir, client => changes.listenOn(client))
   const pool = withoutUncaughtErrors(embedded.pool)
-  const database = assemble(limits === null ? pool : new GuardedPool(pool, availability, limits), changes, availability, embedded.close)
+  const guarded = limits === null ? pool : new GuardedPool(pool, availability, limits)
+  const database = { ...assemble(guarded, changes, availability, embedded.close), isShared: false }
   return await prepare(database, 'The embedded database', async () => {
     await migrate(database.db)
     await seed(database.db)
@@ -102,6 +105,7 @@ export function assemble (pool: PostgresPool & ConnectionPool, changes: Changes,
     queries,
     changes,
     availability,
+    isShared: true,
     async close () {
       // Not by Kysely, which ends only what it has used itself.
       await pool.end()

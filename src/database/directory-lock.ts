@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { lstatSync, renameSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join, relative } from 'node:path'
-import { reasonOf, StartError } from '../start-error.ts'
+import { reasonOf, StartError } from '../errors/start-error.ts'
+import { closeToOthers } from './private-folder.ts'
 
 /** In bytes, what the path of a socket may measure on every system that has them. */
 const longestPath = 103
@@ -23,7 +24,9 @@ export async function lockDirectory (directory: string): Promise<() => void> {
       return takeOver(path)
     })
   } catch (error) {
-    throw new StartError(`DATA_DIR ${directory} cannot be locked: ${reasonOf(error)}.`, { cause: error })
+    // The system says the same of a folder that is not there.
+    const reason = hasCode(error, 'EACCES') ? 'this user may not write to it, or it is gone' : reasonOf(error)
+    throw new StartError(`DATA_DIR ${directory} cannot be locked: ${reason}.`, { cause: error })
   }
 }
 
@@ -36,6 +39,7 @@ async function listen (path: string): Promise<() => void> {
   const server = createServer(socket => socket.destroy()).listen(path)
   await once(server, 'listening')
   server.unref()
+  closeToOthers(path)
   return () => server.close()
 }
 

@@ -1,10 +1,11 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
+import { PrivateFileSystem } from './private-file-system.ts'
 
 // PGlite blocks its thread for the whole of a query, so it has a thread of its own. Each port that arrives is a
 // connection: PostgreSQL's wire protocol in, and out again.
 
-const database = await PGlite.create(workerData)
+const database = await PGlite.create({ fs: new PrivateFileSystem(workerData) })
 /** What connections say from then on may arrive when it is closed already. */
 let isClosing = false
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { mkdir } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { type MessagePort, MessageChannel, Worker } from 'node:worker_threads'
 import pg from 'pg'
-import { reasonOf, StartError } from '../start-error.ts'
+import { reasonOf, StartError } from '../errors/start-error.ts'
 import { lockDirectory } from './directory-lock.ts'
+import { makeDataDirectory, makePrivateFolder } from './private-folder.ts'
 
 /** A PostgreSQL inside this process, that pg speaks to as to any other. */
 export interface EmbeddedDatabase {
@@ -16,17 +16,21 @@ export interface EmbeddedDatabase {
 }
 
 /**
- * Opens PGlite in a folder, which is made where there is none.
+ * Opens PGlite in a folder, which is made where there is none; only this user can read what is in it.
  * @param onConnect is awaited before a new connection's first query
  * @throws {StartError} where the folder cannot be used, or another process has it open
  */
 export async function openEmbedded (dataDir: string, onConnect: (client: pg.ClientBase) => Promise<void>): Promise<EmbeddedDatabase> {
-  await mkdir(dataDir, { recursive: true }).catch((error: unknown) => {
+  try {
+    makeDataDirectory(dataDir)
+  } catch (error) {
     throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}.`, { cause: error })
-  })
+  }
   const unlock = await lockDirectory(dataDir)
   try {
-    const worker = await startWorker(join(dataDir, 'pglite'))
+    const directory = join(dataDir, 'pglite')
+    makePrivateFolder(directory)
+    const worker = await startWorker(directory)
     return {
       pool: new pg.Pool({ max: 1, idleTimeoutMillis: 0, user: 'postgres', database: 'postgres', ssl: false, onConnect, stream: () => new EmbeddedStream(worker) }),
       close: () => stopWorker(worker).finally(unlock)

@@ -2,7 +2,7 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import type pg from 'pg'
 import type { Availability } from './availability.ts'
 import { isCondition, isUnanswered, unavailable } from './failures.ts'
-import type { Limits } from './limits.ts'
+import type { Limits } from './time-limits.ts'
 import type { Connection } from './prepared-queries.ts'
 
 /**

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Availability } from './availability.ts'
 import type { Changes } from './changes.ts'
 import { isAnswer } from './failures.ts'
-import type { Limits } from './limits.ts'
+import type { Limits } from './time-limits.ts'
 
 /** In milliseconds: the wait before a lost connection is tried again, doubled with each attempt that fails. */
 const retryAfter = { first: 50, last: 1000 }

@@ -1,6 +1,9 @@
 import { EventEmitter } from 'node:events'
 import type { KyselyPlugin, LogEvent } from 'kysely'
 
+/** Files that stand between a query and whoever asks for it. */
+export const queryPlumbing = new Set([import.meta.filename])
+
 interface Events {
   /** A query is asked for, in the stack of whoever asks. The id is an object of its own for each query. */
   asked: [queryId: object]

@@ -27,4 +27,6 @@ export interface Tables {
   user_groups: { user_id: string, group_id: string }
   /** Sessions that somebody signed out of, until their cookies would be out of date anyway. */
   ended_sessions: { session: string, expires_at: ColumnType<Date, Date, Date> }
+  /** Attempts to sign in until a counter expires; a counter is that of every key with its hash. */
+  sign_in_attempts: { counter: number, attempts: number, expires_at: ColumnType<Date, Date, Date> }
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Segment } from '../store/segment.ts'
-import type { Store } from '../store/store.ts'
+import type { Segment } from '../cache/segment.ts'
+import type { Store } from '../cache/store.ts'
 
 const metadata = { table: 'ended_sessions', columns: ['session'], key: 'session', joins: [] } as const
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../cache/store.ts'
 import { endedSessions } from './ended-session.ts'
 import { groupsByLicense } from './group.ts'
 import { languagesByLicense } from './language.ts'

@@ -3,8 +3,8 @@ import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
 import type { groups } from '../records/group.ts'
 import type { RecordOf } from '../records/record-kind.ts'
-import type { Segment } from '../store/segment.ts'
-import type { Store } from '../store/store.ts'
+import type { Segment } from '../cache/segment.ts'
+import type { Store } from '../cache/store.ts'
 
 export type Group = Readonly<Pick<RecordOf<typeof groups>, 'id' | 'name'>>
 

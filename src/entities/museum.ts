@@ -3,20 +3,24 @@ import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
 import type { museums } from '../records/museum.ts'
 import type { RecordOf } from '../records/record-kind.ts'
-import type { Segment } from '../store/segment.ts'
-import type { Store } from '../store/store.ts'
+import type { Segment } from '../cache/segment.ts'
+import type { Store } from '../cache/store.ts'
 
 export type Museum = Readonly<Pick<RecordOf<typeof museums>, 'id' | 'name'>>
 
 const metadata = { table: 'museums', columns: ['id', 'name'], key: 'license_id', joins: [] } as const
 
-/** The museums of a license, by name. */
+/** How many museums a page shows. */
+export const museumsOnPage = 100
+
+/** The first museums of a license, by name: a page of them and, to tell that there are more, the one after it. */
 export function museumsByLicense (db: Kysely<Tables>, store: Store): Segment<readonly Museum[]> {
   const query = prepareQuery(db, licenseId => db
     .selectFrom('museums')
     .select(metadata.columns)
     .where('license_id', '=', licenseId)
     .orderBy('name')
-    .orderBy('id'))
+    .orderBy('id')
+    .limit(museumsOnPage + 1))
   return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

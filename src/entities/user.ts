@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { fingerprintOf } from '../sign-in/fingerprint.ts'
-import type { Segment } from '../store/segment.ts'
-import type { Store } from '../store/store.ts'
+import type { Segment } from '../cache/segment.ts'
+import type { Store } from '../cache/store.ts'
 
 /** Somebody who can sign in. */
 export interface UserRecord {

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from 'node:http'
-import { negotiateType } from '../negotiation.ts'
-import { pageHeaders } from '../page-headers.ts'
+import { negotiateType } from '../http/negotiation.ts'
+import { pageHeaders } from '../pages/page-headers.ts'
+import { sendableHeaders } from './error-headers.ts'
 import { renderErrorPage } from './error-page.ts'
-import { BadRequestHttpError, HttpError, noHeaders, ServiceUnavailableHttpError } from './http-errors.ts'
+import { BadRequestHttpError, HttpError, type HttpHeaders, noHeaders, ServiceUnavailableHttpError } from './http-errors.ts'
 
 /** Chooses the form of an error's answer by an Accept header. */
 export const errorForm = negotiateType(['application/problem+json', 'application/json', 'text/html', 'text/plain'])
@@ -23,7 +24,7 @@ const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
 /** What a client is sent for an error. */
 export interface ErrorAnswer {
   statusCode: number
-  headers: Readonly<Record<string, string>>
+  headers: HttpHeaders
   body: string
 }
 
@@ -35,11 +36,21 @@ const malformed = new WeakMap<Error, BadRequestHttpError>()
  * a BadRequestHttpError (interface specification, "Errors"), what is no error becomes one.
  */
 export function toError (thrown: unknown): Error {
-  if (!(thrown instanceof Error)) return new Error(`Thrown: ${String(thrown)}`)
-  if (thrown instanceof HttpError || statusOf(thrown) !== 400) return thrown
-  const error = malformed.get(thrown) ?? new BadRequestHttpError(thrown.message, { cause: thrown })
-  malformed.set(thrown, error)
-  return error
+  const error = thrown instanceof Error ? thrown : errorOf(thrown)
+  if (error instanceof HttpError || statusOf(error) !== 400) return error
+  const known = malformed.get(error)
+  if (known !== undefined) return known
+  const badRequest = new BadRequestHttpError(error.message, { cause: error, headers: headersFrom(error) })
+  malformed.set(error, badRequest)
+  return badRequest
+}
+
+/** An object that says its status is an answer as an error would be, as in Fastify; anything else is an accident. */
+function errorOf (thrown: unknown): Error {
+  if (typeof thrown !== 'object' || thrown === null) return new Error(`Thrown: ${String(thrown)}`)
+  const { statusCode, message, headers }: { statusCode?: unknown, message?: unknown, headers?: unknown } = thrown
+  const reason = STATUS_CODES[Number(statusCode)] ?? 'Thrown: an object without a message'
+  return Object.assign(new Error(typeof message === 'string' ? message : reason), { statusCode, headers })
 }
 
 /** The status of an error: its statusCode, where that says that it is one; else 500. */
@@ -48,13 +59,15 @@ export function statusOf (error: Error): number {
   return Number.isInteger(statusCode) && statusCode >= 400 && statusCode < 600 ? statusCode : 500
 }
 
+function headersFrom (error: Error): HttpHeaders {
+  return 'headers' in error && error.headers !== noHeaders ? sendableHeaders(error.headers) : noHeaders
+}
+
 /** @param accept the request's Accept header */
 export function answerError (error: Error, accept: string | undefined): ErrorAnswer {
   const statusCode = statusOf(error)
   const detail = statusCode < 500 || error instanceof ServiceUnavailableHttpError ? error.message : 'Internal Server Error'
-  return error instanceof HttpError
-    ? answerFailure(statusCode, detail, error.headers, accept, error)
-    : answerFailure(statusCode, detail, noHeaders, accept)
+  return answerFailure(statusCode, detail, headersFrom(error), accept, error instanceof HttpError ? error : undefined)
 }
 
 /** The same where there is no error but what it would say. */

@@ -1,5 +1,5 @@
-import { html } from '../html.ts'
-import { renderPage } from '../page.ts'
+import { html } from '../pages/html.ts'
+import { renderPage } from '../pages/page.ts'
 import type { Remedy } from './http-errors.ts'
 
 const toTheFrontPage: Remedy = { text: 'Go to the front page', href: '/' }

@@ -4,8 +4,10 @@ export interface Remedy {
   href: string
 }
 
+export type HttpHeaders = Readonly<Record<string, string | string[]>>
+
 export interface HttpErrorOptions extends ErrorOptions {
-  headers?: Record<string, string>
+  headers?: HttpHeaders
   remedy?: Remedy
   /** Further members of the problem that a program is told (RFC 9457, section 3.2). */
   members?: Record<string, unknown>
@@ -42,7 +44,7 @@ class ExpectedError extends Error {
 /** An error that the client is told of: its message is shown, and its headers are sent. */
 export class HttpError extends ExpectedError {
   readonly statusCode: number
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: HttpHeaders
   readonly remedy: Remedy | undefined
   readonly members: Readonly<Record<string, unknown>> | undefined
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { logRefusal } from '../logging.ts'
 import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
-import { reasonOf } from '../start-error.ts'
+import { reasonOf } from './start-error.ts'
 import { type HttpError, ServiceUnavailableHttpError } from './http-errors.ts'
 
 /** What a route may have said of the answer that it did not come to. */
@@ -14,7 +14,10 @@ export function sendError (thrown: unknown, request: FastifyRequest, reply: Fast
   else if (statusOf(error) < 500) logRefusal(request.log, statusOf(error), error.message)
   else request.log.error({ err: error }, error.message)
   for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
-  return send(answerError(error, request.headers.accept), reply)
+  const answer = answerError(error, request.headers.accept)
+  const { vary, ...headers } = answer.headers
+  // What the answer depends on already stays.
+  return vary === undefined ? send(answer, reply) : send({ ...answer, headers }, reply.varyOn(String(vary)))
 }
 
 /**

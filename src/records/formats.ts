@@ -1,4 +1,4 @@
-import { normaliseHost } from '../host.ts'
+import { normaliseHost } from '../http/host.ts'
 import { isEmail, normaliseEmail } from '../sign-in/account.ts'
 
 /** What the text of a field may be, beyond what JSON Schema itself can say. */

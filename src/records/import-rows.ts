@@ -15,7 +15,12 @@ export interface ImportRow {
 export const importFormats = ['ndjson', 'csv'] as const
 export type ImportFormat = typeof importFormats[number]
 
-/** The rows of a file of records. */
+/** In characters of NDJSON, or bytes of CSV: as much as the API takes in a body, which is more than any record has. */
+const longestRecord = 64 * 1024
+const bound = longestRecord.toLocaleString('en')
+const unread = '; what comes after it was not read'
+
+/** The rows of a file of records, up to one that is too long to be any. */
 export function readRows (input: Readable, kind: RecordKind, format: ImportFormat): AsyncIterable<ImportRow> {
   return format === 'ndjson' ? readLines(input) : readCsv(input, kind)
 }
@@ -25,20 +30,28 @@ async function * readLines (input: Readable): AsyncIterable<ImportRow> {
   let line = 0
   for await (const text of linesOf(input)) {
     line++
+    if (text.length > longestRecord) return yield { line, value: undefined, problem: `has more than ${bound} characters${unread}` }
     if (text.trim() === '') continue
     yield { line, ...parseLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) }
   }
 }
 
-/** Text between line feeds: readline, too, ends lines at characters that JSON has within its strings. */
+/**
+ * Text between line feeds: readline, too, ends lines at characters that JSON has within its strings. A line that is too
+ * long is the last, and cut off.
+ */
 async function * linesOf (input: Readable): AsyncIterable<string> {
-  let rest = ''
+  let line = ''
   for await (const chunk of input.setEncoding('utf8')) {
-    const lines = `${rest}${chunk}`.split('\n')
-    rest = lines.splice(-1).join('')
-    yield * lines
+    const [end, ...lines] = String(chunk).split('\n')
+    line += end
+    for (const next of lines) {
+      yield line
+      line = next
+    }
+    if (line.length > longestRecord) break
   }
-  yield rest
+  yield line
 }
 
 function parseLine (text: string) {
@@ -69,8 +82,11 @@ async function * readCsv (input: Readable, kind: RecordKind): AsyncIterable<Impo
     skip_records_with_error: true,
     on_skip: error => { skipped.push({ line: Number(error?.['lines']), value: undefined, problem: `is no CSV: ${error?.message}` }) }
   })
+  const whole = (source: AsyncIterable<Buffer>) => wholeRecords(source, line => {
+    skipped.push({ line, value: undefined, problem: `begins a record of more than ${bound} bytes, as where a quote is not closed${unread}` })
+  })
   // What goes wrong with the one is thrown by the other.
-  const records: AsyncIterable<CsvRow> = pipeline(input, withLineFeeds, parser, () => {})
+  const records: AsyncIterable<CsvRow> = pipeline(input, whole, parser, () => {})
   for await (const { record, info } of records) {
     yield * skipped.splice(0)
     const cells = Object.entries(record).filter(([, cell]) => cell !== '')
@@ -79,13 +95,48 @@ async function * readCsv (input: Readable, kind: RecordKind): AsyncIterable<Impo
   yield * skipped
 }
 
-/** Lines that end with a line feed alone: of two characters the parser makes two lines where they are within quotes. */
-async function * withLineFeeds (input: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  let held = ''
+const [lineFeed, carriageReturn, quote, comma] = [10, 13, 34, 44]
+const separators = [lineFeed, carriageReturn, comma]
+
+/**
+ * The bytes of CSV in pieces that end where records do, each line ended by a line feed alone: of two characters the
+ * parser makes two lines where they are within quotes. It would also hold a record of any length in memory.
+ * @param onTooLong is given the line on which a record begins that is too long: it and what follows are left out
+ */
+async function * wholeRecords (input: AsyncIterable<Buffer>, onTooLong: (line: number) => void): AsyncIterable<Buffer> {
+  let text = ''
+  let scanned = 0
+  let isQuoted = false
+  let line = 1
+  let firstLine = 1
   for await (const chunk of input) {
-    const bytes = held + chunk.toString('latin1')
-    held = bytes.endsWith('\r') ? '\r' : ''
-    yield Buffer.from(bytes.slice(0, bytes.length - held.length).replaceAll('\r\n', '\n'), 'latin1')
+    text += chunk.toString('latin1')
+    let start = 0
+    // A carriage return at the end may be half of a line's end, and a quote half of a quoted one.
+    const known = /[\r"]$/.test(text) ? text.length - 1 : text.length
+    for (; scanned < known; scanned++) {
+      const code = text.charCodeAt(scanned)
+      if (code === quote) {
+        // As the parser has it: one amid a cell without quotes opens nothing, and one before other text closes nothing.
+        if (!isQuoted) isQuoted = scanned === 0 || separators.includes(text.charCodeAt(scanned - 1))
+        else if (text.charCodeAt(scanned + 1) === quote) scanned++
+        else isQuoted = !separators.includes(text.charCodeAt(scanned + 1))
+      }
+      const isEnd = code === lineFeed || (code === carriageReturn && text.charCodeAt(scanned + 1) !== lineFeed)
+      if (isEnd) line++
+      if (!isEnd || isQuoted) continue
+      if (scanned - start > longestRecord) break
+      start = scanned + 1
+      firstLine = line
+    }
+    yield piece(text.slice(0, start))
+    text = text.slice(start)
+    scanned -= start
+    if (scanned > longestRecord) return onTooLong(firstLine)
   }
-  yield Buffer.from(held, 'latin1')
+  yield piece(text)
+}
+
+function piece (text: string): Buffer {
+  return Buffer.from(text.replaceAll('\r\n', '\n'), 'latin1')
 }

@@ -6,7 +6,7 @@ import { formats } from './formats.ts'
 /** @returns what is wrong; nothing, where all is well */
 export type Validate = (value: unknown) => FieldError[]
 
-const options = { allErrors: true, formats: { ...ajvFormats(), 'date-time': true } } as const
+const options = { allErrors: true, formats: { ...ajvFormats(), 'date-time': true }, verbose: true } as const
 /** Nothing is taken for what it is not: "true" is no flag, and ["a"] no text. */
 const exact = new Ajv(options)
 /** What arrives as text, each value of it once. */
@@ -56,10 +56,10 @@ function shortened (name: string): string {
 
 const typeNames: Record<string, string> = { string: 'text', boolean: 'true or false', integer: 'a whole number', array: 'a list', object: 'a JSON object' }
 
-function predicateOf ({ keyword, params, message }: ErrorObject): string {
+function predicateOf ({ keyword, params, message, parentSchema }: ErrorObject): string {
   switch (keyword) {
-    case 'type': return `must be ${typeNames[params['type']]}`
-    case 'format': return `must be ${Object.entries(formats).find(([name]) => name === params['format'])?.[1].expects}`
+    case 'type': return `must be ${expected(parentSchema?.['format']) ?? typeNames[params['type']]}`
+    case 'format': return `must be ${expected(params['format'])}`
     case 'minLength': return params['limit'] === 1 ? 'must not be empty' : `must have ${params['limit']} characters or more`
     case 'maxLength': return `must have ${params['limit']} characters at most`
     case 'maxItems': return `must have ${params['limit']} items at most`
@@ -67,4 +67,9 @@ function predicateOf ({ keyword, params, message }: ErrorObject): string {
     case 'enum': return `must be one of ${params['allowedValues'].join(', ')}`
     default: return String(message)
   }
+}
+
+/** What text of a format is; undefined where JSON Schema itself says it. */
+function expected (format: unknown): string | undefined {
+  return Object.entries(formats).find(([name]) => name === format)?.[1].expects
 }

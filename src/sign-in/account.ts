@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../cache/store.ts'
 import { lifetimeOf, type SessionToken } from './session-token.ts'
 
 export const longestEmail = 254

@@ -2,19 +2,19 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { defaultStoreBounds } from '../../plugins/debug/profiler/bounds.ts'
-import { html } from '../../plugins/debug/profiler/index.ts'
-import type { Profile } from '../../plugins/debug/profiler/profile.ts'
-import { ProfileStore } from '../../plugins/debug/profiler/profile-store.ts'
-import { summarise } from '../../plugins/debug/profiler/profile-text.ts'
+import { defaultStoreBounds } from '#profiler/base/bounds'
+import { html } from 'fastify-profiler'
+import type { Profile } from '#profiler/base/profile'
+import { ProfileStore } from '#profiler/store/profile-store'
+import { summarise } from '#profiler/store/profile-text'
 import applicationRoutes from '../../routes/index.ts'
-import { build } from '../build.ts'
+import { build } from '../support/build.ts'
 import { buildDebugged } from '../plugins/debug/panels/panels.ts'
-import { profiledApp } from '../plugins/debug/profiler/profiled-app.ts'
-import { failedProfile, notFoundProfile } from '../plugins/debug/profiler/views/example-profile.ts'
-import { hostileProfile, hostileStrings } from '../plugins/debug/profiler/views/hostile-profile.ts'
-import { addLicense } from '../records.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { profiledApp } from '#profiler/test/profiled-app'
+import { failedProfile, notFoundProfile } from '#profiler/test/views/example-profile'
+import { hostileProfile, hostileStrings } from '#profiler/test/views/hostile-profile'
+import { addLicense } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 import { launch, testInChromium } from './chromium.ts'
 import { lookAt } from './look-at.ts'
 
@@ -94,7 +94,16 @@ async function testInBrowser (): Promise<void> {
     t.strictSame(errors, [])
   })
 
-  for (const [field, value] of [['Status', '500'], ['URL contains', '/thrown'], ['Token', thrown]] as const) {
+  t.test('search by a token opens that profile', async t => {
+    const { page, errors } = await open(t, '/_profiler/')
+    await page.getByLabel('Token', { exact: true }).fill(thrown)
+    await page.getByRole('search', { name: 'Search profiles' }).getByRole('button').click()
+    await page.waitForURL(`${origin}/_profiler/${thrown}`)
+    for (const section of ['Exceptions', 'Logs', 'Stack Traces']) t.ok(await page.getByRole('heading', { level: 3, name: section }).isVisible(), section)
+    t.strictSame(errors, [])
+  })
+
+  for (const [field, value] of [['Status', '500'], ['URL contains', '/thrown']] as const) {
     t.test(`search finds a request by ${field}`, async t => {
       const { page, errors } = await open(t, '/_profiler/')
       await page.getByLabel(field, { exact: true }).fill(value)
@@ -134,7 +143,7 @@ async function testInBrowser (): Promise<void> {
     await lookAt(t, page, 'front-page-folded')
     await toolbar.getByRole('link', { name: '200 OK' }).click()
     t.match(page.url(), /\/_profiler\/[\w-]{12}$/)
-    t.match(await page.locator('header code, header .url').first().textContent(), '/')
+    t.match(await page.locator('header code, .summary .url').first().textContent(), '/')
   })
 
   t.test('the toolbar covers nothing of the page\'s end, and is read without scrolling sideways', async t => {

@@ -1,9 +1,9 @@
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { build } from '../build.ts'
-import { makeFolder } from '../folder.ts'
-import { addLicense, addUser, testPassword } from '../records.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { build } from '../support/build.ts'
+import { makeFolder } from '../support/folder.ts'
+import { addLicense, addUser, testPassword } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 import { launchOptions, testInChromium } from './chromium.ts'
 import { lookAt } from './look-at.ts'
 

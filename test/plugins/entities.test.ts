@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../build.ts'
-import { makeFolder } from '../folder.ts'
-import { addLicense, addUser } from '../records.ts'
-import { signIn } from '../sign-in.ts'
-import { createDatabase, serverUrl } from '../test-database.ts'
-import { serveWire } from '../wire-server.ts'
+import { build } from '../support/build.ts'
+import { makeFolder } from '../support/folder.ts'
+import { addLicense, addUser } from '../support/records.ts'
+import { signIn } from '../support/sign-in.ts'
+import { createDatabase, serverUrl } from '../support/test-database.ts'
+import { serveWire } from '../support/wire-server.ts'
 
 async function routes (app: FastifyInstance) {
   app.get('/', async request => request.requireLicense().name)

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../build.ts'
-import { addLicense } from '../records.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { HttpError } from '../../src/errors/http-errors.ts'
+import { build } from '../support/build.ts'
+import { addLicense } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
@@ -12,6 +13,11 @@ const secret = 'password=hunter2'
 // Whoever throws what is no error rarely writes it so that a linter sees it.
 const text: unknown = secret
 const nothing: unknown = null
+
+const plainObject: unknown = { statusCode: 429, headers: { 'Retry-After': 5 } }
+const plainMessage: unknown = { statusCode: 409, message: 'Somebody else has taken it.' }
+/** Replaced by each test that is about them. */
+let errorHeaders: unknown
 
 class TeapotError extends Error {
   override readonly name = 'TeapotError'
@@ -26,6 +32,15 @@ async function routes (app: FastifyInstance) {
   app.get('/null', async () => { throw nothing })
   app.get<{ Params: { status: string } }>('/odd-status/:status', async ({ params: { status } }) => {
     throw Object.assign(new Error(secret), { statusCode: status === 'text' ? 'abc' : Number(status) })
+  })
+  app.get('/null-object', async () => { throw Object.create(null) })
+  app.get<{ Params: { status: string } }>('/headers/:status', async ({ params: { status } }) => {
+    throw Object.assign(new Error('Later.'), { statusCode: Number(status), headers: errorHeaders })
+  })
+  app.get('/object', async () => { throw plainObject })
+  app.get('/object-with-message', async () => { throw plainMessage })
+  app.get('/http-error', async () => {
+    throw new HttpError(451, 'Not here.', { headers: { link: '<http://e/>\r\nSet-Cookie: a=b' } })
   })
   app.get('/markup', async () => { throw Object.assign(new Error('<script>alert(1)</script>\r\nand\u0000 more'), { statusCode: 422 }) })
   app.get('/stream', async (_request, reply) => reply.type('text/plain').send(new Readable({ read () { this.destroy(new Error(secret)) } })))
@@ -135,6 +150,90 @@ for (const status of ['200', '399', '600', '418.5', 'text', '-404', 'Infinity'])
 
 t.test('an error with a status that has no name is told without one', async t => {
   t.match((await ask('/odd-status/499')).json(), { status: 499, title: 'Unknown Error' })
+})
+
+for (const status of [400, 401, 429, 500, 503]) {
+  t.test(`an error with the status ${status} keeps its headers, in debug too`, async t => {
+    errorHeaders = { 'Retry-After': 5, 'WWW-Authenticate': ['Basic realm="a"', 'Bearer'] }
+    for (const from of [app, debug]) {
+      for (const accept of ['text/html', 'application/json']) {
+        const { statusCode, headers } = await ask(`/headers/${status}`, { accept, 'sec-fetch-mode': 'navigate' }, from)
+        t.equal(statusCode, status)
+        t.match(headers, { 'retry-after': '5', 'www-authenticate': ['Basic realm="a"', 'Bearer'] })
+        t.equal(headers['cache-control'], 'no-store')
+      }
+    }
+  })
+}
+
+t.test('an object that says its status is answered with it, its headers and its message', async t => {
+  const response = await ask('/object')
+  t.equal(response.headers['retry-after'], '5')
+  t.match(response.json(), { status: 429, detail: 'Too Many Requests' })
+})
+
+t.test('an object that says a message is answered with that', async t => {
+  t.match((await ask('/object-with-message')).json(), { status: 409, detail: 'Somebody else has taken it.' })
+})
+
+t.test('an object that says no status is an error of the server\'s', async t => {
+  t.equal((await ask('/null-object')).statusCode, 500)
+})
+
+for (const [what, hostile] of Object.entries({
+  'a line break': { 'x-a': 'a\r\nSet-Cookie: a=b' },
+  'a line break in a list': { 'x-a': ['a', 'b\nc: d'] },
+  'a character beyond latin1': { 'x-a': '日本' },
+  'a name that is none': { 'x a\r\n': 'a', '': 'a', 'x:a': 'a' },
+  'values that are no text': {
+    'x-a': { a: 1 }, 'x-b': null, 'x-c': undefined, 'x-d': [], 'x-e': Symbol('a'), 'x-f': Object.create(null), 'x-g': [['a']]
+  },
+  'what another body would have': {
+    'Content-Length': '1', 'Content-Encoding': 'gzip', 'Transfer-Encoding': 'chunked', Trailer: 'x-a', ETag: '"a"'
+  },
+  'the answer\'s own headers': {
+    'Content-Type': 'image/png', 'Cache-Control': 'public', 'X-Content-Type-Options': 'off'
+  }
+})) {
+  t.test(`${what} in an error's headers is not sent, and the others are`, async t => {
+    errorHeaders = { ...hostile, 'x-last': 'b' }
+    const { statusCode, headers, body } = await ask('/headers/429')
+    t.equal(statusCode, 429)
+    t.match(JSON.parse(body), { status: 429, detail: 'Later.' })
+    t.match(headers, {
+      'x-last': 'b',
+      'content-type': 'application/problem+json; charset=utf-8',
+      'content-length': String(body.length),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff'
+    })
+    t.notOk(Object.keys(headers).some(name => /^x-[a-g]$|set-cookie|encoding|trailer|etag/.test(name)))
+  })
+}
+
+for (const odd of [null, 'text', 5, true, [], ['a'], new Map([['a', 'b']])]) {
+  t.test(`headers that are ${JSON.stringify(odd)} are none`, async t => {
+    errorHeaders = odd
+    t.equal((await ask('/headers/422')).statusCode, 422)
+  })
+}
+
+t.test('cookies of an error are set beside each other', async t => {
+  errorHeaders = { 'Set-Cookie': ['a=b', 'c=d'] }
+  t.strictSame((await ask('/headers/403')).headers['set-cookie'], ['a=b', 'c=d'])
+})
+
+t.test('what an error says that its answer depends on is added to what it depends on anyway', async t => {
+  errorHeaders = { Vary: 'Origin' }
+  const { vary } = (await ask('/headers/403')).headers
+  t.match(vary, 'Accept')
+  t.match(vary, 'Origin')
+})
+
+t.test('no header of the application\'s own errors can split an answer', async t => {
+  const { statusCode, headers } = await ask('/http-error')
+  t.equal(statusCode, 451)
+  t.notOk(headers.link)
 })
 
 t.test('null may be thrown', async t => {

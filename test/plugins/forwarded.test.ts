@@ -1,8 +1,9 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../build.ts'
-import { addLicense } from '../records.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { loggerOptions } from '../../src/logging.ts'
+import { build } from '../support/build.ts'
+import { addLicense } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'inner.test' })
@@ -74,15 +75,18 @@ for (const headers of [
   })
 }
 
-for (const forwarded of ['host', 'host=', 'host="a', ';;', 'host=a=b', '\u0000']) {
-  t.test(`the Forwarded header ${JSON.stringify(forwarded)} is malformed`, async t => {
+for (const forwarded of [
+  'host', 'host=', 'host="a', 'host=a=b', '\u0000', 'host=a b', 'for=1.2.3.4;host', '=a', 'host="a"b', 'host=a\u0000', 'host ="a"', 'host= "a"',
+  'host=a.test;Host=b.test', 'for="192.0.2.7, 192.0.2.8"', 'host="a.test,outer.test"', 'proto="http,https"', `host${' '.repeat(15_000)}x`, 'for="\\'.repeat(3000)
+]) {
+  t.test(`the Forwarded header ${JSON.stringify(forwarded).slice(0, 60)} is malformed`, async t => {
     const response = await ask({ forwarded })
     t.equal(response.statusCode, 400)
     t.equal(response.json().detail, 'The "Forwarded" header is malformed.')
   })
 }
 
-for (const protocol of ['javascript', 'evil://x/', 'HTTPS', 'https, ftp']) {
+for (const protocol of ['javascript', 'evil://x/', 'https, ftp', 'https:', 'https http', 'httpſ']) {
   t.test(`the forwarded protocol ${protocol} is invalid`, async t => {
     const response = await ask({ 'x-forwarded-proto': protocol }, { url: '/slash' })
     t.equal(response.statusCode, 400)
@@ -90,10 +94,112 @@ for (const protocol of ['javascript', 'evil://x/', 'HTTPS', 'https, ftp']) {
   })
 }
 
+const v6 = '2001:db8::7'
+
+for (const [written, ip] of [
+  ['192.0.2.7:4711', '192.0.2.7'],
+  ['[2001:db8::7]:443', v6],
+  ['"[2001:db8::7]:443"', v6],
+  ['[2001:DB8::7]', v6],
+  ['"2001:db8::7"', v6],
+  ['2001:db8::7', v6],
+  ['[fe80::7%11]:443', 'fe80::7%11'],
+  ['  192.0.2.7\t', '192.0.2.7'],
+  ['192.0.2.7,', '192.0.2.7'],
+  [', ,192.0.2.7:1 ,, ', '192.0.2.7'],
+  ['192.0.2.7:4711, 10.0.0.9:80', '192.0.2.7'],
+  ['198.51.100.1:1, 192.0.2.7:4711, 10.0.0.9:80', '192.0.2.7'],
+  [['198.51.100.1', '192.0.2.7:4711', '10.0.0.9:80'], '192.0.2.7'],
+  ['192.0.2.7:_port', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['[fe80::7%eth0.1]:443', 'fe80::7%eth0.1'],
+  ['::ffff:192.0.2.777', '::ffff:192.0.2.777'],
+  ['unknown', 'unknown'],
+  ['unknown:80', 'unknown'],
+  ['_hidden.-1:_2', '_hidden.-1'],
+  ['192.0.2.7, unknown, 10.0.0.9', 'unknown'],
+  ['', '10.1.2.3'],
+  [' ,\t, ', '10.1.2.3'],
+  ['192.0.2.7:80:90', '192.0.2.7:80:90'],
+  ['[2001:db8::7', '[2001:db8::7'],
+  [`192.0.2.7${' '.repeat(15_000)}x`, `192.0.2.7${' '.repeat(15_000)}x`]
+] as const) {
+  t.test(`X-Forwarded-For ${JSON.stringify(written).slice(0, 60)} names ${JSON.stringify(ip).slice(0, 40)}`, async t => {
+    const response = await ask({ 'x-forwarded-for': typeof written === 'string' ? written : [...written] })
+    t.equal(response.statusCode, 200)
+    t.equal(response.json().ip, ip)
+  })
+}
+
+const direct = { domain: 'inner.test', ip: '10.1.2.3', protocol: 'http' }
+
+for (const [headers, expected] of [
+  [{ 'x-forwarded-proto': 'HTTPS' }, { protocol: 'https' }],
+  [{ 'x-forwarded-proto': 'ftp, Https ,' }, { protocol: 'https' }],
+  [{ 'x-forwarded-proto': ',' }, {}],
+  [{ 'x-forwarded-proto': '' }, {}],
+  [{ 'x-forwarded-host': 'a.test, Outer.test:8443, ,' }, { domain: 'outer.test' }],
+  [{ 'x-forwarded-host': ['a.test', 'outer.test'] }, { domain: 'outer.test' }],
+  [{ 'x-forwarded-host': ' , ' }, {}],
+  [{ forwarded: '' }, {}],
+  [{ forwarded: '', 'x-forwarded-for': '192.0.2.7:1' }, { ip: '192.0.2.7' }],
+  [{ forwarded: ';;' }, {}],
+  [{ forwarded: ' , ;, ' }, {}],
+  [{ forwarded: 'for=192.0.2.7,' }, { ip: '192.0.2.7' }],
+  [{ forwarded: ', for=192.0.2.7; ;proto=https; ,' }, { ip: '192.0.2.7', protocol: 'https' }],
+  [{ forwarded: ['for=192.0.2.7', '', 'for=10.0.0.9'] }, { ip: '192.0.2.7' }],
+  [{ forwarded: 'For=192.0.2.7:4711; PROTO=HTTPS; Host=outer.test:443' }, { ip: '192.0.2.7', protocol: 'https', domain: 'outer.test' }],
+  [{ forwarded: 'for=[2001:db8::7]:443' }, { ip: v6 }],
+  [{ forwarded: 'for="\\[2001:db8::7]";host="outer\\.test"' }, { ip: v6, domain: 'outer.test' }],
+  [{ forwarded: 'for=unknown' }, { ip: 'unknown' }],
+  [{ forwarded: 'for="_hidden:_1"' }, { ip: '_hidden' }],
+  [{ forwarded: 'for="";host="";proto=""' }, {}],
+  [{ forwarded: 'for=192.0.2.7;secret="a,b;c=\\"d";__proto__=x' }, { ip: '192.0.2.7' }],
+  [{ forwarded: 'for="192.0.2.7:1"', 'x-forwarded-for': '192.0.2.7:2' }, { ip: '192.0.2.7' }],
+  [{ forwarded: 'host=outer.test', 'x-forwarded-host': 'a.test, outer.test' }, { domain: 'outer.test' }],
+  [{ forwarded: 'proto=https', 'x-forwarded-proto': 'http,HTTPS' }, { protocol: 'https' }],
+  [{ forwarded: 'host=outer.test', 'x-forwarded-host': '' }, { domain: 'outer.test' }],
+  [{ 'x-forwarded-proto': 'wss' }, { protocol: 'https' }],
+  [{ 'x-forwarded-proto': 'WS' }, { protocol: 'http' }],
+  [{ forwarded: 'proto=https', 'x-forwarded-proto': 'wss' }, { protocol: 'https' }],
+  [{ forwarded: 'for="[::ffff:192.0.2.7]"', 'x-forwarded-for': '192.0.2.7' }, { ip: '192.0.2.7' }],
+  [{ forwarded: 'for="[::FFFF:c000:207]:4711"' }, { ip: '192.0.2.7' }]
+] as const) {
+  t.test(`${JSON.stringify(headers)} is read as ${JSON.stringify(expected)}`, async t => {
+    const lines = Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]])
+    const response = await ask(Object.fromEntries(lines))
+    t.same(response.json(), { ...direct, ...expected })
+  })
+}
+
+t.test('the log names the client that the headers name', async t => {
+  const lines: string[] = []
+  const logger = { level: 'info', stream: { write (line: string) { lines.push(line) } }, serializers: loggerOptions('info', false).serializers }
+  const app = await build(t, { database, routes, logger, environment: { TRUST_PROXY: '10.0.0.0/8' } })
+  await ask({ 'x-forwarded-for': '192.0.2.7:4711' }, { app })
+  await ask({ forwarded: 'for=192.0.2.8' }, { app, url: '/slash' })
+  const addresses = lines.flatMap(line => JSON.parse(line).req?.remoteAddress ?? [])
+  t.strictSame([...new Set(addresses)], ['192.0.2.7', '192.0.2.8'])
+})
+
+t.test('the target stays as it was', async t => {
+  const response = await ask({ forwarded: 'host=outer.test' }, { url: '/a%2Eb%2f?c' })
+  t.match(response.json().detail, 'No route found for "GET /a%2Eb%2f"')
+})
+
 t.test('an invalid forwarded host is as invalid as any', async t => {
   const response = await ask({ 'x-forwarded-host': 'foo bar' })
   t.equal(response.statusCode, 400)
   t.equal(response.json().detail, 'Invalid Host "foo bar".')
+})
+
+t.test('a forwarded host in UTF-8 is repeated as it was sent', async t => {
+  const bytes = Buffer.from('É.TEST').toString('latin1')
+  for (const headers of [{ 'x-forwarded-host': bytes }, { forwarded: `host="${bytes}"` }]) {
+    const response = await ask(headers)
+    t.equal(response.statusCode, 400)
+    t.equal(response.json().detail, 'Invalid Host "É.test".')
+  }
 })
 
 t.test('a redirect goes to the forwarded host and protocol', async t => {

@@ -1,13 +1,12 @@
-import { connect } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../build.ts'
-import { heardOf } from '../heard.ts'
-import { addLicense } from '../records.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { build } from '../support/build.ts'
+import { heardOf } from '../support/heard.ts'
+import { addLicense } from '../support/records.ts'
+import { sendBytes } from '../support/send-bytes.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test', name: 'The Museum' })
@@ -174,8 +173,6 @@ t.test('over a connection', async t => {
   })
 
   async function send (head: string): Promise<string> {
-    const socket = connect(Number(new URL(address).port), '127.0.0.1')
-    socket.write(`${head}Connection: close\r\n\r\n`)
-    return await text(socket)
+    return await sendBytes(address, head)
   }
 })

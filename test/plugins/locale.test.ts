@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../build.ts'
-import { heardOf } from '../heard.ts'
-import { addLanguage, addLicense } from '../records.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { build } from '../support/build.ts'
+import { heardOf } from '../support/heard.ts'
+import { addLanguage, addLicense } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const id = await addLicense(database, { domain: 'museum.test', languages: ['de', 'en', 'zh-Hant', 'pt-BR'] })

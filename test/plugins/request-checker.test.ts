@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../build.ts'
-import { addLicense } from '../records.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { build } from '../support/build.ts'
+import { addLicense } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { build } from '../build.ts'
-import { addLicense } from '../records.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { build } from '../support/build.ts'
+import { addLicense } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
@@ -192,4 +192,21 @@ t.test('the hooks of the controller stay silent when there is no route', async t
   t.same(ran, [])
   await watched.inject({ url: '/', headers })
   t.same(ran, ['preHandler'])
+})
+
+t.test('another method on a profiler route is not allowed, in the words of every other route, and not found without diagnostics', async t => {
+  for (const url of ['/_profiler/search_bar', '/_profiler/latest?panel=exception', '/_profiler/latest/exception', '/_profiler/latest/exception.css']) {
+    const path = url.replace(/\?.*/, '')
+    const message = `No route found for "POST ${path}": Method Not Allowed (Allow: GET)`
+    const response = await app.inject({ method: 'POST', url, headers: { host: 'localhost' } })
+    t.equal(response.statusCode, 405, url)
+    t.equal(response.headers.allow, 'GET')
+    t.match(response.headers['content-type'], 'application/problem+json')
+    t.match(response.json(), { title: 'Method Not Allowed', status: 405, detail: message })
+    t.match((await app.inject({ method: 'POST', url, headers: { host: 'localhost', accept: 'text/html' } })).body, 'Method Not Allowed (Allow: GET)')
+    const unknown = { method: 'POST', headers: { host: 'localhost' }, remoteAddress: '203.0.113.1' } as const
+    for (const [each, asked] of [[app, { ...unknown, url }], [withoutDebug, { method: 'POST', headers: unknown.headers, url }]] as const) {
+      t.match((await each.inject(asked)).json(), { status: 404, detail: `No route found for "POST ${path}"` })
+    }
+  }
 })

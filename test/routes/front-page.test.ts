@@ -1,9 +1,9 @@
 import t from 'tap'
-import { build } from '../build.ts'
-import { heardOf } from '../heard.ts'
-import { addLicense, addUser } from '../records.ts'
-import { signIn } from '../sign-in.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { build } from '../support/build.ts'
+import { heardOf } from '../support/heard.ts'
+import { addLicense, addUser } from '../support/records.ts'
+import { signIn } from '../support/sign-in.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const id = await addLicense(database, { domain: 'museum.test', name: 'House & <Home>', languages: ['en', 'de'], museums: ['Zeughaus', 'Altes "Depot"'] })
@@ -95,6 +95,129 @@ t.test('who is signed in is said on the page, with a button to sign out, and to 
     etags.add(page.headers.etag)
   }
   t.equal(etags.size, 3)
+})
+
+/** Adds a site with so many museums, whose names sort as their numbers do; of each pair two have one name. */
+async function addSite (domain: string, count: number): Promise<string> {
+  const id = await addLicense(database, { domain, languages: ['en', 'de'] })
+  const rows = Array.from({ length: count }, (_, index) => ({ license_id: id, name: nameOf(index) }))
+  await heardOf(database, () => database.db.insertInto('museums').values(rows).execute())
+  return id
+}
+
+function nameOf (index: number): string {
+  return `Museum ${String(1000 + 2 * Math.floor(index / 2))}`
+}
+
+/** The address that a link of a page leads to. */
+function linkOf (body: string, word: string): string | undefined {
+  return new RegExp(`<a (?:rel="[a-z]+" )?href="([^"]*)">${word}</a>`).exec(body)?.[1]?.replaceAll('&#38;', '&')
+}
+
+function museumsOf (body: string): string[] {
+  return [...body.matchAll(/<li>(Museum [^<]*)<\/li>/g)].map(([, name]) => String(name))
+}
+
+const manyNames = Array.from({ length: 250 }, (_, index) => nameOf(index))
+const many = { host: 'many.test' }
+await addSite('many.test', 250)
+
+t.test('a site with many museums shows a hundred at a time, with links to those after and before', async t => {
+  const pages = []
+  for (let url: string | undefined = '/'; url !== undefined; url = linkOf(pages.at(-1)?.body ?? '', 'Next')) pages.push(await ask(many, url))
+  t.strictSame(pages.map(({ body }) => museumsOf(body).length), [100, 100, 50])
+  t.strictSame(pages.flatMap(({ body }) => museumsOf(body)), manyNames)
+  t.notOk(linkOf(pages[0]?.body ?? '', 'Previous'))
+
+  const second = await ask(many, linkOf(pages[2]?.body ?? '', 'Previous'))
+  t.strictSame(museumsOf(second.body), manyNames.slice(100, 200))
+  const first = await ask(many, linkOf(second.body, 'Previous'))
+  t.strictSame(museumsOf(first.body), manyNames.slice(0, 100))
+  t.notOk(linkOf(first.body, 'Previous'))
+  t.strictSame(museumsOf((await ask(many, linkOf(first.body, 'Next'))).body), manyNames.slice(100, 200))
+  t.equal(linkOf(second.body, 'First page'), '/')
+})
+
+t.test('a site whose museums are on one page has no links to others', async t => {
+  await addSite('hundred.test', 100)
+  const { body } = await ask({ host: 'hundred.test' })
+  t.equal(museumsOf(body).length, 100)
+  t.notMatch(body, 'aria-label="Pages"')
+})
+
+t.test('a program is told a hundred museums at a time, and the cursors of the others', async t => {
+  const first = (await ask({ ...many, accept: 'application/json' })).json()
+  t.equal(first.museums.length, 100)
+  t.equal(first.previous, null)
+  const second = (await ask({ ...many, accept: 'application/json' }, `/?cursor=${first.next}`)).json()
+  t.strictSame(second.museums.map(({ name }: { name: string }) => name), manyNames.slice(100, 200))
+  const third = (await ask({ ...many, accept: 'application/json' }, `/?cursor=${second.next}`)).json()
+  t.equal(third.next, null)
+  t.strictSame((await ask({ ...many, accept: 'application/json' }, `/?cursor=${third.previous}`)).json().museums, second.museums)
+})
+
+t.test('links between pages keep the language that the address asks for, and choosing one keeps the page', async t => {
+  const first = await ask(many, '/?_locale=de')
+  const second = await ask(many, linkOf(first.body, 'Weiter'))
+  t.match(second.body, '<html lang="de">')
+  t.equal(linkOf(second.body, 'Erste Seite'), '/?_locale=de')
+  const next = /name="next" value="([^"]*)"/.exec(second.body)?.[1] ?? ''
+  const chosen = await choose(String(new URLSearchParams({ language: 'en', next })), many)
+  t.equal(chosen.headers.location, next)
+  t.strictSame(museumsOf((await ask(many, next)).body), manyNames.slice(100, 200))
+})
+
+t.test('a page whose museums are gone says so, and leads to the first', async t => {
+  const id = await addSite('shrinking.test', 101)
+  const next = linkOf((await ask({ host: 'shrinking.test' })).body, 'Next') ?? ''
+  await heardOf(database, () => database.db.deleteFrom('museums').where('license_id', '=', id).execute())
+  const page = await ask({ host: 'shrinking.test' }, next)
+  t.equal(page.statusCode, 200)
+  t.match(page.body, 'There are no more museums.')
+  t.equal(linkOf(page.body, 'First page'), '/')
+  t.notOk(linkOf(page.body, 'Next') ?? linkOf(page.body, 'Previous'))
+})
+
+t.test('a cursor of one site shows nothing of it at another', async t => {
+  const next = linkOf((await ask(many)).body, 'Next') ?? ''
+  const { body } = await ask({}, next)
+  t.strictSame(museumsOf(body), [])
+  t.match(body, '<li>Zeughaus</li>')
+})
+
+const inCursor = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
+for (const [what, query] of [
+  ['nothing', 'cursor='],
+  ['any text', 'cursor=2'],
+  ['two', `cursor=${inCursor('name', 'a', '1')}&cursor=${inCursor('name', 'a', '1')}`],
+  ['one of another list', `cursor=${inCursor('id', '1', '1')}`],
+  ['one without an id', `cursor=${inCursor('name', 'a')}`],
+  ['one with SQL', `cursor=${inCursor('name', 'a', '1) or (1=1')}`],
+  ['one with an id that no column holds', `cursor=${inCursor('name', 'a', '9223372036854775808')}`],
+  ['one with a NUL character', `cursor=${inCursor('name', 'a\0', '1')}`],
+  ['one with half a character', `cursor=${inCursor('name', '\ud800', '1')}`],
+  ['one in a list', `cursor=${inCursor(['name'], 'a', '1')}`],
+  ['an endless one', `cursor=${'A'.repeat(12_000)}`],
+  ['markup', 'cursor=%22%3E%3Cscript%3E'],
+  ['bytes that are no UTF-8', 'cursor=%ff']
+] as const) {
+  t.test(`a cursor that is ${what} is malformed`, async t => {
+    const response = await ask(many, `/?${query}`)
+    t.equal(response.statusCode, 400)
+    t.match(response.body, 'The cursor is not valid. Follow the links of the first page.')
+    t.notMatch(response.body, '<script>')
+  })
+}
+
+t.test('a cursor that somebody made up leads to where it would be, and is written as text', async t => {
+  const { statusCode, body } = await ask(many, `/?cursor=${inCursor('name', '"><script>', '1')}&_locale=%22%3E%3Cscript%3E`)
+  t.equal(statusCode, 200)
+  t.notMatch(body, '<script>')
+})
+
+t.test('of its museums a site holds no more than its first page needs', async t => {
+  const id = (await database.db.selectFrom('licenses').select('id').where('domain', '=', 'many.test').executeTakeFirstOrThrow()).id
+  t.equal((await app.entities.museums.read(id)).length, 101)
 })
 
 t.test('the language switch sets a cookie, and comes back to the page in that language', async t => {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { makeFolder } from '../folder.ts'
-import { addLicense } from '../records.ts'
-import { makeEmbeddedFolder, openTestDatabase } from '../test-database.ts'
+import { makeFolder } from '../support/folder.ts'
+import { addLicense } from '../support/records.ts'
+import { makeEmbeddedFolder, openTestDatabase } from '../support/test-database.ts'
 
 t.test('without options the app serves its routes from an embedded database in ./data', async t => {
   const folder = makeFolder(t)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Config, readConfig } from '../../src/config.ts'
-import { StartError } from '../../src/start-error.ts'
+import { StartError } from '../../src/errors/start-error.ts'
 
 const secret = 'a-secret-that-is-long-enough-for-a-cookie'
 const otherSecret = 'another-secret-that-is-long-enough-as-well'

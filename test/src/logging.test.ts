@@ -2,10 +2,10 @@ import { Writable } from 'node:stream'
 import { fastify } from 'fastify'
 import t from 'tap'
 import { loggerOptions } from '../../src/logging.ts'
-import { build } from '../build.ts'
-import { addLicense, addUser } from '../records.ts'
-import { signIn } from '../sign-in.ts'
-import { openTestDatabase } from '../test-database.ts'
+import { build } from '../support/build.ts'
+import { addLicense, addUser } from '../support/records.ts'
+import { signIn } from '../support/sign-in.ts'
+import { openTestDatabase } from '../support/test-database.ts'
 
 t.test('Where nobody reads along, the log is lines of JSON', async t => {
   t.strictSame(Object.keys(loggerOptions('warn', false)), ['level', 'serializers'])

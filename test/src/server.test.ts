@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { makeFolder } from '../folder.ts'
-import { addLicense } from '../records.ts'
-import { createDatabase, makeEmbeddedFolder, serverUrl } from '../test-database.ts'
-import { uncountedNode } from '../uncounted.ts'
+import { makeFolder } from '../support/folder.ts'
+import { addLicense } from '../support/records.ts'
+import { createDatabase, makeEmbeddedFolder, serverUrl } from '../support/test-database.ts'
+import { uncountedNode } from '../support/uncounted.ts'
 
 const file = fileURLToPath(new URL('../../src/server.js', import.meta.url))
 
@@ -27,13 +27,15 @@ interface Start {
   cwd?: string
   /** Whether its coverage is counted: of the starts that between them pass every line. */
   isCounted?: boolean
+  /** Options of Node's. */
+  options?: string[]
 }
 
 /** The server as a process of its own, ended with the test at the latest. */
-function start (t: Test, { environment = {}, cwd = folder, isCounted = false }: Start = {}) {
+function start (t: Test, { environment = {}, cwd = folder, isCounted = false, options = [] }: Start = {}) {
   const env = { ...process.env, DATA_DIR: folder, PORT: '0', DATABASE_URL: databaseUrl, ...environment }
   const [command, args] = isCounted ? [process.execPath, process.execArgv] : ['env', uncountedNode]
-  const child = spawn(command, [...args, file], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, [...args, ...options, file], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
   let log = ''
   child.stdout.on('data', chunk => { log += String(chunk) })
@@ -56,8 +58,8 @@ function start (t: Test, { environment = {}, cwd = folder, isCounted = false }: 
       return Number(port)
     },
     async end () {
-      const [code] = await ended
-      return { code, errors: await errors }
+      const [code, signal] = await ended
+      return { code, errors: await errors, ...(signal !== null && { signal }) }
     }
   }
 }
@@ -98,6 +100,33 @@ t.test('A request that is under way at a SIGTERM is answered, though a terminal 
   t.strictSame(await server.end(), { code: 0, errors: '' })
 })
 
+t.test('A SIGHUP ends the server in order', async t => {
+  const server = start(t)
+  const { answer } = request(await server.port(), `${get}\r\n`)
+  await server.logged(/incoming request/)
+  server.child.kill('SIGHUP')
+  t.match(await answer, /^HTTP\/1\.1 200 OK\r\n[^]*Louvre/)
+  t.strictSame(await server.end(), { code: 0, errors: '' })
+})
+
+t.test('A fault ends the server at once', async t => {
+  const server = start(t)
+  await server.port()
+  server.child.kill('SIGSEGV')
+  t.strictSame(await server.end(), { code: null, signal: 'SIGSEGV', errors: '' })
+})
+
+t.test('An error that nobody caught is logged, and ends the server in order', async t => {
+  const thrower = "process.on('SIGUSR2', () => { throw new Error('nobody caught it') })"
+  const server = start(t, { options: [`--import=data:text/javascript,${encodeURIComponent(thrower)}`] })
+  const { answer } = request(await server.port(), `${get}\r\n`)
+  await server.logged(/incoming request/)
+  server.child.kill('SIGUSR2')
+  t.match(await answer, /^HTTP\/1\.1 200 OK\r\n[^]*Louvre/)
+  t.strictSame(await server.end(), { code: 1, errors: '' })
+  t.ok(await server.logged(/"level":60,[^\n]*nobody caught it/))
+})
+
 t.test('A request that waits for the database at a SIGTERM is answered', { skip: databaseUrl === undefined && 'it needs TEST_DATABASE_URL: nobody else can lock a table of the embedded database' }, async t => {
   const server = start(t)
   const port = await server.port()
@@ -116,7 +145,7 @@ t.test('A request that waits for the database at a SIGTERM is answered', { skip:
 })
 
 t.test('A process that is killed has lost nothing that it was told is written', async t => {
-  const writer = fileURLToPath(new URL('../write-until-killed.js', import.meta.url))
+  const writer = fileURLToPath(new URL('../support/write-until-killed.js', import.meta.url))
   const child = spawn('env', [...uncountedNode, writer, folder, ...(databaseUrl === undefined ? [] : [databaseUrl])], { stdio: ['ignore', 'pipe', 'inherit'] })
   let written: string[] = []
   for await (const chunk of child.stdout) {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type {} from '../../access.ts'
-import type { Span } from '../profiler/index.ts'
+import type { Span } from 'fastify-profiler'
 
 /** What one question of a check came to. */
 export interface Judgement {

@@ -1,5 +1,5 @@
-import { blocks, code, count, formatDuration, html, plain, renderBadge, renderDataTable, renderMetrics, renderSection, table, type Panel, type Tone } from '../profiler/index.ts'
-import { answers, type ReadRecord, type RequestReads, type StoreLog } from '../store-log.ts'
+import { blocks, code, count, formatDuration, html, plain, renderBadge, renderDataTable, renderMetrics, renderSection, table, type Panel, type Tone } from 'fastify-profiler'
+import { answers, type ReadRecord, type RequestReads, type StoreLog } from '../reads.ts'
 
 const tones: Record<ReadRecord['outcome'], Tone> = { hit: 'good', miss: 'warning', shared: 'neutral' }
 

@@ -1,6 +1,6 @@
-import { blocks, code, count as counted, formatDuration, html, locationText, plain, renderBadge, renderDataTable, renderLocation, renderMetrics, renderSection, renderSqlBlock, table, toMicroseconds, type Panel, type Tone, type ViewContext } from '../profiler/index.ts'
-import type { QueryLog, QueryRecord } from '../query-log.ts'
-import type { Repetition } from '../query-repetitions.ts'
+import { blocks, code, count as counted, formatDuration, html, locationText, plain, renderBadge, renderDataTable, renderLocation, renderMetrics, renderSection, renderSqlBlock, table, toMicroseconds, type Panel, type Tone, type ViewContext } from 'fastify-profiler'
+import type { QueryLog, QueryRecord } from '../queries/query-log.ts'
+import type { Repetition } from '../queries/query-repetitions.ts'
 
 export interface DatabaseData {
   /** What all queries come to, also those that are not among `queries`. Times are milliseconds. */

@@ -1,6 +1,6 @@
 import type { License } from '../../../src/entities/license.ts'
-import { blocks, code, formatDuration, html, plain, renderBadge, renderKeyValueTable, renderSection, table, type FinishedRequest, type Panel, type Span } from '../profiler/index.ts'
-import type { ReadRecord, StoreLog } from '../store-log.ts'
+import { blocks, code, formatDuration, html, plain, renderBadge, renderKeyValueTable, renderSection, table, type FinishedRequest, type Panel, type Span } from 'fastify-profiler'
+import type { ReadRecord, StoreLog } from '../reads.ts'
 
 export interface LicenseData {
   /** What licenses are looked up by; empty where the host was refused before. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Authentication, sessionCookie } from '../../firewall.ts'
-import { lookupLanguage, negotiateLanguage } from '../../../src/negotiation.ts'
-import { blocks, html, plain, renderBadge, renderDataTable, renderKeyValueTable, renderSection, table, type Panel, type Profile, type Span, type Tone } from '../profiler/index.ts'
+import { languageRanges, lookupLanguage } from '../../../src/http/negotiation.ts'
+import { blocks, html, plain, renderBadge, renderDataTable, renderKeyValueTable, renderSection, table, type Panel, type Profile, type Span, type Tone } from 'fastify-profiler'
 import { accessVerdicts, type Judgement } from './access-verdicts.ts'
 
 export interface SecurityData {
@@ -161,7 +161,7 @@ function whyLocale (request: FastifyRequest, reply: FastifyReply | null): string
   if (means(inQuery)) return `${locale}, by _locale "${String(inQuery)}" of the query.`
   if (!/accept-language/i.test(String(reply?.getHeader('vary')))) return `${locale}: the license leaves no choice.`
   if (means(cookies['locale'])) return `${locale}, by the locale cookie.`
-  if (negotiateLanguage([locale])(headers['accept-language']) !== undefined) return `${locale}, by Accept-Language "${String(headers['accept-language'])}".`
+  if (lookupLanguage([locale], languageRanges(headers['accept-language'])) !== undefined) return `${locale}, by Accept-Language "${String(headers['accept-language'])}".`
   return `${locale}, the license's default: the request asks for none of its languages.`
 }
 

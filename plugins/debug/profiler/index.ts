@@ -2,21 +2,23 @@ import { STATUS_CODES, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { Access } from './access.ts'
-import { watchArrivals } from './arrival.ts'
-import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './bounds.ts'
-import { knownSecrets } from './known-secrets.ts'
-import { profiledLogger } from './log-recorder.ts'
-import type { Panel } from './panel.ts'
-import type { Json } from './profile.ts'
+import { Access } from './show/access.ts'
+import { watchArrivals } from './watch/arrival.ts'
+import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './base/bounds.ts'
+import { environmentSecrets } from './mask/environment-secrets.ts'
+import { followEarlier } from './watch/late-registration.ts'
+import { knownSecrets } from './mask/known-secrets.ts'
+import { profiledLogger } from './watch/log-recorder.ts'
+import { refuseOtherMethods } from './show/other-methods.ts'
+import type { Panel } from './collect/panel.ts'
+import type { Json } from './base/profile.ts'
 import { Profiler } from './profiler.ts'
-import { profilerRoutes } from './profiler-routes.ts'
-import { ProfileStore } from './profile-store.ts'
-import { addRequestHooks, followRequestLoggers, loggerNote } from './request-hooks.ts'
-import { environmentSecrets } from './sensitive-names.ts'
-import { trace } from './tracer.ts'
-import type { Recorder } from './recorder.ts'
-import { builtInPanels } from './views/panels/built-in.ts'
+import { profilerRoutes } from './show/routes.ts'
+import { ProfileStore } from './store/profile-store.ts'
+import { addRequestHooks, followRequestLoggers, loggerNote } from './watch/request-hooks.ts'
+import { trace } from './watch/tracer.ts'
+import type { Recorder } from './watch/recorder.ts'
+import { builtInPanels } from './show/panels/built-in.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -81,7 +83,7 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
     panels: checkedPanels(panels),
     ownPanels,
     complain,
-    store: new ProfileStore({ directory, bounds: { ...defaultStoreBounds, ...options.storeBounds }, complain }),
+    store: new ProfileStore({ directory, bounds: checkedBounds({ ...defaultStoreBounds, ...options.storeBounds }), complain }),
     access: new Access({ allow: options.allow ?? [], isTrustedHost: options.isTrustedHost ?? (() => false) }),
     secrets: knownSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
     editorUrl: options.editorUrl ?? null,
@@ -100,13 +102,15 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
       return instance.recorderOf(this.raw) ?? null
     }
   })
+  refuseOtherMethods(app, base, instance.access)
   // Whoever looks at profiles writes no lines into the application's log.
   app.register(profilerRoutes, { profiler: instance, base, panels, labels: options.labels ?? [], logLevel: 'warn' })
   watchArrivals(app, (raw, response) => { instance.arrive(raw, response) })
   addRequestHooks(app, instance)
+  followEarlier(app, instance)
   followRequestLoggers(app, instance)
   instance.plugins.watch(app)
-  trace(app, { recorderOf: raw => instance.recorderOf(raw), plugins: instance.plugins, routes: instance.routes, base })
+  trace(app, instance)
   app.addHook('onReady', async () => {
     instance.configure()
     instance.warmUp()
@@ -117,6 +121,13 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
 function checkedBase (base: string): string {
   if (/^\/[\w./-]*\w$/.test(base)) return base
   throw new Error(`The profiler's "base" is a path such as "/_profiler", not "${base}".`)
+}
+
+function checkedBounds (bounds: StoreBounds): StoreBounds {
+  for (const [name, value] of Object.entries(bounds)) {
+    if (!(value >= 1)) throw new Error(`The profiler's "storeBounds.${name}" is a number from 1 on, not ${String(value)}.`)
+  }
+  return bounds
 }
 
 function checkedPanels<Some extends { name: string }> (panels: readonly Some[]): readonly Some[] {
@@ -143,7 +154,7 @@ export function profiledOptions<Options extends FastifyServerOptions> (options: 
       if (server.hasDecorator('profiler')) {
         server.profiler.enter(request, reply)
         // The request is Fastify's barest: it has no decorators.
-        server.profiler.recorderOf(request.raw)?.failing(error)
+        server.profiler.record(request, recorder => recorder.failing(error))
       }
       if (frameworkErrors !== undefined) return frameworkErrors(error, request, reply)
       answerAsFastify(error, reply.raw)
@@ -160,23 +171,25 @@ function answerAsFastify ({ code, message, statusCode = 400 }: FastifyError, res
 
 export default fp(profiler, { name: 'profiler', fastify: '5.x' })
 
-export { currentRecorder } from './current-recorder.ts'
-export { captureCallSite, isForeign, originalLocation } from './call-site.ts'
-export { profiledLogger, recordedLogger } from './log-recorder.ts'
-export { masked } from './known-secrets.ts'
-export { toMicroseconds } from './microseconds.ts'
-export type { Panel, PanelView, ViewContext, FinishedRequest, Badge, ToolbarItem, Tone } from './panel.ts'
-export type { Profile, Json, Span, SpanKind, Location } from './profile.ts'
-export type { Recorder, SpanDescription, OpenSpan } from './recorder.ts'
-export type { ProfileBounds, StoreBounds } from './bounds.ts'
-export { renderBadge } from './views/badge.ts'
-export { renderSqlBlock } from './views/code-block.ts'
-export { renderDataTable } from './views/data-table.ts'
-export { renderEmptyState } from './views/empty-state.ts'
-export { html } from './views/html.ts'
-export { blocks, code, codeBlock, plain, table } from './views/markdown.ts'
-export { renderKeyValueTable } from './views/key-value-table.ts'
-export { locationText, renderLocation } from './views/location.ts'
-export { renderMetrics } from './views/metrics.ts'
-export { renderSection } from './views/section.ts'
-export { count, formatDuration } from './views/units.ts'
+export { currentRecorder } from './watch/current-recorder.ts'
+export { captureCallSite, isForeign, originalLocation } from './base/call-site.ts'
+export { profiledLogger, recordedLogger } from './watch/log-recorder.ts'
+export { masked } from './mask/known-secrets.ts'
+export { looksSecret } from './mask/secret-values.ts'
+export { isSensitiveField } from './mask/sensitive-names.ts'
+export { toMicroseconds } from './base/microseconds.ts'
+export type { Panel, PanelView, ViewContext, FinishedRequest, Badge, ToolbarItem, Tone } from './collect/panel.ts'
+export type { Profile, Json, Span, SpanKind, Location } from './base/profile.ts'
+export type { Recorder, SpanDescription, OpenSpan } from './watch/recorder.ts'
+export type { ProfileBounds, StoreBounds } from './base/bounds.ts'
+export { renderBadge } from './show/parts/badge.ts'
+export { renderSqlBlock } from './show/parts/code-block.ts'
+export { renderDataTable } from './show/parts/data-table.ts'
+export { renderEmptyState } from './show/parts/empty-state.ts'
+export { html } from './base/html.ts'
+export { blocks, code, codeBlock, plain, table } from './show/markdown/markdown.ts'
+export { renderKeyValueTable } from './show/parts/key-value-table.ts'
+export { locationText, renderLocation } from './show/parts/location.ts'
+export { renderMetrics } from './show/parts/metrics.ts'
+export { renderSection } from './show/parts/section.ts'
+export { count, formatDuration } from './show/parts/units.ts'

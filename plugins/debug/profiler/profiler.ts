@@ -1,29 +1,39 @@
+import { EventEmitter } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+// Not the globals: tests replace those by a clock that stands still.
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { requestHost, type Access } from './access.ts'
-import { watchAnswer } from './answer.ts'
-import { atExit } from './at-exit.ts'
-import { Attachment } from './attachment.ts'
-import type { ProfileBounds } from './bounds.ts'
-import { collect, collectBare, protocolOf, type CollectionParts, type Exchange } from './collect.ts'
-import { describeConfiguration } from './configuration.ts'
-import { currentRecorder } from './current-recorder.ts'
-import { diagnose, diagnosticBody, type Diagnosis } from './debug-answer.ts'
-import { attempt, isError, nameOfError } from './foreign-value.ts'
-import type { KnownSecrets } from './known-secrets.ts'
-import { OpenExchanges } from './open-exchanges.ts'
-import type { AnyPanel, Panel, ViewContext } from './panel.ts'
-import { PluginTree } from './plugin-tree.ts'
-import type { Configuration, Json, Profile, SearchCriteria, SearchResult, Span } from './profile.ts'
-import type { ProfileStore } from './profile-store.ts'
-import { serialise, summarise } from './profile-text.ts'
-import { watchBody } from './received.ts'
-import { Recorder } from './recorder.ts'
-import { RouteTable } from './route-table.ts'
-import { resolveSources } from './source-excerpt.ts'
-import { permitToolbar } from './toolbar-policy.ts'
+import type { Access } from './show/access.ts'
+import { watchAnswer } from './watch/answer.ts'
+import { atExit } from './watch/at-exit.ts'
+import { Attachment } from './watch/attachment.ts'
+import { Boundary } from './base/boundary.ts'
+import type { ProfileBounds } from './base/bounds.ts'
+import { collect, collectBare, pathOfUrl, protocolOf, type CollectionParts, type Exchange } from './collect/collect.ts'
+import { describeConfiguration } from './collect/configuration.ts'
+import { currentRecorder } from './watch/current-recorder.ts'
+import { diagnose, diagnosticBody, type Diagnosis } from './show/debug-answer.ts'
+import { isError, nameOfError } from './base/foreign-value.ts'
+import { hideFrames } from './base/hidden-frames.ts'
+import type { KnownSecrets } from './mask/known-secrets.ts'
+import { traceEarlierRoute } from './watch/late-registration.ts'
+import { OpenExchanges } from './collect/open-exchanges.ts'
+import type { AnyPanel, Panel, ViewContext } from './collect/panel.ts'
+import { PluginTree } from './watch/plugin-tree.ts'
+import type { Configuration, Json, Profile, SearchCriteria, SearchResult, Span } from './base/profile.ts'
+import type { ProfileStore } from './store/profile-store.ts'
+import { serialise, summarise } from './store/profile-text.ts'
+import { reachableHost } from './show/reachable-host.ts'
+import { watchBody } from './watch/received.ts'
+import { Recorder } from './watch/recorder.ts'
+import { pathOptions, RouteTable } from './watch/route-table.ts'
+import { resolveSources } from './show/source-excerpt.ts'
+import { permitToolbar } from './show/parts/toolbar-policy.ts'
+import { watchUpgrade } from './watch/upgrade.ts'
+
+hideFrames(import.meta.filename)
 
 /** What a profiler is made of; every option of the plugin has its value here. */
 export interface ProfilerParts {
@@ -50,18 +60,28 @@ export interface ProfilerParts {
   complain: (error: unknown, message: string) => void
 }
 
+/** Milliseconds that closing waits at most for what outlives its answer. */
+const closingPatience = 1000
+
 /** Follows every request from its arrival to its stored profile. */
 export class Profiler {
-  readonly routes = new RouteTable()
+  readonly routes: RouteTable
+  /** Sentences that belong into every profile. */
+  readonly notes: Set<string>
   readonly plugins = new PluginTree()
   readonly access: Access
   readonly #parts: ProfilerParts
   readonly #recorders = new Attachment<Recorder>()
   readonly #exchanges = new Attachment<Exchange>()
-  readonly #connections = new WeakMap<Socket, Exchange[]>()
+  readonly #connections = new WeakMap<EventEmitter, Exchange[]>()
   readonly #open = new OpenExchanges()
+  /** What ends the waiting of each profile that has something under way past its answer. */
+  readonly #waiting = new Set<() => void>()
   /** Requests of the profiler's own pages whose URLs do not look like it. */
   readonly #disguised = new WeakSet<IncomingMessage>()
+  /** Requests that the profiler failed to watch. */
+  readonly #unwatched = new WeakSet<IncomingMessage>()
+  readonly #boundary: Boundary
   #configuration: Configuration | null = null
   #configurationKey = ''
   /** Milliseconds the text of the profile before took: what a profile itself costs to be stored is known too late to be in it. */
@@ -72,8 +92,11 @@ export class Profiler {
   constructor (parts: ProfilerParts) {
     this.#parts = parts
     this.access = parts.access
+    this.notes = new Set(parts.notes)
+    this.routes = new RouteTable(pathOptions(parts.app))
+    this.#boundary = new Boundary(parts.complain)
     // The request that ends a process is the one that somebody looks for.
-    this.#takeBack = atExit(() => this.#guard(() => this.#finishOpen()))
+    this.#takeBack = atExit(() => this.#finishOpen())
   }
 
   /** How many requests have no profile yet. */
@@ -113,31 +136,76 @@ export class Profiler {
     return { profile: resolveSources(profile), configuration, base, editorUrl, root }
   }
 
-  /** The recorder of a request, made at its first mention; none for the profiler's own pages. */
+  /** The recorder of a request, made at its first mention; none for the profiler's own pages, and where that fails. */
   recorderOf (raw: IncomingMessage): Recorder | undefined {
-    const known = this.#recorders.get(raw)
-    const { url = '/' } = raw
-    if (known !== undefined || this.#isOwn(url) || this.#disguised.has(raw)) return known
-    const recorder = new Recorder(raw, currentRecorder()?.token ?? null, this.#parts.bounds)
-    for (const note of this.#parts.notes) recorder.note(note)
-    this.#recorders.set(raw, recorder)
-    return recorder
+    try {
+      const known = this.#recorders.get(raw)
+      if (known !== undefined || this.isOwnPage(raw) || this.#unwatched.has(raw)) return known
+      const recorder = new Recorder(raw, currentRecorder()?.token ?? null, this.#parts.bounds)
+      for (const note of this.notes) recorder.note(note)
+      this.#recorders.set(raw, recorder)
+      return recorder
+    } catch (error) {
+      this.#giveUp(raw, error)
+      return undefined
+    }
+  }
+
+  /** Whether a URL or a route's pattern is of the profiler's own pages. */
+  isOwn (url: string): boolean {
+    const { base } = this.#parts
+    return url.startsWith(base) && (url.length === base.length || url[base.length] === '/' || url[base.length] === '?')
+  }
+
+  /** Whether a request is for a page of the profiler's. */
+  isOwnPage (raw: IncomingMessage): boolean {
+    return this.#disguised.has(raw) || this.isOwn(pathOfUrl(String(raw.url)))
+  }
+
+  /** Has something recorded of a request, unless that fails: the request goes on, and its profile says so. */
+  record (request: Pick<FastifyRequest, 'raw'>, call: (recorder: Recorder) => void): void {
+    this.#boundary.guard(() => {
+      const recorder = this.recorderOf(request.raw)
+      if (recorder !== undefined) this.guard(recorder, () => call(recorder), undefined)
+    }, undefined)
+  }
+
+  /** The same for what answers something: what stands for it where it fails. */
+  guard<Result> (recorder: Recorder, call: () => Result, otherwise: Result): Result {
+    try {
+      return call()
+    } catch (error) {
+      this.#boundary.tell(error)
+      recorder.note(`The profiler could not record all of this request (${kindOf(error)}). The log says why.`)
+      return otherwise
+    }
   }
 
   /** A request is there, and its response to be watched; being told twice changes nothing. */
   arrive (raw: IncomingMessage, response: ServerResponse): Exchange | null {
-    const known = this.#exchanges.get(raw)
-    if (known !== undefined) return known
+    try {
+      return this.#exchanges.get(raw) ?? this.#watch(raw, response)
+    } catch (error) {
+      this.#giveUp(raw, error)
+      return null
+    }
+  }
+
+  #watch (raw: IncomingMessage, response: ServerResponse): Exchange | null {
     const before = performance.now()
     const recorder = this.recorderOf(raw)
     if (recorder === undefined) return null
+    /** What the profiler does to the answer of a request that is still its business. */
+    const answering = <Result>(call: () => Result): Result | null =>
+      this.#isForgotten(raw) ? null : recorder.aside(() => this.guard<Result | null>(recorder, call, null))
     const answer = watchAnswer(response, {
+      guard: call => this.guard(recorder, call, undefined),
       failed: error => recorder.exception(error),
-      beforeHead: () => recorder.aside(() => this.#addHeaders(exchange)),
-      replacement: () => recorder.aside(() => {
-        const diagnosis = this.#guard(() => diagnose(exchange, response))
-        if (diagnosis === null || this.#disguised.has(raw) || this.#guard(() => this.access.judge(raw)) !== 'allowed') return null
-        return body => recorder.aside(() => this.#guard(() => this.#replace(exchange, diagnosis, body)))
+      beforeHead: () => { answering(() => this.#addHeaders(exchange)) },
+      replacement: () => answering(() => {
+        const diagnosis = diagnose(exchange, response)
+        if (diagnosis === null || this.access.judge(raw) !== 'allowed') return null
+        return body => answering(() => this.#replace(exchange, diagnosis, body))
       })
     })
     const exchange: Exchange = {
@@ -146,6 +214,7 @@ export class Profiler {
       response,
       answer,
       received: watchBody(raw),
+      upgrade: watchUpgrade(raw, response),
       request: null,
       reply: null,
       hijacked: false,
@@ -154,22 +223,30 @@ export class Profiler {
       due: null,
       stored: null
     }
-    this.#exchanges.set(raw, exchange)
-    this.#open.add(exchange)
     response.once('finish', () => { exchange.finished = true })
     response.once('close', () => this.#close(exchange))
-    this.#connectionOf(raw.socket).push(exchange)
+    this.#connectionOf(raw)?.push(exchange)
+    this.#exchanges.set(raw, exchange)
+    this.#open.add(exchange)
     recorder.ownTime += performance.now() - before
     return exchange
   }
 
   /** Fastify has made its request and reply, and found the pattern of the route unless there is none. */
-  enter (request: FastifyRequest, reply: FastifyReply, pattern?: string): void {
-    const exchange = this.arrive(request.raw, reply.raw)
-    if (exchange === null || exchange.request !== null) return
+  enter (request: FastifyRequest, reply: FastifyReply): void {
+    this.#boundary.guard(() => {
+      const exchange = this.arrive(request.raw, reply.raw)
+      if (exchange === null || exchange.request !== null) return
+      this.guard(exchange.recorder, () => this.#enter(exchange, request, reply), undefined)
+    }, undefined)
+  }
+
+  #enter (exchange: Exchange, request: FastifyRequest, reply: FastifyReply): void {
     exchange.request = request
+    const { url: pattern, config } = request.routeOptions
     // A router reads "/%5fprofiler" as it reads "/_profiler", and may be told to overlook case and slashes.
-    if (pattern !== undefined && this.#isOwn(pattern)) return this.#disown(exchange)
+    if (pattern !== undefined && this.isOwn(pattern)) return this.#disown(exchange)
+    if (pattern !== undefined && this.routes.find(config) === null) traceEarlierRoute(request, this)
     exchange.reply = reply
     const { hijack, send, then } = reply
     const { recorder } = exchange
@@ -224,7 +301,7 @@ export class Profiler {
       const recorder = new Recorder(raw, null, bounds)
       recorder.fail(new Error('nothing', { cause: new Error('nothing') }), null)
       const answer = { status: null, bytes: 0, streamed: false, brokenOff: false }
-      const exchange = { recorder, raw, response, answer, received: null, request: null, reply: null, hijacked: false, finished: true, place: null, due: null, stored: null }
+      const exchange = { recorder, raw, response, answer, received: null, upgrade: null, request: null, reply: null, hijacked: false, finished: true, place: null, due: null, stored: null }
       // Without the application's panels: they need not know of it.
       const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey, toError: this.#parts.toError })
       diagnosticBody('error-page', response, Buffer.alloc(0), this.viewContext(profile), panels, base)
@@ -233,20 +310,17 @@ export class Profiler {
 
   /** Stores what is still open, as unfinished, and stops. */
   async stop (): Promise<void> {
+    const deadline = setTimeout(() => { for (const end of this.#waiting) end() }, closingPatience)
     await this.settled()
+    clearTimeout(deadline)
     this.#finishOpen()
     this.#takeBack()
     this.#parts.store.close()
   }
 
   #finishOpen (): void {
-    for (const exchange of this.#open.list()) this.#finish(exchange)
-    this.#parts.store.flush()
-  }
-
-  #isOwn (url: string): boolean {
-    const { base } = this.#parts
-    return url.startsWith(base) && (url.length === base.length || url[base.length] === '/' || url[base.length] === '?')
+    for (const exchange of this.#open.list()) this.#boundary.guard(() => this.#finish(exchange), undefined)
+    this.#boundary.guard(() => this.#parts.store.flush(), undefined)
   }
 
   /** Forgets a request that is one of the profiler's own after all. */
@@ -256,9 +330,21 @@ export class Profiler {
     this.#open.remove(exchange)
   }
 
+  /** Lets a request go on unprofiled: it does not even let itself be watched. */
+  #giveUp (raw: IncomingMessage, error: unknown): void {
+    this.#boundary.tell(error)
+    this.#boundary.guard(() => {
+      this.#unwatched.add(raw)
+      this.#recorders.delete(raw)
+    }, undefined)
+  }
+
+  #isForgotten (raw: IncomingMessage): boolean {
+    return this.#disguised.has(raw) || this.#unwatched.has(raw)
+  }
+
   #addHeaders (exchange: Exchange): void {
-    const { recorder, response, raw } = exchange
-    if (this.#disguised.has(raw)) return
+    const { recorder, response } = exchange
     // A browser gives the page that it has kept, and its toolbar, the policy of the answer that says it is unchanged.
     if (response.statusCode === 304) permitToolbar(response)
     response.setHeader('x-debug-token', recorder.token)
@@ -273,11 +359,8 @@ export class Profiler {
 
   #linkOf (exchange: Exchange): string {
     const { linkOrigin, base } = this.#parts
-    const { recorder, raw } = exchange
-    const host = requestHost(raw) ?? ''
-    if (linkOrigin !== null) return `${linkOrigin}${base}/${recorder.token}`
-    const plain = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(host) ? host : 'localhost'
-    return `${protocolOf(exchange)}://${plain}${base}/${recorder.token}`
+    const origin = linkOrigin ?? `${protocolOf(exchange)}://${reachableHost(exchange)}`
+    return `${origin}${base}/${exchange.recorder.token}`
   }
 
   #replace (exchange: Exchange, diagnosis: Diagnosis, body: Buffer): Buffer | null {
@@ -302,13 +385,17 @@ export class Profiler {
     try {
       return make()
     } catch (error) {
-      this.#complain(error)
-      return collectBare(exchange, this.#collectionParts(), isError(error) ? nameOfError(error) : typeof error)
+      this.#boundary.tell(error)
+      return collectBare(exchange, this.#collectionParts(), kindOf(error))
     }
   }
 
-  /** The open exchanges of a connection: a response that waits behind another one is not told when the client leaves. */
-  #connectionOf (socket: Socket): Exchange[] {
+  /**
+   * The open exchanges of a connection: a response that waits behind another one is not told when the client leaves.
+   * Null for a request that somebody made without one.
+   */
+  #connectionOf ({ socket }: IncomingMessage): Exchange[] | null {
+    if (!(socket instanceof EventEmitter)) return null
     const known = this.#connections.get(socket)
     if (known !== undefined) return known
     const exchanges: Exchange[] = []
@@ -319,7 +406,7 @@ export class Profiler {
 
   #close (exchange: Exchange): void {
     const { recorder, raw } = exchange
-    const siblings = this.#connectionOf(raw.socket)
+    const siblings = this.#connectionOf(raw) ?? []
     const place = siblings.indexOf(exchange)
     if (place !== -1) siblings.splice(place, 1)
     // Told by the response and by the connection, or none of its requests any more.
@@ -327,7 +414,7 @@ export class Profiler {
     recorder.ended = recorder.now()
     exchange.stored = new Promise(resolve => {
       const finish = () => {
-        this.#guard(() => this.#finish(exchange))
+        this.#boundary.guard(() => this.#finish(exchange), undefined)
         resolve()
       }
       exchange.due = new Promise(resolve => {
@@ -344,12 +431,14 @@ export class Profiler {
 
   /** Calls back when nothing is under way any more, or when patience is at its end. */
   #wait (recorder: Recorder, callback: () => void): void {
-    const deadline = setTimeout(callback, this.#parts.patience)
-    const lookAgain = () => {
-      if (recorder.underWay > 0) return onceIdle()
+    const end = () => {
       clearTimeout(deadline)
+      this.#waiting.delete(end)
       callback()
     }
+    const deadline = setTimeout(end, this.#parts.patience)
+    this.#waiting.add(end)
+    const lookAgain = () => recorder.underWay > 0 ? onceIdle() : end()
     // One response hook ends before the next begins.
     const onceIdle = () => recorder.whenIdle(() => { setImmediate(lookAgain) })
     onceIdle()
@@ -371,21 +460,11 @@ export class Profiler {
     if (text === '') write(profile)
     store.write(summarise(profile), text)
   }
+}
 
-  /** The profiler's own faults are told to the log and kept from the request. */
-  #guard<Result> (call: () => Result): Result | null {
-    try {
-      return call()
-    } catch (error) {
-      this.#complain(error)
-      return null
-    }
-  }
-
-  #complain (error: unknown): void {
-    // What cannot be profiled may not let itself be logged either.
-    attempt(() => this.#parts.complain(error, 'The profiler failed; the request did not'), undefined)
-  }
+/** What kind of thing was thrown, in a word. */
+function kindOf (error: unknown): string {
+  return isError(error) ? nameOfError(error) : typeof error
 }
 
 /** What the application has said under a header's name; null: nothing. */

@@ -3,11 +3,13 @@ import * as records from './0001-records.ts'
 import * as changeNotifications from './0002-change-notifications.ts'
 import * as signIn from './0003-sign-in.ts'
 import * as listIndexes from './0004-list-indexes.ts'
+import * as signInAttempts from './0005-sign-in-attempts.ts'
 
 /** Every migration, in order. What has been released is never edited: a change is a new file. */
 export const migrations: Record<string, Migration> = {
   '0001-records': records,
   '0002-change-notifications': changeNotifications,
   '0003-sign-in': signIn,
-  '0004-list-indexes': listIndexes
+  '0004-list-indexes': listIndexes,
+  '0005-sign-in-attempts': signInAttempts
 }

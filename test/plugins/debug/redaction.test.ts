@@ -4,10 +4,10 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { DatabaseData } from '../../../plugins/debug/panels/database.ts'
-import { makeFolder } from '../../folder.ts'
-import { heardOf } from '../../heard.ts'
-import { addLicense } from '../../records.ts'
-import { openTestDatabase } from '../../test-database.ts'
+import { makeFolder } from '../../support/folder.ts'
+import { heardOf } from '../../support/heard.ts'
+import { addLicense } from '../../support/records.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
 import { buildDebugged, panelOf } from './panels/panels.ts'
 
 const database = await openTestDatabase(t)
@@ -15,14 +15,18 @@ const { db } = database
 await addLicense(database, { domain: 'museum.test' })
 const planted = 'planted-hunter2-secret'
 
+const sessions = sql`(select 'x' as session_token, 'y' as visitor, '{}'::json as data) as sessions`
+
 const statements: Record<string, () => Promise<unknown>> = {
   'a condition': () => db.selectFrom('users').select('id').where('password_hash', '=', planted).execute(),
   'an insertion': () => db.insertInto('users').values({ email: 'someone@museum.test', password_hash: planted }).execute(),
   'a change': () => db.updateTable('users').set({ password_hash: planted }).where('email', '=', 'nobody@museum.test').execute(),
-  'a list': () => sql`select 1 as session_token where 'x' = any(${[planted]})`.execute(db),
+  'a list': () => sql`select 1 from ${sessions} where session_token = any(${[planted]})`.execute(db),
   'a literal': () => sql`select ${sql.lit(planted)} as secret`.execute(db),
   'a literal with a quote': () => sql`select ${sql.lit(`it's ${planted}`)} as api_key`.execute(db),
-  'a large list of parameters': () => sql`select 1 as pin where 'x' in (${sql.join(Array.from({ length: 600 }, () => planted))})`.execute(db)
+  'a literal with escapes': () => sql`select ${sql.raw(`E'it\\'s ${planted}'`)} as secret`.execute(db),
+  'a literal between dollar signs': () => sql`select ${sql.raw(`$tag$it's ${planted}$tag$`)} as secret`.execute(db),
+  'a large list of parameters': () => sql`select 1 from ${sessions} where session_token in (${sql.join(Array.from({ length: 600 }, () => planted))})`.execute(db)
 }
 
 async function routes (app: FastifyInstance) {
@@ -31,7 +35,7 @@ async function routes (app: FastifyInstance) {
     return 'done'
   })
   app.get('/failing', async (request, reply) => {
-    const error: unknown = await sql`select ${1}::int, ${''}::text, ${planted}::int as token`.execute(db).catch((error: unknown) => error)
+    const error: unknown = await sql`select ${1}::int, ${''}::text as secret, ${planted}::int as token`.execute(db).catch((error: unknown) => error)
     request.log.error(error)
     request.recorder?.exception(error)
     return reply.send('handled')
@@ -60,6 +64,73 @@ for (const name of [...Object.keys(statements), 'failing']) {
     t.notMatch(await everything(String(response.headers['x-debug-token'])), planted)
   })
 }
+
+/** Parameters that hold a secret are named so; each statement fails or not, and is kept all the same. */
+const bindings: Record<string, ReturnType<typeof sql>> = {
+  'a selected column': sql`select password_hash from users where id = ${1}`,
+  'another condition': sql`select 1 from ${sessions} where visitor = ${'shown'} and session_token = ${'secret'} limit ${7}`,
+  'a range': sql`select 1 from ${sessions} where session_token between ${'secret'} and ${'secret'} or visitor between ${'shown'} and ${'shown'}`,
+  'rows of an insertion': sql`insert into users (email, password_hash) values (${'shown'}, ${'secret'}), (lower(${'shown'}), crypt(${'secret'}, 'x')) on conflict (email) do update set password_hash = ${'secret'}, email = ${'shown'} where users.email = ${'shown'}`,
+  'an inserted selection': sql`insert into users (email, password_hash) select ${'shown'}, ${'secret'} from users where email = ${'shown'}`,
+  'a selection within a row': sql`insert into users (email, password_hash) values ((select ${'shown'}::text), ${'secret'})`,
+  'a parameter before its column': sql`select 1 from ${sessions} where ${'secret'} = session_token and ${'shown'} = visitor`,
+  'an alias': sql`select ${'shown'}::text as title, ${'secret'}::text as api_key`,
+  'a table named like a secret': sql`select 1 from ${sessions} where sessions.visitor = ${'shown'} and "sessions"."session_token" = ${'secret'}`,
+  'a field of JSON': sql`select 1 from ${sessions} where data ->> 'password' = ${'secret'} and data ->> 'title' = ${'shown'}`,
+  'a subquery': sql`select 1 from ${sessions} where session_token in (select email from users where email = ${'shown'}) and visitor = ${'shown'}`,
+  'a second insertion': sql`with i as (insert into museums (a_id, name) values (${'shown'}, ${'shown'})) insert into users (email, password_hash) values (${'shown'}, ${'secret'})`,
+  'an insertion of whole rows': sql`insert into users (email, password_hash) select * from unnest(${'secret'}::text[], ${'secret'}::text[])`,
+  'an insertion of whole rows that begin with it': sql`insert into users (password_hash, email) select * from unnest(${'secret'}::text[], ${'secret'}::text[])`,
+  'a change from values': sql`update users u set password_hash = v.p from (values (${'secret'}, ${'secret'})) as v(id, p) where u.email = v.id`,
+  'a change from a column of the same name': sql`update users u set email = (select 'x' limit 1), password_hash = v.password_hash from (values (${'secret'})) as v(password_hash)`,
+  'a change by a subquery': sql`update users set password_hash = (select lower(${'secret'}))`,
+  'a change to nothing': sql`update users set password_hash = null where email = ${'shown'} and email like ${'shown'}`,
+  'a change to what was to be inserted': sql`insert into users (email) values (${'shown'}) on conflict (email) do update set password_hash = excluded.password_hash where users.email = ${'shown'}`,
+  'a selection beside a column': sql`select "email", "password_hash" from "users" where "email" = ${'shown'}`,
+  comments: sql`select /* password */ 1 -- token
+    where ${'shown'} = ${'shown'}`
+}
+
+for (const [name, statement] of Object.entries(bindings)) {
+  t.test(`parameters are masked by the column they are bound to: ${name}`, async t => {
+    const app = await buildDebugged(t, {
+      database,
+      routes: async app => { app.get('/', async () => await statement.execute(db).then(() => 'done', String)) }
+    })
+    const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
+    const { queries } = await panelOf<DatabaseData>(app, response, 'database')
+    const parameters = statement.compile(db).parameters.map(value => value === 'secret' ? '[masked]' : value)
+    t.match(queries.find(({ sql }) => sql?.startsWith(statement.compile(db).sql.slice(0, 20))), { parameters })
+  })
+}
+
+t.test('more statements than are remembered are read all the same', async t => {
+  const app = await buildDebugged(t, {
+    database,
+    routes: async app => {
+      app.get('/', async () => {
+        for (let number = 0; number < 510; number++) await sql`select ${sql.lit(number)} as id, ${number}::int as other`.execute(db)
+        return await sql`select ${planted}::text as secret`.execute(db)
+      })
+    }
+  })
+  const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
+  const { count } = await panelOf<DatabaseData>(app, response, 'database')
+  t.ok(count > 510)
+  t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}?panel=performance`)).body, planted)
+})
+
+t.test('a statement that is too long to be remembered is read all the same', async t => {
+  const app = await buildDebugged(t, {
+    database,
+    routes: async app => {
+      app.get('/', async () => await sql`select ${sql.lit('x'.repeat(12_000))} as id, ${planted}::text as secret`.execute(db))
+    }
+  })
+  const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
+  t.equal(response.statusCode, 200)
+  t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}?panel=database`)).body, planted)
+})
 
 t.test('parameters of other statements are shown', async t => {
   await heardOf(database, () => addLicense(database, { domain: 'other.test' }))

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import { seed } from '../../../src/database/migrate.ts'
-import { build } from '../../build.ts'
-import { addUser } from '../../records.ts'
-import { signIn } from '../../sign-in.ts'
-import { openTestDatabase } from '../../test-database.ts'
+import { build } from '../../support/build.ts'
+import { addUser } from '../../support/records.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
 
 interface Operation {
   operationId: string

@@ -4,10 +4,10 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { seed } from '../../../src/database/migrate.ts'
 import { kinds } from '../../../src/records/kinds.ts'
-import { build } from '../../build.ts'
-import { addUser } from '../../records.ts'
-import { signIn } from '../../sign-in.ts'
-import { openTestDatabase } from '../../test-database.ts'
+import { build } from '../../support/build.ts'
+import { addUser } from '../../support/records.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await seed(database.db)

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { build } from '../../build.ts'
-import { addLanguage, addLicense, addLicenseType, addUser } from '../../records.ts'
-import { signIn } from '../../sign-in.ts'
-import { openTestDatabase } from '../../test-database.ts'
+import { build } from '../../support/build.ts'
+import { addLanguage, addLicense, addLicenseType, addUser } from '../../support/records.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database

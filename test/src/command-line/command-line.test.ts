@@ -7,11 +7,11 @@ import t, { type Test } from 'tap'
 import { endWithOutput } from '../../../src/command-line/end-with-output.ts'
 import { run } from '../../../src/command-line/run.ts'
 import { openDatabase } from '../../../src/database/database.ts'
-import { build } from '../../build.ts'
-import { heardOf } from '../../heard.ts'
-import { addLicense, addUser, testPassword } from '../../records.ts'
-import { signIn } from '../../sign-in.ts'
-import { makeEmbeddedFolder, openTestDatabase } from '../../test-database.ts'
+import { build } from '../../support/build.ts'
+import { heardOf } from '../../support/heard.ts'
+import { addLicense, addUser, testPassword } from '../../support/records.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { makeEmbeddedFolder, openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const license = await addLicense(database, { domain: 'museum.test', protected: true })

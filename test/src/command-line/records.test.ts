@@ -7,12 +7,12 @@ import { run } from '../../../src/command-line/run.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { seed } from '../../../src/database/migrate.ts'
 import { kinds } from '../../../src/records/kinds.ts'
-import { build } from '../../build.ts'
-import { makeFolder } from '../../folder.ts'
-import { heardOf } from '../../heard.ts'
-import { addLicense, addUser } from '../../records.ts'
-import { signIn } from '../../sign-in.ts'
-import { makeEmbeddedFolder, openTestDatabase } from '../../test-database.ts'
+import { build } from '../../support/build.ts'
+import { makeFolder } from '../../support/folder.ts'
+import { heardOf } from '../../support/heard.ts'
+import { addLicense, addUser } from '../../support/records.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { makeEmbeddedFolder, openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 await seed(database.db)
@@ -131,6 +131,15 @@ t.test('a list is as long as there are records, in one table, and as short as is
   t.equal((await json(`museum list --license-id ${id} --limit 500`)).length, 500)
 })
 
+t.test('a list of users is as long as there are users', async t => {
+  const users = Array.from({ length: 1100 }, (_, index) => ({ email: `many-${String(index).padStart(4, '0')}@museum.test`, password_hash: '', admin: false }))
+  await database.db.insertInto('users').values(users).execute()
+  const { output } = await type('user list')
+  const listed = [...output.matchAll(/^(many-\d+@museum\.test)$/gm)].map(([, email]) => email)
+  t.strictSame(listed, users.map(({ email }) => email))
+  await database.db.deleteFrom('users').where('email', 'like', 'many-%').execute()
+})
+
 t.test('a flag is changed either way, and what a record lacks is left empty', async t => {
   await addLicense(database, { domain: 'typeless.test', type: null })
   t.match(await json('license change typeless.test --protected true'), [{ protected: true, type_id: null }])
@@ -186,7 +195,7 @@ t.test('of an import with bad lines each is named, and nothing is added', async 
   t.equal(errors, `portico: Nothing was added: of ${path} 6 lines are bad.
   line 3: type_id names a license type that does not exist: 77.
   line 4: The line is no JSON.
-  line 5: "colour" is no field of this; domain must be a host such as museum.example: in lower case, without port; name must be one line of text, in UTF-8, without blanks at its ends; type_id must be text.
+  line 5: "colour" is no field of this; domain must be a host such as museum.example: in lower case, without port; name must be one line of text, in UTF-8, without blanks at its ends; type_id must be an id: a whole number from 1 to 9223372036854775807, written as text.
   line 6: What is sent must be a JSON object.
   line 7: language_ids names a language that does not exist: 98, 99.
   line 8: "__proto__" is no field of this.
@@ -215,6 +224,71 @@ t.test('lines of a CSV are counted as an editor does, whichever system wrote it'
 t.test('a line of NDJSON ends with a line feed alone', async t => {
   const { errors } = await type('language import - --format ndjson', { input: Readable.from(['{"code":"it","name":"a\u2028b"}\r\n{"code":"nl",\r"name":"Nederlands"}\n{}']) })
   t.match(errors, / 2 lines are bad\.\n {2}line 1: name must be one line of text, [^\n]*\n {2}line 3: code is missing/)
+})
+
+/** A stream that never ends, and fails where more of it is read than a line may have. */
+function endless (head: string, piece: string): Readable {
+  const mostRead = 8 * 64 * 1024
+  return Readable.from((function * () {
+    yield Buffer.from(head)
+    for (let read = 0; read < mostRead; read += piece.length * 1024) yield Buffer.from(piece.repeat(1024))
+    throw new Error('It goes on reading.')
+  })(), { objectMode: false })
+}
+
+for (const [what, format, head, piece, problem] of [
+  ['a line of NDJSON that never ends', 'ndjson', '{"name":"kept"}\n{"name":"', 'endless ', 'line 2: The line has more than 65,536 characters'],
+  ['a line of CSV that never ends', 'csv', 'name\nkept\n', 'endless,', 'line 3: The line begins a record of more than 65,536 bytes'],
+  ['the first line of a CSV that never ends', 'csv', '', 'endless,', 'line 1: The line begins a record of more than 65,536 bytes'],
+  ['a CSV with a quote that is never closed', 'csv', 'name\n\n"kept\r\nboth"\r\n"', 'a line\r\n', 'line 5: The line begins a record of more than 65,536 bytes, as where a quote is not closed']
+] as const) {
+  t.test(`${what} is read no further than a record may be long`, async t => {
+    const { code, errors } = await type(`platform import - --format ${format}`, { input: endless(head, piece) })
+    t.equal(code, 1)
+    t.match(errors, `\n  ${problem}`)
+    t.match(errors, /; what comes after it was not read\.\n$/)
+    t.equal((await type('platform show kept')).code, 1)
+  })
+}
+
+for (const lines of [1, 10_000]) {
+  t.test(`a quote amid a cell without quotes makes its line bad, and no other, with ${lines} after it`, async t => {
+    const rows = `name\n5" pipe\n${'x'.repeat(300)}\n${'"a ""quoted"" name"\n'.repeat(lines)}`
+    const { errors } = await type('platform import - --format csv', { input: Readable.from([Buffer.from(rows)]) })
+    t.match(errors, '\n  line 2: The line is no CSV: Invalid Opening Quote')
+    t.match(errors, '\n  line 3: ')
+    t.notMatch(errors, 'begins a record')
+  })
+}
+
+t.test('a quoted cell with more text behind it is no CSV, and held no longer than a record may be', async t => {
+  const { errors } = await type('platform import - --format csv', { input: endless('name\n"a" b\n', 'a line\n') })
+  t.match(errors, '\n  line 2: The line begins a record of more than 65,536 bytes')
+})
+
+t.test('a bad line before one that is too long is named, too', async t => {
+  const long = 'x'.repeat(70_000)
+  for (const [format, rows] of [['csv', `name,name2\nfew\n${long},y\nfew\n`], ['ndjson', `{\n{\n{"name":"${long}"}\n{\n`]] as const) {
+    const { errors } = await type(`platform import - --format ${format}`, { input: Readable.from([Buffer.from(rows)]) })
+    t.match(errors, '\n  line 2: ')
+    t.match(errors, /line 3: The line (?:has|begins a record of) more than 65,536/)
+    t.notMatch(errors, 'line 4')
+  }
+})
+
+t.test('a record as long as may be is read, however its bytes arrive', async t => {
+  const long = 'é'.repeat(32_000)
+  for (const [format, text] of [['csv', `name\r"${long}"\r`], ['csv', `name\r\n${long}\r\n`], ['ndjson', `{"name":"${long}"}\r\n`]] as const) {
+    const bytes = Buffer.from(text)
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 101) }, (_, index) => bytes.subarray(index * 101, index * 101 + 101))
+    const { errors } = await type(`platform import - --format ${format}`, { input: Readable.from(pieces, { objectMode: false }) })
+    t.match(errors, `a line is bad.\n  line ${format === 'csv' ? 2 : 1}: name must have 255 characters at most.\n`)
+  }
+})
+
+t.test('a CSV whose lines end with carriage returns alone is read', async t => {
+  const { output } = await type('platform import - --format csv', { input: Readable.from([Buffer.from('name\rfirst\r'), Buffer.from('second\r')]) })
+  t.match(output, /^Added 2 platforms /)
 })
 
 t.test('a CSV that names a field twice is refused', async t => {

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import t from 'tap'
-import { heardOf as heardOfChange } from '../../heard.ts'
-import { addLanguage, addLicense } from '../../records.ts'
-import { openTestDatabase } from '../../test-database.ts'
+import { heardOf as heardOfChange } from '../../support/heard.ts'
+import { addLanguage, addLicense } from '../../support/records.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database

@@ -6,8 +6,8 @@ import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { lockDirectory } from '../../../src/database/directory-lock.ts'
-import { StartError } from '../../../src/start-error.ts'
-import { makeFolder } from '../../folder.ts'
+import { StartError } from '../../../src/errors/start-error.ts'
+import { makeFolder } from '../../support/folder.ts'
 
 /** Leaves a socket behind as a killed process does. */
 async function leaveDeadSocket (path: string): Promise<void> {
@@ -136,5 +136,5 @@ t.test('A file that is no socket is not taken for a dead lock, and stays', async
 
 t.test('A folder that is not there is refused', async t => {
   const directory = join(makeFolder(t), 'absent')
-  await t.rejects(lockDirectory(directory), { name: 'StartError', message: /^DATA_DIR .*absent cannot be locked: listen E[A-Z]+: .*\.$/ })
+  await t.rejects(lockDirectory(directory), { name: 'StartError', message: /^DATA_DIR .*absent cannot be locked: this user may not write to it, or it is gone\.$/ })
 })

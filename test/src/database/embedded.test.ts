@@ -5,8 +5,8 @@ import t from 'tap'
 import { Changes } from '../../../src/database/changes.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { openEmbedded } from '../../../src/database/embedded.ts'
-import { StartError } from '../../../src/start-error.ts'
-import { makeFolder } from '../../folder.ts'
+import { StartError } from '../../../src/errors/start-error.ts'
+import { makeFolder } from '../../support/folder.ts'
 
 // One after another in one folder: a new embedded database takes seconds.
 const dataDir = join(makeFolder(t), 'not', 'there', 'yet')

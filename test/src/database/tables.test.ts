@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { addLicense } from '../../records.ts'
-import { openTestDatabase } from '../../test-database.ts'
+import { addLicense } from '../../support/records.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database
@@ -80,7 +80,10 @@ const refused = {
   'A user whose e-mail is too short': sql`insert into users (email, password_hash) values ('a@', 'x')`,
   'A user whose e-mail another one has in capitals': sql`insert into users (email, password_hash) values ('a@museum.test', 'x'), ('A@Museum.test', 'x')`,
   'An ended session without a name': sql`insert into ended_sessions (session, expires_at) values ('', now())`,
-  'An ended session with a name of 65 characters': sql`insert into ended_sessions (session, expires_at) values (${'x'.repeat(65)}, now())`
+  'An ended session with a name of 65 characters': sql`insert into ended_sessions (session, expires_at) values (${'x'.repeat(65)}, now())`,
+  'A counter of attempts beyond the last': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (262144, 1, now())`,
+  'A counter of attempts before the first': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (-1, 1, now())`,
+  'A counter of no attempts': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (0, 0, now())`
 }
 
 for (const [name, statement] of Object.entries(refused)) {

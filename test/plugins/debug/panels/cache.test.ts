@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import type { RequestReads } from '../../../../plugins/debug/store-log.ts'
-import { addLicense } from '../../../records.ts'
-import { openTestDatabase } from '../../../test-database.ts'
+import type { RequestReads } from '../../../../plugins/debug/reads.ts'
+import { addLicense } from '../../../support/records.ts'
+import { openTestDatabase } from '../../../support/test-database.ts'
 import { buildDebugged, panelOf, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { LicenseData } from '../../../../plugins/debug/panels/license.ts'
-import { addLicense } from '../../../records.ts'
-import { openTestDatabase } from '../../../test-database.ts'
+import { addLicense } from '../../../support/records.ts'
+import { openTestDatabase } from '../../../support/test-database.ts'
 import { buildDebugged, leaveDuringRead, panelOf, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)

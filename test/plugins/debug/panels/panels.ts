@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../../../src/database/database.ts'
-import { type BuildOptions, build } from '../../../build.ts'
-import { makeFolder } from '../../../folder.ts'
+import { type BuildOptions, build } from '../../../support/build.ts'
+import { makeFolder } from '../../../support/folder.ts'
 
 /** What a panel kept of a request, as a program reads it. */
 export interface PanelJson<Data> {

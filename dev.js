@@ -1,0 +1,88 @@
+// npm run dev: runs the server with diagnostics on, and restarts it when a file changes. The socket listens here and
+// hands connections over, so that none is refused while the server restarts.
+import { fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { createServer } from 'node:net'
+
+/** Milliseconds without another change: editors write a file in several steps. */
+const quietPeriod = 50
+
+const { PARENT_PID, ...env } = process.env
+const waiting = []
+let server
+let restarting = Promise.resolve()
+let timer
+let isEnding = false
+
+build()
+const { readConfig } = await import('./dist/src/config.js')
+const { host, port } = readConfig(process.env, '.env')
+
+createServer({ pauseOnConnect: true }, handOver)
+  .on('error', ({ message }) => {
+    console.error(`HOST and PORT cannot be used: ${message}.`)
+    process.exit(1)
+  })
+  .listen({ host, port }, function () {
+    start().once('message', () => { console.log(`Server listening at http://${host}:${this.address().port}`) })
+  })
+
+for (const folder of ['src', 'plugins', 'routes']) watch(folder, { recursive: true }, (_event, file) => { if (isSource(file)) restartSoon() })
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end)
+// npm passes on no SIGHUP, and nothing at all when it is killed.
+if (PARENT_PID !== undefined) setInterval(() => { if (process.ppid !== Number(PARENT_PID)) end() }, 1000).unref()
+
+function build () {
+  return spawnSync(process.execPath, ['build.js'], { stdio: 'inherit' }).status === 0
+}
+
+function start () {
+  const child = fork('dist/src/server.js', { env: { ...env, DEBUG: '1', CONNECTIONS: 'handed' }, execArgv: ['--enable-source-maps'] })
+  server = child
+  child.once('message', () => {
+    child.isReady = true
+    for (const socket of waiting.splice(0)) handOver(socket)
+  })
+  return child
+}
+
+/** Gives a connection to the server, or keeps it until there is one. */
+function handOver (socket) {
+  if (server?.isReady === true && server.connected) server.send('connection', socket)
+  else waiting.push(socket)
+}
+
+/** Tells the server to end after the connections that it was given, and waits until it has. */
+async function stop () {
+  const child = server
+  child.isReady = false
+  if (child.exitCode !== null || child.signalCode !== null) return
+  if (child.connected) child.send('end')
+  await once(child, 'exit')
+}
+
+function isSource (file) {
+  return /\.(?:ts|js|css)$/.test(file) && !/\b(?:dist|node_modules|test)\b/.test(file)
+}
+
+function restartSoon () {
+  clearTimeout(timer)
+  timer = setTimeout(() => {
+    restarting = restarting.then(async () => {
+      // Until the file can be built again, the server that runs goes on.
+      if (isEnding || !build()) return
+      await stop()
+      start()
+    })
+  }, quietPeriod)
+}
+
+async function end () {
+  if (isEnding) return
+  isEnding = true
+  await restarting
+  await stop()
+  process.exit()
+}

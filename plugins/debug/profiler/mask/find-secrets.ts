@@ -1,0 +1,35 @@
+import { addNamed } from './named-values.ts'
+import { addPublished } from './published-secrets.ts'
+
+/** A place in a text: from the first character to the one behind the last. */
+export type Place = readonly [from: number, to: number]
+
+/** Texts without secrets: most of what requests carry was in an earlier one, too. */
+const plain = new Set<string>()
+const plainKept = 2000
+const longestPlain = 200
+
+/** Where a text holds secrets, by their own form or by the name beside them. In order, and none within another. */
+export function findSecrets (text: string): readonly Place[] {
+  if (plain.has(text)) return []
+  const places: Place[] = []
+  addPublished(text, places)
+  addNamed(text, places)
+  if (places.length === 0 && text.length <= longestPlain) {
+    if (plain.size >= plainKept) plain.clear()
+    plain.add(text)
+  }
+  return places.length < 2 ? places : united(places)
+}
+
+/** In order, those that overlap made one. */
+function united (places: Place[]): Place[] {
+  places.sort((one, other) => one[0] - other[0])
+  const result: Place[] = []
+  for (const place of places) {
+    const last = result.at(-1)
+    if (last === undefined || place[0] >= last[1]) result.push(place)
+    else result[result.length - 1] = [last[0], Math.max(last[1], place[1])]
+  }
+  return result
+}

@@ -1,0 +1,140 @@
+import type { Place } from './find-secrets.ts'
+import { isSensitiveField, isSensitiveName, isSensitiveParameter, needsValue } from './sensitive-names.ts'
+
+/**
+ * A sign and the name before it, with the name's closing quote: `token=`, `"token": `, `token =>`, `token%3D`. The
+ * pattern looks back from the sign no further than a name is long, so that it takes linear time.
+ */
+const naming = /(=>|[:=]|%(?:25){0,2}3[ad])(?<=([\w.[\]%-]{1,60})((?:\\{0,15}["'`]|%2[27])?)(\s{0,4})\1)/gi
+
+/** An element and its text, or its CDATA section. */
+const element = /<(?:\w{1,30}:)?([\w.-]{1,60})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)|([^<]+))/g
+
+/** What only says that there is no value, and what stands in place of one in SQL. */
+const noSecret = /^(?:null|undefined|true|false|none|\$\d+|\?|[:@]\w+|\[masked\]?)$/i
+
+/** `tokens=5` and `auth=required` state something; a password may be a word, and the code of a card three digits. */
+const statement = /^(?:[A-Za-z][a-z]{0,7}|\d{1,3})$/
+const chosen = /pass|pw|kennwort|contrase|senha|secret|credential|cv[vc]|otp/i
+
+/** `session.ts:12:34` is a line of a file. */
+const fileName = /\.[a-z]{1,4}$/i
+const position = /^\d+(?:(?::|%(?:25){0,2}3a)\d+)?$/i
+
+const query = /(?:[?&#]|%(?:25){0,2}(?:3f|26|23))$/i
+const opening = /(\\{0,15})(["'`])|%2[27]/y
+const gap = /\s{0,8}/y
+const bare = /(?:(?:Bearer|Basic|Digest|Negotiate|Token|ApiKey)\s{1,4})?[^\s&#;"'`<>,)}\]\\=][^\s&#;"'`<>,)}\]\\]*/iy
+const bareEncoded = /(?:[^\s&#;"'`<>,)}\]\\%]|%(?!(?:25){0,2}(?:2[236]|3b|0a|7d|5d)))+/iy
+/** The values of these headers contain spaces, and quotes after a sign. */
+const line = /(?:=\\{0,15}"[^"\r\n]*"|[^\r\n"'<>])+/y
+const spacious = /cookie|authorization|authentication-info/i
+
+/** Adds the places of values beside a sensitive name: in queries, forms, JSON, headers, SQL and XML. */
+export function addNamed (text: string, places: Place[]): void {
+  if (/[:=%]/.test(text)) addSigned(text, places)
+  if (text.includes('</') || text.includes('<![')) addElements(text, places)
+}
+
+function addSigned (text: string, places: Place[]): void {
+  let end = 0
+  for (const { index, 0: sign, 2: found = '', 3: quote = '', 4: space = '' } of text.matchAll(naming)) {
+    if (index < end) continue
+    const name = plainName(found)
+    if (!isSensitiveName(name) && !needsValue(name)) continue
+    const at = behindGap(text, index + sign.length)
+    // `token => token.id` is a function.
+    if (sign === '=>' && quote === '' && matchAt(opening, text, at) === null) continue
+    // A key or code that is worth hiding is a string; a structure that is read in vain would be read again and again.
+    if (!isSensitiveName(name) && /[[{]/.test(text.charAt(at))) continue
+    const place = valueAt(text, at, name, sign)
+    if (place === null) continue
+    const value = text.slice(...place)
+    const before = index - space.length - quote.length - name.length
+    const isParameter = query.test(text.slice(Math.max(0, before - 7), before))
+    const isSecret = isParameter ? isSensitiveParameter(name, value) : isSensitiveField(name, value)
+    if (!isSecret || noSecret.test(value) || (fileName.test(name) && position.test(value))) continue
+    const isBare = quote === '' && place[0] === at && !sign.startsWith('%') && text[place[1]] !== '&'
+    if (isBare && !isParameter && statement.test(value) && !chosen.test(name)) continue
+    places.push(place)
+    end = place[1]
+  }
+}
+
+function addElements (text: string, places: Place[]): void {
+  for (const { index, 0: whole, 1: name = '', 2: section, 3: content = '' } of text.matchAll(element)) {
+    if (!isSensitiveName(name)) continue
+    const to = index + whole.length - (section !== undefined && whole.endsWith(']]>') ? 3 : 0)
+    places.push([to - (section ?? content).length, to])
+  }
+}
+
+/** A name as it stands in a URL: without brackets that are encoded, and without what is encoded before it. */
+function plainName (name: string): string {
+  return name.includes('%') ? name.replace(/%5[bd]/gi, '.').replace(/^.*%(?:25)*[\da-f]{2}/i, '') : name
+}
+
+function matchAt (pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
+function behindGap (text: string, at: number): number {
+  gap.lastIndex = at
+  gap.test(text)
+  return gap.lastIndex
+}
+
+/** The place of the value that begins here; null if none does. */
+function valueAt (text: string, at: number, name: string, sign: string): Place | null {
+  const open = matchAt(opening, text, at)
+  if (open !== null) {
+    const { 0: delimiter, 1: backslashes = '', 2: quote } = open
+    const from = at + delimiter.length
+    const to = quote === undefined ? indexOrEnd(text, delimiter, from) : endOfQuoted(text, from, quote, backslashes.length)
+    // `"a"."key" = "b"."key"`: a column.
+    return sign === '=' && text.startsWith('."', to + 1) ? null : [from, to]
+  }
+  if ((sign === ':' || sign === '=>') && /[[{]/.test(text.charAt(at))) return [at, endOfStructure(text, at)]
+  const pattern = sign === ':' && spacious.test(name) ? line : sign.startsWith('%') ? bareEncoded : bare
+  const value = matchAt(pattern, text, at)?.[0]
+  // A URL, and a column of the same name: `a.key = b.key`.
+  if (value === undefined || value.startsWith('//')) return null
+  return sign === '=' && value.endsWith(`.${name.replace(/^.*\./, '')}`) ? null : [at, at + value.length]
+}
+
+function indexOrEnd (text: string, wanted: string, from: number): number {
+  const index = text.indexOf(wanted, from)
+  return index === -1 ? text.length : index
+}
+
+/**
+ * Where a quoted text ends: before its closing quote and the backslashes that belong to that. JSON in JSON has one
+ * before its quotes, and one level deeper three; what is escaped within it has more.
+ */
+function endOfQuoted (text: string, from: number, quote: string, backslashes: number): number {
+  const triple = quote.repeat(2)
+  if (backslashes === 0 && text.startsWith(triple, from)) return indexOrEnd(text, triple + quote, from + 2)
+  for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
+    let start = at
+    while (start > from && text[start - 1] === '\\') start--
+    if ((at - start) % (2 * (backslashes + 1)) === backslashes) return at - backslashes
+  }
+  return text.length
+}
+
+const structural = /[[\]{}]|(\\{0,15})"/g
+
+/** Where the array or object ends that begins here. */
+function endOfStructure (text: string, from: number): number {
+  let depth = 0
+  structural.lastIndex = from
+  for (let match = structural.exec(text); match !== null; match = structural.exec(text)) {
+    const [found, backslashes] = match
+    if (backslashes !== undefined) {
+      structural.lastIndex = endOfQuoted(text, structural.lastIndex, '"', backslashes.length) + found.length
+    } else if (found === '[' || found === '{') depth++
+    else if (--depth === 0) return structural.lastIndex
+  }
+  return text.length
+}

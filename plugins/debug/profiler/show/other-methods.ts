@@ -1,0 +1,53 @@
+import { METHODS } from 'node:http'
+import FindMyWay, { type HTTPMethod } from 'find-my-way'
+import type { FastifyInstance } from 'fastify'
+import type { Access } from './access.ts'
+import { pathOfUrl } from '../collect/collect.ts'
+import { pathOptions } from '../watch/route-table.ts'
+
+/** Fastify's error handlers read the status; the header is set on the reply, where every handler leaves it. */
+class MethodNotAllowedError extends Error {
+  override readonly name = 'MethodNotAllowedError'
+  readonly code = 'PROFILER_METHOD_NOT_ALLOWED'
+  readonly statusCode = 405
+}
+
+/**
+ * Refuses other methods on the profiler's pages with 405 and Allow, through the application's own error handler. To a
+ * client that may not look, these requests remain what they are: requests without a route. Register it before the pages.
+ */
+export function refuseOtherMethods (app: FastifyInstance, base: string, access: Access): void {
+  const pages = FindMyWay(pathOptions(app))
+  const declared = new Set<HTTPMethod>()
+
+  app.addHook('onRoute', ({ method, url }) => {
+    // Below the last page everything is missing, whatever the method.
+    if (!`${url}/`.startsWith(`${base}/`) || url.endsWith('*')) return
+    for (const each of [method].flat()) {
+      // Fastify adds HEAD to each GET.
+      if (each === 'HEAD' || !isMethod(each)) continue
+      declared.add(each)
+      pages.on(each, url, String)
+    }
+  })
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
+    const path = pathOfUrl(request.url)
+    const allow = [...declared].filter(method => pages.find(method, path) !== null).join(', ')
+    if (allow === '') return done()
+    isAllowed(request.raw).then(allowed => {
+      if (!allowed) return done()
+      reply.header('allow', allow)
+      done(new MethodNotAllowedError(`No route found for "${request.method} ${path}": Method Not Allowed (Allow: ${allow})`))
+    }, () => { done() })
+  })
+
+  async function isAllowed (raw: Parameters<Access['judge']>[0]): Promise<boolean> {
+    return await access.judge(raw) === 'allowed'
+  }
+}
+
+function isMethod (method: string): method is HTTPMethod {
+  return METHODS.includes(method)
+}

@@ -1,0 +1,33 @@
+import { html, type Markup } from '../../base/html.ts'
+import type { ViewContext } from '../../collect/panel.ts'
+import type { Location } from '../../base/profile.ts'
+import { urlPart } from './profile-url.ts'
+
+type Place = Pick<ViewContext, 'root' | 'editorUrl'>
+
+/** A file as a person names it: below the application's folder without that folder. */
+function shortFile (file: string, root: string): string {
+  return file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file
+}
+
+/** A place in the code as text: src/routes/version.ts:12:5. */
+export function locationText (location: Location, root: string): string {
+  return `${shortFile(location.file, root)}:${location.line}:${location.column}`
+}
+
+/** A place in the code, a link that opens it where an editor is configured. */
+export function renderLocation (location: Location | null, { root, editorUrl }: Place): Markup {
+  if (location === null) return html`<span class="muted">unknown</span>`
+  const file = shortFile(location.file, root)
+  const folder = file.slice(0, file.lastIndexOf('/') + 1)
+  const text = html`<span class="folder">${folder}</span>${file.slice(folder.length)}:${location.line}`
+  const url = editorLink(location, editorUrl)
+  if (url === null) return html`<code class="place">${text}</code>`
+  return html`<a class="place" href="${url}" title="Open in editor"><code>${text}</code></a>`
+}
+
+function editorLink ({ file, line, column }: Location, template: string | null): string | null {
+  if (template === null || file.startsWith('node:')) return null
+  const values: Record<string, string> = { file: file.split('/').map(urlPart).join('/'), line: String(line), column: String(column) }
+  return template.replace(/\{(file|line|column)\}/g, (_, name: string) => String(values[name]))
+}

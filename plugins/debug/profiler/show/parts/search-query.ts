@@ -1,0 +1,29 @@
+import type { SearchCriteria } from '../../base/profile.ts'
+
+const fields = ['token', 'method', 'status', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'durationFrom', 'durationTo', 'perPage'] as const
+
+/** A moment as an input of type datetime-local takes it, in UTC. */
+export function inputTime (time: number | undefined): string {
+  return isoTime(time).slice(0, 19)
+}
+
+/** The query string of a search, empty fields left out; labels go by their own names. */
+export function searchQuery (criteria: SearchCriteria, page: number): string {
+  const query = new URLSearchParams()
+  for (const field of fields) {
+    const value = criteria[field]
+    if (value !== undefined && value !== '') query.set(field, String(value))
+  }
+  for (const field of ['timeFrom', 'timeTo'] as const) {
+    const value = isoTime(criteria[field])
+    if (value !== '') query.set(field, value)
+  }
+  for (const [name, value] of Object.entries(criteria.labels ?? {})) query.set(name, value)
+  if (page > 1) query.set('page', String(page))
+  return query.toString()
+}
+
+function isoTime (time: number | undefined): string {
+  const date = new Date(time ?? NaN)
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
+}

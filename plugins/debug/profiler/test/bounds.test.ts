@@ -1,0 +1,211 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { captureCallSite, html, isForeign } from '../index.ts'
+import { originalLocation } from '../base/call-site.ts'
+import { parseStack } from '../collect/stack-frames.ts'
+import { onlyProfile, profiledApp } from './profiled-app.ts'
+
+t.test('exceptions and frames past their bound are counted, and a cycle of causes ends', async t => {
+  const app = await profiledApp(t, { profileBounds: { exceptions: 3, frames: 2 } })
+  app.get('/', async request => {
+    for (let number = 0; number < 3; number++) request.recorder?.exception(new Error(`handled ${number}`))
+    const first = new Error('first')
+    first.cause = new Error('second', { cause: first })
+    throw first
+  })
+  app.get('/chain', async () => {
+    throw new Error('1', { cause: new Error('2', { cause: new Error('3', { cause: new Error('4', { cause: new Error('5') }) }) }) })
+  })
+  app.get('/cycle', async () => {
+    const first = new AggregateError([new Error('member')], 'first')
+    first.cause = new Error('second', { cause: first })
+    throw first
+  })
+  await app.inject('/')
+  const { exceptions, dropped } = await onlyProfile(t, app, '/')
+  t.same(exceptions.map(({ message, frames }) => [message, frames.length]), [['handled 0', 2], ['handled 1', 2], ['handled 2', 2]])
+  t.match(dropped.map(({ what }) => what), ['exceptions', 'frames'])
+  await app.inject('/chain')
+  const chain = await onlyProfile(t, app, '/chain')
+  t.same(chain.exceptions.map(({ message }) => message), ['1', '2', '3'])
+  t.match(chain.dropped, [{ what: 'exceptions', count: 2 }, { what: 'frames' }])
+  await app.inject('/cycle')
+  const cycle = await onlyProfile(t, app, '/cycle')
+  t.same(cycle.exceptions.map(({ message, relation }) => `${relation} ${message}`), ['thrown first', 'member member', 'cause second'])
+})
+
+t.test('every exception that is left out is counted, as far as there is an end of them', async t => {
+  const app = await profiledApp(t, { profileBounds: { exceptions: 2 } })
+  const causedBy = (cause: unknown) => new Error('caused', { cause })
+  const chain = (length: number): Error => length === 1 ? new Error('first') : causedBy(chain(length - 1))
+  const cycle = chain(3)
+  cycle.cause = causedBy(causedBy(cycle))
+  class Endless extends Error {
+    override get cause () { return new Endless() }
+  }
+  const unreadable = { get () { throw new Error('getter') } }
+  const thrown: Record<string, { error: Error, count: number }> = {
+    chain: { error: chain(200), count: 198 },
+    members: { error: new AggregateError([chain(3), 'text', causedBy('text')]), count: 4 },
+    cycle: { error: cycle, count: 1 },
+    below: { error: causedBy(causedBy(cycle)), count: 3 },
+    inner: { error: causedBy(causedBy(new AggregateError([chain(2), chain(2)]))), count: 5 },
+    // What stands for the cause that cannot be read is one, too.
+    unreadable: { error: causedBy(causedBy(Object.defineProperty(new Error('odd'), 'cause', unreadable))), count: 2 },
+    members_unreadable: {
+      error: causedBy(causedBy(Object.defineProperty(new AggregateError([]), 'errors', { value: new Proxy([], { get: unreadable.get }) }))),
+      count: 1
+    },
+    endless: { error: new Endless(), count: 10_000 }
+  }
+  app.get<{ Params: { kind: string } }>('/:kind', async ({ params }) => { throw thrown[params.kind]?.error })
+  for (const [kind, { count }] of Object.entries(thrown)) {
+    await app.inject(`/${kind}`)
+    const { exceptions, dropped } = await onlyProfile(t, app, `/${kind}`)
+    t.equal(exceptions.length, 2)
+    t.match(dropped.find(({ what }) => what === 'exceptions'), { count }, kind)
+  }
+})
+
+t.test('errors of any kind are described: thrown values, names of their own, codes, no stack', async t => {
+  const app = await profiledApp(t)
+  class OwnError extends Error {}
+  const errors: Record<string, unknown> = {
+    text: 'only text',
+    nothing: null,
+    object: { reason: 'plain' },
+    own: new OwnError('own'),
+    nameless: new (class extends Error {})('nameless'),
+    orphan: Object.assign(new Error('orphan'), { constructor: undefined }),
+    named: Object.assign(new Error('named'), { name: 'NamedError', code: 42, status: 418, stack: undefined, extra: 1 })
+  }
+  app.get<{ Params: { kind: string } }>('/:kind', async ({ params, recorder }) => {
+    recorder?.exception(errors[params.kind])
+    return 'ok'
+  })
+  for (const [kind, expected] of Object.entries({
+    text: { class: 'string', message: 'only text', frames: [] },
+    nothing: { class: 'null', message: 'null' },
+    object: { class: 'object', message: '{"reason":"plain"}' },
+    own: { class: 'OwnError', message: 'own', code: null, statusCode: null },
+    nameless: { class: 'Error', message: 'nameless' },
+    orphan: { class: 'Error' },
+    named: { class: 'NamedError', code: '42', statusCode: 418, properties: { status: 418, extra: 1 }, frames: [] }
+  })) {
+    await app.inject(`/${kind}`)
+    t.match((await onlyProfile(t, app, `/${kind}`)).exceptions[0], expected, kind)
+  }
+})
+
+t.test('a message that looks like a stack makes the profiler read no file', t => {
+  const message = 'bad\n    at evil (/etc/passwd:1:1)'
+  const { frames } = parseStack(`Error: ${message}\n    at real (${import.meta.filename}:1:1)`, message, 10)
+  t.same(frames.map(frame => frame.function), ['real'])
+  t.same(parseStack(`Error: other\n    at ${'( '.repeat(1000)}(/a.js:1:1)`, 'gone', 10).frames, [], 'no line of any length is searched')
+  t.same(parseStack('Error: other\n    at node:internal/x:1:2\n    at async f (/a/node_modules/b/c.js:3:4)', 'gone', 10).frames.map(({ kind }) => kind), ['node', 'module'])
+  t.end()
+})
+
+t.test('a profile too large loses its largest parts, and says which', async t => {
+  const big = (length: number) => Array.from({ length }, (_, index) => `${index} ${'x'.repeat(1000)}`)
+  const app = await profiledApp(t, {
+    profileBounds: { bytes: 20_000 },
+    panels: [{ name: 'big', label: 'Big', collect: () => big(100), body: () => html`` }]
+  })
+  app.post('/', async request => {
+    for (const line of big(60)) request.log.info(line)
+    for (const message of big(15)) request.recorder?.exception(new Error(message))
+    return 'ok'
+  })
+  const headers = Object.fromEntries(big(14).map((value, index) => [`x-header-${index}`, value]))
+  await app.inject({ method: 'POST', url: '/', headers, payload: { values: big(50) } })
+  const profile = await onlyProfile(t, app, '/')
+  t.ok(JSON.stringify(profile).length <= 20_000)
+  t.same(profile.panels, {})
+  t.same([...new Set(profile.dropped.map(({ what }) => what))].sort(), ['exceptions', 'headers', 'logs', 'panel big', 'values'])
+})
+
+t.test('compiled code is shown as it was written, by the map beside it', async t => {
+  const directory = t.testdir()
+  mkdirSync(join(directory, 'src'))
+  writeFileSync(join(directory, 'src/written.ts'), '// line one\n// line two\nthrow new Error("original" as string)\n')
+  // One segment: line 1, column 1 of the output is line 3, column 1 of the source.
+  const map = { version: 3, file: 'made.js', sources: ['src/written.ts'], names: [], mappings: 'AAEA', sourceRoot: '' }
+  writeFileSync(join(directory, 'made.js.map'), JSON.stringify(map))
+  writeFileSync(join(directory, 'made.js'), 'throw new Error("compiled")\n//# sourceMappingURL=made.js.map\n')
+  writeFileSync(join(directory, 'odd.js'), 'throw 1\n//# sourceMappingURL=odd.js.map\n')
+  writeFileSync(join(directory, 'odd.js.map'), '{}')
+  writeFileSync(join(directory, 'huge.js'), 'x\n'.repeat(1_000_001))
+  const app = await profiledApp(t, { directory: join(directory, 'profiles') })
+  app.get('/', async ({ recorder }) => {
+    const frames = ['made.js', 'odd.js', 'gone.js', 'secret.txt', 'huge.js'].map(name => `    at run (${pathToFileURL(join(directory, name))}:1:1)`)
+    recorder?.exception(Object.assign(new Error('mapped'), { stack: `Error: mapped\n${frames.join('\n')}` }))
+    return 'ok'
+  })
+  await app.inject('/')
+  const { profile } = app.profiler.viewContext(await onlyProfile(t, app, '/'))
+  const [made, odd, gone, secret, huge] = profile.exceptions[0]?.frames ?? []
+  t.match(made, { file: join(directory, 'src/written.ts'), line: 3, excerpt: { first: 1, line: 3 } })
+  t.equal(made?.excerpt?.lines[2], 'throw new Error("original" as string)')
+  t.equal(odd?.excerpt?.lines[0], 'throw 1')
+  t.equal(gone?.excerpt, undefined)
+  t.equal(secret?.excerpt, undefined, 'only source code is ever read')
+  t.match(huge, { line: 1, excerpt: undefined }, 'and no file that nobody wrote')
+})
+
+t.test('a caller is found without its dependencies', t => {
+  function ask () {
+    return captureCallSite(ask, isForeign)
+  }
+  t.match(ask()?.file, /bounds\.test\.[jt]s$/)
+  const askInVain = () => captureCallSite(askInVain, () => true)
+  t.same([0].map(askInVain), [null])
+  const location = { file: '/no/such/file.js', line: 1, column: 1 }
+  t.same(originalLocation(location), location, 'what no compiler made stands where it stands')
+  t.end()
+})
+
+t.test('a second server with the same listener, as Fastify makes for localhost, is watched too', async t => {
+  const app = await profiledApp(t)
+  await app.ready()
+  const sibling = createServer(app.routing)
+  const stranger = createServer((_request, response) => { response.end('not ours') })
+  for (const server of [sibling, stranger]) {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    for (let request = 0; request < 2; request++) {
+      const response = await fetch(`http://127.0.0.1:${port}/%zz`, { headers: { connection: 'close' } })
+      await response.text()
+      t.equal(response.headers.has('x-debug-token'), server === sibling)
+    }
+  }
+  t.equal((await app.profiler.search({ url: '/%zz' })).total, 2)
+})
+
+t.test('a bound below what any profile takes is no endless loop', async t => {
+  const app = await profiledApp(t, { profileBounds: { bytes: 10 } })
+  await app.inject('/')
+  t.equal((await onlyProfile(t, app, '/')).status, 404)
+})
+
+t.test('spans past their bound are counted, of hooks, panels and records alike', async t => {
+  const app = await profiledApp(t, { profileBounds: { spans: 1 } })
+  app.addHook('onRequest', async function first () {})
+  app.get('/', async function dropped ({ recorder }) {
+    recorder?.record({ kind: 'query', name: 'one' }, 1)
+    const span = recorder?.span({ kind: 'query', name: 'two' })
+    span?.end()
+    return { id: span?.id }
+  })
+  t.same((await app.inject('/')).json(), { id: null })
+  const { spans, dropped } = await onlyProfile(t, app, '/')
+  t.same(spans.map(({ name }) => name), ['first'])
+  t.match(dropped, [{ what: 'spans', count: 3 }])
+})

@@ -1,0 +1,563 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pipeline, Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect } from 'node:tls'
+import Fastify from 'fastify'
+import t from 'tap'
+import profiler, { type OpenSpan } from '../index.ts'
+import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendAndLeave, sendRaw } from './profiled-app.ts'
+
+const answers: Array<{ url: string, method?: 'GET' | 'POST', payload?: string, status: number }> = [
+  { url: '/fine', status: 200 },
+  { url: '/nowhere', status: 404 },
+  { url: '/not-allowed', status: 405 },
+  { url: '/moved', status: 301 },
+  { url: '/%zz', status: 400 },
+  { url: '/json', method: 'POST', payload: '{', status: 400 },
+  { url: '/forbidden', status: 403 },
+  { url: '/broken', status: 500 },
+  { url: '/streamed', status: 200 },
+  { url: '/hijacked', status: 202 }
+]
+
+async function appWithEveryAnswer (t: Parameters<typeof profiledApp>[0]) {
+  const app = await profiledApp(t)
+  app.get('/fine', async () => ({ fine: true }))
+  app.get('/not-allowed', async (_request, reply) => reply.code(405).header('allow', 'PUT').send({ no: true }))
+  app.get('/moved', async (_request, reply) => reply.redirect('/fine', 301))
+  app.post('/json', async () => 'never')
+  app.get('/forbidden', { onRequest: async (_request, reply) => reply.code(403).send({ no: true }) }, async () => 'never')
+  app.get('/broken', async () => { throw new Error('broken') })
+  app.get('/streamed', async (_request, reply) => reply.send(Readable.from(['a', 'b', 'c'])))
+  app.get('/hijacked', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(202, { 'content-type': 'text/plain' })
+    reply.raw.end('mine')
+  })
+  return app
+}
+
+t.test('every answer leaves exactly one profile, with its status and token, when it is injected', async t => {
+  const app = await appWithEveryAnswer(t)
+  for (const { url, method = 'GET', payload, status } of answers) {
+    const headers = payload === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await app.inject({ url, method, headers, ...(payload !== undefined && { payload }) })
+    const profile = await onlyProfile(t, app, url)
+    t.equal(response.statusCode, status, url)
+    t.equal(profile.status, status)
+    t.equal(profile.token, response.headers['x-debug-token'])
+    t.match(profile.token, /^[\w-]{12}$/)
+    t.equal(profile.outcome, url === '/hijacked' ? 'hijacked' : 'completed')
+    t.equal(profile.response.streamed, url === '/streamed')
+  }
+  t.equal(app.profiler.pending, 0)
+})
+
+t.test('every answer leaves exactly one profile when it goes through a socket', async t => {
+  const app = await appWithEveryAnswer(t)
+  const { port, origin } = await listen(app)
+  for (const { url, method = 'GET', payload, status } of answers) {
+    const body = payload === undefined ? '\r\n' : `content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n${payload}`
+    const text = await sendRaw(port, `${method} ${url} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n${body}`)
+    const profile = await onlyProfile(t, app, url)
+    t.equal(profile.status, status, url)
+    t.ok(text.startsWith(`HTTP/1.1 ${status} `))
+    t.match(text, new RegExp(`x-debug-token: ${profile.token}\r\n`))
+    t.match(text, `x-debug-token-link: ${origin}/_profiler/${profile.token}\r\n`)
+    t.match(text, new RegExp(`server-timing: token;desc="${profile.token}", total;dur=\\d`))
+    t.match(text, 'x-robots-tag: noindex\r\n')
+  }
+})
+
+t.test('a bare Fastify without the constructor options is profiled too, malformed URLs included', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async () => 'bare')
+  const { port } = await listen(app)
+  await sendRaw(port, 'GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  await sendRaw(port, 'GET /%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  const { profiles } = await app.profiler.search({})
+  t.same(profiles.map(({ url, status }) => `${url} ${status}`), ['/%zz 400', '/ 200'])
+  const { notes } = await onlyProfile(t, app, '/%zz')
+  t.match(notes, ['The application has no logger of pino\'s, so that there are no log lines.'])
+  // Neither a host nor, since the URL cannot be decoded, a request of Fastify's.
+  t.match(await sendRaw(port, 'GET /%zy HTTP/1.0\r\n\r\n'), `x-debug-token-link: http://127.0.0.1:${port}/_profiler/`)
+  t.match(await onlyProfile(t, app, '/%zy'), { host: null, protocol: 'http' })
+  await sendRaw(port, `GET http://localhost:${port}?a=1&a=2&a=3&b=4 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+  t.match(await onlyProfile(t, app, '?a=1'), { path: '/', request: { query: { a: ['1', '2', '3'], b: '4' } } })
+})
+
+t.test('a server on both addresses of localhost is profiled on both', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'both')
+  await app.listen({ port: 0, host: 'localhost' })
+  for (const listening of app.addresses()) {
+    if (typeof listening === 'string') continue
+    const { address, port, family } = listening
+    const host = family === 'IPv6' ? `[${address}]` : address
+    const response = await fetch(`http://${host}:${port}/%zz`)
+    t.match(await response.text(), 'FST_ERR_BAD_URL')
+    t.ok(response.headers.get('x-debug-token'))
+  }
+  const { total } = await app.profiler.search({ url: '/%zz' })
+  t.equal(total, app.addresses().length)
+})
+
+t.test('a malformed URL interrupts kernel.request before any listener', async t => {
+  const app = await profiledApp(t)
+  await app.inject('/%zz')
+  const { exceptions, lifecycle } = await onlyProfile(t, app, '/%zz')
+  t.equal(exceptions[0]?.code, 'FST_ERR_BAD_URL')
+  t.same(lifecycle[0]?.interrupted, { span: null, exception: 0 })
+  t.type(lifecycle[0]?.start, 'number', 'which was reached then')
+})
+
+t.test('an input that fails validation interrupts kernel.controller', async t => {
+  const app = await profiledApp(t)
+  app.get('/:id', { schema: { params: { type: 'object', properties: { id: { type: 'integer' } } } } }, async () => 'never')
+  await app.inject('/word')
+  const { exceptions, lifecycle, status } = await onlyProfile(t, app, '/word')
+  t.equal(status, 400)
+  t.equal(exceptions[0]?.code, 'FST_ERR_VALIDATION')
+  t.same(lifecycle[1]?.interrupted, { span: 0, exception: 0 })
+})
+
+t.test('a client that leaves is an aborted request', async t => {
+  const app = await profiledApp(t)
+  const { promise, resolve } = deferred()
+  const left = deferred()
+  app.get('/slow', async ({ recorder, log }) => {
+    resolve()
+    await left.promise
+    log.info('too late')
+    recorder?.span({ kind: 'query', name: 'too late' }).end()
+  })
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n', promise)
+  while (app.profiler.pending > 0) await sleep(1)
+  const profile = await onlyProfile(t, app, '/slow')
+  t.equal(profile.outcome, 'aborted')
+  t.equal(profile.status, null)
+  t.equal(profile.spans.find(({ kind }) => kind === 'handler')?.outcome, 'unfinished')
+  left.resolve()
+  await sleep(1)
+  t.same(await onlyProfile(t, app, '/slow'), profile, 'what comes after is not recorded')
+})
+
+t.test('an answer that the server breaks off is no client that left, and says what broke it', async t => {
+  const app = await profiledApp(t)
+  async function * failing () {
+    yield 'a'
+    await sleep(3)
+    throw new Error('in stream')
+  }
+  app.get('/stream', async (_request, reply) => reply.send(Readable.from(failing())))
+  app.get('/web', async (_request, reply) => reply.send(Readable.toWeb(Readable.from(failing()))))
+  app.get('/response', async (_request, reply) => reply.send(new Response(new ReadableStream({
+    start (controller) { controller.enqueue(Buffer.from('a')) },
+    async pull (controller) {
+      await sleep(3)
+      controller.error(new Error('in stream'))
+    }
+  }))))
+  app.get('/hooked', { onSend: (_request, _reply, _payload, done) => done(null, Readable.from(failing())) }, async () => 'whole')
+  app.get('/raw', (_request, reply) => {
+    reply.hijack()
+    pipeline(Readable.from(failing()), reply.raw, () => {})
+  })
+  app.get('/destroyed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.write('a')
+    reply.raw.destroy(new Error('in stream'))
+  })
+  const { port } = await listen(app)
+  for (const url of ['/stream', '/web', '/response', '/hooked', '/raw', '/destroyed']) {
+    await sendRaw(port, `GET ${url} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+    await everythingStored(app)
+    const { outcome, status, exceptions, token } = await onlyProfile(t, app, url)
+    t.same([outcome, status, exceptions.map(({ message }) => message)], ['broken', 200, ['in stream']], url)
+    const page = await app.inject({ url: `/_profiler/${token}`, headers: { accept: 'text/html' } })
+    t.match(page.body, '<span class="badge error">The server broke off</span>')
+    const markdown = await app.inject({ url: `/_profiler/${token}`, headers: { accept: 'text/markdown' } })
+    t.match(markdown.body, '- Outcome: The server broke off')
+  }
+  t.equal((await app.profiler.search({ exception: 'in stream' })).total, 6)
+})
+
+t.test('a stream that fails before its head is out is a request that failed, and its answer complete', async t => {
+  const app = await profiledApp(t)
+  const failing = () => Readable.from((async function * () { throw new Error('at once') })())
+  app.get('/stream', async (_request, reply) => reply.send(failing()))
+  app.get('/web', async (_request, reply) => reply.send(Readable.toWeb(failing())))
+  app.get('/destroyed', (_request, reply) => { reply.raw.destroy() })
+  for (const url of ['/stream', '/web']) {
+    t.equal((await app.inject(url)).statusCode, 500)
+    const { outcome, exceptions } = await onlyProfile(t, app, url)
+    t.same([outcome, exceptions.map(({ message }) => message)], ['completed', ['at once']])
+  }
+  await t.rejects(app.inject('/destroyed'))
+  t.match(await onlyProfile(t, app, '/destroyed'), { outcome: 'broken', status: null, exceptions: [] })
+})
+
+t.test('a client that leaves amid a stream has left, through a socket or injected', async t => {
+  const app = await profiledApp(t)
+  let begun = deferred()
+  app.get('/stream', async (_request, reply) => reply.send(Readable.from((async function * () {
+    for (;;) {
+      yield 'a'
+      begun.resolve()
+      await sleep(1)
+    }
+  })())))
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /stream?socket HTTP/1.1\r\nhost: localhost\r\n\r\n', begun.promise)
+  begun = deferred()
+  const leaving = new AbortController()
+  app.inject({ url: '/stream?injected', signal: leaving.signal }, () => {})
+  await begun.promise
+  leaving.abort()
+  await everythingStored(app)
+  for (const url of ['/stream?socket', '/stream?injected']) t.match(await onlyProfile(t, app, url), { outcome: 'aborted', status: 200, exceptions: [] }, url)
+})
+
+t.test('an answer that waits behind another one has no status unless its turn comes', async t => {
+  const app = await profiledApp(t)
+  let answered = deferred()
+  let first = deferred()
+  app.get('/first', async () => {
+    await first.promise
+    return 'first'
+  })
+  app.get('/second', { onSend: async () => { setImmediate(() => answered.resolve()) } }, async () => 'second')
+  app.get('/flushed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.flushHeaders()
+    reply.raw.end('flushed')
+  })
+  const { port } = await listen(app)
+  const requests = ['/first', '/flushed', '/nowhere', '/second']
+  const asked = (query: string) => requests.map(url => `GET ${url}${query} HTTP/1.1\r\nhost: localhost\r\n${query === '?stays' && url === '/second' ? 'connection: close\r\n' : ''}\r\n`).join('')
+  await sendAndLeave(port, asked('?leaves'), answered.promise)
+  await everythingStored(app)
+  for (const url of requests) t.match(await onlyProfile(t, app, `${url}?leaves`), { outcome: 'aborted', status: null }, url)
+  first.resolve()
+  answered = deferred()
+  first = answered
+  t.match(await sendRaw(port, asked('?stays')), /200 OK[^]*200 OK[^]*404 Not Found[^]*200 OK/)
+  for (const url of requests) t.match(await onlyProfile(t, app, `${url}?stays`), { status: url === '/nowhere' ? 404 : 200 }, url)
+})
+
+t.test('a handler that still owes its answer when the client leaves has not come to its end', async t => {
+  const app = await profiledApp(t)
+  const { promise, resolve } = deferred()
+  app.get('/owed', async (_request, reply) => {
+    setImmediate(resolve)
+    return reply
+  })
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /owed HTTP/1.1\r\nhost: localhost\r\n\r\n', promise)
+  await everythingStored(app)
+  const { outcome, status, duration, spans } = await onlyProfile(t, app, '/owed')
+  t.same([outcome, status], ['aborted', null])
+  t.match(spans, [{ kind: 'handler', outcome: 'unfinished' }])
+  t.ok(spans.every(span => span.duration >= duration - span.start))
+})
+
+t.test('ten thousand requests whose clients leave leave nothing pending, asked one by one or many on a connection', async t => {
+  const app = await profiledApp(t, { storeBounds: { profiles: 20_000 } })
+  let waiting = 0
+  let gone = () => {}
+  app.get('/slow', () => { if (--waiting === 0) gone() })
+  const { port } = await listen(app)
+  const leave = async (connections: number, requests: number) => {
+    waiting = connections * requests
+    const { promise, resolve } = deferred()
+    gone = resolve
+    const text = 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(requests)
+    await Promise.all(Array.from({ length: connections }, () => sendAndLeave(port, text, promise)))
+    await everythingStored(app)
+  }
+  for (let round = 0; round < 5; round++) await leave(100, 1)
+  for (let round = 0; round < 5; round++) await leave(10, 190)
+  t.equal(app.profiler.pending, 0)
+  t.equal((await app.profiler.search({ url: '/slow' })).total, 10_000)
+  const { profiles } = await app.profiler.search({ perPage: 200 })
+  t.ok(profiles.every(({ outcome, status }) => outcome === 'aborted' && status === null))
+})
+
+t.test('a request that never ends is stored as unfinished when the application closes', async t => {
+  const directory = t.testdir()
+  const app = await profiledApp(t, { directory })
+  const { promise, resolve } = deferred()
+  app.get('/endless', () => { resolve() })
+  const leaving = new AbortController()
+  app.inject({ url: '/endless', signal: leaving.signal }, () => {})
+  await promise
+  t.equal(app.profiler.pending, 1)
+  await app.close()
+  t.equal(app.profiler.pending, 0)
+  leaving.abort()
+  await sleep(1)
+  const next = await profiledApp(t, { directory })
+  t.equal((await onlyProfile(t, next, '/endless')).outcome, 'unfinished')
+})
+
+t.test('a request that another one injects names it as its parent', async t => {
+  const app = await profiledApp(t)
+  app.get('/inner', async () => 'inner')
+  app.get('/outer', async () => (await app.inject('/inner')).body)
+  const response = await app.inject('/outer')
+  const inner = await onlyProfile(t, app, '/inner')
+  t.equal(inner.parent, response.headers['x-debug-token'])
+  const page = await app.inject({ url: `/_profiler/${inner.parent}`, headers: { accept: 'text/html' } })
+  t.match(page.body, `href="/_profiler/${inner.token}">200 GET /inner`, 'which leads to it')
+})
+
+t.test('a panel that fails to collect is a note, and no harm to the request', async t => {
+  const app = await profiledApp(t, {
+    panels: [{ name: 'bad', label: 'Bad', collect () { throw new Error('no data') }, body: () => { throw new Error('no body') } }]
+  })
+  app.get('/', async () => 'ok')
+  t.equal((await app.inject('/')).body, 'ok')
+  t.match((await onlyProfile(t, app, '/')).notes, ['The panel "bad" failed to collect: Error: no data'])
+})
+
+t.test('the profiler opens no profile of its own pages', async t => {
+  const app = await profiledApp(t)
+  await app.inject('/_profiler/')
+  await app.inject('/_profiler')
+  await app.inject('/_profiler/none/such')
+  t.equal((await app.profiler.search({})).total, 0)
+  t.notOk((await app.inject('/_profiler/')).headers['x-debug-token'])
+  await app.inject('/_profiler-like')
+  t.equal((await app.profiler.search({})).total, 1)
+})
+
+t.test('the profiler\'s pages are its own however their path is written, and no hook of the application\'s runs for them', async t => {
+  const app = await profiledApp(t, {}, { routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true }, rewriteUrl: ({ url = '' }) => url.replace('/rewritten', '/_profiler/') })
+  app.addHook('onRequest', async (_request, reply) => reply.code(401).send('nobody'))
+  const { port } = await listen(app)
+  for (const url of ['/%5fprofiler/', '/_%70rofiler', '/%5Fprofiler/latest', '/_PROFILER/', '//_profiler//search', '/rewritten']) {
+    const { headers, statusCode } = await app.inject(url)
+    t.not(statusCode, 401, url)
+    t.equal(headers['x-debug-token'], undefined)
+    t.notMatch(await sendRaw(port, `GET ${url} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n`), /x-debug-token|toolbar\.js/)
+  }
+  t.equal(app.profiler.pending, 0)
+  t.equal((await app.profiler.search({})).total, 0)
+})
+
+t.test('who looks at profiles leaves no lines in the application\'s log, but what fails is told', async t => {
+  const lines: string[] = []
+  const app = await profiledApp(t, { isTrustedHost: () => { throw new Error('no rule') } }, { logger: { level: 'trace', stream: { write (line: string) { lines.push(JSON.parse(line).msg) } } } })
+  await app.ready()
+  for (const url of ['/_profiler/', '/_profiler/latest', '/_profiler/assets/toolbar.js', '/%5fprofiler/']) await app.inject(url)
+  t.same(lines, [])
+  await app.inject({ url: '/_profiler/', headers: { host: 'museum.test' } })
+  t.same(lines, ['The profiler failed to show a page'])
+})
+
+t.test('a request that waits for what it never ends keeps nobody waiting who does not ask for it', async t => {
+  const app = await profiledApp(t, { patience: 5000 })
+  let query: OpenSpan | undefined
+  app.get('/waiting', async ({ recorder }) => {
+    query = recorder?.span({ kind: 'query', name: 'slow' })
+    return 'ok'
+  })
+  app.get('/fine', async () => 'ok')
+  const { headers: fine } = await app.inject('/fine')
+  const { headers: waiting } = await app.inject('/waiting')
+  const asked = [app.profiler.find(String(waiting['x-debug-token'])), app.profiler.find('latest')]
+  t.equal((await app.profiler.find(String(fine['x-debug-token'])))?.url, '/fine')
+  for (const url of [`/_profiler/${fine['x-debug-token']}`, '/_profiler/unknown', '/_profiler/', '/_profiler/search_bar']) await app.inject(url)
+  t.same((await app.profiler.search({})).profiles.map(({ url }) => url), ['/fine'], 'lists show what there is')
+  t.equal(app.profiler.pending, 1, 'it waits still')
+  query?.end()
+  t.same((await Promise.all(asked)).map(profile => profile?.url), ['/waiting', '/waiting'])
+})
+
+t.test('log lines of a logger that is not the profiler\'s are recorded as far as its level goes', async t => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'info', stream: { write (line: string) { lines.push(line) } } } })
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async request => {
+    request.log.debug('not seen')
+    request.log.info('seen')
+    return 'ok'
+  })
+  await app.inject('/')
+  const { logs, notes } = await onlyProfile(t, app, '/')
+  t.same(logs.map(({ message }) => message), ['incoming request', 'seen', 'request completed'])
+  t.match(notes, [/level \(info\), .* are missing/])
+  t.equal(lines.length, 3)
+})
+
+t.test('an application over TLS is linked to under https, for a malformed URL too', async t => {
+  // Without a certificate: nothing secret is at stake.
+  const anonymous = { ciphers: 'aNULL@SECLEVEL=0', dhparam: 'auto', maxVersion: 'TLSv1.2' } as const
+  const app = Fastify({ https: anonymous })
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  const { port } = await listen(app)
+  const socket = connect({ ...anonymous, port, host: '127.0.0.1', rejectUnauthorized: false })
+  socket.write('GET /%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  t.match(await text(socket), 'x-debug-token-link: https://localhost/_profiler/')
+  t.equal((await onlyProfile(t, app, '/%zz')).protocol, 'https')
+})
+
+t.test('a route that was added before the profiler is named, though nothing more is known of it', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.get('/early/:id', async () => 'early')
+  await app.register(profiler, { directory: t.testdir() })
+  await app.inject('/early/1')
+  const { routing: { matched } } = await onlyProfile(t, app, '/early/1')
+  t.match(matched, { method: ['GET'], url: '/early/:id', params: { id: '1' }, location: null })
+})
+
+t.test('an input that is checked is a span, whether it passes, fails or is left to the handler', async t => {
+  const app = await profiledApp(t)
+  const schema = { params: { type: 'object', properties: { id: { type: 'integer' } } } }
+  app.get('/default/:id', { schema, preValidation: async function before () {} }, async () => 'ok')
+  app.get('/attached/:id', { schema, attachValidation: true }, async () => 'ok')
+  app.get('/own/:id', { schema, errorHandler: async function refuse () { return { no: true } } }, async () => 'ok')
+  for (const [url, outcome] of [['/default/1', 'continued'], ['/default/no', 'threw'], ['/attached/no', 'continued'], ['/own/no', 'threw']] as const) {
+    await app.inject(url)
+    const { spans, exceptions, lifecycle } = await onlyProfile(t, app, url)
+    t.match(spans.filter(({ kind }) => kind === 'validation'), [{ name: 'validation', dispatchPoint: 'kernel.controller', outcome }], url)
+    t.same(exceptions.map(({ code }) => code), outcome === 'threw' ? ['FST_ERR_VALIDATION'] : [])
+    t.same(lifecycle[1]?.interrupted, outcome === 'threw' ? { span: spans.findIndex(({ kind }) => kind === 'validation'), exception: 0 } : null)
+  }
+})
+
+t.test('Server-Timing sums up what ran, hooks of no dispatch point too', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onError', async function watch () {})
+  app.get('/', async () => { throw new Error('no') })
+  const { headers } = await app.inject('/')
+  t.match(headers['server-timing'], /^token;desc="[\w-]{12}", total;dur=[\d.]+, handler;dur=[\d.]+, other;dur=[\d.]+$/)
+})
+
+t.test('Server-Timing counts once what ran within something of the same name', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onRequest', async function asking ({ recorder }) {
+    const query = recorder?.span({ kind: 'query', name: 'select' })
+    await sleep(20)
+    query?.end()
+  })
+  app.get('/', async () => 'ok')
+  const { headers } = await app.inject('/')
+  const [total = 0, request = 0] = Array.from(String(headers['server-timing']).matchAll(/(?:total|kernel\.request);dur=([\d.]+)/g), ([, took]) => Number(took))
+  t.ok(request >= 19 && request <= total, String(headers['server-timing']))
+})
+
+t.test('the status is the one that was sent, whatever is set after it', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onSend', async () => { await sleep(1) })
+  for (const status of [200, 204]) {
+    app.get(`/${status}`, (_request, reply) => {
+      reply.code(status).send(status === 204 ? undefined : 'one')
+      reply.send('two')
+    })
+  }
+  for (const status of [200, 204]) {
+    const answer = await app.inject(`/${status}`)
+    t.equal(answer.statusCode, status)
+    t.equal((await onlyProfile(t, app, `/${status}`)).status, status)
+    t.equal((await app.profiler.search({ status: String(status) })).total, 1)
+  }
+})
+
+t.test('the status of a head that is sent by itself is known', async t => {
+  const app = await profiledApp(t)
+  app.get('/flushed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.statusCode = 202
+    reply.raw.flushHeaders()
+    reply.raw.statusCode = 500
+    reply.raw.end('late')
+  })
+  await app.inject('/flushed')
+  t.equal((await onlyProfile(t, app, '/flushed')).status, 202)
+})
+
+t.test('a body counts as received as far as it came, whoever reads it', async t => {
+  const app = await profiledApp(t)
+  const left = deferred()
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.once('data', () => left.resolve())
+    payload.once('error', done)
+  })
+  app.post('/read', async () => 'ok')
+  app.post('/upload', async () => 'never')
+  await app.inject({ method: 'POST', url: '/read', payload: { name: 'wörd' } })
+  t.match(await onlyProfile(t, app, '/read'), { request: { bodySize: 16 } })
+  await app.inject({ method: 'POST', url: '/read?none' })
+  t.equal((await onlyProfile(t, app, '/read?none')).request.bodySize, null)
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 5000\r\n\r\n12345', left.promise)
+  await everythingStored(app)
+  // Fastify answers nobody with 400.
+  t.match(await onlyProfile(t, app, '/upload'), { outcome: 'aborted', status: null, request: { bodySize: 5 } })
+  await sendRaw(port, 'POST /read?chunked HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n')
+  t.equal((await onlyProfile(t, app, '/read?chunked')).request.bodySize, 7)
+})
+
+t.test('what HTTP/2 calls the authority is the host', async t => {
+  const app = Fastify({ http2: true })
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.post('/', async () => 'two')
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const session = connectHttp2(origin)
+  t.teardown(() => session.close())
+  const stream = session.request({ ':method': 'POST', ':path': '/', 'content-type': 'text/plain' })
+  stream.end('body')
+  const headers = await new Promise<Record<string, unknown>>(resolve => { stream.once('response', resolve) })
+  stream.resume()
+  await new Promise(resolve => { stream.once('close', resolve) })
+  await everythingStored(app)
+  t.match(headers['x-debug-token-link'], `${origin}/_profiler/${String(headers['x-debug-token'])}`)
+  const { profiles } = await app.profiler.search({ host: '127.0.0.1' })
+  t.match(profiles, [{ status: 200, host: '127.0.0.1' }])
+  t.equal((await app.profiler.find(profiles[0]?.token ?? ''))?.request.bodySize, 4)
+})
+
+t.test('what the application says in Server-Timing and X-Robots-Tag stays, and its secrets are masked', async t => {
+  const app = await profiledApp(t)
+  let robots: string | string[] = ''
+  app.get('/', async (_request, reply) => reply.header('server-timing', ['db;dur=53', 'cache;desc="token=whatever-it-is"']).header('x-robots-tag', robots).send('ok'))
+  for (const [said, sent] of [
+    ['noindex, nofollow, noarchive', 'noindex, nofollow, noarchive'],
+    ['NONE', 'NONE'],
+    ['noarchive', ['noarchive', 'noindex']],
+    ['googlebot: noindex', ['googlebot: noindex', 'noindex']],
+    [['noarchive', 'noindex'], ['noarchive', 'noindex']]
+  ] as const) {
+    robots = typeof said === 'string' ? said : [...said]
+    const { headers } = await app.inject('/')
+    t.same(headers['x-robots-tag'], sent)
+    t.match(headers['server-timing'], [/^token;desc="[\w-]{12}", total;dur=/, 'db;dur=53', 'cache;desc="token=whatever-it-is"'])
+    const profile = await app.profiler.find(String(headers['x-debug-token']))
+    t.same(profile?.response.headers.filter(([name]) => name === 'server-timing').slice(1).map(([, value]) => value), ['db;dur=53', 'cache;desc="token=[masked]"'])
+    t.match(profile?.response.headers.find(([name]) => name === 'server-timing')?.[1], `token;desc="${profile?.token}"`)
+  }
+})
+
+t.test('a request that an application makes of another one has a profile of its own', async t => {
+  const app = await profiledApp(t)
+  app.get('/outer', async request => {
+    const raw: IncomingMessage = Object.create(request.raw, { url: { value: '/inner', writable: true } })
+    const response = new ServerResponse(raw)
+    app.routing(raw, response)
+    return response.getHeader('x-debug-token')
+  })
+  app.get('/inner', (_request, reply) => { reply.send('inner') })
+  const outer = await app.inject('/outer')
+  t.ok(outer.body)
+  t.not(outer.body, outer.headers['x-debug-token'])
+})

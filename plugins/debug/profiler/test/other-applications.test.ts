@@ -1,0 +1,459 @@
+import { createServer, ServerResponse, type IncomingMessage, type RequestListener } from 'node:http'
+import { createRequire } from 'node:module'
+import { connect } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { ReadableStream } from 'node:stream/web'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions, type RouteOptions } from 'fastify'
+import t, { type Test } from 'tap'
+import profiler, { type ProfilerOptions } from '../index.ts'
+import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
+
+interface Application {
+  options?: FastifyServerOptions
+  build: (app: FastifyInstance) => void
+  /** Whether it lets a profile be made of its requests. */
+  isProfiled: boolean
+}
+
+/** A server whose requests and responses are something else than Node's by the time Fastify gets them. */
+function handing (change: (raw: IncomingMessage, response: ServerResponse) => Parameters<RequestListener>): FastifyServerOptions {
+  return { serverFactory: handler => createServer((raw, response) => handler(...change(raw, response))) }
+}
+
+const refuse = () => { throw new Error('refused') }
+
+const isOurs = (key: string | symbol) => key.toString() === 'Symbol(profiler)'
+
+/** The same request, to which the profiler may add nothing. */
+function closed (raw: IncomingMessage): IncomingMessage {
+  return new Proxy(raw, {
+    getOwnPropertyDescriptor: (target, key) => isOurs(key) ? undefined : Reflect.getOwnPropertyDescriptor(target, key),
+    defineProperty: (target, key, descriptor) => isOurs(key) ? refuse() : Reflect.defineProperty(target, key, descriptor),
+    deleteProperty: (target, key) => isOurs(key) ? refuse() : Reflect.deleteProperty(target, key)
+  })
+}
+
+/** The same response, whose methods stay what they are. */
+function fixed (response: ServerResponse): ServerResponse {
+  const { writeHead, write, end } = response
+  return Object.defineProperties(response, { writeHead: { value: writeHead }, write: { value: write }, end: { value: end } })
+}
+
+const applications: Record<string, Application> = {
+  'takes away the socket': {
+    build (app) {
+      app.addHook('onRequest', async ({ raw }) => { Object.defineProperty(raw, 'socket', { value: undefined }) })
+      app.get('/', async () => 'answer')
+    },
+    isProfiled: true
+  },
+  'lets nothing be added to its requests': {
+    options: handing((raw, response) => [closed(raw), response]),
+    build (app) { app.get('/', async () => 'answer') },
+    isProfiled: true
+  },
+  'lets no method of its responses be replaced': {
+    build (app) {
+      app.server.prependListener('request', (_raw, response) => { fixed(response) })
+      app.get('/', async () => 'answer')
+    },
+    isProfiled: false
+  },
+  'takes no headers but its own': {
+    build (app) {
+      app.get('/', async (_request, { raw }) => {
+        const setHeader = raw.setHeader.bind(raw)
+        raw.setHeader = (name, value) => name.startsWith('x-') ? refuse() : setHeader(name, value)
+        return 'answer'
+      })
+    },
+    isProfiled: true
+  },
+  'answers with a frozen stream of the web\'s': {
+    build (app) {
+      app.get('/', async () => Object.freeze(new ReadableStream({
+        start (controller) {
+          controller.enqueue(Buffer.from('answer'))
+          controller.close()
+        }
+      })))
+    },
+    isProfiled: true
+  },
+  'answers with what does not say whether it is a promise': {
+    build (app) { app.get('/', () => new Proxy({ an: 'answer' }, { has: refuse })) },
+    isProfiled: true
+  },
+  'freezes its loggers': {
+    options: { logger: { stream: { write () {} } } },
+    build (app) {
+      app.setChildLoggerFactory((logger, bindings, options) => Object.freeze(logger.child(bindings, options)))
+      app.get('/', async () => 'answer')
+    },
+    isProfiled: true
+  },
+  'lets nobody in': {
+    build (app) {
+      app.server.prependListener('request', (_raw, response) => { fixed(response) })
+      app.addHook('onRequest', async (_request, reply) => reply.code(401).send('who are you?'))
+      app.get('/', async () => 'answer')
+    },
+    isProfiled: false
+  }
+}
+
+/** An application with a profiler, or without one, that listens; and where. */
+async function started (t: Test, { options, build }: Application, own?: ProfilerOptions): Promise<{ app: FastifyInstance, origin: string }> {
+  const app = Fastify(options)
+  t.teardown(() => app.close())
+  if (own !== undefined) await app.register(profiler, own)
+  build(app)
+  const { origin } = await listen(app)
+  return { app, origin }
+}
+
+for (const [name, application] of Object.entries(applications)) {
+  t.test(`an application that ${name} answers as it does without a profiler`, async t => {
+    const bare = await started(t, application)
+    const profiled = await started(t, application, { directory: t.testdir() })
+    for (const path of ['/', '/nothing']) {
+      const [expected, found] = await Promise.all([bare, profiled].map(async ({ origin }) => {
+        const answer = await fetch(origin + path)
+        return { status: answer.status, body: await answer.text() }
+      }))
+      t.same(found, expected, path)
+    }
+    await everythingStored(profiled.app)
+    const { profiles } = await profiled.app.profiler.search({})
+    t.equal(profiles.length, application.isProfiled ? 2 : 0)
+  })
+}
+
+t.test('a failure of the profiler is told once in the log, and in the profile', async t => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'warn', stream: { write (line: string) { lines.push(line) } } } })
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/:number', () => new Proxy({}, { has: refuse }))
+  for (const number of [1, 2, 3]) await app.inject(`/${number}`)
+  t.same(lines.map(line => JSON.parse(line).msg), ['The profiler failed; the request did not'])
+  const { notes } = await onlyProfile(t, app, '/2')
+  t.match(notes.at(-1), 'The profiler could not record all of this request (Error)')
+})
+
+t.test('no more than twenty different failures of the profiler are told', async t => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'warn', stream: { write (line: string) { lines.push(line) } } } })
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get<{ Params: { number: string } }>('/:number', ({ params }) => new Proxy({}, {
+    has () {
+      // eslint-disable-next-line no-throw-literal
+      throw `failure ${params.number}`
+    }
+  }))
+  for (let number = 0; number < 30; number++) await app.inject(`/${number}`)
+  t.equal(lines.length, 20)
+})
+
+t.test('a query that a handler returns is sent once', async t => {
+  const app = await profiledApp(t)
+  let sent = 0
+  app.get('/', () => ({
+    then (fulfilled: (rows: object) => void) {
+      sent++
+      fulfilled({ rows: 1 })
+    }
+  }))
+  t.same((await app.inject('/')).json(), { rows: 1 })
+  t.equal(sent, 1)
+  const { spans } = await onlyProfile(t, app, '/')
+  t.match(spans.find(({ kind }) => kind === 'handler'), { outcome: 'replied' })
+})
+
+/** Sends a request as adapters do that have neither a connection nor a server. */
+async function route (app: FastifyInstance, raw: object): Promise<string> {
+  const response = new ServerResponse(Object(raw))
+  const connection = new PassThrough()
+  response.assignSocket(Object(connection))
+  app.routing(Object(raw), response)
+  response.once('finish', () => connection.end())
+  return await text(connection)
+}
+
+t.test('a request that an adapter makes of no connection is answered and profiled', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'answer')
+  await app.ready()
+  t.match(await route(app, { method: 'GET', url: '/', httpVersion: '1.1', headers: { host: 'a.example' } }), /^HTTP\/1\.1 200 [^]*answer$/)
+  t.match(await onlyProfile(t, app, '/'), {
+    status: 200, outcome: 'completed', protocol: 'http', host: 'a.example', request: { headers: [['host', 'a.example']] }, notes: []
+  })
+})
+
+/** Upgrades requests as @fastify/websocket does: they pass Fastify's hooks and handlers first. */
+function upgrades (app: FastifyInstance): void {
+  app.server.on('upgrade', (raw, socket) => {
+    const response = new ServerResponse(raw)
+    response.assignSocket(Object(socket))
+    app.routing(raw, response)
+  })
+  app.get('/:status', ({ raw, params }, reply) => {
+    reply.hijack()
+    const { status } = Object(params)
+    if (status === '101') raw.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: upgrade\r\n\r\n')
+    else if (status !== 'nothing') raw.socket.end(`HTTP/1.1 ${status} Refused\r\n\r\n`)
+    raw.socket.pipe(raw.socket)
+  })
+}
+
+const upgradeRequest = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n`
+
+t.test('a request whose connection goes on in another protocol is 101 and upgraded, for as long as that lasts', async t => {
+  const app = await profiledApp(t)
+  upgrades(app)
+  const { port } = await listen(app)
+  const socket = connect(port, '127.0.0.1')
+  socket.write(upgradeRequest('/101'))
+  const echoed = deferred()
+  let answer = ''
+  const began = performance.now()
+  socket.on('data', data => {
+    answer += String(data)
+    if (answer.endsWith('\r\n\r\n')) setTimeout(() => socket.write('hello'), 30)
+    if (answer.endsWith('hello')) echoed.resolve()
+  })
+  await echoed.promise
+  const lasted = performance.now() - began
+  t.equal(app.profiler.pending, 1)
+  socket.end()
+  await everythingStored(app)
+  const profile = await onlyProfile(t, app, '/101')
+  t.match(profile, { status: 101, outcome: 'upgraded' })
+  t.ok(profile.duration >= 30 && lasted >= 30, 'its time is that of the connection')
+  const page = await app.inject({ url: `/_profiler/${profile.token}?panel=request`, headers: { accept: 'text/html' } })
+  t.match(page.body, 'Switched to another protocol')
+})
+
+t.test('a protocol that is refused past Fastify is answered with that status, and not aborted', async t => {
+  const app = await profiledApp(t)
+  upgrades(app)
+  const { port } = await listen(app)
+  t.match(await sendRaw(port, upgradeRequest('/426')), 'HTTP/1.1 426')
+  await everythingStored(app)
+  t.match(await onlyProfile(t, app, '/426'), { status: 426, outcome: 'hijacked' })
+})
+
+t.test('a client that leaves before its protocol is switched is an aborted request', async t => {
+  const app = await profiledApp(t)
+  upgrades(app)
+  const entered = deferred()
+  app.addHook('onResponse', async () => {})
+  app.addHook('onRequest', async () => { entered.resolve() })
+  const { port } = await listen(app)
+  const socket = connect(port, '127.0.0.1')
+  socket.write(upgradeRequest('/nothing'))
+  await entered.promise
+  socket.destroy()
+  await everythingStored(app)
+  t.match(await onlyProfile(t, app, '/nothing'), { status: null, outcome: 'aborted' })
+})
+
+t.test('an application closes while its tests hold the clock', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'answer')
+  await app.ready()
+  const { setImmediate } = globalThis
+  Object.assign(globalThis, { setImmediate: () => 0 })
+  try {
+    await app.inject('/')
+    await app.close()
+  } finally {
+    Object.assign(globalThis, { setImmediate })
+  }
+  t.equal(app.profiler.pending, 0)
+})
+
+t.test('closing waits a second for what outlives its answer, however patient the profiler is', async t => {
+  const directory = t.testdir()
+  const app = await profiledApp(t, { directory, patience: 600_000 })
+  app.get('/', async ({ recorder }) => {
+    recorder?.span({ kind: 'query', name: 'for ever' })
+    return 'answer'
+  })
+  await app.inject('/')
+  await app.close()
+  t.equal(app.profiler.pending, 0)
+  const next = await profiledApp(t, { directory })
+  t.match(await onlyProfile(t, next, '/'), { status: 200, spans: [{ kind: 'handler' }, { name: 'for ever', outcome: 'unfinished' }] })
+})
+
+t.test('a profiler that nobody waits for says that it comes late, and traces what was added meanwhile', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.register(profiler, { directory: t.testdir() })
+  app.addHook('onRequest', async function first () {})
+  app.get('/', async function early () { return 'early' })
+  await app.inject('/')
+  const { spans, notes } = await onlyProfile(t, app, '/')
+  t.same(spans.map(({ name }) => name), ['first', 'early'])
+  t.match(notes.join(), /The profiler was registered after hooks or routes of the application/)
+})
+
+t.test('a profiler that comes after plugins, hooks and routes says so, and traces hooks and handlers that were there', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.addHook('onRequest', async function first () {})
+  app.get('/early/:id', async function early () { return 'early' })
+  await app.register(async function plugin (child) {
+    child.addHook('preHandler', async function within () {})
+    child.get('/within', async function inside () { return 'inside' })
+  })
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/later', async function later () { return 'later' })
+  for (const [url, names] of [
+    ['/early/1', ['first', 'early']],
+    ['/within', ['first', 'within', 'inside']],
+    ['/early/1?again', ['first', 'early']],
+    ['/later', ['first', 'later']]
+  ] as const) {
+    t.equal((await app.inject(url)).statusCode, 200)
+    const { profiles } = await app.profiler.search({ url })
+    const profile = await app.profiler.find(profiles[0]?.token ?? '')
+    t.same(profile?.spans.map(({ name }) => name), names, url)
+    t.match(profile?.notes.join(), /The profiler was registered after hooks or routes of the application/)
+    t.equal(profile?.routing.matched?.handler, names.at(-1))
+  }
+})
+
+t.test('a hook that was there before the profiler and refuses a request leaves it with a profile that names it', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.addHook('onRequest', async function guard (_request, reply) { return reply.code(401).send('no') })
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async () => 'answer')
+  t.equal((await app.inject('/')).statusCode, 401)
+  const profile = await onlyProfile(t, app, '/')
+  t.match(profile, { status: 401, routing: { matched: { url: '/' } }, spans: [{ name: 'guard', outcome: 'replied' }] })
+})
+
+t.test('a profiler that comes first says nothing of being late', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'answer')
+  await app.inject('/')
+  t.same((await onlyProfile(t, app, '/')).notes, [])
+})
+
+t.test('what Fastify refuses of a factory of loggers it refuses with its own error', async t => {
+  const app = await profiledApp(t)
+  app.setChildLoggerFactory(Object(() => {}))
+  app.get('/', async () => 'answer')
+  await app.ready()
+  t.throws(() => { app.inject('/', () => {}) }, { code: 'FST_ERR_LOG_INVALID_LOGGER' })
+})
+
+t.test('a factory of loggers keeps the name it was given', async t => {
+  const app = await profiledApp(t)
+  app.setChildLoggerFactory(function ofTheApplication (logger: FastifyBaseLogger, bindings, options) { return logger.child(bindings, options) })
+  t.equal(app.childLoggerFactory.name, 'ofTheApplication')
+})
+
+t.test('hooks for routes see what the application gave each route, and none of the profiler\'s routes', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  // As a preloaded module does that hears of each instance when it is made.
+  await profiler(app, { directory: t.testdir() })
+  const seen: RouteOptions[] = []
+  app.addHook('onRoute', function onRoute (route) { seen.push({ ...route }) })
+  app.addHook('onRoute', route => { route.preHandler = async function added () {} })
+  const handler = async function given () { return 'answer' }
+  const onRequest = async function ofRoute () {}
+  const errorHandler = () => {}
+  const config = { own: true }
+  app.get('/', { exposeHeadRoute: false, onRequest, errorHandler, config, schema: { querystring: {} } }, handler)
+  await app.ready()
+  t.equal(seen.length, 1)
+  t.strictSame(seen.map(route => [route.handler, route.onRequest, route.errorHandler, route.config, 'preValidation' in route]), [[handler, onRequest, errorHandler, config, false]])
+  await app.inject('/')
+  const { spans } = await onlyProfile(t, app, '/')
+  t.same(spans.map(({ name }) => name), ['ofRoute', 'validation', 'added', 'given'])
+})
+
+t.test('a handler that a hook puts in place of another one is traced under the name of that', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onRoute', route => {
+    const { handler } = route
+    route.handler = function (...args) { return handler.apply(this, args) }
+    Object.defineProperty(route.handler, 'name', { value: '' })
+  })
+  app.get('/', async function given () { return 'answer' })
+  t.equal((await app.inject('/')).body, 'answer')
+  const { spans, routing } = await onlyProfile(t, app, '/')
+  t.match(spans, [{ kind: 'handler', name: 'given', location: { file: /other-applications/ } }])
+  t.equal(spans.length, 1)
+  t.match(routing.matched, { handler: 'given', location: { file: /other-applications/ } })
+})
+
+t.test('plugins have the names that Fastify gives them: their file, or their text', async t => {
+  const file = `${t.testdir({ 'plugin.cjs': 'module.exports = function (app, options, done) { done() }' })}/plugin.cjs`
+  const names = await Promise.all([false, true].map(async isProfiled => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    if (isProfiled) await app.register(profiler, { directory: t.testdirName })
+    let named = ''
+    await app.register(createRequire(import.meta.url)(file))
+    const unnamed = (() => (child: FastifyInstance, _options: object, done: () => void) => {
+      named = child.pluginName
+      done()
+    })()
+    await app.register(unnamed)
+    return [named, app.hasPlugin(file), app.printPlugins().includes(file)]
+  }))
+  t.same(names[1], names[0])
+  t.match(names[1]?.[0], '(child, _options, done) =>')
+})
+
+t.test('a malformed URL is answered as without the profiler by an application that has no routes', async t => {
+  const [expected, found] = await Promise.all([Fastify(), await profiledApp(t)].map(async app => {
+    const { statusCode, body } = await app.inject('/%zz')
+    return { statusCode, body }
+  }))
+  t.same(found, expected)
+})
+
+t.test('a handler that somebody else than Fastify calls is called as it is', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async request => request === undefined ? 'called' : Reflect.apply(Object(request.routeOptions).handler, app, []))
+  t.equal((await app.inject('/')).body, 'called')
+  t.equal((await onlyProfile(t, app, '/')).spans.length, 1)
+})
+
+t.test('a page of the profiler that is asked for by an absolute URL is not profiled', async t => {
+  const app = await profiledApp(t)
+  const { port } = await listen(app)
+  for (const path of ['/_profiler/latest', '/_profiler', '/_profiler/no/such/page']) {
+    await sendRaw(port, `GET http://evil.test${path} HTTP/1.1\r\nhost: evil.test\r\nconnection: close\r\n\r\n`)
+  }
+  await everythingStored(app)
+  t.strictSame((await app.profiler.search({})).profiles, [])
+})
+
+t.test('a request of so many headers that Node drops some is not shown the profiler', async t => {
+  const many = 'a:\r\n'.repeat(1100)
+  const statusOf = async (maxHeadersCount: number | null, headers: string) => {
+    const app = await profiledApp(t)
+    Object.assign(app.server, { maxHeadersCount })
+    const { port } = await listen(app)
+    const lines = `host: localhost\r\nconnection: close\r\naccept: text/html\r\n${headers}`
+    return Number((await sendRaw(port, `GET /_profiler/ HTTP/1.1\r\n${lines}\r\n`)).slice(9, 12))
+  }
+  const stranger = 'x-forwarded-for: 192.0.2.1\r\n'
+  t.equal(await statusOf(null, ''), 200)
+  // Newer Nodes refuse such a request themselves.
+  const refusals = [404, 431]
+  t.ok(refusals.includes(await statusOf(null, many + stranger)), 'more than the default limit')
+  t.ok(refusals.includes(await statusOf(10, 'a:\r\n'.repeat(20) + stranger)), 'more than a limit of 10')
+  t.equal(await statusOf(0, many), 200, 'none is dropped')
+  t.equal(await statusOf(0, many + stranger), 404)
+})

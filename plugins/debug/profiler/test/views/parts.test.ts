@@ -1,0 +1,236 @@
+import t from 'tap'
+import { renderCodeBlock, renderExcerpt, renderSqlBlock } from '../../show/parts/code-block.ts'
+import { escape, html } from '../../base/html.ts'
+import { renderKeyValueTable } from '../../show/parts/key-value-table.ts'
+import { locationText, renderLocation } from '../../show/parts/location.ts'
+import { renderLogTable } from '../../show/parts/log-table.ts'
+import { logsMarkdown } from '../../show/markdown/logs-markdown.ts'
+import { blocks, code, codeBlock, plain, table } from '../../show/markdown/markdown.ts'
+import { levelName, levelNames, levelTone, outcomeText, statusText, statusTone } from '../../show/parts/tone.ts'
+import { count, formatBytes, formatDuration, formatTime } from '../../show/parts/units.ts'
+import { renderValue, valueText } from '../../show/parts/value.ts'
+import { profile } from './example-profile.ts'
+
+// The smallest parts of every view, in one process: starting one takes longer than they do.
+
+t.test('text in a template is escaped', async t => {
+  t.equal(String(html`<p title="${'"&\''}">${'<b>`'}</p>`), '<p title="&quot;&amp;&#39;">&lt;b&gt;&#96;</p>')
+})
+
+t.test('markup in a template stays markup, lists are joined', async t => {
+  t.equal(String(html`<ul>${['a', 'b'].map(item => html`<li>${item}</li>`)}</ul>`), '<ul><li>a</li><li>b</li></ul>')
+})
+
+t.test('null, undefined and false print nothing, zero prints itself', async t => {
+  t.equal(String(html`[${null}${undefined}${false}${0}]`), '[0]')
+})
+
+t.test('stored data that looks like markup is escaped', async t => {
+  const stored = JSON.parse('{"text":"<b>","toString":"<b>"}')
+  t.equal(String(html`${stored.text}`), '&lt;b&gt;')
+})
+
+t.test('control characters are shown as pictures, those that reorder text by their number', async t => {
+  t.equal(escape('a\0b\x7f\u202ec\n'), 'a\u2400b\u2421\\u202ec\n')
+})
+
+t.test('durations keep three figures and the unit a person would say', async t => {
+  t.same([0, 0.004, 0.424, 15, 48.26, 1234, 61_500].map(formatDuration), ['0 ms', '< 0.01 ms', '0.42 ms', '15 ms', '48.3 ms', '1.23 s', '1 min 2 s'])
+})
+
+t.test('a duration nobody knows is not zero', async t => {
+  t.same([null, undefined, NaN].map(formatDuration), ['n/a', 'n/a', 'n/a'])
+})
+
+t.test('a minute that is rounded up is a whole one', async t => {
+  t.equal(formatDuration(119_900), '2 min 0 s')
+})
+
+t.test('sizes keep three figures', async t => {
+  t.same([null, 312, 7500, 4_200_000, 4_345_000_000].map(formatBytes), ['n/a', '312 B', '7.5 kB', '4.2 MB', '4.35 GB'])
+})
+
+t.test('times are UTC and sort as text', async t => {
+  t.equal(formatTime(Date.UTC(2026, 10, 21, 1, 11, 7, 482)), '2026-11-21 01:11:07.482 UTC')
+})
+
+t.test('a time that is none does not throw', async t => {
+  t.equal(formatTime(NaN), 'n/a')
+})
+
+t.test('counts agree with their noun', async t => {
+  t.same([count(1, 'query', 'queries'), count(2, 'query', 'queries'), count(0, 'line')], ['1 query', '2 queries', '0 lines'])
+})
+
+t.test('a status has the tone of its family, none at all is a warning', async t => {
+  t.same([null, 101, 204, 301, 404, 503].map(statusTone), ['warning', 'good', 'good', 'neutral', 'warning', 'error'])
+})
+
+t.test('a status is named where it has a name', async t => {
+  t.same([null, 404, 799].map(statusText), ['No response', '404 Not Found', '799'])
+})
+
+t.test('only outcomes out of the ordinary are told', async t => {
+  t.same((['completed', 'aborted', 'broken', 'hijacked', 'upgraded', 'unfinished'] as const).map(outcomeText), [null, 'The client left', 'The server broke off', 'Answered past Fastify', 'Switched to another protocol', 'The process closed first'])
+})
+
+t.test('levels are named as pino names them, others after the nearest below', async t => {
+  t.same([5, 20, 35, 40, 50, 60].map(levelName), ['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+  t.equal(levelNames.length, 6)
+})
+
+t.test('only warnings and errors have a colour', async t => {
+  t.same([10, 30, 40, 50].map(levelTone), ['neutral', 'neutral', 'warning', 'error'])
+})
+
+t.test('nothing, an empty string and a value look different', async t => {
+  t.same([null, undefined, '', 'x', 0].map(value => String(renderValue(value))), [
+    '<span class="muted">null</span>', '<span class="muted">undefined</span>', '<span class="muted">empty</span>', '<code>x</code>', '<code>0</code>'
+  ])
+})
+
+t.test('a long object is indented in a block, line breaks of its strings shown', async t => {
+  const text = String(renderValue({ stack: 'Error: no\n    at here', path: 'C:\\new', more: 'x'.repeat(200) }))
+  t.match(text, 'Error: no\n    at here')
+  t.match(text, 'C:\\\\new')
+})
+
+t.test('a value that JSON has no word for is written all the same', async t => {
+  t.equal(valueText(undefined), 'undefined')
+})
+
+t.test('a value is cut where it would flood the page, and says by how much', async t => {
+  t.match(valueText('x'.repeat(20_003)), /x… \(3 characters more\)$/)
+})
+
+t.test('a table of pairs takes markup as it is and any value as a value', async t => {
+  t.match(String(renderKeyValueTable('Facts', [['a', html`<b>1</b>`], ['b', '<b>']])), /<dd><b>1<\/b><\/dd>.*<dd><code>&lt;b&gt;/s)
+})
+
+t.test('a table of nothing says so', async t => {
+  t.equal(String(renderKeyValueTable('Facts', [], 'No facts.')), '<p class="empty">No facts.</p>')
+})
+
+const place = { root: '/srv/app', editorUrl: 'editor://open?file={file}&line={line}&column={column}' }
+
+t.test('a place below the application is named without its folder', async t => {
+  t.equal(locationText({ file: '/srv/app/routes/a.ts', line: 3, column: 5 }, place.root), 'routes/a.ts:3:5')
+})
+
+t.test('a place outside the application keeps its path', async t => {
+  t.equal(locationText({ file: '/srv/apple/a.ts', line: 3, column: 5 }, place.root), '/srv/apple/a.ts:3:5')
+})
+
+t.test('a place opens in the editor that is configured', async t => {
+  t.match(String(renderLocation({ file: '/srv/app/a b.ts', line: 3, column: 5 }, place)), 'href="editor://open?file=/srv/app/a%20b.ts&amp;line=3&amp;column=5"')
+})
+
+t.test('without an editor there is no link', async t => {
+  t.notMatch(String(renderLocation({ file: '/srv/app/a.ts', line: 3, column: 5 }, { ...place, editorUrl: null })), 'href')
+})
+
+t.test('what lies in Node itself cannot be opened', async t => {
+  t.notMatch(String(renderLocation({ file: 'node:internal/timers', line: 3, column: 5 }, place)), 'href')
+})
+
+t.test('a place nobody knows is said to be unknown', async t => {
+  t.match(String(renderLocation(null, place)), 'unknown')
+})
+
+t.test('text that would be Markdown is not', async t => {
+  t.equal(plain('# [a](b) *c* <d>\n| e'), '\\# \\[a\\](b) \\*c\\* \\<d\\> \\| e')
+})
+
+t.test('code within a line may hold backticks', async t => {
+  t.same([code('a'), code('a`b'), code(' ')], ['`a`', '`` a`b ``', '(empty)'])
+})
+
+t.test('a block of code cannot be left from within', async t => {
+  t.equal(codeBlock('a\r\n```\nb', 'ts'), '````ts\na\n```\nb\n````')
+})
+
+t.test('cells of a table cannot make another', async t => {
+  t.equal(table(['a'], [['x | y'], ['x \\| y']]), '| a |\n| --- |\n| x \\| y |\n| x \\| y |')
+})
+
+t.test('blocks that are not there leave no gap', async t => {
+  t.equal(blocks('a', null, '', 'b'), 'a\n\nb')
+})
+
+function lines (text: string[], first = 1, line = 1): string {
+  return String(renderExcerpt({ first, line, lines: text }))
+}
+
+t.test('every line has its number, the one that matters is marked', async t => {
+  const text = lines(['a', 'b', 'c'], 40, 41)
+  t.match(text, '<span class="line" data-line="40">a')
+  t.match(text, '<mark class="line" data-line="41">b')
+  t.match(text, '<span class="line" data-line="42">c')
+})
+
+t.test('keywords, strings and comments are told apart', async t => {
+  t.match(lines(["const a = 'const' // return"]), '<span class="keyword">const</span> a = <span class="string">&#39;const&#39;</span> <span class="comment">// return</span>')
+})
+
+t.test('a comment over two lines is coloured on both', async t => {
+  t.match(lines(['/* one', 'two */ let']), /<span class="comment">\/\* one<\/span>\n<\/mark>.*<span class="comment">two \*\/<\/span> <span class="keyword">let/s)
+})
+
+t.test('lines that begin within a comment are seen to', async t => {
+  t.match(lines([' * it is', ' */', 'return it']), /<span class="comment"> \* it is<\/span>.*<span class="comment"> \*\/<\/span>\n<\/span>.*<span class="keyword">return<\/span> it/s)
+})
+
+t.test('a line too long to read is cut', async t => {
+  t.match(lines(['x'.repeat(401)]), `${'x'.repeat(400)}…`)
+})
+
+t.test('code that says markup shows it', async t => {
+  t.match(lines(['<script>']), '&lt;script&gt;')
+  t.match(String(renderCodeBlock('<script>')), '&lt;script&gt;')
+})
+
+t.test('SQL has its keywords, strings and placeholders marked, quoted names not', async t => {
+  const text = String(renderSqlBlock('select "from" from t -- x\nwhere a = $1 and b = \'\'\'\' /* y */'))
+  t.match(text, '<span class="keyword">select</span> &quot;from&quot; <span class="keyword">from</span> t <span class="comment">-- x</span>\n<span class="keyword">where</span>')
+  t.match(text, '<span class="string">$1</span>')
+  t.match(text, '<span class="comment">/* y */</span>')
+})
+
+t.test('the keyboard stops only at a statement that may have to be scrolled', async t => {
+  for (const short of ['select 1', 'x'.repeat(1000), 'x\n'.repeat(19)]) t.match(String(renderSqlBlock(short)), '<pre class="sql"><code>')
+  for (const long of ['x'.repeat(1001), 'x\n'.repeat(20)]) t.match(String(renderSqlBlock(long)), '<pre class="sql" tabindex="0"><code>')
+})
+
+t.test('a statement of many pages is cut', async t => {
+  t.match(String(renderSqlBlock('x'.repeat(20_001))), 'x…')
+})
+
+t.test('every line stands there with level, time, message and fields', async t => {
+  const text = String(renderLogTable(profile().logs))
+  t.equal(text.match(/<li class="level-/g)?.length, 4)
+  t.match(text, /badge warning">warn<.*12\.8 ms.*museum has no picture.*<dt>museum<\/dt>/s)
+})
+
+t.test('each level among the lines can be unticked, with its count', async t => {
+  const text = String(renderLogTable(profile().logs))
+  t.match(text, /class="level-info"> info <span class="count">2</)
+  t.notMatch(text, 'class="level-fatal"> fatal')
+})
+
+t.test('lines of one level need no choice', async t => {
+  t.notMatch(String(renderLogTable([{ level: 30, start: 0, message: '', fields: {} }])), 'fieldset')
+})
+
+t.test('a request that logged nothing says so', async t => {
+  t.match(String(renderLogTable([])), 'Nothing was logged')
+})
+
+t.test('a field that would flood the page is cut sooner than a value', async t => {
+  const flood = [{ level: 50, start: 0, message: 'failed', fields: { err: 'x'.repeat(4003) } }]
+  t.match(String(renderLogTable(flood)), /x… \(3 characters more\)/)
+  t.match(logsMarkdown(flood), /x… \(\d+ characters more\)/)
+})
+
+t.test('Markdown has a row for each line', async t => {
+  t.equal(logsMarkdown([...profile().logs, { level: 30, start: 1, message: 'a | b', fields: {} }]).split('\n').at(-1), '| info | 1 ms | a \\| b |  |')
+})

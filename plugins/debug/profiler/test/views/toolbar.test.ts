@@ -1,0 +1,56 @@
+import t from 'tap'
+import type { AnyPanel } from '../../collect/panel.ts'
+import { assets, assetUrl } from '../../show/parts/assets.ts'
+import { exceptionPanel } from '../../show/panels/exception.ts'
+import { renderToolbar, toolbarEntries } from '../../show/pages/toolbar.ts'
+import { panels } from './example-panels.ts'
+import { context, failedProfile, licensePanel, notFoundProfile, profile } from './example-profile.ts'
+
+const broken: AnyPanel = { ...licensePanel, toolbarItem: () => { throw new Error('no item') } }
+
+t.test('the panels say time, route and their own, each leading to its panel', async t => {
+  t.same(toolbarEntries(context(profile()), panels).map(({ label, value, panel }) => [label, value, panel]), [
+    ['Time', '24.6 ms', 'performance'], ['Logs', '1 warning', 'logs'], ['Route', '/museums/:id', 'routing'], ['License', 'louvre.example', 'license']
+  ])
+})
+
+t.test('what went wrong has a colour', async t => {
+  t.same(toolbarEntries(context(failedProfile()), panels).filter(({ tone }) => tone === 'error').map(({ value }) => value), ['MuseumError', '1 error'])
+  t.ok(toolbarEntries(context(notFoundProfile()), panels).some(({ label, tone }) => label === 'Route' && tone === 'warning'))
+})
+
+t.test('an exception panel without exceptions says nothing', async t => {
+  t.equal(exceptionPanel.toolbarItem?.([], context(profile())), null)
+})
+
+t.test('logs without a warning are not worth an item', async t => {
+  const quiet = context(profile({ logs: [{ level: 30, start: 0, message: 'fine', fields: {} }] }))
+  t.notOk(toolbarEntries(quiet, panels).some(({ label }) => label === 'Logs'))
+})
+
+t.test('a panel that fails, or has nothing to say, leaves the others', async t => {
+  const { toolbarItem, ...silent } = licensePanel
+  t.type(toolbarItem, 'function')
+  t.same(toolbarEntries(context(profile()), [broken, silent]), [])
+})
+
+t.test('the toolbar is one tag, an external script that carries its data', async t => {
+  const tag = String(renderToolbar(context(profile({ labels: { a: '</script><b>"' } })), panels))
+  t.match(tag, /^<script src="\/_profiler\/assets\/toolbar\.js\?v=[\w-]{12}" integrity="sha256-[\w+/]{43}=" data-profiler="[^"]*" defer><\/script>$/)
+})
+
+t.test('its script brings the stylesheet along, so that no policy of a page is in its way', async t => {
+  t.match(assets['toolbar.js'].body, /const css = ".*:host {/)
+})
+
+t.test('an asset\'s address changes with its content', async t => {
+  t.equal(assetUrl('/_profiler', 'profiler.css'), `/_profiler/assets/profiler.css?v=${assets['profiler.css'].version}`)
+  t.not(assets['profiler.css'].version, assets['exception.css'].version)
+})
+
+t.test('each stylesheet can be used alone', async t => {
+  for (const name of ['profiler.css', 'exception.css', 'error-page.css'] as const) {
+    t.match(assets[name].body, '--error:')
+    t.match(assets[name].type, 'text/css')
+  }
+})

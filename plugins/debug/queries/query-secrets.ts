@@ -1,0 +1,39 @@
+import { boundValues } from './bound-values.ts'
+import { isSensitiveField, masked } from 'fastify-profiler'
+
+/** A query without what is bound to sensitive columns. */
+export interface HarmlessQuery {
+  sql: string
+  parameters: readonly unknown[]
+  /** The texts that were taken out. */
+  secrets: readonly string[]
+}
+
+/** Masks the parameters and literals of a query whose columns are sensitive. */
+export function maskQuery (sql: string, parameters: readonly unknown[]): HarmlessQuery {
+  const kept = [...parameters]
+  const secrets: string[] = []
+  let harmless = ''
+  let at = 0
+  const { values, unbound } = boundValues(sql)
+  const areAllSecret = unbound.some(column => isSensitiveField(column, ''))
+  for (const { parameter, from, to, columns } of values) {
+    const value = parameter === null ? literalValue(sql.slice(from, to)) : parameters[parameter]
+    const text = String(value)
+    if (!areAllSecret && !columns.some(column => isSensitiveField(column, text))) continue
+    for (const item of Array.isArray(value) ? value : [value]) if (typeof item === 'string') secrets.push(item)
+    if (parameter === null) {
+      harmless += `${sql.slice(at, from)}'${masked}'`
+      at = to
+    } else {
+      kept[parameter] = masked
+    }
+  }
+  return { sql: harmless + sql.slice(at), parameters: kept, secrets }
+}
+
+function literalValue (literal: string): string {
+  if (literal.startsWith('$')) return literal.replace(/^\$\w*\$|\$\w*\$$/g, '')
+  const text = literal.replace(/^e?'|'$/gi, '').replaceAll("''", "'")
+  return /^e/i.test(literal) ? text.replace(/\\(.)/gs, '$1') : text
+}

@@ -1,0 +1,68 @@
+import { LRUCache } from 'lru-cache'
+import { sizeOfEntry } from './size.ts'
+
+/** Where @fastify/caching would remember the ETags of its answers. */
+export const etagSegment = 'etags'
+
+export interface ResponseCacheOptions {
+  maxEntries: number
+  maxBytes: number
+}
+
+type Key = string | { id: string, segment: string }
+type Callback<Result> = (error: unknown, result: Result) => void
+
+interface Cached<Item> {
+  item: Item
+  /** When it was set, and for how long: milliseconds. */
+  stored: number
+  ttl: number
+}
+
+/**
+ * What application routes keep of their own making, as app.cache: the abstract-cache protocol that @fastify/caching
+ * asks for, answered at once. Items are strings, buffers or JSON values, and are not copied.
+ *
+ * ETags are not remembered: plugins/caching.ts says why.
+ */
+export class ResponseCache {
+  readonly #options: ResponseCacheOptions
+  /** Made with the first: it takes room for all at once. */
+  #entries: LRUCache<string, Cached<unknown>> | undefined
+
+  constructor (options: ResponseCacheOptions) {
+    this.#options = options
+  }
+
+  get<Item = unknown> (key: Key, callback: Callback<Cached<Item> | null>): void
+  get<Item = unknown> (key: Key): Promise<Cached<Item> | null>
+  get (key: Key, callback?: Callback<Cached<unknown> | null>): Promise<Cached<unknown> | null> | void {
+    const entry = this.#entries?.get(nameOf(key)) ?? null
+    if (callback === undefined) return Promise.resolve(entry)
+    callback(null, entry)
+  }
+
+  /** @param ttl in milliseconds; what has none is not kept */
+  set (key: Key, item: unknown, ttl: number, callback?: Callback<unknown>): void {
+    const name = nameOf(key)
+    const isEtag = typeof key !== 'string' && key.segment === etagSegment
+    if (ttl > 0 && !isEtag) {
+      this.#entries ??= new LRUCache({ max: this.#options.maxEntries, maxSize: this.#options.maxBytes })
+      this.#entries.set(name, { item, stored: Date.now(), ttl }, { ttl, size: sizeOfEntry(name, item) })
+    } else this.#entries?.delete(name)
+    callback?.(null, item)
+  }
+
+  delete (key: Key, callback?: Callback<null>): void {
+    this.#entries?.delete(nameOf(key))
+    callback?.(null, null)
+  }
+
+  has (key: Key, callback: Callback<boolean>): void {
+    callback(null, this.#entries?.has(nameOf(key)) === true)
+  }
+}
+
+function nameOf (key: Key): string {
+  return JSON.stringify(typeof key === 'string' ? key : [key.segment, key.id])
+}

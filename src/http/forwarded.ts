@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http'
+import proxyAddr from '@fastify/proxy-addr'
+import ipaddr from 'ipaddr.js'
+
+/** Why a request's forwarded headers are refused. */
+const objections = new WeakMap<IncomingMessage, string>()
+
+const malformed = 'The "Forwarded" header is malformed.'
+
+/** Parameters of Forwarded, and the headers that say the same. Of several hosts and protocols the last counts. */
+const counterparts = [
+  { parameter: 'for', counterpart: 'x-forwarded-for', normalise: addressOf, isList: true },
+  { parameter: 'host', counterpart: 'x-forwarded-host', normalise: lowerCase, isList: false },
+  { parameter: 'proto', counterpart: 'x-forwarded-proto', normalise: protocolOf, isList: false }
+] as const
+
+/**
+ * Makes a function that rewrites a trusted proxy's Forwarded (RFC 7239) and X-Forwarded-* headers as the X-Forwarded-*
+ * that Fastify reads: addresses without ports, schemes in lower case, no empty elements. What the headers say that is no
+ * address ("unknown", "_hidden") stays.
+ * @param trustProxy the addresses of proxies that are trusted
+ */
+export function forwardedReader (trustProxy: string[]): (raw: IncomingMessage) => void {
+  const isTrusted = proxyAddr.compile(trustProxy)
+  return raw => {
+    if (!isTrusted(String(raw.socket.remoteAddress), 0)) return
+    const objection = translate(raw.headers)
+    if (objection !== undefined) objections.set(raw, objection)
+  }
+}
+
+/** @returns why the headers are refused; undefined if they are not */
+export function objectionToForwarded (raw: IncomingMessage): string | undefined {
+  return objections.get(raw)
+}
+
+function translate (headers: IncomingMessage['headers']): string | undefined {
+  const hops = parseForwarded(headers.forwarded ?? '')
+  if (hops === null) return malformed
+  for (const { parameter, counterpart, normalise, isList } of counterparts) {
+    const told = hops.flatMap(hop => hop.get(parameter) ?? [])
+    // Within quotes a comma is legal; in the other header it would begin another element.
+    if (told.some(value => value.includes(','))) return malformed
+    const stated = elementsOf(String(headers[counterpart] ?? ''))
+    const [ours, theirs] = [told.map(normalise), stated.map(normalise)]
+    if (ours.length > 0 && theirs.length > 0 && whatCounts(ours, isList) !== whatCounts(theirs, isList)) {
+      return `The "Forwarded" and "${counterpart}" headers disagree.`
+    }
+    const elements = theirs.length > 0 ? theirs : ours
+    if (elements.length > 0 || counterpart in headers) headers[counterpart] = elements.join(', ')
+  }
+}
+
+function whatCounts (elements: string[], isList: boolean): string | undefined {
+  return isList ? elements.join() : elements.at(-1)
+}
+
+/** The elements of a list without the blanks around them; empty ones do not count (RFC 9110, section 5.6.1.2). */
+function elementsOf (list: string): string[] {
+  return list.match(/[^ \t,]+(?:[ \t]+[^ \t,]+)*/g) ?? []
+}
+
+/** Only ASCII: other characters are bytes of UTF-8 here, as Node decodes headers as latin1. */
+function lowerCase (text: string): string {
+  return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
+}
+
+const handshakes = new Map([['ws', 'http'], ['wss', 'https']])
+
+/** Some proxies name the protocol that a WebSocket's handshake asks for. */
+function protocolOf (text: string): string {
+  const protocol = lowerCase(text)
+  return handshakes.get(protocol) ?? protocol
+}
+
+/**
+ * The address of a node (RFC 7239, section 6): without quotes, port and the brackets of IPv6. One of IPv4 that is mapped
+ * into IPv6 is that of IPv4.
+ */
+function addressOf (node: string): string {
+  const unquoted = node.replace(/^"(.*)"$/, '$1')
+  const [, bracketed, bare] = /^\[([^\]]*)\](?::[\w.-]+)?$|^([^:]*):[\w.-]+$/.exec(unquoted) ?? []
+  const address = lowerCase(bracketed ?? bare ?? unquoted)
+  return ipaddr.IPv6.isValid(address) ? unmapped(address) : address
+}
+
+function unmapped (address: string): string {
+  const parsed = ipaddr.IPv6.parse(address)
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : address
+}
+
+/**
+ * A parameter with its value, and what ends it. Lenient where proxies are: colons and brackets need no quotes, and blanks
+ * may follow a semicolon.
+ */
+const pair = /[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=("(?:[^"\\]|\\.)*"|[^\s\p{Cc}",;=]+)[ \t]*)?([,;]|$)/uy
+
+/** @returns the parameters of each hop, their names in lower case; null if the header is malformed */
+function parseForwarded (header: string): Map<string, string>[] | null {
+  const hops = []
+  let hop = new Map<string, string>()
+  pair.lastIndex = 0
+  for (;;) {
+    const [match, name, value, end] = pair.exec(header) ?? []
+    if (match === undefined) return null
+    if (name !== undefined && value !== undefined) {
+      if (hop.has(lowerCase(name))) return null
+      hop.set(lowerCase(name), unquote(value))
+    }
+    if (end === ';') continue
+    hops.push(hop)
+    if (end === '') return hops
+    hop = new Map()
+  }
+}
+
+function unquote (value: string): string {
+  return value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value
+}

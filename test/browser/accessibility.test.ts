@@ -1,0 +1,88 @@
+import type { Page } from 'playwright-core'
+import { sql } from 'kysely'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import applicationRoutes from '../../routes/index.ts'
+import { buildDebugged } from '../plugins/debug/panels/panels.ts'
+import { addLicense } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
+import { testAccessibility } from './accessibility.ts'
+import { launch, testInChromium } from './chromium.ts'
+
+const panels = ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'license', 'security', 'database', 'cache', 'configuration']
+
+await testInChromium('every page is accessible', testInBrowser)
+
+async function testInBrowser (): Promise<void> {
+  const database = await openTestDatabase(t)
+  await addLicense(database, { domain: 'localhost', languages: ['en', 'de'], museums: ['Louvre'] })
+  await addLicense(database, { domain: 'protected.localhost', protected: true })
+  const app = await buildDebugged(t, { database, routes })
+  const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  const browser = await launch(t)
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  t.teardown(() => context.close())
+
+  async function routes (app: FastifyInstance) {
+    await app.register(applicationRoutes)
+    app.post('/posted', async () => 'ok')
+    app.get('/thrown', async request => {
+      for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) request.log[level]({ field: 'value', list: [1, { two: 3 }] }, `A line at ${level}`)
+      for (let n = 0; n < 6; n++) await sql`select ${n}::int`.execute(database.db)
+      const members = ['first', 'second', 'third'].map(name => Object.assign(new RangeError(name, { cause: new Error('Beneath it') }), { code: 'E_MEMBER' }))
+      throw new Error('The outermost failure', { cause: new AggregateError(members, 'Several things failed') })
+    })
+  }
+
+  const origin = `http://localhost:${port}`
+  const tokenOf = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(origin + path, init)
+    await response.text()
+    return String(response.headers.get('x-debug-token'))
+  }
+  const thrown = await tokenOf('/thrown')
+  const missing = await tokenOf('/version')
+  const refused = await tokenOf('/posted', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' })
+  const served = await tokenOf('/')
+
+  const pages = {
+    'the front page': '/',
+    'the form to sign in': `http://protected.localhost:${port}/login`,
+    'the error page of a 404': '/version',
+    'the error page of a 405': '/posted',
+    'the error page of a 500': '/thrown',
+    'the error page of a malformed URL': '/%zz',
+    ...Object.fromEntries(panels.map(panel => [`the ${panel} panel of a 500`, `/_profiler/${thrown}?panel=${panel}`])),
+    'the license panel of a page': `/_profiler/${served}?panel=license`,
+    'a panel with nothing on it': `/_profiler/${served}?panel=exception`,
+    'the exception panel of a 404': `/_profiler/${missing}?panel=exception`,
+    'the routing panel of a 404': `/_profiler/${missing}?panel=routing`,
+    'the lifecycle panel of a body that is no JSON': `/_profiler/${refused}?panel=lifecycle`,
+    'the body of the exception panel': `/_profiler/${thrown}/exception`,
+    'the body of the exception panel of a 404': `/_profiler/${missing}/exception`,
+    'the home page of the profiler': '/_profiler/',
+    'a search': '/_profiler/search?status=4xx&panel=logs',
+    'a page of a search': '/_profiler/search?perPage=2&page=2',
+    'a search that finds nothing': '/_profiler/search?url=nothing',
+    'a search that makes no sense': `/_profiler/search?duration_min=50&timeFrom=never&url=${'x'.repeat(5000)}`,
+    'the search form': '/_profiler/search_bar?panel=exception&status=odd',
+    'a token that is unknown': '/_profiler/unknown',
+    'a panel that is unknown': `/_profiler/${thrown}?panel=nope`,
+    'the exception of a request without one': `/_profiler/${served}/exception`,
+    'a page that the profiler has not': '/_profiler/a/b'
+  }
+
+  for (const [name, path] of Object.entries(pages)) {
+    t.test(`axe finds nothing wrong with ${name}, light or dark`, async t => {
+      const page = await open(new URL(path, origin).href)
+      await testAccessibility(t, page, name)
+      await page.close()
+    })
+  }
+
+  async function open (url: string): Promise<Page> {
+    const page = await context.newPage()
+    await page.goto(url)
+    return page
+  }
+}

@@ -1,0 +1,181 @@
+import { performance } from 'node:perf_hooks'
+import { sql } from 'kysely'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { type Database, openDatabase } from '../../src/database/database.ts'
+import { build } from '../support/build.ts'
+import { addLicense, addUser, testPassword } from '../support/records.ts'
+import { createDatabase, openTestDatabase, serverUrl } from '../support/test-database.ts'
+import { serveWire } from '../support/wire-server.ts'
+
+const host = 'museum.test'
+const victim = 'victim@museum.test'
+const secret = 'shared by servers that count together'
+/** As many as an attacker tries from, or signs in as, to have counters evicted. */
+const flood = 5200
+
+const database = await openTestDatabase(t)
+await prepare(database)
+
+async function prepare (database: Database): Promise<void> {
+  await addLicense(database, { domain: host })
+  await addUser(database, { email: victim })
+}
+
+/** A server behind a proxy, for which nothing is counted yet. */
+async function start (t: Test, of = database): Promise<FastifyInstance> {
+  await of.db.deleteFrom('sign_in_attempts').execute()
+  return await build(t, { database: of, environment: { TRUST_PROXY: 'loopback', COOKIE_SECRET: secret } })
+}
+
+interface Attempt {
+  email?: unknown
+  password?: string
+}
+
+/** @param from what the proxy calls the client's address */
+async function attempt (app: FastifyInstance, from: string, { email = victim, password = 'wrong' }: Attempt = {}) {
+  const headers = { host, 'x-forwarded-for': from }
+  const { statusCode, headers: { 'retry-after': retryAfter }, json } = await app.inject({ method: 'POST', url: '/login', headers, payload: { email, password } })
+  return { statusCode, retryAfter: Number(retryAfter), detail: statusCode === 204 ? '' : String(json().detail) }
+}
+
+const malformed = { email: 'none' }
+
+/** Neighbours in other networks. */
+function networkNumber (n: number): string {
+  return `2001:db8:${(n >> 16).toString(16)}:${(n & 65535).toString(16)}::1`
+}
+
+let clients = 0
+
+function newAddress (): string {
+  return networkNumber(1_000_000 + clients++)
+}
+
+/** Makes attempts all at once: those for which there is no time are refused, and counted all the same. */
+async function attemptAll<Answer> (attempts: number, make: (n: number) => Promise<Answer>): Promise<Answer[]> {
+  return await Promise.all(Array.from({ length: attempts }, (_, n) => make(n)))
+}
+
+t.test('attempts from thousands of networks on thousands of accounts do not wash out that of an account', async t => {
+  const app = await start(t)
+  await attemptAll(40, n => attempt(app, networkNumber(n)))
+  const began = performance.now()
+  await attemptAll(flood, n => attempt(app, networkNumber(n), { email: `nobody-${n}@museum.test` }))
+  const { statusCode, retryAfter, detail } = await attempt(app, newAddress(), { password: testPassword })
+  t.equal(statusCode, 429)
+  t.match(detail, 'Too many attempts to sign in.')
+  t.ok(retryAfter <= 60 - Math.floor((performance.now() - began) / 1000), 'the flood does not begin its minute anew')
+})
+
+t.test('attempts from thousands of networks do not wash out that of an address', async t => {
+  const app = await start(t)
+  await attemptAll(20, () => attempt(app, '198.51.100.7', malformed))
+  await attemptAll(flood, n => attempt(app, networkNumber(n), malformed))
+  t.equal((await attempt(app, '198.51.100.7', malformed)).statusCode, 429)
+})
+
+for (const [what, from] of Object.entries({
+  'an IPv6 network': (n: number) => `2001:db8:f::${n.toString(16)}`,
+  'an IPv4 address in both notations': (n: number) => n % 2 === 0 ? '198.51.100.8' : '::ffff:198.51.100.8',
+  'clients that a proxy does not name': (n: number) => n % 2 === 0 ? 'unknown' : `_hidden${n}`,
+  'an address with another port each time': (n: number) => `198.51.100.9:${3000 + n}`
+})) {
+  t.test(`${what} has 20 attempts in a minute`, async t => {
+    const app = await start(t)
+    for (let n = 0; n < 20; n++) t.equal((await attempt(app, from(n), malformed)).statusCode, 400)
+    t.equal((await attempt(app, from(20), malformed)).statusCode, 429)
+    t.equal((await attempt(app, newAddress(), malformed)).statusCode, 400, 'others may go on')
+  })
+}
+
+t.test('whatever is sent for an e-mail address is counted, and nothing but a refusal comes of it', async t => {
+  const app = await start(t)
+  const from = newAddress()
+  const values = ['a'.repeat(15_000), '\0', '\ud800', '\u202e', '__proto__', '\ufdfa'.repeat(200), '', null, 1e308, [], {}, true, [victim], { $gt: '' },
+    '\ufdfa@b', '\ud800@b', "'--@b", '__proto__@b', 'constructor@b', '\u{1f5ff}@b']
+  for (const email of values) t.match(String((await attempt(app, from, { email })).statusCode), /^40[01]$/, JSON.stringify(email).slice(0, 20))
+  t.equal((await attempt(app, from, malformed)).statusCode, 429)
+})
+
+t.test('Servers on one PostgreSQL', async t => {
+  const url = serverUrl === undefined ? (await serveWire(t)).url : await createDatabase(t, serverUrl)
+  const databases = [await open(t, url), await open(t, url)] as const
+  const [{ db }] = databases
+  await prepare(databases[0])
+
+  t.test('count the attempts of an address together', async t => {
+    const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
+    for (let n = 0; n < 20; n++) t.equal((await attempt(n % 2 === 0 ? first : second, '198.51.100.1', malformed)).statusCode, 400)
+    for (const app of [first, second]) {
+      const { statusCode, retryAfter } = await attempt(app, '198.51.100.1', malformed)
+      t.equal(statusCode, 429)
+      t.ok(retryAfter > 0 && retryAfter <= 60)
+      t.equal((await attempt(app, '198.51.100.2', malformed)).statusCode, 400)
+    }
+  })
+
+  t.test('count the attempts of an account together', async t => {
+    const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
+    for (let n = 0; n < 40; n++) t.equal((await attempt(n % 2 === 0 ? first : second, newAddress())).statusCode, 401)
+    t.equal((await attempt(first, newAddress(), { password: testPassword })).statusCode, 429)
+    t.equal((await attempt(second, newAddress(), { password: testPassword })).statusCode, 429)
+  })
+
+  t.test('remember a refusal, which asks the database nothing more', async t => {
+    const app = await start(t, databases[0])
+    const queries: string[] = []
+    const listen = ({ query }: { query: { sql: string } }) => { queries.push(query.sql) }
+    for (let n = 0; n < 21; n++) await attempt(app, '198.51.100.3', malformed)
+    databases[0].queries.on('ended', listen)
+    t.teardown(() => databases[0].queries.off('ended', listen))
+    await attemptAll(100, () => attempt(app, '198.51.100.3', malformed))
+    t.strictSame(queries.filter(text => text.includes('sign_in_attempts')), [])
+  })
+
+  t.test('use a counter again that has expired', async t => {
+    const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
+    for (let n = 0; n < 21; n++) await attempt(first, '198.51.100.4', malformed)
+    const { rows: before } = await sql`update sign_in_attempts set expires_at = now() - interval '1 second' returning counter`.execute(db)
+    t.equal((await attempt(second, '198.51.100.4', malformed)).statusCode, 400)
+    t.strictSame((await db.selectFrom('sign_in_attempts').select('attempts').where('expires_at', '>', new Date()).execute()), [{ attempts: 1 }])
+    t.equal((await db.selectFrom('sign_in_attempts').selectAll().execute()).length, before.length)
+  })
+
+  t.test('refuse nobody for longer than a minute, whatever the clock of the database did', async t => {
+    const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
+    for (let n = 0; n < 21; n++) await attempt(first, '198.51.100.5', malformed)
+    await sql`update sign_in_attempts set expires_at = now() + interval '1 year'`.execute(db)
+    const { statusCode, retryAfter } = await attempt(second, '198.51.100.5', malformed)
+    t.equal(statusCode, 429)
+    t.ok(retryAfter <= 60)
+  })
+
+  t.test('keep neither an address nor an e-mail address', async t => {
+    await attempt(await start(t, databases[0]), '198.51.100.6')
+    const rows = await db.selectFrom('sign_in_attempts').selectAll().execute()
+    t.notMatch(JSON.stringify(rows), /198|victim/)
+  })
+
+  t.test('count for themselves while the database is read-only, and sign in', async t => {
+    const app = await start(t, databases[0])
+    await sql`set default_transaction_read_only = on`.execute(db)
+    t.teardown(() => sql`set default_transaction_read_only = off`.execute(db))
+    t.equal((await attempt(app, newAddress(), { password: testPassword })).statusCode, 204)
+    for (let n = 0; n < 20; n++) t.equal((await attempt(app, '198.51.100.10', malformed)).statusCode, 400)
+    t.equal((await attempt(app, '198.51.100.10', malformed)).statusCode, 429)
+  })
+
+  t.test('let nobody sign in whose attempt cannot be counted by their mistake', async t => {
+    const app = await start(t, databases[0])
+    await sql`alter table sign_in_attempts rename to lost`.execute(db)
+    t.equal((await attempt(app, newAddress(), { password: testPassword })).statusCode, 500)
+  })
+})
+
+async function open (t: Test, databaseUrl: string): Promise<Database> {
+  const database = await openDatabase({ databaseUrl, dataDir: 'unused' })
+  t.teardown(() => database.close())
+  return database
+}

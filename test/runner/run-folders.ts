@@ -1,0 +1,30 @@
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { shareTestDatabase } from '../support/test-database.ts'
+
+// Runs the test files of the folders that are named as arguments, one after another: see suite.ts.
+const [, , ...folders] = process.argv
+const closings: (() => unknown)[] = []
+shareTestDatabase({ teardown: close => closings.unshift(close) })
+// Without a teardown of its own tap would have none at onEOF.
+t.teardown(() => {})
+run(folders.flatMap(folder => testsOf(folder)))
+
+function testsOf (folder: string): string[] {
+  return readdirSync(folder).filter(name => name.endsWith('.test.js')).sort().map(name => join(folder, name))
+}
+
+/** What it adds to the line of tests waits behind those that are in it. */
+function run ([name, ...others]: string[]): void {
+  if (name === undefined) {
+    t.test('What the files shared is closed', async () => { for (const close of closings) await close() })
+    return
+  }
+  t.test(name, async () => {
+    await import(pathToFileURL(resolve(name)).href)
+    t.test(`What ${name} opened is closed`, async () => { await t.onEOF() })
+    run(others)
+  })
+}

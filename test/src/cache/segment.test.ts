@@ -1,0 +1,236 @@
+import t from 'tap'
+import { Store, type StoreOptions } from '../../../src/cache/store.ts'
+
+const metadata = { table: 'museums', columns: ['name'], key: 'id', joins: ['licenses', 'languages'] }
+
+/** A segment of records whose loads the test ends itself, in whatever order. */
+function controlled (options?: StoreOptions) {
+  const store = new Store(options)
+  const loads: { key: string, resolve: (value: string | null) => void, reject: (error: Error) => void }[] = []
+  const segment = store.segment<string | null>(metadata, key => new Promise((resolve, reject) => { loads.push({ key, resolve, reject }) }))
+  return {
+    store,
+    segment,
+    loads,
+    /** Reads a record that is not held. */
+    async load (key: string, value: string | null) {
+      const reading = segment.read(key)
+      loads.at(-1)?.resolve(value)
+      return await reading
+    }
+  }
+}
+
+t.test('What is not held is loaded, and promised', async t => {
+  const { segment, loads } = controlled()
+  const reading = segment.read('1')
+  t.type(reading, Promise)
+  t.match(loads, [{ key: '1' }])
+  loads[0]?.resolve('Louvre')
+  t.equal(await reading, 'Louvre')
+})
+
+t.test('What is held is there without a promise', async t => {
+  const { segment, load, loads } = controlled()
+  await load('1', 'Louvre')
+  t.equal(segment.read('1'), 'Louvre')
+  t.equal(loads.length, 1)
+})
+
+t.test('That there is no record is held, too', async t => {
+  const { segment, load, loads } = controlled()
+  await load('1', null)
+  t.equal(segment.read('1'), null)
+  t.equal(loads.length, 1)
+})
+
+t.test('However many ask for a record at once, it is loaded once', async t => {
+  const { segment, loads } = controlled()
+  const readings = [segment.read('1'), segment.read('1'), segment.read('1')]
+  t.equal(loads.length, 1)
+  loads[0]?.resolve('Louvre')
+  t.strictSame(await Promise.all(readings), ['Louvre', 'Louvre', 'Louvre'])
+})
+
+t.test('Records of different keys are loaded at the same time', async t => {
+  const { segment, loads } = controlled()
+  const readings = [segment.read('1'), segment.read('2')]
+  t.match(loads, [{ key: '1' }, { key: '2' }])
+  loads[1]?.resolve('Prado')
+  loads[0]?.resolve('Louvre')
+  t.strictSame(await Promise.all(readings), ['Louvre', 'Prado'])
+})
+
+t.test("Keys that objects have anyway are keys like others'", async t => {
+  const { segment, load } = controlled()
+  t.type(segment.read('__proto__'), Promise)
+  await load('constructor', 'Louvre')
+  t.equal(segment.read('constructor'), 'Louvre')
+})
+
+t.test('A failed load rejects for everybody who asked', async t => {
+  const { segment, loads } = controlled()
+  const readings = [segment.read('1'), segment.read('1')]
+  loads[0]?.reject(new Error('down'))
+  t.match(await Promise.allSettled(readings), [{ reason: { message: 'down' } }, { reason: { message: 'down' } }])
+})
+
+t.test('A failed load is not held', async t => {
+  const { segment, load, loads } = controlled()
+  const reading = segment.read('1')
+  loads[0]?.reject(new Error('down'))
+  await t.rejects(Promise.resolve(reading), { message: 'down' })
+  t.equal(await load('1', 'Louvre'), 'Louvre')
+  t.equal(segment.read('1'), 'Louvre')
+})
+
+t.test('What is forgotten is loaded again', async t => {
+  const { segment, load } = controlled()
+  await load('1', 'Louvre')
+  segment.forget('1')
+  t.equal(await load('1', 'Prado'), 'Prado')
+})
+
+t.test('Forgetting one key leaves the others', async t => {
+  const { segment, load } = controlled()
+  await load('1', 'Louvre')
+  await load('2', 'Prado')
+  segment.forget('1')
+  t.equal(segment.read('2'), 'Prado')
+})
+
+t.test('Forgetting all leaves none', async t => {
+  const { segment, load } = controlled()
+  await load('1', 'Louvre')
+  await load('2', 'Prado')
+  segment.forget(null)
+  t.type(segment.read('1'), Promise)
+  t.type(segment.read('2'), Promise)
+})
+
+t.test('Forgetting what is not held does nothing', async t => {
+  const { segment, load } = controlled()
+  await load('1', 'Louvre')
+  segment.forget('2')
+  t.equal(segment.read('1'), 'Louvre')
+})
+
+for (const key of ['1', null]) {
+  const forgotten = key === null ? 'All is forgotten' : 'A record is forgotten'
+
+  t.test(`${forgotten} during a load: who asked before is answered with it`, async t => {
+    const { segment, loads } = controlled()
+    const reading = segment.read('1')
+    segment.forget(key)
+    loads[0]?.resolve('Louvre')
+    t.equal(await reading, 'Louvre')
+  })
+
+  t.test(`${forgotten} during a load: it is not held`, async t => {
+    const { segment, loads } = controlled()
+    const reading = segment.read('1')
+    segment.forget(key)
+    loads[0]?.resolve('Louvre')
+    await reading
+    t.type(segment.read('1'), Promise)
+    t.equal(loads.length, 2)
+  })
+
+  t.test(`${forgotten} during a load: who asks after it waits for a load of its own, which is held`, async t => {
+    const { segment, loads } = controlled()
+    const before = segment.read('1')
+    segment.forget(key)
+    const after = segment.read('1')
+    t.equal(loads.length, 2)
+    loads[1]?.resolve('Prado')
+    t.equal(await after, 'Prado')
+    loads[0]?.resolve('Louvre')
+    t.equal(await before, 'Louvre')
+    t.equal(segment.read('1'), 'Prado')
+  })
+
+  t.test(`${forgotten} during a load that fails: the next one is not disturbed`, async t => {
+    const { segment, loads } = controlled()
+    const before = segment.read('1')
+    segment.forget(key)
+    const after = segment.read('1')
+    loads[0]?.reject(new Error('down'))
+    await t.rejects(Promise.resolve(before), { message: 'down' })
+    t.equal(segment.read('1'), after)
+    loads[1]?.resolve('Prado')
+    t.equal(await after, 'Prado')
+  })
+}
+
+t.test('Of more records than fit, the least recently read goes', async t => {
+  const { segment, load } = controlled({ maxEntries: 2 })
+  await load('1', 'Louvre')
+  await load('2', 'Prado')
+  segment.read('1')
+  await load('3', 'Uffizi')
+  t.equal(segment.read('1'), 'Louvre')
+  t.equal(segment.read('3'), 'Uffizi')
+  t.type(segment.read('2'), Promise)
+})
+
+t.test('Records are held for as many bytes as they may take', async t => {
+  const { segment, load } = controlled({ maxBytes: 3000 })
+  await load('1', 'a'.repeat(1000))
+  await load('2', 'b'.repeat(1000))
+  t.equal(segment.read('2'), 'b'.repeat(1000))
+  t.type(segment.read('1'), Promise)
+})
+
+t.test('A long key counts as much as a long record', async t => {
+  const { segment, load } = controlled({ maxBytes: 3000 })
+  await load('1', 'Louvre')
+  await load('k'.repeat(1300), '')
+  t.equal(segment.read('k'.repeat(1300)), '')
+  t.type(segment.read('1'), Promise)
+})
+
+t.test('A record that is larger than all that may be held is answered, and not held', async t => {
+  const { segment, load } = controlled({ maxBytes: 1000 })
+  await load('1', null)
+  t.equal(await load('2', 'b'.repeat(1000)), 'b'.repeat(1000))
+  t.type(segment.read('2'), Promise)
+  t.equal(segment.read('1'), null)
+})
+
+t.test('Of 10,000 misses a tenth of what there may be of records is held, and no record gives way to them', async t => {
+  const { segment, load } = controlled({ maxEntries: 100 })
+  await load('1', 'Louvre')
+  for (let key = 2; key < 10_000; key++) await load(String(key), null)
+  t.type(segment.read('9989'), Promise)
+  t.equal(segment.read('9990'), null)
+  t.equal(segment.read('1'), 'Louvre')
+})
+
+for (const [before, after] of [['Louvre', null], [null, 'Louvre']]) {
+  t.test(`Of ${before} that became ${after} unheard nothing is left`, async t => {
+    const { segment, load } = controlled({ maxEntries: 1 })
+    await load('1', before ?? null)
+    segment.expect()('1', after ?? null)
+    await load('2', after ?? null)
+    t.type(segment.read('1'), Promise)
+  })
+}
+
+t.test('What another loading brings along is held', t => {
+  const { segment } = controlled()
+  const keep = segment.expect()
+  keep('1', 'Louvre')
+  t.equal(segment.read('1'), 'Louvre')
+  t.end()
+})
+
+for (const key of ['1', null]) {
+  t.test(`What another loading brings along is not held when ${key === null ? 'all' : 'a record'} was forgotten meanwhile`, t => {
+    const { segment } = controlled()
+    const keep = segment.expect()
+    segment.forget(key)
+    keep('1', 'Louvre')
+    t.type(segment.read('1'), Promise)
+    t.end()
+  })
+}

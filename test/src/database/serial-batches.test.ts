@@ -1,0 +1,85 @@
+import t from 'tap'
+import { inSerialBatches } from '../../../src/database/serial-batches.ts'
+
+/** Loads that note their keys and end when they are told to. Each key's value is its capitals, and "nobody" has none. */
+function controlled () {
+  const loads: string[][] = []
+  const ends: Array<(error?: Error) => void> = []
+  const load = inSerialBatches(async keys => {
+    loads.push([...keys])
+    await new Promise<void>((resolve, reject) => { ends.push(error => { error === undefined ? resolve() : reject(error) }) })
+    return new Map(keys.filter(key => key !== 'nobody').map(key => [key, key.toUpperCase()]))
+  })
+  return { loads, ends, load }
+}
+
+/** Until all that can go on by itself has. */
+async function settled () {
+  await new Promise(resolve => { setImmediate(resolve) })
+}
+
+t.test('A key that nothing waits for is loaded by itself', async t => {
+  const { loads, ends, load } = controlled()
+  const value = load('a')
+  await settled()
+  t.strictSame(loads, [['a']])
+  ends[0]?.()
+  t.equal(await value, 'A')
+})
+
+t.test('Keys that are asked for during a load are loaded together by the next one', async t => {
+  const { loads, ends, load } = controlled()
+  const values = [load('a')]
+  await settled()
+  values.push(load('b'), load('c'))
+  await settled()
+  t.strictSame(loads, [['a']])
+  ends[0]?.()
+  await settled()
+  t.strictSame(loads, [['a'], ['b', 'c']])
+  ends[1]?.()
+  t.strictSame(await Promise.all(values), ['A', 'B', 'C'])
+})
+
+t.test('A key without a value takes none from the others', async t => {
+  const { ends, load } = controlled()
+  const values = [load('nobody'), load('a')]
+  await settled()
+  ends[0]?.()
+  t.strictSame(await Promise.all(values), [undefined, 'A'])
+})
+
+t.test('A load that fails does so for nobody who asks later', async t => {
+  const { ends, load } = controlled()
+  const first = t.rejects(load('a'), { message: 'Broken.' })
+  await settled()
+  ends[0]?.(new Error('Broken.'))
+  await first
+  const later = load('a')
+  await settled()
+  ends[1]?.()
+  t.equal(await later, 'A')
+})
+
+t.test('A load that fails does so for those who waited for its end, too', async t => {
+  const { loads, ends, load } = controlled()
+  const first = t.rejects(load('a'), { message: 'Broken.' })
+  await settled()
+  const second = t.rejects(load('b'), { message: 'Broken.' })
+  ends[0]?.(new Error('Broken.'))
+  await Promise.all([first, second])
+  t.strictSame(loads, [['a']])
+})
+
+t.test('No more than 10,000 keys wait', async t => {
+  const { loads, ends, load } = controlled()
+  const values = [load('first')]
+  await settled()
+  values.push(...Array.from({ length: 10_000 }, (_, n) => load(String(n))))
+  await t.rejects(load('one too many'), { name: 'ServiceUnavailableHttpError', cause: { message: '10000 keys wait for a query already.' } })
+  ends[0]?.()
+  await settled()
+  t.equal(loads[1]?.length, 10_000)
+  ends[1]?.()
+  await Promise.all(values)
+})

@@ -1,0 +1,19 @@
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/database.ts'
+
+/** Makes a change, and gives all that is heard of it: what is notified afterwards is heard after it. */
+export async function heardOf ({ db, changes }: Database, change: () => Promise<unknown>): Promise<string[]> {
+  const heard: string[] = []
+  const ended = new Promise<void>(resolve => {
+    changes.on('change', function hear (table, key) {
+      if (table === 'the_end') {
+        changes.off('change', hear)
+        resolve()
+      } else heard.push(key === null ? table : `${table} ${key}`)
+    })
+  })
+  await change()
+  await sql`notify portico_changes, 'the_end'`.execute(db)
+  await ended
+  return heard.sort()
+}
