@@ -8,17 +8,23 @@ const profiler = 'plugins/debug/profiler'
 const folders = ['src', 'plugins', 'routes', ...process.argv.slice(2)]
 
 await Promise.all([
-  transpile('.', folders.flatMap(sourcesIn).filter(file => !file.startsWith(profiler))),
-  transpile(profiler, sourcesIn(profiler).filter(file => folders.includes('test') || !file.startsWith(join(profiler, 'test'))))
+  transpile(
+    '.',
+    folders.flatMap(sourcesIn).filter(file => !file.startsWith(profiler)),
+  ),
+  transpile(
+    profiler,
+    sourcesIn(profiler).filter(file => folders.includes('test') || !file.startsWith(join(profiler, 'test'))),
+  ),
 ])
 
-function sourcesIn (folder) {
+function sourcesIn(folder) {
   return readdirSync(folder, { recursive: true })
     .map(name => join(folder, name))
     .filter(file => file.endsWith('.ts') && !/\.d\.ts$|\b(?:dist|examples|node_modules)\b/.test(file))
 }
 
-async function transpile (root, files) {
+async function transpile(root, files) {
   const { outputFiles } = await build({
     entryPoints: files.map(file => `./${file}`),
     outbase: root,
@@ -26,7 +32,7 @@ async function transpile (root, files) {
     format: 'esm',
     target: 'node20.19',
     sourcemap: true,
-    write: false
+    write: false,
   })
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
@@ -35,6 +41,6 @@ async function transpile (root, files) {
 }
 
 /** Imports "./x.js" for "./x.ts", which is as long: source maps stay right. */
-function withBuiltImports (code) {
+function withBuiltImports(code) {
   return code.replace(/((?:\bfrom|\bimport|\bimport\() ?["`]\.[^"`\n]*)\.ts(?=["`])/g, '$1.js')
 }

@@ -25,21 +25,34 @@ createServer({ pauseOnConnect: true }, handOver)
     process.exit(1)
   })
   .listen({ host, port }, function () {
-    start().once('message', () => { console.log(`Server listening at http://${host}:${this.address().port}`) })
+    start().once('message', () => {
+      console.log(`Server listening at http://${host}:${this.address().port}`)
+    })
   })
 
-for (const folder of ['src', 'plugins', 'routes']) watch(folder, { recursive: true }, (_event, file) => { if (isSource(file)) restartSoon() })
+for (const folder of ['src', 'plugins', 'routes']) {
+  watch(folder, { recursive: true }, (_event, file) => {
+    if (isSource(file)) restartSoon()
+  })
+}
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end)
 // npm passes on no SIGHUP, and nothing at all when it is killed.
-if (PARENT_PID !== undefined) setInterval(() => { if (process.ppid !== Number(PARENT_PID)) end() }, 1000).unref()
+if (PARENT_PID !== undefined) {
+  setInterval(() => {
+    if (process.ppid !== Number(PARENT_PID)) end()
+  }, 1000).unref()
+}
 
-function build () {
+function build() {
   return spawnSync(process.execPath, ['build.js'], { stdio: 'inherit' }).status === 0
 }
 
-function start () {
-  const child = fork('dist/src/server.js', { env: { ...env, DEBUG: '1', CONNECTIONS: 'handed' }, execArgv: ['--enable-source-maps'] })
+function start() {
+  const child = fork('dist/src/server.js', {
+    env: { ...env, DEBUG: '1', CONNECTIONS: 'handed' },
+    execArgv: ['--enable-source-maps'],
+  })
   server = child
   child.once('message', () => {
     child.isReady = true
@@ -49,13 +62,13 @@ function start () {
 }
 
 /** Gives a connection to the server, or keeps it until there is one. */
-function handOver (socket) {
+function handOver(socket) {
   if (server?.isReady === true && server.connected) server.send('connection', socket)
   else waiting.push(socket)
 }
 
 /** Tells the server to end after the connections that it was given, and waits until it has. */
-async function stop () {
+async function stop() {
   const child = server
   child.isReady = false
   if (child.exitCode !== null || child.signalCode !== null) return
@@ -63,11 +76,11 @@ async function stop () {
   await once(child, 'exit')
 }
 
-function isSource (file) {
+function isSource(file) {
   return /\.(?:ts|js|css)$/.test(file) && !/\b(?:dist|node_modules|test)\b/.test(file)
 }
 
-function restartSoon () {
+function restartSoon() {
   clearTimeout(timer)
   timer = setTimeout(() => {
     restarting = restarting.then(async () => {
@@ -79,7 +92,7 @@ function restartSoon () {
   }, quietPeriod)
 }
 
-async function end () {
+async function end() {
   if (isEnding) return
   isEnding = true
   await restarting

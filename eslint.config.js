@@ -1,3 +1,3 @@
 import neostandard from 'neostandard'
 
-export default neostandard({ ts: true, ignores: ['**/dist/**', 'data/**', '.tap/**'] })
+export default neostandard({ ts: true, noStyle: true, ignores: ['**/dist/**', 'data/**', '.tap/**'] })

@@ -9,33 +9,33 @@ export const language = 'en-GB'
 export const headers = {
   vary: 'Cookie, Accept-Language',
   'content-language': language,
-  'cache-control': 'private, no-cache'
+  'cache-control': 'private, no-cache',
 }
 
 /** The types that an error is told in, the first one where nothing is stated. */
 export const types = ['application/problem+json', 'application/json', 'text/html', 'text/plain']
 
 /** @param license where it is null, no language was negotiated */
-export function errorHeaders (license: BenchLicense | null, type: string) {
+export function errorHeaders(license: BenchLicense | null, type: string) {
   return {
     vary: license === null ? 'Accept' : 'Cookie, Accept-Language, Accept',
     'cache-control': 'no-store',
     'content-language': 'en',
     'x-content-type-options': 'nosniff',
     'content-type': `${type}; charset=utf-8`,
-    ...(type === 'text/html' && pageHeaders)
+    ...(type === 'text/html' && pageHeaders),
   }
 }
 
-export function errorBody (detail: string, type: string): string {
+export function errorBody(detail: string, type: string): string {
   if (type === 'text/html') return renderErrorPage(404, 'Not Found', detail)
   return JSON.stringify({ type: 'about:blank', title: 'Not Found', status: 404, detail })
 }
 
-export function noRoute (method: string, url: string): string {
+export function noRoute(method: string, url: string): string {
   return `No route found for "${method} ${url}"`
 }
 
-export function noLicense (host: string): string {
+export function noLicense(host: string): string {
   return `No license found for "${host}".`
 }

@@ -64,7 +64,7 @@ export interface Measures {
 const afterwork = 50
 
 /** The bytes that a row's server answers with. */
-export async function answerOf (row: Row): Promise<string> {
+export async function answerOf(row: Row): Promise<string> {
   const runner = await Runner.start(begin(row))
   try {
     return await runner.capture()
@@ -78,7 +78,7 @@ export async function answerOf (row: Row): Promise<string> {
  * and they take turns, so that what else happens on the machine meets all of them. The requests come from
  * this process: what they cost on the client's side is not counted.
  */
-export async function compare (rows: readonly Row[], effort: Effort): Promise<Measures[]> {
+export async function compare(rows: readonly Row[], effort: Effort): Promise<Measures[]> {
   // A terminal's Ctrl-C ends the servers' processes, too; then this one ends in good order, and tidies up.
   process.once('SIGINT', () => {})
   const all = rows.map(begin)
@@ -90,16 +90,20 @@ export async function compare (rows: readonly Row[], effort: Effort): Promise<Me
  * Keeps this process from sleeping until what is returned is called: a server that has to wake its client pays for
  * that, the more so the slower it is.
  */
-function stayAwake (): () => void {
-  let turn = setImmediate(function next () { turn = setImmediate(next) })
-  return () => { clearImmediate(turn) }
+function stayAwake(): () => void {
+  let turn = setImmediate(function next() {
+    turn = setImmediate(next)
+  })
+  return () => {
+    clearImmediate(turn)
+  }
 }
 
-function begin (row: Row): Measures {
+function begin(row: Row): Measures {
   return { row, costs: [], rates: [], latencies: createHistogram(), starts: [], idleMemory: [], memory: [] }
 }
 
-async function measureGeneration (all: readonly Measures[], effort: Effort): Promise<void> {
+async function measureGeneration(all: readonly Measures[], effort: Effort): Promise<void> {
   const runners: Runner[] = []
   let rest = () => {}
   try {
@@ -107,7 +111,10 @@ async function measureGeneration (all: readonly Measures[], effort: Effort): Pro
     rest = stayAwake()
     await warmUp(runners, effort)
     for (let round = 0; round < effort.rounds; round++) {
-      await measureRound(runners.filter(({ measures }) => measures.row.apart !== true), effort)
+      await measureRound(
+        runners.filter(({ measures }) => measures.row.apart !== true),
+        effort,
+      )
       for (const runner of runners) if (runner.measures.row.apart === true) await measureRound([runner], effort)
     }
     for (const runner of runners) await runner.finish()
@@ -118,14 +125,14 @@ async function measureGeneration (all: readonly Measures[], effort: Effort): Pro
 }
 
 /** In turns, too: a server would have closed connections on which the others' warm-up lets nothing come. */
-async function warmUp (runners: readonly Runner[], { warmUp, requests, connections }: Effort): Promise<void> {
+async function warmUp(runners: readonly Runner[], { warmUp, requests, connections }: Effort): Promise<void> {
   for (let left = warmUp; left > 0; left -= requests) {
     for (const runner of runners) await runner.ask(Math.min(left, requests), connections)
   }
   await sleep(afterwork)
 }
 
-async function measureRound (runners: readonly Runner[], effort: Effort): Promise<void> {
+async function measureRound(runners: readonly Runner[], effort: Effort): Promise<void> {
   for (const runner of runners) await runner.beginRound()
   // In another order each time: none is always the first, or the one after another.
   const drawn = runners.map(runner => ({ runner, lot: Math.random() })).sort((one, other) => one.lot - other.lot)
@@ -146,20 +153,28 @@ class Runner {
   /** Microseconds that the process had used before this round. */
   #cpu = 0
 
-  private constructor (measures: Measures, child: ChildProcess) {
-    const { name, request: { path, headers } } = measures.row
+  private constructor(measures: Measures, child: ChildProcess) {
+    const {
+      name,
+      request: { path, headers },
+    } = measures.row
     this.measures = measures
     this.#child = child
     this.#request = requestText(path, headers)
-    this.#ended = once(child, 'exit').then(() => { throw new Error(`The process of "${name}" ended; what it wrote above says why.`) })
+    this.#ended = once(child, 'exit').then(() => {
+      throw new Error(`The process of "${name}" ended; what it wrote above says why.`)
+    })
     // It is heard where something is waited for.
     this.#ended.catch(() => {})
   }
 
-  static async start (measures: Measures): Promise<Runner> {
+  static async start(measures: Measures): Promise<Runner> {
     const { server, options = {}, folder = new URL('.', import.meta.url) } = measures.row
     const began = performance.now()
-    const runner = new Runner(measures, fork(fileURLToPath(new URL('serve.js', folder)), [server, JSON.stringify(options)]))
+    const runner = new Runner(
+      measures,
+      fork(fileURLToPath(new URL('serve.js', folder)), [server, JSON.stringify(options)]),
+    )
     runner.#port = (await runner.#told()).port
     await runner.#askOnce(runner.#connection(0))
     measures.starts.push(performance.now() - began)
@@ -168,25 +183,25 @@ class Runner {
     return runner
   }
 
-  async beginRound (): Promise<void> {
+  async beginRound(): Promise<void> {
     this.#cpu = (await this.#usage()).cpu
   }
 
-  async takeTurn ({ requests, connections }: Effort): Promise<void> {
+  async takeTurn({ requests, connections }: Effort): Promise<void> {
     const began = performance.now()
     await this.ask(requests, connections, this.measures.latencies)
-    this.measures.rates.push(requests / (performance.now() - began) * 1000)
+    this.measures.rates.push((requests / (performance.now() - began)) * 1000)
   }
 
-  async endRound ({ requests }: Effort): Promise<void> {
+  async endRound({ requests }: Effort): Promise<void> {
     this.measures.costs.push(((await this.#usage()).cpu - this.#cpu) / requests)
   }
 
-  async finish (): Promise<void> {
+  async finish(): Promise<void> {
     this.measures.memory.push((await this.#usage()).memory)
   }
 
-  async stop (): Promise<void> {
+  async stop(): Promise<void> {
     for (const connection of this.#connections) connection.close()
     if (this.#child.exitCode !== null) return
     const exit = once(this.#child, 'exit')
@@ -194,47 +209,59 @@ class Runner {
     await exit
   }
 
-  async capture (): Promise<string> {
+  async capture(): Promise<string> {
     return withoutDate(await this.#connection(0).ask(this.#request))
   }
 
-  async #assertSame (): Promise<void> {
+  async #assertSame(): Promise<void> {
     const { name, answer } = this.measures.row
     if (answer === undefined) return
     const captured = await this.capture()
-    if (inNoOrder(captured) !== inNoOrder(answer)) throw new Error(`"${name}" answers differently:\n${captured}\nand not:\n${answer}`)
+    if (inNoOrder(captured) !== inNoOrder(answer)) {
+      throw new Error(`"${name}" answers differently:\n${captured}\nand not:\n${answer}`)
+    }
   }
 
   /** So many requests, one after another on each connection. */
-  async ask (count: number, connections: number, latencies?: RecordableHistogram): Promise<void> {
+  async ask(count: number, connections: number, latencies?: RecordableHistogram): Promise<void> {
     let left = count
-    await Promise.race([this.#ended, Promise.all(Array.from({ length: connections }, async (_, place) => {
-      const connection = this.#connection(place)
-      while (left-- > 0) await this.#askOnce(connection, latencies)
-    }))])
+    await Promise.race([
+      this.#ended,
+      Promise.all(
+        Array.from({ length: connections }, async (_, place) => {
+          const connection = this.#connection(place)
+          while (left-- > 0) await this.#askOnce(connection, latencies)
+        }),
+      ),
+    ])
   }
 
-  #connection (place: number): Connection {
+  #connection(place: number): Connection {
     this.#connections[place] ??= new Connection(this.#port)
     return this.#connections[place]
   }
 
-  async #askOnce (connection: Connection, latencies?: RecordableHistogram): Promise<void> {
-    const { name, request: { path, headers, status, cold = false } } = this.measures.row
+  async #askOnce(connection: Connection, latencies?: RecordableHistogram): Promise<void> {
+    const {
+      name,
+      request: { path, headers, status, cold = false },
+    } = this.measures.row
     const request = cold ? requestText(path, { ...headers, host: `cold-${this.#asked}.example` }) : this.#request
     this.#asked++
     const began = performance.now()
     const answer = await connection.ask(request)
     latencies?.record(Math.max(1, Math.round((performance.now() - began) * 1e6)))
-    if (!answer.startsWith(String(status), 'HTTP/1.1 '.length)) throw new Error(`"${name}" answered with another status than ${status}:\n${answer}`)
+    if (!answer.startsWith(String(status), 'HTTP/1.1 '.length)) {
+      throw new Error(`"${name}" answered with another status than ${status}:\n${answer}`)
+    }
   }
 
-  async #usage (): Promise<Usage> {
+  async #usage(): Promise<Usage> {
     this.#child.send('usage')
     return this.#told()
   }
 
-  async #told (): Promise<Usage & { port: number }> {
+  async #told(): Promise<Usage & { port: number }> {
     const [message]: unknown[] = await Promise.race([once(this.#child, 'message'), this.#ended])
     const number = (name: string) => Number(Reflect.get(Object(message), name))
     return { port: number('port'), cpu: number('cpu'), memory: number('memory') }

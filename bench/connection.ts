@@ -10,7 +10,7 @@ export class Connection {
   #answered: ((answer: string) => void) | null = null
   #failed: (error: Error) => void = () => {}
 
-  constructor (port: number) {
+  constructor(port: number) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
     this.#socket.on('data', (text: string) => this.#read(text))
     this.#socket.on('error', error => this.#failed(error))
@@ -18,7 +18,7 @@ export class Connection {
   }
 
   /** @returns the answer, each byte of it a character */
-  ask (request: string): Promise<string> {
+  ask(request: string): Promise<string> {
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) return reject(closed())
       this.#answered = resolve
@@ -27,11 +27,11 @@ export class Connection {
     })
   }
 
-  close (): void {
+  close(): void {
     this.#socket.destroy()
   }
 
-  #read (text: string): void {
+  #read(text: string): void {
     this.#text = this.#text === '' ? text : this.#text + text
     const end = this.#text.indexOf('\r\n\r\n')
     if (end === -1 || this.#text.length < end + 4 + bodyLength(this.#text)) return
@@ -41,17 +41,17 @@ export class Connection {
   }
 }
 
-function closed (): Error {
+function closed(): Error {
   return new Error('The server closed the connection.')
 }
 
 /** Without a length nothing is waited for: that would be another answer than all others. */
-function bodyLength (answer: string): number {
+function bodyLength(answer: string): number {
   return Number(/^content-length: (\d+)/im.exec(answer)?.[1] ?? Infinity)
 }
 
 /** The bytes of a request. */
-export function requestText (path: string, headers: Record<string, string>): string {
+export function requestText(path: string, headers: Record<string, string>): string {
   const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   return `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
 }

@@ -22,7 +22,7 @@ export const cookieSecret = 'no secret: all that it guards is a comparison'
 const passwordHash = 'nobody has this password'
 
 /** Makes a database with one license for bench.example and so many for cold-0.example and on, and a user. */
-export async function makeDatabase (coldHosts: number): Promise<BenchDatabase> {
+export async function makeDatabase(coldHosts: number): Promise<BenchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'))
   const { BENCH_DATABASE_URL: server } = process.env
   const url = server === undefined ? undefined : await createDatabase(server, 'portico_bench_')
@@ -48,13 +48,19 @@ export async function makeDatabase (coldHosts: number): Promise<BenchDatabase> {
   return { folder, cookie: `portico_session=${signSession(id)}`, ...(url !== undefined && { url }) }
 }
 
-function signSession (userId: string): string {
-  const token = { userId, session: nameSession(), expires: Date.now() + lifetimes.session, remembered: false, fingerprint: fingerprintOf(passwordHash) }
+function signSession(userId: string): string {
+  const token = {
+    userId,
+    session: nameSession(),
+    expires: Date.now() + lifetimes.session,
+    remembered: false,
+    fingerprint: fingerprintOf(passwordHash),
+  }
   return new SessionTokens([cookieSecret]).sign(token, 'bench.example')
 }
 
 /** What Portico is configured with to use it. */
-export function environmentOf ({ url, folder }: BenchDatabase): Record<string, string> {
+export function environmentOf({ url, folder }: BenchDatabase): Record<string, string> {
   const dataDir = mkdtempSync(join(folder, 'data-'))
   if (url !== undefined) return { DATABASE_URL: url, DATA_DIR: dataDir, COOKIE_SECRET: cookieSecret }
   cpSync(join(folder, 'template'), dataDir, { recursive: true })
@@ -62,7 +68,7 @@ export function environmentOf ({ url, folder }: BenchDatabase): Record<string, s
 }
 
 /** Removes all of it. */
-export async function dropDatabase ({ url, folder }: BenchDatabase): Promise<void> {
+export async function dropDatabase({ url, folder }: BenchDatabase): Promise<void> {
   rmSync(folder, { recursive: true })
   if (url === undefined) return
   await dropThrowawayDatabase(url.replace(new URL(url).pathname, '/postgres'), url)

@@ -33,7 +33,7 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-async function measure (): Promise<void> {
+async function measure(): Promise<void> {
   const database = await openDatabase({ databaseUrl, dataDir: folder, patient: true })
   await seed(database.db)
   await database.close()
@@ -42,10 +42,14 @@ async function measure (): Promise<void> {
   const env = { ...process.env, DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' }
   const server = fork(fileURLToPath(new URL('../src/server.js', import.meta.url)), { env, cwd: folder })
   try {
-    while (await statusOf('localhost').catch(() => 0) !== 200);
+    while ((await statusOf('localhost').catch(() => 0)) !== 200);
     const last = `site-${licenses - 1}.example`
     console.log(`Before: GET / of ${last} is ${await statusOf(last)}.`)
-    const command = spawn(process.execPath, [fileURLToPath(new URL('../src/command-line/portico.js', import.meta.url)), 'license', 'import', file], { env, cwd: folder, stdio: 'inherit' })
+    const command = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('../src/command-line/portico.js', import.meta.url)), 'license', 'import', file],
+      { env, cwd: folder, stdio: 'inherit' },
+    )
     await once(command, 'exit')
     const asked = performance.now()
     console.log(`After: GET / of ${last} is ${await statusOf(last)}, in ${(performance.now() - asked).toFixed(0)} ms.`)
@@ -55,11 +59,13 @@ async function measure (): Promise<void> {
   }
 }
 
-function * lines () {
-  for (let index = 0; index < licenses; index++) yield `${JSON.stringify({ domain: `site-${index}.example`, name: `Museum ${index}`, type_id: '1' })}\n`
+function* lines() {
+  for (let index = 0; index < licenses; index++) {
+    yield `${JSON.stringify({ domain: `site-${index}.example`, name: `Museum ${index}`, type_id: '1' })}\n`
+  }
 }
 
-async function statusOf (host: string): Promise<number | undefined> {
+async function statusOf(host: string): Promise<number | undefined> {
   return await new Promise((resolve, reject) => {
     get({ port, host: '127.0.0.1', headers: { host } }, response => {
       response.resume().once('end', () => resolve(response.statusCode))

@@ -5,14 +5,16 @@ import { answerOf, type BenchRequest, compare, type Effort, type Row } from './c
 import { dropDatabase, makeDatabase } from './database.ts'
 import { printTable } from './table.ts'
 
-const { values: { quick, requests, only } } = parseArgs({
+const {
+  values: { quick, requests, only },
+} = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     /** Of a turn, and before the first. */
     requests: { type: 'string' },
     /** A part of a comparison's title. */
-    only: { type: 'string', default: '' }
-  }
+    only: { type: 'string', default: '' },
+  },
 })
 
 const effort: Effort = quick
@@ -33,19 +35,43 @@ const browser = {
   'sec-fetch-site': 'none',
   'sec-fetch-user': '?1',
   'upgrade-insecure-requests': '1',
-  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
 }
 
 const database = await makeDatabase(effort.warmUp + effort.rounds * effort.requests + 10)
 
-const comparisons: Array<{ title: string, request: BenchRequest, debug?: boolean, connections?: number }> = [
-  { title: 'A small JSON route of a licensed host', request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 }, debug: true },
-  { title: '404 of /version', request: { path: '/version', headers: { host: 'bench.example' }, status: 404 }, debug: true },
-  { title: '404 of /version, a browser', request: { path: '/version', headers: { host: 'bench.example', ...browser }, status: 404 } },
-  { title: 'A host without a license', request: { path: '/opening', headers: { host: 'nobody.example' }, status: 404 } },
-  { title: 'A signed-in request', request: { path: '/visitor', headers: { host: 'bench.example', cookie: database.cookie }, status: 200 } },
-  { title: 'The first request of a cold host, eight at once', request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true } },
-  { title: 'The first request of a cold host, one after another', request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true }, connections: 1 }
+const comparisons: Array<{ title: string; request: BenchRequest; debug?: boolean; connections?: number }> = [
+  {
+    title: 'A small JSON route of a licensed host',
+    request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 },
+    debug: true,
+  },
+  {
+    title: '404 of /version',
+    request: { path: '/version', headers: { host: 'bench.example' }, status: 404 },
+    debug: true,
+  },
+  {
+    title: '404 of /version, a browser',
+    request: { path: '/version', headers: { host: 'bench.example', ...browser }, status: 404 },
+  },
+  {
+    title: 'A host without a license',
+    request: { path: '/opening', headers: { host: 'nobody.example' }, status: 404 },
+  },
+  {
+    title: 'A signed-in request',
+    request: { path: '/visitor', headers: { host: 'bench.example', cookie: database.cookie }, status: 200 },
+  },
+  {
+    title: 'The first request of a cold host, eight at once',
+    request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true },
+  },
+  {
+    title: 'The first request of a cold host, one after another',
+    request: { path: '/opening', headers: { host: 'cold-0.example' }, status: 200, cold: true },
+    connections: 1,
+  },
 ]
 
 const peers = { Express: 'express', Koa: 'koa', Hono: 'hono', 'Nest on Fastify': 'nest' }
@@ -60,7 +86,7 @@ try {
       { ...same, name: 'Fastify', server: 'fastify', options: { answer: answerIn(answer) } },
       { ...same, name: 'node:http', server: 'node-http', options: { answer: answerIn(answer) } },
       { ...portico, answer },
-      ...Object.entries(peers).map(([name, server]) => ({ ...same, name, server, options: { database } }))
+      ...Object.entries(peers).map(([name, server]) => ({ ...same, name, server, options: { database } })),
     ]
     const asked = { ...effort, connections }
     printTable(title, await compare(rows, asked), asked)

@@ -45,34 +45,38 @@ for (const licenses of [1000, 100_000, 1_000_000]) {
 
 type Entities = ReturnType<typeof createEntities>
 
-async function warm (licenses: Entities['licenses'], languages: Entities['languages'], count: number): Promise<void> {
+async function warm(licenses: Entities['licenses'], languages: Entities['languages'], count: number): Promise<void> {
   licenses.forget(null)
   languages.forget(null)
   const before = await heapUsed()
   let next = 0
   const began = performance.now()
-  await Promise.all(Array.from({ length: concurrent }, async () => {
-    while (next < warmHosts) await licenses.read(hostOf(next++ * count / warmHosts))
-  }))
+  await Promise.all(
+    Array.from({ length: concurrent }, async () => {
+      while (next < warmHosts) await licenses.read(hostOf((next++ * count) / warmHosts))
+    }),
+  )
   const seconds = (performance.now() - began) / 1000
   const after = await heapUsed()
   const heldBefore = process.cpuUsage()
   let held = 0
   for (let host = 0; host < warmHosts; host++) {
-    const license = licenses.read(hostOf(host * count / warmHosts))
+    const license = licenses.read(hostOf((host * count) / warmHosts))
     if (license instanceof Promise) await license
     else held++
   }
   const { user, system } = process.cpuUsage(heldBefore)
-  console.log(`            ${held} of ${warmHosts} hosts held after ${seconds.toFixed(1)} s, in ${((after - before) / megabyte).toFixed(0)} MB; a held one is read in ${((user + system) / warmHosts).toFixed(2)} µs of CPU`)
+  console.log(
+    `            ${held} of ${warmHosts} hosts held after ${seconds.toFixed(1)} s, in ${((after - before) / megabyte).toFixed(0)} MB; a held one is read in ${((user + system) / warmHosts).toFixed(2)} µs of CPU`,
+  )
 }
 
-function hostOf (number: number): string {
+function hostOf(number: number): string {
   return `cold-${Math.floor(number)}.example`
 }
 
 /** What is left of the heap once nothing can be collected any more. */
-async function heapUsed (): Promise<number> {
+async function heapUsed(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run it with --expose-gc.')
   globalThis.gc()
   await new Promise(resolve => setImmediate(resolve))
@@ -80,7 +84,7 @@ async function heapUsed (): Promise<number> {
   return process.memoryUsage().heapUsed
 }
 
-function printRow (...numbers: [licenses: number, ...microseconds: number[]]): void {
+function printRow(...numbers: [licenses: number, ...microseconds: number[]]): void {
   const [licenses, ...rest] = numbers
   console.log([String(licenses).padStart(10), ...rest.map(number => number.toFixed(0).padStart(10))].join(''))
 }

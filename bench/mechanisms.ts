@@ -19,25 +19,45 @@ const { db } = database
 const typeById = (id: string) => db.selectFrom('license_types').select(['id', 'type']).where('id', '=', id)
 const prepared = prepareQuery(db, typeById)
 try {
-  await compare('Accept, remembered (memoize.ts)', 20_000, () => errorForm(anew(accept)), () => plainForm(anew(accept)))
-  await compare('Accept-Language, remembered (memoize.ts)', 20_000, () => languageRanges(anew(acceptLanguage)), () => plainRanges(anew(acceptLanguage)))
-  await compare('A prepared query (prepared-queries.ts)', 500, () => prepared('1'), () => typeById('1').execute())
+  await compare(
+    'Accept, remembered (memoize.ts)',
+    20_000,
+    () => errorForm(anew(accept)),
+    () => plainForm(anew(accept)),
+  )
+  await compare(
+    'Accept-Language, remembered (memoize.ts)',
+    20_000,
+    () => languageRanges(anew(acceptLanguage)),
+    () => plainRanges(anew(acceptLanguage)),
+  )
+  await compare(
+    'A prepared query (prepared-queries.ts)',
+    500,
+    () => prepared('1'),
+    () => typeById('1').execute(),
+  )
 } finally {
   await database.close()
   await dropDatabase(bench)
 }
 
-async function compare (name: string, times: number, act: () => unknown, plain: () => unknown): Promise<void> {
+async function compare(name: string, times: number, act: () => unknown, plain: () => unknown): Promise<void> {
   const costs: number[] = []
   const plainCosts: number[] = []
   for (let round = 0; round < rounds; round++) {
     costs.push(await costOf(times, act))
     plainCosts.push(await costOf(times, plain))
   }
-  console.log(name.padEnd(42), quantile(costs, 0.5).toFixed(2).padStart(7), 'µs, plain', quantile(plainCosts, 0.5).toFixed(2).padStart(7))
+  console.log(
+    name.padEnd(42),
+    quantile(costs, 0.5).toFixed(2).padStart(7),
+    'µs, plain',
+    quantile(plainCosts, 0.5).toFixed(2).padStart(7),
+  )
 }
 
-async function costOf (times: number, act: () => unknown): Promise<number> {
+async function costOf(times: number, act: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   for (let time = 0; time < times; time++) {
     const made = act()
@@ -47,15 +67,15 @@ async function costOf (times: number, act: () => unknown): Promise<number> {
   return (user + system) / times
 }
 
-function plainForm (header: string): string | undefined {
+function plainForm(header: string): string | undefined {
   return new Negotiator({ headers: { accept: header } }).mediaType([...types])
 }
 
-function plainRanges (header: string): string[] {
+function plainRanges(header: string): string[] {
   return new Negotiator({ headers: { 'accept-language': header } }).languages()
 }
 
 /** As the parser makes a header's text: anew for each request. */
-function anew (text: string): string {
+function anew(text: string): string {
   return Buffer.from(text).toString('latin1')
 }

@@ -13,19 +13,34 @@ try {
     name,
     server: 'site-of',
     options: { database, count, ownServers },
-    request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 }
+    request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 },
   })
-  const all = await compare([
-    site('Fastify', 0, false),
-    site('+ http-servers', 0),
-    ...pluginNames.map((name, place) => site(`+ ${name}`, place + 1))
-  ], effort)
-  console.log(`\nµs of CPU for a small JSON answer, and what each has more than the one before: medians of ${effort.generations * effort.rounds} rounds, Node ${process.versions.node}`)
-  for (const [place, { row: { name }, costs }] of all.entries()) {
+  const all = await compare(
+    [
+      site('Fastify', 0, false),
+      site('+ http-servers', 0),
+      ...pluginNames.map((name, place) => site(`+ ${name}`, place + 1)),
+    ],
+    effort,
+  )
+  console.log(
+    `\nµs of CPU for a small JSON answer, and what each has more than the one before: medians of ${effort.generations * effort.rounds} rounds, Node ${process.versions.node}`,
+  )
+  for (const [
+    place,
+    {
+      row: { name },
+      costs,
+    },
+  ] of all.entries()) {
     const before = all[place - 1]?.costs ?? costs
     // By round, in which both met the same machine.
     const more = costs.map((cost, round) => cost - (before[round] ?? NaN))
-    console.log(name.padEnd(20), quantile(costs, 0.5).toFixed(1).padStart(6), quantile(more, 0.5).toFixed(2).padStart(6))
+    console.log(
+      name.padEnd(20),
+      quantile(costs, 0.5).toFixed(1).padStart(6),
+      quantile(more, 0.5).toFixed(2).padStart(6),
+    )
   }
 } finally {
   await dropDatabase(database)

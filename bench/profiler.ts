@@ -8,10 +8,17 @@ import { printTable } from './table.ts'
 const effort = { generations: 3, rounds: 7, requests: 1500, warmUp: 5000, connections: 8 }
 
 const bare = { server: 'bare-profiled', request: { path: '/', headers: {}, status: 200 } }
-printTable('10 hooks, 5 queries, 5 log lines', await compare([
-  { ...bare, name: 'Fastify', options: { profiled: false } },
-  { ...bare, name: 'Fastify, profiled', options: { profiled: true }, apart: true }
-], effort), effort)
+printTable(
+  '10 hooks, 5 queries, 5 log lines',
+  await compare(
+    [
+      { ...bare, name: 'Fastify', options: { profiled: false } },
+      { ...bare, name: 'Fastify, profiled', options: { profiled: true }, apart: true },
+    ],
+    effort,
+  ),
+  effort,
+)
 
 const withoutProfiler = copyWithoutProfiler()
 const database = await makeDatabase(1)
@@ -19,18 +26,25 @@ try {
   const portico = { server: 'portico', request: { path: '/opening', headers: { host: 'bench.example' }, status: 200 } }
   const off: Row = { ...portico, name: 'Portico, debug off', options: { database } }
   const answer = await answerOf(off)
-  printTable('A small JSON route of Portico', await compare([
-    { ...portico, name: 'Portico without plugins/debug', options: { database }, folder: withoutProfiler, answer },
-    { ...off, answer },
-    { ...portico, name: 'Portico, DEBUG=1', options: { database, debug: true }, apart: true }
-  ], effort), effort)
+  printTable(
+    'A small JSON route of Portico',
+    await compare(
+      [
+        { ...portico, name: 'Portico without plugins/debug', options: { database }, folder: withoutProfiler, answer },
+        { ...off, answer },
+        { ...portico, name: 'Portico, DEBUG=1', options: { database, debug: true }, apart: true },
+      ],
+      effort,
+    ),
+    effort,
+  )
 } finally {
   await dropDatabase(database)
   rmSync(withoutProfiler, { recursive: true })
 }
 
 /** The same build, of which the plugin's folder is missing. */
-function copyWithoutProfiler (): URL {
+function copyWithoutProfiler(): URL {
   const build = new URL('../', import.meta.url)
   const copy = new URL('without-debug/', build)
   const missing = fileURLToPath(new URL('plugins/debug', build))

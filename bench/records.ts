@@ -13,7 +13,7 @@ export interface BenchLicense {
   updated_at: Date
   type_id: string
   type: string
-  languages: Array<{ id: string, code: string, name: string }>
+  languages: Array<{ id: string; code: string; name: string }>
 }
 
 /** At once where it is held, so that nothing need be awaited. */
@@ -44,24 +44,26 @@ const license = `
  * The lookups that the other frameworks are given: the same query, prepared, and before it a cache of as many records as
  * Portico's; the same signature of sessions. It is the cheapest there is: changes of the rows are not heard of.
  */
-export async function openRecords (database: BenchDatabase): Promise<Records> {
+export async function openRecords(database: BenchDatabase): Promise<Records> {
   const pool = await openPool(database)
   return { findLicense: licensesIn(pool), findVisitor: visitorsIn(pool) }
 }
 
-function licensesIn (pool: pg.Pool): FindLicense {
+function licensesIn(pool: pg.Pool): FindLicense {
   const held = new LRUCache<string, { license: BenchLicense | null }>({ max: 100_000 })
   return domain => {
     const known = held.get(domain)
     if (known !== undefined) return known.license
-    return pool.query<BenchLicense>({ name: 'license', text: license, values: [domain] }).then(({ rows: [license = null] }) => {
-      held.set(domain, { license })
-      return license
-    })
+    return pool
+      .query<BenchLicense>({ name: 'license', text: license, values: [domain] })
+      .then(({ rows: [license = null] }) => {
+        held.set(domain, { license })
+        return license
+      })
   }
 }
 
-function visitorsIn (pool: pg.Pool): FindVisitor {
+function visitorsIn(pool: pg.Pool): FindVisitor {
   const tokens = new SessionTokens([cookieSecret])
   const held = new LRUCache<string, { email: string | null }>({ max: 100_000 })
   return (cookies = '', domain) => {
@@ -70,15 +72,17 @@ function visitorsIn (pool: pg.Pool): FindVisitor {
     if (token === null || token.expires <= Date.now()) return null
     const known = held.get(token.userId)
     if (known !== undefined) return known.email
-    return pool.query<{ email: string }>({ name: 'user', text: 'select email from users where id = $1', values: [token.userId] }).then(({ rows: [user] }) => {
-      const email = user?.email ?? null
-      held.set(token.userId, { email })
-      return email
-    })
+    return pool
+      .query<{ email: string }>({ name: 'user', text: 'select email from users where id = $1', values: [token.userId] })
+      .then(({ rows: [user] }) => {
+        const email = user?.email ?? null
+        held.set(token.userId, { email })
+        return email
+      })
   }
 }
 
-async function openPool (database: BenchDatabase): Promise<pg.Pool> {
+async function openPool(database: BenchDatabase): Promise<pg.Pool> {
   const { DATABASE_URL, DATA_DIR = '' } = environmentOf(database)
   if (DATABASE_URL !== undefined) return new pg.Pool({ connectionString: DATABASE_URL })
   const { pool } = await openEmbedded(DATA_DIR, async () => {})

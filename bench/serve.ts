@@ -18,6 +18,6 @@ process.on('disconnect', async () => {
 })
 process.send?.({ port })
 
-function tell (usage: Usage): void {
+function tell(usage: Usage): void {
   process.send?.(usage)
 }

@@ -26,17 +26,22 @@ export interface Answer {
 export const keepAliveTimeout = 72_000
 
 /** Has Node's own server listen. */
-export async function listen (server: Server): Promise<Measurable> {
+export async function listen(server: Server): Promise<Measurable> {
   server.keepAliveTimeout = keepAliveTimeout
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('The server has no port.')
-  return { port: address.port, close: () => { server.close() } }
+  return {
+    port: address.port,
+    close: () => {
+      server.close()
+    },
+  }
 }
 
 /** Has Fastify listen. */
-export async function listenWith (app: FastifyInstance): Promise<Measurable> {
+export async function listenWith(app: FastifyInstance): Promise<Measurable> {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   return { port: Number(new URL(origin).port), close: () => app.close() }
 }

@@ -1,19 +1,39 @@
 import type { Effort, Measures } from './compare.ts'
 
-const columns = ['', 'requests/s', 'µs of CPU', 'more', 'ratio', 'quartiles', 'p50 ms', 'p99 ms', 'start ms', 'idle MB', 'MB']
+const columns = [
+  '',
+  'requests/s',
+  'µs of CPU',
+  'more',
+  'ratio',
+  'quartiles',
+  'p50 ms',
+  'p99 ms',
+  'start ms',
+  'idle MB',
+  'MB',
+]
 
 /** Prints the rows of a comparison. The first is what the others are measured by. */
-export function printTable (title: string, [reference, ...others]: readonly Measures[], { generations, rounds, requests, connections }: Effort): void {
+export function printTable(
+  title: string,
+  [reference, ...others]: readonly Measures[],
+  { generations, rounds, requests, connections }: Effort,
+): void {
   if (reference === undefined) return
   const lines = [columns, ...[reference, ...others].map(measures => line(measures, reference))]
   const widths = columns.map((_, column) => Math.max(...lines.map(cells => cells[column]?.length ?? 0)))
-  console.log(`\n${title}: ${generations} × ${rounds} rounds of ${requests} requests over ${connections} connections, Node ${process.versions.node}`)
+  console.log(
+    `\n${title}: ${generations} × ${rounds} rounds of ${requests} requests over ${connections} connections, Node ${process.versions.node}`,
+  )
   for (const [name = '', ...cells] of lines) {
-    console.log([name.padEnd(widths[0] ?? 0), ...cells.map((cell, column) => cell.padStart(widths[column + 1] ?? 0))].join('  '))
+    console.log(
+      [name.padEnd(widths[0] ?? 0), ...cells.map((cell, column) => cell.padStart(widths[column + 1] ?? 0))].join('  '),
+    )
   }
 }
 
-function line ({ row, costs, rates, latencies, starts, idleMemory, memory }: Measures, reference: Measures): string[] {
+function line({ row, costs, rates, latencies, starts, idleMemory, memory }: Measures, reference: Measures): string[] {
   const cost = median(costs)
   // By round, in which both met the same machine: a half is twice the work.
   const ratios = costs.map((cost, round) => (reference.costs[round] ?? NaN) / cost)
@@ -28,15 +48,15 @@ function line ({ row, costs, rates, latencies, starts, idleMemory, memory }: Mea
     milliseconds(latencies.percentile(99)),
     String(Math.round(median(starts))),
     megabytes(median(idleMemory)),
-    megabytes(median(memory))
+    megabytes(median(memory)),
   ]
 }
 
-function median (numbers: readonly number[]): number {
+function median(numbers: readonly number[]): number {
   return quantile(numbers, 0.5)
 }
 
-export function quantile (numbers: readonly number[], share: number): number {
+export function quantile(numbers: readonly number[], share: number): number {
   const sorted = numbers.toSorted((one, other) => one - other)
   const place = (sorted.length - 1) * share
   const below = sorted[Math.floor(place)] ?? NaN
@@ -44,10 +64,10 @@ export function quantile (numbers: readonly number[], share: number): number {
   return below + (above - below) * (place % 1)
 }
 
-function milliseconds (nanoseconds: number): string {
+function milliseconds(nanoseconds: number): string {
   return (nanoseconds / 1e6).toFixed(2)
 }
 
-function megabytes (bytes: number): string {
+function megabytes(bytes: number): string {
   return String(Math.round(bytes / 1e6))
 }

@@ -16,33 +16,44 @@ declare module 'fastify' {
 }
 
 /** The second check: the host has a license where the route needs one, and the license lets the user in. */
-async function access (app: FastifyInstance) {
-  app.addHook('onRequest', function checkAccess (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const { license, user } = request
-    // An unmatched path is answered as such, whatever the license.
-    if (request.is404) return done()
-    // Asked for its options as seldom as can be: Fastify makes them anew each time.
-    if (license === null) return done(request.routeOptions.config.license === 'optional' ? undefined : new LicenseNotFoundHttpError(request.domain))
-    if (!license.protected || request.routeOptions.config.access === 'public') return done()
-    reply.varyOn('Cookie')
-    if (user !== null) return done(admits(license, user) ? undefined : new NotAdmittedHttpError(user.email, signInPath(request)))
-    if (!isNavigation(request)) return done(new UnauthorizedHttpError('Sign in to enter this site.', license.domain, signInPath(request)))
-    reply.varyOn('Accept').redirect(signInPath(request), 302)
-  })
+async function access(app: FastifyInstance) {
+  app.addHook(
+    'onRequest',
+    function checkAccess(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
+      const { license, user } = request
+      // An unmatched path is answered as such, whatever the license.
+      if (request.is404) return done()
+      // Asked for its options as seldom as can be: Fastify makes them anew each time.
+      if (license === null) {
+        return done(
+          request.routeOptions.config.license === 'optional' ? undefined : new LicenseNotFoundHttpError(request.domain),
+        )
+      }
+      if (!license.protected || request.routeOptions.config.access === 'public') return done()
+      reply.varyOn('Cookie')
+      if (user !== null) {
+        return done(admits(license, user) ? undefined : new NotAdmittedHttpError(user.email, signInPath(request)))
+      }
+      if (!isNavigation(request)) {
+        return done(new UnauthorizedHttpError('Sign in to enter this site.', license.domain, signInPath(request)))
+      }
+      reply.varyOn('Accept').redirect(signInPath(request), 302)
+    },
+  )
 }
 
 /** Whether a protected license lets a user in: an admin, or who belongs to one of its groups. */
-function admits (license: License, user: User): boolean {
+function admits(license: License, user: User): boolean {
   return user.admin || user.groups.some(group => group.license_id === license.id)
 }
 
 /** A browser is sent to sign in, a program is told to. */
-function isNavigation ({ method, headers }: FastifyRequest): boolean {
+function isNavigation({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && errorForm(headers.accept) === 'text/html'
 }
 
 /** Where to sign in, and come back from to what a GET asked for. */
-export function signInPath ({ method, originalUrl }: FastifyRequest): string {
+export function signInPath({ method, originalUrl }: FastifyRequest): string {
   if (method !== 'GET' && method !== 'HEAD') return '/login'
   return `/login?next=${encodeURIComponent(pathOf(originalUrl) + queryOf(originalUrl))}`
 }

@@ -14,21 +14,33 @@ import { etagSegment } from '../src/cache/response-cache.ts'
  * compares the whole If-None-Match, so lists, "*" and weak tags never match. So the store keeps no ETag of its segment,
  * and the hook below compares If-None-Match with the answer itself.
  */
-async function caching (app: FastifyInstance) {
-  await app.register(fastifyCaching, { privacy: 'private, no-cache', cache: app.store.responses, cacheSegment: etagSegment })
-
-  app.addHook('onSend', function answerConditional (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
-    if (!isUnchanged(request, reply)) return done(null, payload)
-    reply.code(304).removeHeader('content-type').removeHeader('content-length')
-    // Of a HEAD's body Fastify still takes the length, which a 304 may tell.
-    if (request.method === 'HEAD') return done(null, payload)
-    if (payload instanceof Readable) payload.destroy()
-    done(null, null)
+async function caching(app: FastifyInstance) {
+  await app.register(fastifyCaching, {
+    privacy: 'private, no-cache',
+    cache: app.store.responses,
+    cacheSegment: etagSegment,
   })
+
+  app.addHook(
+    'onSend',
+    function answerConditional(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      payload: unknown,
+      done: DoneFuncWithErrOrRes,
+    ) {
+      if (!isUnchanged(request, reply)) return done(null, payload)
+      reply.code(304).removeHeader('content-type').removeHeader('content-length')
+      // Of a HEAD's body Fastify still takes the length, which a 304 may tell.
+      if (request.method === 'HEAD') return done(null, payload)
+      if (payload instanceof Readable) payload.destroy()
+      done(null, null)
+    },
+  )
 }
 
 /** Whether the client has this very answer (RFC 9110, section 13.1.2). */
-function isUnchanged ({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
+function isUnchanged({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
   const condition = headers['if-none-match']
   if (condition === undefined || reply.statusCode !== 200 || (method !== 'GET' && method !== 'HEAD')) return false
   const etag = reply.getHeader('etag')

@@ -13,12 +13,13 @@ export interface DatabasePluginOptions {
 }
 
 /** Adds app.database, and has the log say when it is lost and when it is back. */
-async function database (app: FastifyInstance, { database }: DatabasePluginOptions) {
+async function database(app: FastifyInstance, { database }: DatabasePluginOptions) {
   const { availability } = database
-  const tellOfLoss = (cause: unknown) => app.log.error({ err: cause }, 'The database is lost: what is held of it goes on being served')
+  const tellOfLoss = (cause: unknown) =>
+    app.log.error({ err: cause }, 'The database is lost: what is held of it goes on being served')
   const tellOfReturn = () => app.log.info('The database is back')
   availability.on('lost', tellOfLoss).on('found', tellOfReturn)
-  app.addHook('onClose', async function stopTelling () {
+  app.addHook('onClose', async function stopTelling() {
     availability.off('lost', tellOfLoss).off('found', tellOfReturn)
   })
 

@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** Adds app.store, which hears of every change in the database, and app.entities, which are read through it. */
-async function entities (app: FastifyInstance) {
+async function entities(app: FastifyInstance) {
   const { db, changes } = app.database
   const store = new Store()
   const change = (table: string, key: string | null) => store.change(table, key)
@@ -19,7 +19,7 @@ async function entities (app: FastifyInstance) {
   const deafen = () => store.deafen()
 
   changes.on('change', change).on('listening', listen).on('deaf', deafen)
-  app.addHook('onClose', async function stopHearing () {
+  app.addHook('onClose', async function stopHearing() {
     changes.off('change', change).off('listening', listen).off('deaf', deafen)
   })
 

@@ -3,8 +3,8 @@ import fp from 'fastify-plugin'
 import { sendError } from '../src/errors/send-error.ts'
 
 /** Answers every error of the context that it is registered in. */
-async function errors (app: FastifyInstance) {
-  app.setErrorHandler(function answerWithError (thrown, request, reply) {
+async function errors(app: FastifyInstance) {
+  app.setErrorHandler(function answerWithError(thrown, request, reply) {
     reply.varyOn('Accept')
     return sendError(thrown, request, reply)
   })

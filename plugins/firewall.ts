@@ -32,8 +32,8 @@ export interface User {
 
 export type Authentication =
   /** Not what this server signed, for this site. */
-  | { finding: 'forged', token: null }
-  | { finding: 'valid' | 'expired' | 'signed out' | 'password changed' | 'user deleted', token: SessionToken }
+  | { finding: 'forged'; token: null }
+  | { finding: 'valid' | 'expired' | 'signed out' | 'password changed' | 'user deleted'; token: SessionToken }
 
 export interface FirewallOptions {
   /** The first signs, all verify. */
@@ -41,46 +41,61 @@ export interface FirewallOptions {
 }
 
 /** Examines every request of the site: sets request.user where it carries the cookie of a session that holds. */
-async function firewall (app: FastifyInstance, { cookieSecrets }: FirewallOptions) {
+async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions) {
   const { users, memberships, endedSessions } = app.entities
   const tokens = new SessionTokens(cookieSecrets)
 
-  app.addHook('onRequest', function examineCookie (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const { cookie } = request.raw.headers
-    // Whoever asks for a path that has no route is answered the same.
-    if (cookie === undefined || request.is404) return done()
-    const value = valueOf(cookie, sessionCookie(request))
-    if (value === undefined) return done()
-    const token = tokens.read(value, request.domain)
-    if (token === null || token.expires <= Date.now()) {
-      request.authentication = token === null ? { finding: 'forged', token } : { finding: 'expired', token }
-      return done()
-    }
-    const user = users.read(token.userId)
-    const groups = memberships.read(token.userId)
-    const ended = endedSessions.read(token.session)
-    if (!(user instanceof Promise || groups instanceof Promise || ended instanceof Promise)) {
-      admit(request, token, user, groups, ended)
-      return done()
-    }
-    Promise.all([user, groups, ended]).then(([user, groups, ended]) => {
-      admit(request, token, user, groups, ended)
-      done()
-    }).catch(done)
-  })
+  app.addHook(
+    'onRequest',
+    function examineCookie(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+      const { cookie } = request.raw.headers
+      // Whoever asks for a path that has no route is answered the same.
+      if (cookie === undefined || request.is404) return done()
+      const value = valueOf(cookie, sessionCookie(request))
+      if (value === undefined) return done()
+      const token = tokens.read(value, request.domain)
+      if (token === null || token.expires <= Date.now()) {
+        request.authentication = token === null ? { finding: 'forged', token } : { finding: 'expired', token }
+        return done()
+      }
+      const user = users.read(token.userId)
+      const groups = memberships.read(token.userId)
+      const ended = endedSessions.read(token.session)
+      if (!(user instanceof Promise || groups instanceof Promise || ended instanceof Promise)) {
+        admit(request, token, user, groups, ended)
+        return done()
+      }
+      Promise.all([user, groups, ended])
+        .then(([user, groups, ended]) => {
+          admit(request, token, user, groups, ended)
+          done()
+        })
+        .catch(done)
+    },
+  )
 
   app.decorateRequest('user', null)
   app.decorateRequest('authentication', null)
 
-  app.decorateReply('signIn', function signIn (this: FastifyReply, { id, fingerprint }: Pick<UserRecord, 'id' | 'fingerprint'>, remembered: boolean) {
-    return this.renewSession({ userId: id, session: nameSession(), expires: 0, remembered, fingerprint })
-  })
-  app.decorateReply('renewSession', function renewSession (this: FastifyReply, token: SessionToken) {
+  app.decorateReply(
+    'signIn',
+    function signIn(
+      this: FastifyReply,
+      { id, fingerprint }: Pick<UserRecord, 'id' | 'fingerprint'>,
+      remembered: boolean,
+    ) {
+      return this.renewSession({ userId: id, session: nameSession(), expires: 0, remembered, fingerprint })
+    },
+  )
+  app.decorateReply('renewSession', function renewSession(this: FastifyReply, token: SessionToken) {
     const expires = Date.now() + lifetimeOf(token)
     const value = tokens.sign({ ...token, expires }, this.request.domain)
-    return this.setCookie(sessionCookie(this.request), value, { ...attributes, ...(token.remembered && { expires: new Date(expires) }) })
+    return this.setCookie(sessionCookie(this.request), value, {
+      ...attributes,
+      ...(token.remembered && { expires: new Date(expires) }),
+    })
   })
-  app.decorateReply('clearSession', function clearSession (this: FastifyReply) {
+  app.decorateReply('clearSession', function clearSession(this: FastifyReply) {
     return this.clearCookie(sessionCookie(this.request), attributes)
   })
 }
@@ -88,12 +103,12 @@ async function firewall (app: FastifyInstance, { cookieSecrets }: FirewallOption
 const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto' } as const
 
 /** Under https a name that no other host, and nobody on the way, can set in this one's place (RFC 6265bis, section 4.1.3). */
-export function sessionCookie ({ protocol }: FastifyRequest): string {
+export function sessionCookie({ protocol }: FastifyRequest): string {
   return protocol === 'https' ? '__Host-portico_session' : 'portico_session'
 }
 
 /** A cookie's value as it was sent, since parsers leave out quotes and decode; of two with one name it is that of neither. */
-function valueOf (cookies: string, name: string): string | undefined {
+function valueOf(cookies: string, name: string): string | undefined {
   let found: string | undefined
   for (const text of cookies.split(';')) {
     const pair = text.trim()
@@ -103,13 +118,19 @@ function valueOf (cookies: string, name: string): string | undefined {
   return found
 }
 
-function admit (request: FastifyRequest, token: SessionToken, user: UserRecord | null, groups: readonly Membership[], ended: boolean): void {
+function admit(
+  request: FastifyRequest,
+  token: SessionToken,
+  user: UserRecord | null,
+  groups: readonly Membership[],
+  ended: boolean,
+): void {
   const finding = findingOf(token, user, ended)
   request.authentication = { finding, token }
   if (finding === 'valid' && user !== null) request.user = { id: user.id, email: user.email, admin: user.admin, groups }
 }
 
-function findingOf ({ fingerprint }: SessionToken, user: UserRecord | null, ended: boolean) {
+function findingOf({ fingerprint }: SessionToken, user: UserRecord | null, ended: boolean) {
   if (user === null) return 'user deleted'
   if (user.fingerprint !== fingerprint) return 'password changed'
   return ended ? 'signed out' : 'valid'

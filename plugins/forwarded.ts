@@ -10,16 +10,19 @@ export interface ForwardedOptions {
 }
 
 /** Refuses a request whose forwarded headers are malformed, or disagree: src/forwarded.ts has read them. */
-async function forwarded (app: FastifyInstance, { trustProxy }: ForwardedOptions) {
+async function forwarded(app: FastifyInstance, { trustProxy }: ForwardedOptions) {
   if (trustProxy.length === 0) return
 
-  app.addHook('onRequest', function readForwarded (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const objection = objectionToForwarded(request.raw) ?? objectionToProtocol(request.protocol)
-    done(objection === undefined ? undefined : new BadRequestHttpError(objection))
-  })
+  app.addHook(
+    'onRequest',
+    function readForwarded(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+      const objection = objectionToForwarded(request.raw) ?? objectionToProtocol(request.protocol)
+      done(objection === undefined ? undefined : new BadRequestHttpError(objection))
+    },
+  )
 }
 
-function objectionToProtocol (protocol: string): string | undefined {
+function objectionToProtocol(protocol: string): string | undefined {
   if (protocol !== 'http' && protocol !== 'https') return `Invalid forwarded protocol "${decodeUtf8(protocol)}".`
 }
 

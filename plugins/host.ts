@@ -13,38 +13,43 @@ declare module 'fastify' {
 }
 
 /** Sets request.domain, and refuses a request whose host or target is invalid before anything is looked up by it. */
-async function host (app: FastifyInstance) {
-  app.addHook('onRequest', function validateHost (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const { rawHeaders } = request.raw
-    if (isStatedTwice(rawHeaders)) return done(invalid(hostHeaders(rawHeaders).join(', ')))
-    const domain = normaliseHost(request.host)
-    if (domain === null) return done(invalid(request.host))
-    const { method, originalUrl } = request
-    if (!isTarget(method, originalUrl)) return done(new BadRequestHttpError(`Invalid request target "${originalUrl}".`))
-    request.domain = domain
-    done()
-  })
+async function host(app: FastifyInstance) {
+  app.addHook(
+    'onRequest',
+    function validateHost(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+      const { rawHeaders } = request.raw
+      if (isStatedTwice(rawHeaders)) return done(invalid(hostHeaders(rawHeaders).join(', ')))
+      const domain = normaliseHost(request.host)
+      if (domain === null) return done(invalid(request.host))
+      const { method, originalUrl } = request
+      if (!isTarget(method, originalUrl)) {
+        return done(new BadRequestHttpError(`Invalid request target "${originalUrl}".`))
+      }
+      request.domain = domain
+      done()
+    },
+  )
 
   app.decorateRequest('domain', '')
 }
 
 /** Whether there is more than one Host header, of which Node keeps only the first. */
-function isStatedTwice (rawHeaders: string[]): boolean {
+function isStatedTwice(rawHeaders: string[]): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) if (isHost(rawHeaders[index])) count++
   return count > 1
 }
 
 /** The values of all Host headers. */
-function hostHeaders (rawHeaders: string[]): string[] {
+function hostHeaders(rawHeaders: string[]): string[] {
   return rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
 }
 
-function isHost (name: string | undefined): boolean {
+function isHost(name: string | undefined): boolean {
   return name?.length === 4 && name.toLowerCase() === 'host'
 }
 
-function invalid (host: string): BadRequestHttpError {
+function invalid(host: string): BadRequestHttpError {
   return new BadRequestHttpError(`Invalid Host "${decodeUtf8(host)}".`)
 }
 

@@ -16,23 +16,26 @@ declare module 'fastify' {
 const longestDomain = 255
 
 /** Sets request.license from the request's host, before any check runs. */
-async function license (app: FastifyInstance) {
+async function license(app: FastifyInstance) {
   const { licenses } = app.entities
 
-  app.addHook('onRequest', function lookUpLicense (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    const license = request.domain.length > longestDomain ? null : licenses.read(request.domain)
-    if (!(license instanceof Promise)) {
-      request.license = license
-      return done()
-    }
-    license.then(license => {
-      request.license = license
-      done()
-    }, done)
-  })
+  app.addHook(
+    'onRequest',
+    function lookUpLicense(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+      const license = request.domain.length > longestDomain ? null : licenses.read(request.domain)
+      if (!(license instanceof Promise)) {
+        request.license = license
+        return done()
+      }
+      license.then(license => {
+        request.license = license
+        done()
+      }, done)
+    },
+  )
 
   app.decorateRequest('license', null)
-  app.decorateRequest('requireLicense', function requireLicense (this: FastifyRequest) {
+  app.decorateRequest('requireLicense', function requireLicense(this: FastifyRequest) {
     if (this.license === null) throw new LicenseNotFoundHttpError(this.domain)
     return this.license
   })

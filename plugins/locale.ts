@@ -1,4 +1,10 @@
-import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type {
+  DoneFuncWithErrOrRes,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
 import fp from 'fastify-plugin'
 import type {} from '@fastify/cookie'
 import type { Language } from '../src/entities/language.ts'
@@ -17,30 +23,36 @@ export interface LocaleOptions {
 }
 
 /** The first check: sets request.locale from the query, the cookie or Accept-Language, and says it in Content-Language. */
-async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
+async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
 
-  app.addHook('onRequest', function chooseLocale (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-    if (request.license === null) return done()
-    const available = languages.read(request.license.id)
-    if (!(available instanceof Promise)) {
-      request.locale = choose(request, reply, available)
-      return done()
-    }
-    available.then(available => {
-      request.locale = choose(request, reply, available)
-      done()
-    }, done)
-  })
+  app.addHook(
+    'onRequest',
+    function chooseLocale(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
+      if (request.license === null) return done()
+      const available = languages.read(request.license.id)
+      if (!(available instanceof Promise)) {
+        request.locale = choose(request, reply, available)
+        return done()
+      }
+      available.then(available => {
+        request.locale = choose(request, reply, available)
+        done()
+      }, done)
+    },
+  )
 
-  app.addHook('onSend', function stateLocale (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
-    if (!reply.hasHeader('content-language')) reply.header('content-language', request.locale)
-    done(null, payload)
-  })
+  app.addHook(
+    'onSend',
+    function stateLocale(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
+      if (!reply.hasHeader('content-language')) reply.header('content-language', request.locale)
+      done(null, payload)
+    },
+  )
 
   app.decorateRequest('locale', defaultLocale)
 
-  function choose (request: FastifyRequest, reply: FastifyReply, available: readonly Language[]): string {
+  function choose(request: FastifyRequest, reply: FastifyReply, available: readonly Language[]): string {
     const tags = available.map(language => language.code)
     const inQuery = requested(request.query)
     const byQuery = inQuery && lookupLanguage(tags, [inQuery])
@@ -48,12 +60,14 @@ async function locale (app: FastifyInstance, { defaultLocale }: LocaleOptions) {
     if (tags.length > 1) reply.varyOn('Cookie, Accept-Language')
     const inCookie = request.cookies['locale']
     const byCookie = inCookie && lookupLanguage(tags, [inCookie])
-    return byCookie || lookupLanguage(tags, languageRanges(request.headers['accept-language'])) || tags[0] || defaultLocale
+    return (
+      byCookie || lookupLanguage(tags, languageRanges(request.headers['accept-language'])) || tags[0] || defaultLocale
+    )
   }
 }
 
 /** The _locale of a query, where it is given once. */
-function requested (query: unknown): string | undefined {
+function requested(query: unknown): string | undefined {
   if (typeof query !== 'object' || query === null || !('_locale' in query)) return undefined
   return typeof query._locale === 'string' ? query._locale : undefined
 }

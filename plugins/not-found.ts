@@ -1,39 +1,48 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { areExpectedErrorsTraced, MethodNotAllowedHttpError, noHeaders, NotFoundHttpError, RouteResourceNotFoundError } from '../src/errors/http-errors.ts'
+import {
+  areExpectedErrorsTraced,
+  MethodNotAllowedHttpError,
+  noHeaders,
+  NotFoundHttpError,
+  RouteResourceNotFoundError,
+} from '../src/errors/http-errors.ts'
 import { sendFailure } from '../src/errors/send-error.ts'
 import type { Constraints } from '../src/http/declared-routes.ts'
 import { pathOf, queryOf } from '../src/http/target.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
 
 /** Answers requests that matched no route: with the other slash form, the methods that the path has, or a 404. */
-async function notFound (app: FastifyInstance) {
+async function notFound(app: FastifyInstance) {
   const { routeTable } = app
 
   // The last onRequest hook, and not the handler: kernel.request is what a routing failure interrupts, so that the
   // controller's hooks stay silent.
-  app.addHook('onRequest', function interruptUnmatched (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-    if (!request.is404) return done()
-    const path = pathOf(request.originalUrl)
-    if (!routeTable.mayHave(path)) return refuse(request, reply, path, done)
-    routeTable.deriveConstraints(request.raw, (error, derived) => {
-      if (error !== null) return done(error)
-      const location = otherSlashForm(request, path, derived)
-      if (location !== undefined) {
-        reply.header('cache-control', 'no-store').redirect(location, 301)
-        return
-      }
-      const allow = routeTable.methodsOf(path, derived)
-      if (allow.length > 0) return done(methodError(request.method, path, allow))
-      refuse(request, reply, path, done)
-    })
-  })
+  app.addHook(
+    'onRequest',
+    function interruptUnmatched(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
+      if (!request.is404) return done()
+      const path = pathOf(request.originalUrl)
+      if (!routeTable.mayHave(path)) return refuse(request, reply, path, done)
+      routeTable.deriveConstraints(request.raw, (error, derived) => {
+        if (error !== null) return done(error)
+        const location = otherSlashForm(request, path, derived)
+        if (location !== undefined) {
+          reply.header('cache-control', 'no-store').redirect(location, 301)
+          return
+        }
+        const allow = routeTable.methodsOf(path, derived)
+        if (allow.length > 0) return done(methodError(request.method, path, allow))
+        refuse(request, reply, path, done)
+      })
+    },
+  )
 
-  app.setNotFoundHandler(function answerNotFound (request) {
+  app.setNotFoundHandler(function answerNotFound(request) {
     throw noRouteError(request, pathOf(request.originalUrl))
   })
 
-  function otherSlashForm (request: FastifyRequest, path: string, derived: Constraints | undefined): string | undefined {
+  function otherSlashForm(request: FastifyRequest, path: string, derived: Constraints | undefined): string | undefined {
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
     const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
     if (other === '' || !routeTable.has('GET', other, derived)) return undefined
@@ -41,22 +50,25 @@ async function notFound (app: FastifyInstance) {
   }
 }
 
-function refuse (request: FastifyRequest, reply: FastifyReply, path: string, done: HookHandlerDoneFunction): void {
+function refuse(request: FastifyRequest, reply: FastifyReply, path: string, done: HookHandlerDoneFunction): void {
   if (areExpectedErrorsTraced()) return done(noRouteError(request, path))
   sendFailure(404, noRouteMessage(request, path), noHeaders, request, reply.varyOn('Accept'))
 }
 
-function methodError (method: string, path: string, allow: readonly string[]): MethodNotAllowedHttpError {
-  return new MethodNotAllowedHttpError(`No route found for "${method} ${path}": Method Not Allowed (Allow: ${allow.join(', ')})`, allow)
+function methodError(method: string, path: string, allow: readonly string[]): MethodNotAllowedHttpError {
+  return new MethodNotAllowedHttpError(
+    `No route found for "${method} ${path}": Method Not Allowed (Allow: ${allow.join(', ')})`,
+    allow,
+  )
 }
 
-function noRouteError (request: FastifyRequest, path: string): NotFoundHttpError {
+function noRouteError(request: FastifyRequest, path: string): NotFoundHttpError {
   const slashed = path.endsWith('/') ? path : `${path}/`
   const cause = new RouteResourceNotFoundError(`No routes found for "${slashed}"`)
   return new NotFoundHttpError(noRouteMessage(request, path), { cause })
 }
 
-function noRouteMessage ({ method, headers: { referer } }: FastifyRequest, path: string): string {
+function noRouteMessage({ method, headers: { referer } }: FastifyRequest, path: string): string {
   return `No route found for "${method} ${path}"${referer ? ` (from "${decodeUtf8(referer)}")` : ''}`
 }
 

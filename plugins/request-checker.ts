@@ -16,13 +16,16 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
  * The third check: the request is well-formed, and does not come from another site in this one's name. Forwarded
  * headers and the host were checked where they are read, and a target that cannot be decoded never comes this far.
  */
-async function requestChecker (app: FastifyInstance) {
-  app.addHook('onRequest', function checkRequest (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-    done(safeMethods.has(request.method) ? undefined : objectionTo(request))
-  })
+async function requestChecker(app: FastifyInstance) {
+  app.addHook(
+    'onRequest',
+    function checkRequest(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+      done(safeMethods.has(request.method) ? undefined : objectionTo(request))
+    },
+  )
 }
 
-function objectionTo ({ method, headers, host, routeOptions }: FastifyRequest): HttpError | undefined {
+function objectionTo({ method, headers, host, routeOptions }: FastifyRequest): HttpError | undefined {
   const override = headers['x-http-method-override']
   if (method === 'POST' && override !== undefined && !/^[A-Za-z]+$/.test(String(override))) {
     return new BadRequestHttpError(`Invalid method override "${decodeUtf8(String(override))}".`)
@@ -34,7 +37,11 @@ function objectionTo ({ method, headers, host, routeOptions }: FastifyRequest): 
 }
 
 /** Browsers that do not send Sec-Fetch-Site send Origin with every unsafe request; who sends neither is no browser. */
-function isFromAnotherSite (fetchSite: string | string[] | undefined, origin: string | undefined, host: string): boolean {
+function isFromAnotherSite(
+  fetchSite: string | string[] | undefined,
+  origin: string | undefined,
+  host: string,
+): boolean {
   if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none'
   if (origin === undefined) return false
   if (!URL.canParse(origin)) return true

@@ -9,16 +9,16 @@ declare module 'fastify' {
 }
 
 /** Adds app.routeTable, which knows every route and constraint strategy registered after it. */
-async function routeTable (app: FastifyInstance) {
+async function routeTable(app: FastifyInstance) {
   const table = new RouteTable()
   const { addConstraintStrategy } = app
-  const noted: Array<{ route: RouteOptions, url: string }> = []
+  const noted: Array<{ route: RouteOptions; url: string }> = []
 
-  app.addHook('onRoute', function noteRoute (route: RouteOptions) {
+  app.addHook('onRoute', function noteRoute(route: RouteOptions) {
     noted.push({ route, url: route.url })
   })
 
-  app.addHook('onReady', async function fillTable () {
+  app.addHook('onReady', async function fillTable() {
     // Not before: later hooks may add constraints, and a prefix's "/" gets its second URL, "/prefix/", after all hooks.
     for (const { route, url } of noted) for (const each of new Set([url, route.url])) table.add({ ...route, url: each })
   })

@@ -3,16 +3,19 @@ import fp from 'fastify-plugin'
 import { pageHeaders } from '../src/pages/page-headers.ts'
 
 /** Gives every HTML page the security headers that it does not have of its own. */
-async function securityHeaders (app: FastifyInstance) {
+async function securityHeaders(app: FastifyInstance) {
   const headers = Object.entries(pageHeaders)
 
-  app.addHook('onSend', function securePage (_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
-    if (isPage(reply)) for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value)
-    done(null, payload)
-  })
+  app.addHook(
+    'onSend',
+    function securePage(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
+      if (isPage(reply)) for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value)
+      done(null, payload)
+    },
+  )
 }
 
-function isPage (reply: FastifyReply): boolean {
+function isPage(reply: FastifyReply): boolean {
   const type = reply.getHeader('content-type')
   return typeof type === 'string' && type.startsWith('text/html')
 }

@@ -9,14 +9,14 @@ declare module 'fastify' {
 }
 
 /** Adds reply.varyOn. */
-async function vary (app: FastifyInstance) {
-  app.decorateReply('varyOn', function varyOn (this: FastifyReply, headers: string) {
+async function vary(app: FastifyInstance) {
+  app.decorateReply('varyOn', function varyOn(this: FastifyReply, headers: string) {
     const others = this.getHeader('vary')
     return this.header('vary', others === undefined ? headers : joined(String(others), headers))
   })
 }
 
-function joined (others: string, headers: string): string {
+function joined(others: string, headers: string): string {
   const missing = headers.split(', ').filter(name => !`, ${others},`.includes(`, ${name},`))
   return [others, ...missing].join(', ')
 }

@@ -29,7 +29,7 @@ const english = {
   first: 'First page',
   previous: 'Previous',
   next: 'Next',
-  signOut: 'Sign out'
+  signOut: 'Sign out',
 }
 const translations: Record<string, typeof english> = {
   de: {
@@ -41,7 +41,7 @@ const translations: Record<string, typeof english> = {
     first: 'Erste Seite',
     previous: 'Zurück',
     next: 'Weiter',
-    signOut: 'Abmelden'
+    signOut: 'Abmelden',
   },
   fr: {
     museums: 'Musées',
@@ -52,37 +52,50 @@ const translations: Record<string, typeof english> = {
     first: 'Première page',
     previous: 'Précédent',
     next: 'Suivant',
-    signOut: 'Se déconnecter'
-  }
+    signOut: 'Se déconnecter',
+  },
 }
 
 /** The front page of a licensed site, as an HTML document. */
-export function renderFrontPage (content: FrontPage): string {
-  const { license, locale, page: { museums }, cursor, languages, user } = content
+export function renderFrontPage(content: FrontPage): string {
+  const {
+    license,
+    locale,
+    page: { museums },
+    cursor,
+    languages,
+    user,
+  } = content
   const words = wordsFor(locale, translations, english)
   return renderPage({
     language: locale,
     title: license.name,
     style: user !== null && formStyle,
-    header: [user !== null && renderSignOut(user.email, words.signOut), languages.length > 1 && html`
+    header: [
+      user !== null && renderSignOut(user.email, words.signOut),
+      languages.length > 1 &&
+        html`
       <nav aria-label="${words.languages}">
         <form method="post" action="/language">
           ${cursor !== null && html`<input type="hidden" name="next" value="${linkTo(cursor, null)}">`}
           <ul>${languages.map(({ code, name }) => html`<li><button name="language" value="${code}" lang="${code}"${code === locale && html` aria-current="true"`}>${name}</button></li>`)}</ul>
         </form>
-      </nav>`],
+      </nav>`,
+    ],
     main: html`
       <h1>${license.name}</h1>
       <h2 id="museums">${words.museums}</h2>
-      ${museums.length === 0
-        ? html`<p class="quiet">${cursor === null ? words.noMuseums : words.noMoreMuseums}</p>`
-        : html`<ul class="records" aria-labelledby="museums">${museums.map(({ name }) => html`<li>${name}</li>`)}</ul>`}
-      ${renderPages(content, words)}`
+      ${
+        museums.length === 0
+          ? html`<p class="quiet">${cursor === null ? words.noMuseums : words.noMoreMuseums}</p>`
+          : html`<ul class="records" aria-labelledby="museums">${museums.map(({ name }) => html`<li>${name}</li>`)}</ul>`
+      }
+      ${renderPages(content, words)}`,
   })
 }
 
 /** The links between the pages of the museums, if there are several. */
-function renderPages ({ page: { previous, next }, cursor, chosenLocale }: FrontPage, words: typeof english) {
+function renderPages({ page: { previous, next }, cursor, chosenLocale }: FrontPage, words: typeof english) {
   if (cursor === null && next === null) return false
   return html`
       <nav aria-label="${words.pages}">
@@ -94,7 +107,7 @@ function renderPages ({ page: { previous, next }, cursor, chosenLocale }: FrontP
       </nav>`
 }
 
-function linkTo (cursor: string | null, locale: string | null): string {
+function linkTo(cursor: string | null, locale: string | null): string {
   const query = new URLSearchParams({ ...(locale !== null && { _locale: locale }), ...(cursor !== null && { cursor }) })
   return query.size === 0 ? '/' : `/?${query}`
 }

@@ -13,10 +13,13 @@ interface Query {
 }
 
 /** GET /: the museums and languages of the licensed site, for people and for programs. */
-export default async function frontPage (app: FastifyInstance) {
-  const { database, entities: { museums, languages } } = app
+export default async function frontPage(app: FastifyInstance) {
+  const {
+    database,
+    entities: { museums, languages },
+  } = app
 
-  app.get<{ Querystring: Query }>('/', async function showFrontPage (request, reply) {
+  app.get<{ Querystring: Query }>('/', async function showFrontPage(request, reply) {
     const license = request.requireLicense()
     const { cursor, _locale: chosen } = request.query
     const isFirst = cursor === undefined
@@ -28,7 +31,7 @@ export default async function frontPage (app: FastifyInstance) {
       user: request.user,
       languages: await languages.read(license.id),
       page,
-      cursor: isFirst ? null : String(cursor)
+      cursor: isFirst ? null : String(cursor),
     }
     const type = negotiate(request.headers.accept)
     const body = type === 'text/html' ? renderFrontPage(content) : JSON.stringify(summarise(content))
@@ -37,13 +40,13 @@ export default async function frontPage (app: FastifyInstance) {
 }
 
 /** What a program is told: names, and no more of the license than its visitors see. */
-function summarise ({ license, locale, page: { museums, previous, next }, languages }: FrontPage) {
+function summarise({ license, locale, page: { museums, previous, next }, languages }: FrontPage) {
   return {
     license: { domain: license.domain, name: license.name },
     locale,
     museums: museums.map(({ id, name }) => ({ id, name })),
     previous,
     next,
-    languages: languages.map(({ code, name }) => ({ code, name }))
+    languages: languages.map(({ code, name }) => ({ code, name })),
   }
 }

@@ -4,7 +4,7 @@ import frontPage from './front-page.ts'
 import language from './language.ts'
 
 /** The application: what a licensed host answers. */
-export default async function routes (app: FastifyInstance) {
+export default async function routes(app: FastifyInstance) {
   await app.register(frontPage)
   await app.register(language)
   await app.register(api, { prefix: '/api' })

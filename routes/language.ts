@@ -13,8 +13,8 @@ const choice = {
   required: ['language'],
   properties: {
     language: { type: 'string' },
-    next: { type: 'string' }
-  }
+    next: { type: 'string' },
+  },
 }
 
 /** In bytes. */
@@ -23,14 +23,22 @@ const bodyLimit = 4096
 const maxAge = 365 * 24 * 60 * 60
 
 /** POST /language: has the site speak one of its languages to this browser from now on. */
-export default async function language (app: FastifyInstance) {
+export default async function language(app: FastifyInstance) {
   const { languages } = app.entities
   await app.register(formbody, { bodyLimit })
 
-  app.post<{ Body: Choice }>('/language', { config: { crossSite: 'refused' }, bodyLimit, schema: { body: choice } }, async function chooseLanguage (request, reply) {
-    const { language, next } = request.body
-    const available = await languages.read(request.requireLicense().id)
-    if (!available.some(({ code }) => code === language)) throw new BadRequestHttpError('This site does not speak this language.')
-    return reply.setCookie('locale', language, { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge }).redirect(nextPath(next), 303)
-  })
+  app.post<{ Body: Choice }>(
+    '/language',
+    { config: { crossSite: 'refused' }, bodyLimit, schema: { body: choice } },
+    async function chooseLanguage(request, reply) {
+      const { language, next } = request.body
+      const available = await languages.read(request.requireLicense().id)
+      if (!available.some(({ code }) => code === language)) {
+        throw new BadRequestHttpError('This site does not speak this language.')
+      }
+      return reply
+        .setCookie('locale', language, { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge })
+        .redirect(nextPath(next), 303)
+    },
+  )
 }

@@ -32,7 +32,7 @@ const english = {
   signedInAs: 'You are signed in as',
   incomplete: 'Enter an e-mail address and a password.',
   wrong: 'The e-mail address or the password is wrong.',
-  tooMany: 'Too many attempts to sign in. Try again in a minute.'
+  tooMany: 'Too many attempts to sign in. Try again in a minute.',
 }
 
 const translations: Record<string, typeof english> = {
@@ -46,7 +46,7 @@ const translations: Record<string, typeof english> = {
     signedInAs: 'Angemeldet als',
     incomplete: 'Geben Sie eine E-Mail-Adresse und ein Passwort ein.',
     wrong: 'Die E-Mail-Adresse oder das Passwort ist falsch.',
-    tooMany: 'Zu viele Anmeldeversuche. Versuchen Sie es in einer Minute noch einmal.'
+    tooMany: 'Zu viele Anmeldeversuche. Versuchen Sie es in einer Minute noch einmal.',
   },
   fr: {
     title: 'Connexion',
@@ -58,12 +58,12 @@ const translations: Record<string, typeof english> = {
     signedInAs: 'Connecté en tant que',
     incomplete: 'Saisissez une adresse e-mail et un mot de passe.',
     wrong: 'L’adresse e-mail ou le mot de passe est incorrect.',
-    tooMany: 'Trop de tentatives de connexion. Réessayez dans une minute.'
-  }
+    tooMany: 'Trop de tentatives de connexion. Réessayez dans une minute.',
+  },
 }
 
 /** The form to sign in with, as an HTML document. */
-export function renderLoginPage ({ license, locale, user, next, email, remember, problem }: LoginPage): string {
+export function renderLoginPage({ license, locale, user, next, email, remember, problem }: LoginPage): string {
   const words = wordsFor(locale, translations, english)
   return renderPage({
     language: locale,
@@ -82,11 +82,11 @@ export function renderLoginPage ({ license, locale, user, next, email, remember,
         <input id="password" name="password" type="password" maxlength="${longestPassword}" autocomplete="current-password" required${email !== undefined && html` autofocus`}>
         <label class="choice"><input type="checkbox" name="remember" value="on"${remember === true && html` checked`}> ${words.remember}</label>
         <button>${words.signIn}</button>
-      </form>`
+      </form>`,
   })
 }
 
 /** Who is signed in, with the button that ends it. */
-export function renderSignOut (who: string, action: string) {
+export function renderSignOut(who: string, action: string) {
   return html`<form method="post" action="/logout" class="session"><span>${who}</span> <button>${action}</button></form>`
 }

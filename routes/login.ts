@@ -27,8 +27,8 @@ const credentials = {
     email: { type: 'string', maxLength: longestEmail, format: 'email' },
     password: { type: 'string', minLength: 1, maxLength: longestPassword },
     remember: { enum: [true, false, 'on'] },
-    next: { type: 'string' }
-  }
+    next: { type: 'string' },
+  },
 }
 
 const query = { type: 'object', properties: { next: { type: 'string' } } }
@@ -51,7 +51,7 @@ export interface LoginOptions {
 }
 
 /** GET /login: the form. POST /login: signs in whom a form or a program's JSON names. */
-export default async function login (app: FastifyInstance, { cookieSecrets: [secret] }: LoginOptions) {
+export default async function login(app: FastifyInstance, { cookieSecrets: [secret] }: LoginOptions) {
   const { database } = app
   const { db } = database
   const attempts = new Attempts({ database, secret })
@@ -62,42 +62,57 @@ export default async function login (app: FastifyInstance, { cookieSecrets: [sec
   app.setValidatorCompiler<object>(({ schema }) => ajv.compile(schema))
   app.removeContentTypeParser('text/plain')
 
-  app.get<{ Querystring: { next?: string } }>('/login', { config: { access: 'public' }, schema: { querystring: query } }, async function showLogin (request, reply) {
-    return sendForm(request, reply, { next: nextPath(request.query.next) })
-  })
+  app.get<{ Querystring: { next?: string } }>(
+    '/login',
+    { config: { access: 'public' }, schema: { querystring: query } },
+    async function showLogin(request, reply) {
+      return sendForm(request, reply, { next: nextPath(request.query.next) })
+    },
+  )
 
-  app.post<{ Body: Credentials }>('/login', {
-    config: { access: 'public', crossSite: 'refused' },
-    bodyLimit,
-    schema: { body: credentials },
-    onRequest: limitAddress,
-    preHandler: limitAccount,
-    errorHandler: answerWithForm
-  }, async function signIn (request, reply) {
-    const { email, password, remember, next } = request.body
-    const account = await findAccount(db, normaliseEmail(email))
-    if (passwords.isBusy) throw new TooManyRequestsHttpError(`Too many people are signing in. Try again in ${busyFor} seconds.`, busyFor)
-    if (!await passwords.verify(password, account?.password_hash) || account === undefined) {
-      request.log.info('A sign-in failed')
-      return refuse(request, reply)
-    }
-    const { authentication } = request
-    if (authentication?.finding === 'valid') await endSession(db, app.store, authentication.token)
-    request.log.info({ user: account.id }, 'Signed in')
-    reply.header('cache-control', 'no-store').signIn({ id: account.id, fingerprint: fingerprintOf(account.password_hash) }, remember === true || remember === 'on')
-    return isForm(request) ? reply.redirect(nextPath(next), 303) : reply.code(204).send()
-  })
+  app.post<{ Body: Credentials }>(
+    '/login',
+    {
+      config: { access: 'public', crossSite: 'refused' },
+      bodyLimit,
+      schema: { body: credentials },
+      onRequest: limitAddress,
+      preHandler: limitAccount,
+      errorHandler: answerWithForm,
+    },
+    async function signIn(request, reply) {
+      const { email, password, remember, next } = request.body
+      const account = await findAccount(db, normaliseEmail(email))
+      if (passwords.isBusy) {
+        throw new TooManyRequestsHttpError(`Too many people are signing in. Try again in ${busyFor} seconds.`, busyFor)
+      }
+      if (!(await passwords.verify(password, account?.password_hash)) || account === undefined) {
+        request.log.info('A sign-in failed')
+        return refuse(request, reply)
+      }
+      const { authentication } = request
+      if (authentication?.finding === 'valid') await endSession(db, app.store, authentication.token)
+      request.log.info({ user: account.id }, 'Signed in')
+      reply
+        .header('cache-control', 'no-store')
+        .signIn(
+          { id: account.id, fingerprint: fingerprintOf(account.password_hash) },
+          remember === true || remember === 'on',
+        )
+      return isForm(request) ? reply.redirect(nextPath(next), 303) : reply.code(204).send()
+    },
+  )
 
-  async function limitAddress ({ ip }: FastifyRequest) {
+  async function limitAddress({ ip }: FastifyRequest) {
     await countAttempt(`address ${networkOf(ip)}`, mostOfAddress)
   }
 
-  async function limitAccount (request: FastifyRequest) {
+  async function limitAccount(request: FastifyRequest) {
     await countAttempt(`account ${accountOf(request)}`, mostOfAccount)
   }
 
   /** @throws {TooManyRequestsHttpError} */
-  async function countAttempt (key: string, most: number) {
+  async function countAttempt(key: string, most: number) {
     const seconds = await attempts.add(key, most)
     if (seconds === 0) return
     throw new TooManyRequestsHttpError(`Too many attempts to sign in. Try again in ${seconds} seconds.`, seconds)
@@ -105,15 +120,15 @@ export default async function login (app: FastifyInstance, { cookieSecrets: [sec
 }
 
 /** Coarser than the database compares addresses: however one is written, its attempts are counted as one's. */
-function accountOf ({ body }: FastifyRequest): string {
+function accountOf({ body }: FastifyRequest): string {
   return textOf(body, 'email').trim().normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase()
 }
 
-function isForm ({ mediaType }: FastifyRequest): boolean {
+function isForm({ mediaType }: FastifyRequest): boolean {
   return mediaType === 'application/x-www-form-urlencoded'
 }
 
-function refuse (request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function refuse(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = new UnauthorizedHttpError('The e-mail address or the password is wrong.', request.domain)
   // Not thrown where it is a page: with DEBUG=1, too, who mistypes a password is shown the form again.
   if (errorForm(request.headers.accept) !== 'text/html') throw error
@@ -121,26 +136,41 @@ function refuse (request: FastifyRequest, reply: FastifyReply): FastifyReply {
 }
 
 /** The error handler: who sent a form gets it back, with what was wrong. */
-function answerWithForm (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerWithForm(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.varyOn('Accept')
   const problem = problemOf(error)
-  if (problem === undefined || errorForm(request.headers.accept) !== 'text/html') return sendError(error, request, reply)
+  if (problem === undefined || errorForm(request.headers.accept) !== 'text/html') {
+    return sendError(error, request, reply)
+  }
   return sendFormAgain(toError(error), problem, request, reply)
 }
 
-function problemOf (error: unknown): LoginProblem | undefined {
+function problemOf(error: unknown): LoginProblem | undefined {
   if (error instanceof TooManyRequestsHttpError) return 'tooMany'
   return error instanceof Error && 'validation' in error ? 'incomplete' : undefined
 }
 
-function sendFormAgain (error: Error, problem: LoginProblem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendFormAgain(
+  error: Error,
+  problem: LoginProblem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const { body } = request
-  const entered = { next: nextPath(textOf(body, 'next')), email: textOf(body, 'email'), remember: textOf(body, 'remember') === 'on' }
+  const entered = {
+    next: nextPath(textOf(body, 'next')),
+    email: textOf(body, 'email'),
+    remember: textOf(body, 'remember') === 'on',
+  }
   if (error instanceof HttpError) reply.headers(error.headers)
   return sendForm(request, reply.code(statusOf(error)), { ...entered, problem })
 }
 
-function sendForm (request: FastifyRequest, reply: FastifyReply, form: Pick<LoginPage, 'next' | 'email' | 'remember' | 'problem'>): FastifyReply {
+function sendForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: Pick<LoginPage, 'next' | 'email' | 'remember' | 'problem'>,
+): FastifyReply {
   const license = request.requireLicense()
   const page = renderLoginPage({ license, locale: request.locale, user: request.user, ...form })
   return reply.varyOn('Cookie').headers(headersOfForm).send(page)
@@ -150,7 +180,7 @@ function sendForm (request: FastifyRequest, reply: FastifyReply, form: Pick<Logi
 const headersOfForm = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
 
 /** What a body has under a name, where that is text. */
-function textOf (body: unknown, name: string): string {
+function textOf(body: unknown, name: string): string {
   const value: unknown = Object(body)[name]
   return typeof value === 'string' ? value : ''
 }

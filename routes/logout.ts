@@ -6,10 +6,10 @@ import { endSession } from '../src/sign-in/account.ts'
 const bodyLimit = 1024
 
 /** POST /logout: ends the session for good, also for whoever has a copy of its cookie. */
-export default async function logout (app: FastifyInstance) {
+export default async function logout(app: FastifyInstance) {
   await app.register(formbody, { bodyLimit })
 
-  app.post('/logout', { config: { access: 'public' }, bodyLimit }, async function signOut (request, reply) {
+  app.post('/logout', { config: { access: 'public' }, bodyLimit }, async function signOut(request, reply) {
     const { authentication } = request
     if (authentication?.finding === 'valid') {
       const { token } = authentication

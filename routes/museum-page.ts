@@ -17,7 +17,7 @@ export interface MuseumPage {
 const [forwards, backwards] = ['name', '-name'] as const
 
 /** @param held the first museums, and one more where there are more */
-export function firstPage (held: readonly Museum[]): MuseumPage {
+export function firstPage(held: readonly Museum[]): MuseumPage {
   const museums = held.slice(0, museumsOnPage)
   const next = held.length > museumsOnPage ? cursorAt(museums.at(-1), forwards) : null
   return { museums, previous: null, next }
@@ -27,7 +27,7 @@ export function firstPage (held: readonly Museum[]): MuseumPage {
  * The page that a cursor leads to, on from it or back from it.
  * @throws {BadRequestHttpError} where it is none
  */
-export async function pageAt ({ db }: Database, licenseId: string, cursor: unknown): Promise<MuseumPage> {
+export async function pageAt({ db }: Database, licenseId: string, cursor: unknown): Promise<MuseumPage> {
   const after = positionOf(cursor)
   const listing = { filters: { license_id: licenseId }, sort: after.sort, after, limit: museumsOnPage }
   const { records, next: further } = await listRecords(db, kind, listing)
@@ -37,20 +37,23 @@ export async function pageAt ({ db }: Database, licenseId: string, cursor: unkno
     museums,
     // Whoever came from one side can go back to it.
     previous: isBackwards && further === null ? null : cursorAt(museums[0], backwards),
-    next: !isBackwards && further === null ? null : cursorAt(museums.at(-1), forwards)
+    next: !isBackwards && further === null ? null : cursorAt(museums.at(-1), forwards),
   }
 }
 
-function positionOf (cursor: unknown): Position {
-  const position = typeof cursor === 'string' ? readCursor(cursor, forwards) ?? readCursor(cursor, backwards) : undefined
-  if (position === undefined) throw new BadRequestHttpError('The cursor is not valid. Follow the links of the first page.')
+function positionOf(cursor: unknown): Position {
+  const position =
+    typeof cursor === 'string' ? (readCursor(cursor, forwards) ?? readCursor(cursor, backwards)) : undefined
+  if (position === undefined) {
+    throw new BadRequestHttpError('The cursor is not valid. Follow the links of the first page.')
+  }
   return position
 }
 
-function cursorAt (museum: Museum | undefined, sort: string): string | null {
+function cursorAt(museum: Museum | undefined, sort: string): string | null {
   return museum === undefined ? null : writeCursor({ sort, value: museum.name, id: museum.id })
 }
 
-function toMuseum ({ id, name }: AnyRecord): Museum {
+function toMuseum({ id, name }: AnyRecord): Museum {
   return { id, name: String(name) }
 }

@@ -9,16 +9,16 @@ export interface ReadyOptions {
 const retryLater = { 'retry-after': '1' }
 
 /** GET /ready: whether requests should be sent here, to whoever shares them out: 503 says why not. */
-export default async function ready (app: FastifyInstance, { servers }: ReadyOptions) {
+export default async function ready(app: FastifyInstance, { servers }: ReadyOptions) {
   const { availability } = app.database
 
-  app.get('/ready', { logLevel: 'warn' }, async function tellReadiness (request, reply) {
+  app.get('/ready', { logLevel: 'warn' }, async function tellReadiness(request, reply) {
     const obstacle = obstacleNow()
     if (obstacle !== undefined) return sendFailure(503, obstacle, retryLater, request, reply.varyOn('Accept'))
     return reply.header('cache-control', 'no-store').send({ status: 'ready' })
   })
 
-  function obstacleNow (): string | undefined {
+  function obstacleNow(): string | undefined {
     if (servers.isClosing) return 'The server is closing.'
     if (!availability.reachable) return 'The database cannot be reached.'
     if (!availability.listening) return 'Changes in the database are not heard.'

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import fastify, {
-  type FastifyInstance, type FastifyPluginAsync, type FastifyReply, type FastifyRequest, type FastifyServerOptions,
-  type RawRequestDefaultExpression
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  type RawRequestDefaultExpression,
 } from 'fastify'
 import access from '../plugins/access.ts'
 import caching from '../plugins/caching.ts'
@@ -49,11 +53,11 @@ export interface AppOptions {
 }
 
 /** Makes the server, with every plugin in its place; what it opens is closed by app.close(). */
-export async function buildApp (options: AppOptions = {}): Promise<FastifyInstance> {
+export async function buildApp(options: AppOptions = {}): Promise<FastifyInstance> {
   const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0 } = options
   closeDataDirectory(config.dataDir)
   // Not left to a plugin: Fastify gives those ten seconds, and migrating may take longer.
-  const database = options.database ?? await openDatabase(config)
+  const database = options.database ?? (await openDatabase(config))
 
   // Loaded only when it is wanted: without it no request meets any of it.
   const debug = config.debug ? await import('../plugins/debug/index.ts') : undefined
@@ -68,13 +72,21 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
     clientErrorHandler: () => {},
     // What still arrives on a connection is answered as ever, and ends it.
     return503OnClosing: false,
-    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => { sendError(error, request, reply.header('vary', 'Accept')) }
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+      sendError(error, request, reply.header('vary', 'Accept'))
+    },
   }
   const app = fastify(debug === undefined ? serverOptions : debug.profiledOptions(serverOptions))
 
-  app.addHook('preClose', async function closeServers () { await servers.close() })
+  app.addHook('preClose', async function closeServers() {
+    await servers.close()
+  })
   // The first hook to be added is the last to run: the database is closed after the last request.
-  if (options.database === undefined) app.addHook('onClose', async function closeDatabase () { await database.close() })
+  if (options.database === undefined) {
+    app.addHook('onClose', async function closeDatabase() {
+      await database.close()
+    })
+  }
 
   try {
     // Awaited, for its tree to have the plugins that come after it.
@@ -93,7 +105,7 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
   }
 
   /** product.md, "The request's way": the order of these is the order in which a request meets them. */
-  async function site (site: FastifyInstance) {
+  async function site(site: FastifyInstance) {
     const [first = randomBytes(32).toString('hex'), ...others] = config.cookieSecrets
     const cookieSecrets = [first, ...others] as const
     site.register(securityHeaders)
@@ -112,7 +124,7 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
   }
 
   /** What unmatched requests meet nothing of. */
-  async function application (application: FastifyInstance, { cookieSecrets }: LoginOptions) {
+  async function application(application: FastifyInstance, { cookieSecrets }: LoginOptions) {
     application.register(rememberMe)
     application.register(caching)
     application.register(login, { cookieSecrets })
@@ -122,15 +134,15 @@ export async function buildApp (options: AppOptions = {}): Promise<FastifyInstan
 }
 
 /** How Fastify reads a request's target and its forwarded headers. */
-function readingOptions (trustProxy: string[]) {
+function readingOptions(trustProxy: string[]) {
   if (trustProxy.length === 0) return { rewriteUrl: toOriginForm }
   const readForwarded = forwardedReader(trustProxy)
   return {
     trustProxy,
     /** Fastify calls nothing earlier, and logs request.ip before any hook. */
-    rewriteUrl (raw: RawRequestDefaultExpression): string {
+    rewriteUrl(raw: RawRequestDefaultExpression): string {
       readForwarded(raw)
       return toOriginForm(raw)
-    }
+    },
   }
 }

@@ -38,18 +38,38 @@ const rangeNames = ['loopback', 'linklocal', 'uniquelocal']
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 const variables = {
-  PORT: { default: '3000', accepts: value => /^\d{1,5}$/.test(value) && Number(value) <= 65535, expects: 'a port number from 0 to 65535' },
+  PORT: {
+    default: '3000',
+    accepts: value => /^\d{1,5}$/.test(value) && Number(value) <= 65535,
+    expects: 'a port number from 0 to 65535',
+  },
   HOST: { default: '127.0.0.1', accepts: value => /^[^\s/]+$/.test(value), expects: 'a host name or an IP address' },
-  DATABASE_URL: { default: '', accepts: isPostgresUrl, expects: 'a valid URL that begins with postgres:// or postgresql://' },
+  DATABASE_URL: {
+    default: '',
+    accepts: isPostgresUrl,
+    expects: 'a valid URL that begins with postgres:// or postgresql://',
+  },
   DATA_DIR: { default: './data', accepts: value => !/\p{Cc}/u.test(value), expects: 'the path of a folder' },
   DEBUG: { default: '0', accepts: value => value === '0' || value === '1', expects: '0 or 1' },
   DEBUG_ALLOW: { default: '', accepts: areNetworks, expects: 'a comma-separated list of IP addresses and CIDR ranges' },
-  EDITOR_URL: { default: '', accepts: value => value.includes('{file}'), expects: 'a URL that holds {file}, and may hold {line} and {column}' },
-  LOG_LEVEL: { default: 'info', accepts: value => logLevels.includes(value), expects: `one of ${logLevels.join(', ')}` },
+  EDITOR_URL: {
+    default: '',
+    accepts: value => value.includes('{file}'),
+    expects: 'a URL that holds {file}, and may hold {line} and {column}',
+  },
+  LOG_LEVEL: {
+    default: 'info',
+    accepts: value => logLevels.includes(value),
+    expects: `one of ${logLevels.join(', ')}`,
+  },
   TRUST_PROXY: { default: '', accepts: areAddresses, expects: addresses },
-  COOKIE_SECRET: { default: '', accepts: value => listOf(value).every(secret => secret.length >= 32), expects: 'a comma-separated list of secrets of 32 characters or more' },
+  COOKIE_SECRET: {
+    default: '',
+    accepts: value => listOf(value).every(secret => secret.length >= 32),
+    expects: 'a comma-separated list of secrets of 32 characters or more',
+  },
   DEFAULT_LOCALE: { default: 'en', accepts: isLanguageTag, expects: 'a language tag such as en or pt-BR' },
-  NODE_ENV: { default: '', accepts: () => true, expects: '' }
+  NODE_ENV: { default: '', accepts: () => true, expects: '' },
 } satisfies Record<string, Variable>
 
 /**
@@ -58,10 +78,10 @@ const variables = {
  * @param envFile a file of NAME=value lines, which may be absent and which the environment overrides
  * @throws {StartError} naming the variable that is wrong, never its value: it may be a secret
  */
-export function readConfig (environment: NodeJS.ProcessEnv, envFile?: string): Config {
+export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Config {
   const fromFile = readEnvFile(envFile)
 
-  function read (name: keyof typeof variables): string {
+  function read(name: keyof typeof variables): string {
     const value = environment[name] || fromFile[name]
     if (!value) return variables[name].default
     if (!variables[name].accepts(value)) throw new StartError(`${name} must be ${variables[name].expects}.`)
@@ -79,22 +99,24 @@ export function readConfig (environment: NodeJS.ProcessEnv, envFile?: string): C
     logLevel: read('LOG_LEVEL'),
     trustProxy: listOf(read('TRUST_PROXY')),
     cookieSecrets: listOf(read('COOKIE_SECRET')),
-    defaultLocale: read('DEFAULT_LOCALE')
+    defaultLocale: read('DEFAULT_LOCALE'),
   }
   if (read('NODE_ENV') === 'production') assertFitForProduction(config)
   return config
 }
 
-function assertFitForProduction (config: Config): void {
+function assertFitForProduction(config: Config): void {
   if (config.cookieSecrets.length === 0) {
     throw new StartError(`COOKIE_SECRET must be set where NODE_ENV is production: ${variables.COOKIE_SECRET.expects}.`)
   }
   if (config.debug && config.debugAllow.length === 0) {
-    throw new StartError('DEBUG must be 0 where NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.')
+    throw new StartError(
+      'DEBUG must be 0 where NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.',
+    )
   }
 }
 
-function readEnvFile (path: string | undefined): NodeJS.ProcessEnv {
+function readEnvFile(path: string | undefined): NodeJS.ProcessEnv {
   if (path === undefined || !existsSync(path)) return {}
   try {
     return parseEnv(readFileSync(path, 'utf8'))
@@ -103,19 +125,26 @@ function readEnvFile (path: string | undefined): NodeJS.ProcessEnv {
   }
 }
 
-function listOf (value: string): string[] {
-  return value.split(',').map(item => item.trim()).filter(item => item !== '')
+function listOf(value: string): string[] {
+  return value
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
 }
 
-function isPostgresUrl (value: string): boolean {
+function isPostgresUrl(value: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)
 }
 
-function areAddresses (value: string): boolean {
-  return areNetworks(listOf(value).filter(item => !rangeNames.includes(item)).join())
+function areAddresses(value: string): boolean {
+  return areNetworks(
+    listOf(value)
+      .filter(item => !rangeNames.includes(item))
+      .join(),
+  )
 }
 
-function areNetworks (value: string): boolean {
+function areNetworks(value: string): boolean {
   try {
     proxyAddr.compile(listOf(value))
     // It also reads a number as an address: 1 would be 0.0.0.1, and not the one proxy that was meant.
@@ -125,7 +154,7 @@ function areNetworks (value: string): boolean {
   }
 }
 
-function isLanguageTag (value: string): boolean {
+function isLanguageTag(value: string): boolean {
   try {
     return Intl.getCanonicalLocales(value).length === 1
   } catch {

@@ -14,7 +14,8 @@ try {
   // npm passes no SIGHUP on, and nothing when it is killed: its script names it.
   const { PARENT_PID, CONNECTIONS } = process.env
   endInOrder(app, { parent: PARENT_PID === undefined ? undefined : Number(PARENT_PID) })
-  const serving = CONNECTIONS === 'handed' ? serveHandedConnections(app) : app.listen({ port: config.port, host: config.host })
+  const serving =
+    CONNECTIONS === 'handed' ? serveHandedConnections(app) : app.listen({ port: config.port, host: config.host })
   await serving.catch(async (error: Error) => {
     await app.close()
     throw new StartError(`HOST and PORT cannot be used: ${reasonOf(error)}.`, { cause: error })

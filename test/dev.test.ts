@@ -10,11 +10,20 @@ import { makeFolder } from './support/folder.ts'
 import { makeEmbeddedFolder } from './support/test-database.ts'
 
 /** `npm run dev` on a copy of the sources. @returns the address that it prints */
-async function runDev (t: Test): Promise<{ folder: string, address: string }> {
+async function runDev(t: Test): Promise<{ folder: string; address: string }> {
   const folder = makeFolder(t)
-  for (const name of ['package.json', 'build.js', 'dev.js', 'src', 'plugins', 'routes']) cpSync(name, join(folder, name), { recursive: true })
+  for (const name of ['package.json', 'build.js', 'dev.js', 'src', 'plugins', 'routes']) {
+    cpSync(name, join(folder, name), { recursive: true })
+  }
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
-  const env = { ...process.env, NODE_OPTIONS: '', DATA_DIR: makeEmbeddedFolder(t), DATABASE_URL: '', PORT: '0', HOST: '127.0.0.1' }
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    DATA_DIR: makeEmbeddedFolder(t),
+    DATABASE_URL: '',
+    PORT: '0',
+    HOST: '127.0.0.1',
+  }
   const child = spawn(process.execPath, ['dev.js'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(async () => {
     child.kill('SIGTERM')
@@ -31,7 +40,7 @@ async function runDev (t: Test): Promise<{ folder: string, address: string }> {
 }
 
 /** A request on a connection of its own. */
-async function ask (url: string): Promise<string> {
+async function ask(url: string): Promise<string> {
   const [response] = await once(get(url, { agent: false }), 'response')
   return await text(response)
 }

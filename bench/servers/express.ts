@@ -10,7 +10,7 @@ interface Locals {
 }
 
 /** Express: the lookup is a middleware, an unmatched path falls through to the last one. */
-export default async function start ({ database }: { database: BenchDatabase }) {
+export default async function start({ database }: { database: BenchDatabase }) {
   const { findLicense, findVisitor } = await openRecords(database)
   const app = express().disable('x-powered-by').disable('etag')
 
@@ -32,7 +32,9 @@ export default async function start ({ database }: { database: BenchDatabase }) 
   })
   app.get('/visitor', async (request, response: Response<unknown, Locals>) => {
     const visitor = findVisitor(request.headers.cookie, request.hostname)
-    response.set(headers).json({ site: response.locals.license?.name, visitor: visitor instanceof Promise ? await visitor : visitor })
+    response
+      .set(headers)
+      .json({ site: response.locals.license?.name, visitor: visitor instanceof Promise ? await visitor : visitor })
   })
   app.use((request: Request, response: Response<unknown, Locals>) => {
     answerError(request, response, noRoute(request.method, request.originalUrl))
@@ -40,7 +42,7 @@ export default async function start ({ database }: { database: BenchDatabase }) 
   return listen(createServer(app))
 }
 
-function answerError (request: Request, response: Response<unknown, Locals>, detail: string): void {
+function answerError(request: Request, response: Response<unknown, Locals>, detail: string): void {
   const type = request.accepts(types) || 'application/problem+json'
   response.status(404).set(errorHeaders(response.locals.license, type)).send(errorBody(detail, type))
 }

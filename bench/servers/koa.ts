@@ -10,7 +10,7 @@ interface State {
 }
 
 /** Koa: the lookup is a middleware, and so is what answers; it has no router of its own. */
-export default async function start ({ database }: { database: BenchDatabase }) {
+export default async function start({ database }: { database: BenchDatabase }) {
   const { findLicense, findVisitor } = await openRecords(database)
   const app = new Koa<State>()
 
@@ -38,7 +38,7 @@ export default async function start ({ database }: { database: BenchDatabase }) 
   return listen(createServer(app.callback()))
 }
 
-function answerError (context: Context, detail: string, license: BenchLicense | null): void {
+function answerError(context: Context, detail: string, license: BenchLicense | null): void {
   const type = context.accepts(types) || 'application/problem+json'
   context.status = 404
   context.set(errorHeaders(license, type))

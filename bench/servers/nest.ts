@@ -1,5 +1,18 @@
 import 'reflect-metadata'
-import { type ArgumentsHost, type CanActivate, Catch, Controller, type ExceptionFilter, type ExecutionContext, Get, Header, Inject, Module, NotFoundException, Req } from '@nestjs/common'
+import {
+  type ArgumentsHost,
+  type CanActivate,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  type ExecutionContext,
+  Get,
+  Header,
+  Inject,
+  Module,
+  NotFoundException,
+  Req,
+} from '@nestjs/common'
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core'
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -15,7 +28,7 @@ const negotiate = negotiateType(['application/problem+json', 'application/json',
 const visitors = Symbol('visitors')
 
 /** Nest on Fastify: the lookup is a guard, an error is answered by a filter. Decorators are called, as TypeScript's erasable syntax has none. */
-export default async function start ({ database }: { database: BenchDatabase }): Promise<Measurable> {
+export default async function start({ database }: { database: BenchDatabase }): Promise<Measurable> {
   const { findLicense, findVisitor } = await openRecords(database)
   class AppModule {}
   Module({
@@ -23,10 +36,12 @@ export default async function start ({ database }: { database: BenchDatabase }):
     providers: [
       { provide: visitors, useValue: findVisitor },
       { provide: APP_GUARD, useFactory: () => new LicenseGuard(findLicense) },
-      { provide: APP_FILTER, useFactory: () => new ProblemFilter(findLicense) }
-    ]
+      { provide: APP_FILTER, useFactory: () => new ProblemFilter(findLicense) },
+    ],
   })(AppModule)
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter({ keepAliveTimeout }), { logger: false })
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter({ keepAliveTimeout }), {
+    logger: false,
+  })
   await app.listen(0, '127.0.0.1')
   return { port: Number(new URL(await app.getUrl()).port), close: () => app.close() }
 }
@@ -34,17 +49,19 @@ export default async function start ({ database }: { database: BenchDatabase }):
 class LicenseGuard implements CanActivate {
   readonly #find: FindLicense
 
-  constructor (find: FindLicense) {
+  constructor(find: FindLicense) {
     this.#find = find
   }
 
-  canActivate (context: ExecutionContext): boolean | Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>()
     const license = this.#find(request.hostname)
-    return license instanceof Promise ? license.then(license => this.#let(request, license)) : this.#let(request, license)
+    return license instanceof Promise
+      ? license.then(license => this.#let(request, license))
+      : this.#let(request, license)
   }
 
-  #let (request: FastifyRequest, license: BenchLicense | null): true {
+  #let(request: FastifyRequest, license: BenchLicense | null): true {
     if (license === null) throw new NotFoundException(noLicense(request.hostname))
     request.license = license
     return true
@@ -54,15 +71,15 @@ class LicenseGuard implements CanActivate {
 class SiteController {
   readonly #findVisitor: FindVisitor
 
-  constructor (findVisitor: FindVisitor) {
+  constructor(findVisitor: FindVisitor) {
     this.#findVisitor = findVisitor
   }
 
-  showOpening (request: FastifyRequest) {
+  showOpening(request: FastifyRequest) {
     return { site: request.license?.name, language }
   }
 
-  async showVisitor (request: FastifyRequest) {
+  async showVisitor(request: FastifyRequest) {
     const visitor = this.#findVisitor(request.headers.cookie, request.hostname)
     return { site: request.license?.name, visitor: visitor instanceof Promise ? await visitor : visitor }
   }
@@ -71,24 +88,32 @@ class SiteController {
 class ProblemFilter implements ExceptionFilter<NotFoundException> {
   readonly #find: FindLicense
 
-  constructor (find: FindLicense) {
+  constructor(find: FindLicense) {
     this.#find = find
   }
 
-  async catch (error: NotFoundException, host: ArgumentsHost): Promise<void> {
+  async catch(error: NotFoundException, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>()
     const type = negotiate(request.headers.accept)
     // Guards do not run where no route matches.
     const license = await this.#find(request.hostname)
     const isUnmatched = request.url !== '/opening'
     const detail = isUnmatched ? noRoute(request.method, request.url) : error.message
-    host.switchToHttp().getResponse<FastifyReply>().code(404).headers(errorHeaders(license, type)).send(errorBody(detail, type))
+    host
+      .switchToHttp()
+      .getResponse<FastifyReply>()
+      .code(404)
+      .headers(errorHeaders(license, type))
+      .send(errorBody(detail, type))
   }
 }
 
 Controller()(SiteController)
 Inject(visitors)(SiteController, undefined, 0)
-for (const [name, path] of [['showOpening', 'opening'], ['showVisitor', 'visitor']] as const) {
+for (const [name, path] of [
+  ['showOpening', 'opening'],
+  ['showVisitor', 'visitor'],
+] as const) {
   const method = Object.getOwnPropertyDescriptor(SiteController.prototype, name) ?? {}
   Get(path)(SiteController.prototype, name, method)
   for (const [header, value] of Object.entries(headers)) Header(header, value)(SiteController.prototype, name, method)

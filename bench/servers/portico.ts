@@ -5,16 +5,16 @@ import { type BenchDatabase, environmentOf } from '../database.ts'
 import { listenWith } from '../server.ts'
 
 /** Portico as it is, with two small routes. */
-export default async function start ({ database, debug = false }: { database: BenchDatabase, debug?: boolean }) {
+export default async function start({ database, debug = false }: { database: BenchDatabase; debug?: boolean }) {
   const config = readConfig({ ...environmentOf(database), DEBUG: debug ? '1' : '0' })
   return listenWith(await buildApp({ config, routes }))
 }
 
-async function routes (app: FastifyInstance) {
-  app.get('/opening', async function showOpening (request) {
+async function routes(app: FastifyInstance) {
+  app.get('/opening', async function showOpening(request) {
     return { site: request.requireLicense().name, language: request.locale }
   })
-  app.get('/visitor', async function showVisitor (request) {
+  app.get('/visitor', async function showVisitor(request) {
     return { site: request.requireLicense().name, visitor: request.user?.email }
   })
 }

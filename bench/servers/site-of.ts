@@ -36,25 +36,35 @@ const plugins: Record<string, (site: FastifyInstance) => unknown> = {
   'request-checker': site => site.register(requestChecker),
   'not-found': site => site.register(notFound),
   'remember-me': site => site.register(rememberMe),
-  caching: site => site.register(caching)
+  caching: site => site.register(caching),
 }
 
 export const pluginNames = Object.keys(plugins)
 
 /** A site with the first so many of Portico's plugins, on its servers or on Fastify's own. */
-export default async function start ({ database: bench, count, ownServers }: { database: BenchDatabase, count: number, ownServers: boolean }) {
+export default async function start({
+  database: bench,
+  count,
+  ownServers,
+}: {
+  database: BenchDatabase
+  count: number
+  ownServers: boolean
+}) {
   const database = await openDatabase(readConfig(environmentOf(bench)))
   const app = Fastify(ownServers ? { serverFactory: new HttpServers().create } : {})
   app.register(databasePlugin, { database })
   app.register(entities)
   app.register(routeTable)
   app.register(vary)
-  app.register(async function site (site) {
+  app.register(async function site(site) {
     for (const register of Object.values(plugins).slice(0, count)) register(site)
-    site.get('/opening', async function showOpening () {
+    site.get('/opening', async function showOpening() {
       return { site: 'Museum of Speed', language: 'en-GB' }
     })
   })
-  app.addHook('onClose', async function closeDatabase () { await database.close() })
+  app.addHook('onClose', async function closeDatabase() {
+    await database.close()
+  })
   return listenWith(app)
 }

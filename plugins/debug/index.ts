@@ -28,7 +28,7 @@ export interface DebugOptions {
 const longestDomain = 255
 
 /** Registers the profiler, with panels of what only Portico knows. Registered first, it sees every hook that comes after it. */
-async function debug (app: FastifyInstance, { config, database }: DebugOptions) {
+async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
   const queries = new QueryLog()
   const reads = new StoreLog()
   const stops = [traceExpectedErrors(), queries.listen(database.queries)]
@@ -45,37 +45,60 @@ async function debug (app: FastifyInstance, { config, database }: DebugOptions) 
     editorUrl: config.editorUrl ?? null,
     secrets: config.cookieSecrets,
     settings: settingsOf(config),
-    toError
+    toError,
   })
 
-  function isLicensed (host: string): boolean | Promise<boolean> {
+  function isLicensed(host: string): boolean | Promise<boolean> {
     const domain = normaliseHost(host)
     if (domain === null || domain.length > longestDomain) return false
     // Not in the request's name, whose panels would show it as a read of the application's.
     const license = outside.runInAsyncScope(() => app.entities.licenses.read(domain))
-    return license instanceof Promise ? license.then(license => license !== null, () => false) : license !== null
+    return license instanceof Promise
+      ? license.then(
+          license => license !== null,
+          () => false,
+        )
+      : license !== null
   }
 
-  app.addHook('onReady', async function listenToReads () {
+  app.addHook('onReady', async function listenToReads() {
     stops.push(reads.listen(app.store.events))
   })
-  app.addHook('onSend', function tellOfStaleRecords (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: DoneFuncWithErrOrRes) {
-    const tables = reads.staleTablesOf(request.raw)
-    if (tables.length > 0 && app.profiler.access.judge(request.raw) === 'allowed') reply.header('x-debug-stale', tables.join(', '))
-    done()
-  })
-  app.addHook('onClose', async function stopListening () {
+  app.addHook(
+    'onSend',
+    function tellOfStaleRecords(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      _payload: unknown,
+      done: DoneFuncWithErrOrRes,
+    ) {
+      const tables = reads.staleTablesOf(request.raw)
+      if (tables.length > 0 && app.profiler.access.judge(request.raw) === 'allowed') {
+        reply.header('x-debug-stale', tables.join(', '))
+      }
+      done()
+    },
+  )
+  app.addHook('onClose', async function stopListening() {
     for (const stop of stops) stop()
   })
 }
 
 /** What of the configuration a profile may show. */
-function settingsOf ({ port, host, databaseUrl, debugAllow, logLevel, trustProxy, defaultLocale }: Config) {
-  return { port, host, database: databaseUrl === undefined ? 'embedded' : 'PostgreSQL', debugAllow, logLevel, trustProxy, defaultLocale }
+function settingsOf({ port, host, databaseUrl, debugAllow, logLevel, trustProxy, defaultLocale }: Config) {
+  return {
+    port,
+    host,
+    database: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
+    debugAllow,
+    logLevel,
+    trustProxy,
+    defaultLocale,
+  }
 }
 
 /** The first versions left them open to every local user. */
-function closeOldProfiles (directory: string): void {
+function closeOldProfiles(directory: string): void {
   try {
     closeFolder(directory)
   } catch {

@@ -36,36 +36,41 @@ export class StoreLog {
   readonly #stale = new WeakMap<IncomingMessage, Set<string>>()
 
   /** @returns the function that stops it */
-  listen (events: StoreEvents): () => void {
+  listen(events: StoreEvents): () => void {
     const read = (metadata: EntityMetadata, key: string, outcome: ReadOutcome) => this.#read(metadata, key, outcome)
     const stale = ({ table }: EntityMetadata) => this.#readStale(table)
     events.on('read', read).on('stale', stale)
-    return () => { events.off('read', read).off('stale', stale) }
+    return () => {
+      events.off('read', read).off('stale', stale)
+    }
   }
 
-  of (recorder: Recorder): RequestReads | null {
+  of(recorder: Recorder): RequestReads | null {
     return this.#requests.get(recorder) ?? null
   }
 
   /** The tables of which the request was answered with what may have changed meanwhile. */
-  staleTablesOf (raw: IncomingMessage): readonly string[] {
-    return [...this.#stale.get(raw) ?? []]
+  staleTablesOf(raw: IncomingMessage): readonly string[] {
+    return [...(this.#stale.get(raw) ?? [])]
   }
 
-  #readStale (table: string): void {
+  #readStale(table: string): void {
     const raw = currentRecorder()?.raw
     if (raw !== undefined) this.#stale.set(raw, (this.#stale.get(raw) ?? new Set()).add(table))
   }
 
-  #read ({ table, key: column }: EntityMetadata, key: string, outcome: ReadOutcome): void {
+  #read({ table, key: column }: EntityMetadata, key: string, outcome: ReadOutcome): void {
     const recorder = currentRecorder()
     if (recorder === undefined) return
     const value = isSensitiveField(column, key) ? masked : key
     const reads = this.#requests.get(recorder) ?? { first: [], hit: 0, miss: 0, shared: 0 }
-    if (reads.hit + reads.miss + reads.shared < mostSpans) recorder.record({ kind: 'cache', name: `${answers[outcome]} ${table}`, detail: value }, 0)
-    else recorder.note(`Only the first ${mostSpans} reads of the cache are on the timeline.`)
+    if (reads.hit + reads.miss + reads.shared < mostSpans) {
+      recorder.record({ kind: 'cache', name: `${answers[outcome]} ${table}`, detail: value }, 0)
+    } else recorder.note(`Only the first ${mostSpans} reads of the cache are on the timeline.`)
     reads[outcome]++
-    if (reads.first.length < mostKept) reads.first.push({ table, column, value, outcome, start: toMicroseconds(recorder.now()) })
+    if (reads.first.length < mostKept) {
+      reads.first.push({ table, column, value, outcome, start: toMicroseconds(recorder.now()) })
+    }
     this.#requests.set(recorder, reads)
   }
 }

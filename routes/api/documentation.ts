@@ -18,24 +18,32 @@ An error is a problem (RFC 9457), by the \`Accept\` header also a page or a line
 const version = '1'
 
 /** Nothing from elsewhere, and nothing inline but one style attribute of Swagger UI's own icons. */
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-hashes' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-hashes' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** GET /api/openapi.json, and GET /api/docs: a page to read it, and to try what it describes. */
-async function documentation (app: FastifyInstance) {
+async function documentation(app: FastifyInstance) {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Portico', description, version },
       tags: kinds.map(({ plural }) => ({ name: plural })),
       components: {
-        securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'portico_session', description: 'Set by POST /login; under https its name is __Host-portico_session.' } }
+        securitySchemes: {
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'portico_session',
+            description: 'Set by POST /login; under https its name is __Host-portico_session.',
+          },
+        },
       },
-      security: [{ session: [] }]
-    }
+      security: [{ session: [] }],
+    },
   })
 
   let document: string | undefined
-  app.get('/openapi.json', { schema: { hide: true } }, async function showOpenApi (_request, reply) {
+  app.get('/openapi.json', { schema: { hide: true } }, async function showOpenApi(_request, reply) {
     document ??= JSON.stringify(app.swagger())
     return reply.type('application/json; charset=utf-8').header('etag', etagOf(document)).send(document)
   })
@@ -44,8 +52,17 @@ async function documentation (app: FastifyInstance) {
     routePrefix: '/docs',
     indexPrefix: app.prefix,
     staticCSP: contentSecurityPolicy,
-    uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: -1, tryItOutEnabled: true, displayRequestDuration: true },
-    theme: { title: 'Portico API', css: [{ filename: 'portico.css', content: style }], js: [{ filename: 'portico.js', content: script }] }
+    uiConfig: {
+      docExpansion: 'list',
+      defaultModelsExpandDepth: -1,
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+    },
+    theme: {
+      title: 'Portico API',
+      css: [{ filename: 'portico.css', content: style }],
+      js: [{ filename: 'portico.js', content: script }],
+    },
   })
 }
 

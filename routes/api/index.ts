@@ -7,7 +7,7 @@ import documentation from './documentation.ts'
 import recordRoutes from './record-routes.ts'
 
 /** /api: the records, for programs. */
-export default async function api (app: FastifyInstance) {
+export default async function api(app: FastifyInstance) {
   // Before the routes that it documents.
   await app.register(documentation)
 
@@ -19,7 +19,9 @@ export default async function api (app: FastifyInstance) {
     const validate = httpPart === 'querystring' ? queryValidator(schema) : validator(schema)
     return (value: unknown) => {
       const errors = validate(value)
-      return errors.length === 0 ? { value } : { error: new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } }) }
+      return errors.length === 0
+        ? { value }
+        : { error: new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } }) }
     }
   })
   app.setSerializerCompiler(() => record => JSON.stringify(record))

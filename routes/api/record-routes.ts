@@ -5,7 +5,17 @@ import { BadRequestHttpError } from '../../src/errors/http-errors.ts'
 import { etagOf } from '../../src/http/etag.ts'
 import { readCursor, writeCursor } from '../../src/records/cursor.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
-import { type AnyRecord, changeRecord, changesOf, createRecord, type Filters, listRecords, missingRecord, readRecord, removeRecord } from '../../src/records/repository.ts'
+import {
+  type AnyRecord,
+  changeRecord,
+  changesOf,
+  createRecord,
+  type Filters,
+  listRecords,
+  missingRecord,
+  readRecord,
+  removeRecord,
+} from '../../src/records/repository.ts'
 import { notAdmin, requireAdmin } from './admission.ts'
 import { assertPreconditions } from './preconditions.ts'
 import { changeHeaders, listPage, listQuery, located, problem, recordParams, tagged } from './record-schemas.ts'
@@ -21,79 +31,153 @@ export interface RecordRoutesOptions {
 }
 
 /** List, add, read, change, remove: the routes of one kind of record. */
-export default async function recordRoutes (app: FastifyInstance, { kind }: RecordRoutesOptions) {
-  const { database: { db }, store } = app
+export default async function recordRoutes(app: FastifyInstance, { kind }: RecordRoutesOptions) {
+  const {
+    database: { db },
+    store,
+  } = app
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const params = recordParams(kind)
   const tags = [kind.plural]
   const [one, several] = [camelCase(kind.name), camelCase(kind.plural)]
   const security = kind.open ? [{}, { session: [] }] : [{ session: [] }]
 
-  routes.get('/', {
-    prefixTrailingSlash: 'no-slash',
-    ...(!kind.open && { onRequest: requireAdmin }),
-    schema: { tags, operationId: `list${several}`, summary: `List ${kind.plural}`, security, querystring: listQuery(kind), response: { 200: tagged(listPage(kind)), '4xx': problem } }
-  }, async function list (request, reply) {
-    const { sort = 'id', limit = 50, cursor, _locale, ...asked } = request.query
-    const after = cursor === undefined ? undefined : readCursor(cursor, sort)
-    if (cursor !== undefined && after === undefined) throw invalidCursor()
-    const { records, next } = await listRecords(db, kind, { filters: { ...asked, ...scopeOf(request, asked) }, sort, limit, after })
-    const page = { items: records, next: next && writeCursor(next) }
-    return reply.varyOn('Cookie').header('etag', etagOf(JSON.stringify(page))).send(page)
-  })
+  routes.get(
+    '/',
+    {
+      prefixTrailingSlash: 'no-slash',
+      ...(!kind.open && { onRequest: requireAdmin }),
+      schema: {
+        tags,
+        operationId: `list${several}`,
+        summary: `List ${kind.plural}`,
+        security,
+        querystring: listQuery(kind),
+        response: { 200: tagged(listPage(kind)), '4xx': problem },
+      },
+    },
+    async function list(request, reply) {
+      const { sort = 'id', limit = 50, cursor, _locale, ...asked } = request.query
+      const after = cursor === undefined ? undefined : readCursor(cursor, sort)
+      if (cursor !== undefined && after === undefined) throw invalidCursor()
+      const { records, next } = await listRecords(db, kind, {
+        filters: { ...asked, ...scopeOf(request, asked) },
+        sort,
+        limit,
+        after,
+      })
+      const page = { items: records, next: next && writeCursor(next) }
+      return reply
+        .varyOn('Cookie')
+        .header('etag', etagOf(JSON.stringify(page)))
+        .send(page)
+    },
+  )
 
-  routes.get(onePath, {
-    ...(!kind.open && { onRequest: requireAdmin }),
-    schema: { tags, operationId: `read${one}`, summary: `Read a ${kind.name}`, security, params, response: { 200: tagged(kind.schema), '4xx': problem } }
-  }, async function read (request, reply) {
-    const { id } = request.params
-    const scope = scopeOf(request, {})
-    const record = await readRecord(db, kind, id, scope)
-    // Whoever may not read all of them is not told which there are.
-    if (record === undefined) throw Object.keys(scope).length > 0 ? notAdmin(request) : missingRecord(kind, id)
-    assertPreconditions(request.headers, true, etagOfRecord(record))
-    return reply.varyOn('Cookie').header('etag', etagOfRecord(record)).send(record)
-  })
+  routes.get(
+    onePath,
+    {
+      ...(!kind.open && { onRequest: requireAdmin }),
+      schema: {
+        tags,
+        operationId: `read${one}`,
+        summary: `Read a ${kind.name}`,
+        security,
+        params,
+        response: { 200: tagged(kind.schema), '4xx': problem },
+      },
+    },
+    async function read(request, reply) {
+      const { id } = request.params
+      const scope = scopeOf(request, {})
+      const record = await readRecord(db, kind, id, scope)
+      // Whoever may not read all of them is not told which there are.
+      if (record === undefined) throw Object.keys(scope).length > 0 ? notAdmin(request) : missingRecord(kind, id)
+      assertPreconditions(request.headers, true, etagOfRecord(record))
+      return reply.varyOn('Cookie').header('etag', etagOfRecord(record)).send(record)
+    },
+  )
 
-  routes.post('/', {
-    prefixTrailingSlash: 'no-slash',
-    onRequest: requireAdmin,
-    bodyLimit,
-    schema: { tags, operationId: `add${one}`, summary: `Add a ${kind.name}`, body: kind.create, response: { 201: located(kind.schema), '4xx': problem } }
-  }, async function create (request, reply) {
-    const record = await createRecord(db, kind, request.body)
-    forget(record)
-    return reply.code(201).header('location', `${app.prefix}/${record.id}`).header('etag', etagOfRecord(record)).send(record)
-  })
+  routes.post(
+    '/',
+    {
+      prefixTrailingSlash: 'no-slash',
+      onRequest: requireAdmin,
+      bodyLimit,
+      schema: {
+        tags,
+        operationId: `add${one}`,
+        summary: `Add a ${kind.name}`,
+        body: kind.create,
+        response: { 201: located(kind.schema), '4xx': problem },
+      },
+    },
+    async function create(request, reply) {
+      const record = await createRecord(db, kind, request.body)
+      forget(record)
+      return reply
+        .code(201)
+        .header('location', `${app.prefix}/${record.id}`)
+        .header('etag', etagOfRecord(record))
+        .send(record)
+    },
+  )
 
-  routes.patch(onePath, {
-    onRequest: requireAdmin,
-    bodyLimit,
-    schema: { tags, operationId: `change${one}`, summary: `Change a ${kind.name}`, params, headers: changeHeaders, body: kind.change, response: { 200: tagged(kind.schema), '4xx': problem } }
-  }, async function change (request, reply) {
-    const { id } = request.params
-    const change = await changeRecord(db, kind, id, request.body, record => assertPreconditions(request.headers, false, etagOfRecord(record)))
-    forget(change.before, change.after)
-    return reply.header('etag', etagOfRecord(change.after)).send(change.after)
-  })
+  routes.patch(
+    onePath,
+    {
+      onRequest: requireAdmin,
+      bodyLimit,
+      schema: {
+        tags,
+        operationId: `change${one}`,
+        summary: `Change a ${kind.name}`,
+        params,
+        headers: changeHeaders,
+        body: kind.change,
+        response: { 200: tagged(kind.schema), '4xx': problem },
+      },
+    },
+    async function change(request, reply) {
+      const { id } = request.params
+      const change = await changeRecord(db, kind, id, request.body, record =>
+        assertPreconditions(request.headers, false, etagOfRecord(record)),
+      )
+      forget(change.before, change.after)
+      return reply.header('etag', etagOfRecord(change.after)).send(change.after)
+    },
+  )
 
-  routes.delete(onePath, {
-    onRequest: requireAdmin,
-    schema: { tags, operationId: `remove${one}`, summary: `Remove a ${kind.name}`, params, headers: changeHeaders, response: { 204: Type.Null({ description: 'It is removed.' }), '4xx': problem } }
-  }, async function remove (request, reply) {
-    const { id } = request.params
-    const record = await removeRecord(db, kind, id, record => assertPreconditions(request.headers, false, etagOfRecord(record)))
-    forget(record)
-    return reply.code(204).send(null)
-  })
+  routes.delete(
+    onePath,
+    {
+      onRequest: requireAdmin,
+      schema: {
+        tags,
+        operationId: `remove${one}`,
+        summary: `Remove a ${kind.name}`,
+        params,
+        headers: changeHeaders,
+        response: { 204: Type.Null({ description: 'It is removed.' }), '4xx': problem },
+      },
+    },
+    async function remove(request, reply) {
+      const { id } = request.params
+      const record = await removeRecord(db, kind, id, record =>
+        assertPreconditions(request.headers, false, etagOfRecord(record)),
+      )
+      forget(record)
+      return reply.code(204).send(null)
+    },
+  )
 
   /** The database tells every instance of the change; this one must not answer its next request before it has heard. */
-  function forget (...records: AnyRecord[]): void {
+  function forget(...records: AnyRecord[]): void {
     for (const [table, key] of changesOf(kind, ...records)) store.change(table, key)
   }
 
   /** What narrows a kind that is open to everybody, for whoever is no admin: the current license. */
-  function scopeOf (request: FastifyRequest, asked: Filters): Filters {
+  function scopeOf(request: FastifyRequest, asked: Filters): Filters {
     if (request.user?.admin === true) return {}
     const { id } = request.requireLicense()
     if (asked['license_id'] !== undefined && asked['license_id'] !== id) throw notAdmin(request)
@@ -102,15 +186,15 @@ export default async function recordRoutes (app: FastifyInstance, { kind }: Reco
 }
 
 /** license types: LicenseTypes */
-function camelCase (words: string): string {
+function camelCase(words: string): string {
   return words.replace(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-function etagOfRecord (record: AnyRecord): string {
+function etagOfRecord(record: AnyRecord): string {
   return etagOf(JSON.stringify(record))
 }
 
-function invalidCursor (): BadRequestHttpError {
+function invalidCursor(): BadRequestHttpError {
   const message = 'cursor must be the "next" of an answer to the same list, in the same order'
   return new BadRequestHttpError(`${message}.`, { members: { errors: [{ field: 'cursor', message }] } })
 }

@@ -9,7 +9,7 @@ export interface ResponseCacheOptions {
   maxBytes: number
 }
 
-type Key = string | { id: string, segment: string }
+type Key = string | { id: string; segment: string }
 type Callback<Result> = (error: unknown, result: Result) => void
 
 interface Cached<Item> {
@@ -30,20 +30,20 @@ export class ResponseCache {
   /** Made with the first: it takes room for all at once. */
   #entries: LRUCache<string, Cached<unknown>> | undefined
 
-  constructor (options: ResponseCacheOptions) {
+  constructor(options: ResponseCacheOptions) {
     this.#options = options
   }
 
-  get<Item = unknown> (key: Key, callback: Callback<Cached<Item> | null>): void
-  get<Item = unknown> (key: Key): Promise<Cached<Item> | null>
-  get (key: Key, callback?: Callback<Cached<unknown> | null>): Promise<Cached<unknown> | null> | void {
+  get<Item = unknown>(key: Key, callback: Callback<Cached<Item> | null>): void
+  get<Item = unknown>(key: Key): Promise<Cached<Item> | null>
+  get(key: Key, callback?: Callback<Cached<unknown> | null>): Promise<Cached<unknown> | null> | void {
     const entry = this.#entries?.get(nameOf(key)) ?? null
     if (callback === undefined) return Promise.resolve(entry)
     callback(null, entry)
   }
 
   /** @param ttl in milliseconds; what has none is not kept */
-  set (key: Key, item: unknown, ttl: number, callback?: Callback<unknown>): void {
+  set(key: Key, item: unknown, ttl: number, callback?: Callback<unknown>): void {
     const name = nameOf(key)
     const isEtag = typeof key !== 'string' && key.segment === etagSegment
     if (ttl > 0 && !isEtag) {
@@ -53,16 +53,16 @@ export class ResponseCache {
     callback?.(null, item)
   }
 
-  delete (key: Key, callback?: Callback<null>): void {
+  delete(key: Key, callback?: Callback<null>): void {
     this.#entries?.delete(nameOf(key))
     callback?.(null, null)
   }
 
-  has (key: Key, callback: Callback<boolean>): void {
+  has(key: Key, callback: Callback<boolean>): void {
     callback(null, this.#entries?.has(nameOf(key)) === true)
   }
 }
 
-function nameOf (key: Key): string {
+function nameOf(key: Key): string {
   return JSON.stringify(typeof key === 'string' ? key : [key.segment, key.id])
 }

@@ -44,14 +44,14 @@ export class Segment<Value> {
   /** How often anything was. */
   #forgotten = 0
 
-  constructor (metadata: EntityMetadata, load: (key: string) => Promise<Value>, options: SegmentOptions) {
+  constructor(metadata: EntityMetadata, load: (key: string) => Promise<Value>, options: SegmentOptions) {
     this.metadata = metadata
     this.#load = load
     this.#options = options
   }
 
   /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
-  read (key: string): Value | Promise<Value> {
+  read(key: string): Value | Promise<Value> {
     const entry = this.#entries?.get(key) ?? this.#absences?.get(key)
     if (entry !== undefined && this.#options.isTrusted(entry.readAt, entry.isStale)) {
       this.#tellRead(key, 'hit')
@@ -67,7 +67,7 @@ export class Segment<Value> {
    * For a record that another one's loading brings along: called before that begins, it returns what keeps the record.
    * Where any was forgotten meanwhile, it may be out of date, and is not kept.
    */
-  expect (): (key: string, value: Value) => void {
+  expect(): (key: string, value: Value) => void {
     const readAt = performance.now()
     const forgotten = this.#forgotten
     return (key, value) => {
@@ -76,13 +76,13 @@ export class Segment<Value> {
   }
 
   /** Has nothing kept that is being loaded: it may be out of date. */
-  doubt (): void {
+  doubt(): void {
     this.#forgotten++
     this.#loading.clear()
   }
 
   /** Forgets the record of one key, or all (null). What is being loaded may be out of date: it is not kept. */
-  forget (key: string | null): void {
+  forget(key: string | null): void {
     if (key === null) {
       this.#entries?.clear()
       this.#absences?.clear()
@@ -95,26 +95,29 @@ export class Segment<Value> {
     }
   }
 
-  #startLoading (key: string): Promise<Value> {
+  #startLoading(key: string): Promise<Value> {
     const readAt = performance.now()
-    const loading: Promise<Value> = this.#load(key).then(value => {
-      if (this.#endLoading(key, loading)) this.#hold(key, value, readAt)
-      return value
-    }, error => {
-      this.#endLoading(key, loading)
-      const entry = this.#entries?.peek(key) ?? this.#absences?.peek(key)
-      if (entry === undefined || !this.#options.mayBeStale(error)) throw error
-      if (this.#options.isTrusted(entry.readAt, entry.isStale)) return entry.value
-      // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
-      this.#hold(key, entry.value, performance.now(), true)
-      this.#options.events.emit('stale', this.metadata, key)
-      return entry.value
-    })
+    const loading: Promise<Value> = this.#load(key).then(
+      value => {
+        if (this.#endLoading(key, loading)) this.#hold(key, value, readAt)
+        return value
+      },
+      error => {
+        this.#endLoading(key, loading)
+        const entry = this.#entries?.peek(key) ?? this.#absences?.peek(key)
+        if (entry === undefined || !this.#options.mayBeStale(error)) throw error
+        if (this.#options.isTrusted(entry.readAt, entry.isStale)) return entry.value
+        // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
+        this.#hold(key, entry.value, performance.now(), true)
+        this.#options.events.emit('stale', this.metadata, key)
+        return entry.value
+      },
+    )
     this.#loading.set(key, loading)
     return loading
   }
 
-  #hold (key: string, value: Value, readAt: number, isStale = false): void {
+  #hold(key: string, value: Value, readAt: number, isStale = false): void {
     const entry = { value, readAt, isStale }
     const size = { size: sizeOfEntry(key, value) }
     if (value === null) {
@@ -128,16 +131,16 @@ export class Segment<Value> {
     }
   }
 
-  #tellRead (key: string, outcome: ReadOutcome): void {
+  #tellRead(key: string, outcome: ReadOutcome): void {
     if (this.#options.events.areReadsFollowed) this.#options.events.emit('read', this.metadata, key, outcome)
   }
 
-  #makeCache (max: number): LRUCache<string, Entry<Value>> {
+  #makeCache(max: number): LRUCache<string, Entry<Value>> {
     return new LRUCache({ max, maxSize: this.#options.maxBytes })
   }
 
   /** Whether nothing was forgotten while this was being loaded. */
-  #endLoading (key: string, loading: Promise<Value>): boolean {
+  #endLoading(key: string, loading: Promise<Value>): boolean {
     if (this.#loading.get(key) !== loading) return false
     return this.#loading.delete(key)
   }

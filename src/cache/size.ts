@@ -1,9 +1,9 @@
 /** In bytes, roughly, what an entry takes: strings at two bytes a character, and the entry itself. */
-export function sizeOfEntry (key: string, value: unknown): number {
+export function sizeOfEntry(key: string, value: unknown): number {
   return 200 + 2 * key.length + sizeOf(value)
 }
 
-function sizeOf (value: unknown): number {
+function sizeOf(value: unknown): number {
   if (typeof value === 'string') return 2 * value.length
   if (!isObject(value)) return 8
   if (ArrayBuffer.isView(value)) return value.byteLength
@@ -17,6 +17,6 @@ function sizeOf (value: unknown): number {
   return size
 }
 
-function isObject (value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }

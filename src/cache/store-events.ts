@@ -13,7 +13,7 @@ interface Events {
 /** Tells who listens of each record that is asked for. */
 export class StoreEvents extends EventEmitter<Events> {
   /** Whether anybody listens to reads, which are more than all else. */
-  get areReadsFollowed (): boolean {
+  get areReadsFollowed(): boolean {
     return this.listenerCount('read') > 0
   }
 }

@@ -34,7 +34,11 @@ export class CommandError extends Error {
 }
 
 /** Reads a command's words: exactly these operands, and options as parseArgs takes them. @throws {UsageError} */
-export function readWords<const Options extends NonNullable<ParseArgsConfig['options']>> (words: string[], operands: readonly string[], options: Options) {
+export function readWords<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  words: string[],
+  operands: readonly string[],
+  options: Options,
+) {
   const { values, positionals } = parse()
   const missing = operands[positionals.length]
   if (missing !== undefined) throw new UsageError(`<${missing}> is missing.`)
@@ -42,7 +46,7 @@ export function readWords<const Options extends NonNullable<ParseArgsConfig['opt
   if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many.`)
   return { values, operands: positionals }
 
-  function parse () {
+  function parse() {
     try {
       return parseArgs({ args: words, options, allowPositionals: true })
     } catch (error) {

@@ -14,11 +14,28 @@ import { userAdd } from './user-add.ts'
 import { userList } from './user-list.ts'
 import { userPassword } from './user-password.ts'
 
-const records = kinds.filter(kind => kind !== users).flatMap(kind => [recordList(kind), recordShow(kind), recordAdd(kind), recordChange(kind), recordRemove(kind), recordImport(kind)])
+const records = kinds
+  .filter(kind => kind !== users)
+  .flatMap(kind => [
+    recordList(kind),
+    recordShow(kind),
+    recordAdd(kind),
+    recordChange(kind),
+    recordRemove(kind),
+    recordImport(kind),
+  ])
 
 /** Every command, in the order that the help lists them. */
 export const commands: readonly Command[] = [
-  userAdd, userList, recordShow(users), recordChange(users), userPassword, recordRemove(users), recordImport(users),
+  userAdd,
+  userList,
+  recordShow(users),
+  recordChange(users),
+  userPassword,
+  recordRemove(users),
+  recordImport(users),
   ...records,
-  migrate, seed, routes
+  migrate,
+  seed,
+  routes,
 ]

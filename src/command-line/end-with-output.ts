@@ -2,7 +2,10 @@ import { reasonOf } from '../errors/start-error.ts'
 import type { Terminal } from './command.ts'
 
 /** Ends the process once its output cannot be written: quietly where whoever reads has had enough, as head has. */
-export function endWithOutput ({ output, errors }: Pick<Terminal, 'output' | 'errors'>, exit: (code: number) => void): void {
+export function endWithOutput(
+  { output, errors }: Pick<Terminal, 'output' | 'errors'>,
+  exit: (code: number) => void,
+): void {
   output.on('error', (error: NodeJS.ErrnoException) => {
     const isCut = error.code === 'EPIPE'
     if (!isCut) errors.write(`portico: The output cannot be written: ${reasonOf(error)}.\n`)

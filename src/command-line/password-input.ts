@@ -14,17 +14,21 @@ const schema = Type.Pick(users.create, ['password'])
  * @returns it as a field of a user
  * @throws {CommandError}
  */
-export async function readPassword (terminal: Terminal): Promise<Record<string, unknown>> {
+export async function readPassword(terminal: Terminal): Promise<Record<string, unknown>> {
   const isTerminal = 'isTTY' in terminal.input && terminal.input.isTTY
   return readFields(schema, { password: isTerminal ? await askTwice(terminal) : firstLine(await text(terminal.input)) })
 }
 
-function firstLine (text: string): string {
+function firstLine(text: string): string {
   return text.replace(/\r?\n[^]*/, '')
 }
 
-async function askTwice (terminal: Terminal): Promise<string> {
-  const silent = new Writable({ write (_chunk, _encoding, done) { done() } })
+async function askTwice(terminal: Terminal): Promise<string> {
+  const silent = new Writable({
+    write(_chunk, _encoding, done) {
+      done()
+    },
+  })
   const prompt = createInterface({ input: terminal.input, output: silent, terminal: true })
   const lines = prompt[Symbol.asyncIterator]()
   const ask = async (question: string) => {
@@ -37,7 +41,7 @@ async function askTwice (terminal: Terminal): Promise<string> {
   }
   try {
     const password = await ask('Password: ')
-    if (await ask('Once more: ') !== password) throw new CommandError('These were two different passwords.')
+    if ((await ask('Once more: ')) !== password) throw new CommandError('These were two different passwords.')
     return password
   } finally {
     prompt.close()

@@ -11,5 +11,5 @@ process.exitCode = await run(process.argv.slice(2), {
   input,
   output,
   errors,
-  openDatabase: async () => await openDatabase({ ...readConfig(process.env, '.env'), patient: true })
+  openDatabase: async () => await openDatabase({ ...readConfig(process.env, '.env'), patient: true }),
 })

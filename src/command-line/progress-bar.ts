@@ -9,7 +9,7 @@ export class ProgressBar {
   readonly #begun = performance.now()
   #shownAt = -Infinity
 
-  constructor (output: NodeJS.WritableStream) {
+  constructor(output: NodeJS.WritableStream) {
     this.#output = output
     this.#isShown = 'isTTY' in output && output.isTTY === true
   }
@@ -18,17 +18,20 @@ export class ProgressBar {
    * @param part from 0 to 1; undefined: nobody knows
    * @param count of what was done
    */
-  show (part: number | undefined, count: number, what: string): void {
+  show(part: number | undefined, count: number, what: string): void {
     const now = performance.now()
     if (!this.#isShown || now - this.#shownAt < interval) return
     this.#shownAt = now
     const filled = Math.round(width * (part ?? 0))
-    const bar = part === undefined ? '' : `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${String(Math.round(part * 100)).padStart(3)} %  `
-    const rate = Math.round(count / (now - this.#begun) * 1000)
+    const bar =
+      part === undefined
+        ? ''
+        : `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${String(Math.round(part * 100)).padStart(3)} %  `
+    const rate = Math.round((count / (now - this.#begun)) * 1000)
     this.#output.write(`\r\u001b[K${bar}${count.toLocaleString('en')} ${what}, ${rate.toLocaleString('en')} a second`)
   }
 
-  clear (): void {
+  clear(): void {
     if (this.#isShown) this.#output.write('\r\u001b[K')
   }
 }

@@ -5,17 +5,23 @@ import { describeFields, optionsOf, readFields, unlessRefused, wordOf } from './
 import { writeRecord } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
-export function recordAdd (kind: RecordKind): Command {
+export function recordAdd(kind: RecordKind): Command {
   const fields = Object.keys(kind.create.properties)
   return {
     usage: `${wordOf(kind)} add [options]`,
     summary: `Adds a ${kind.name}.`,
     details: `${describeFields(kind.create, fields)}
 --json  shows it as a line of JSON`,
-    async run (words, terminal) {
-      const { values: { json, ...options } } = readWords(words, [], { ...optionsOf(fields), json: { type: 'boolean', default: false } })
+    async run(words, terminal) {
+      const {
+        values: { json, ...options },
+      } = readWords(words, [], { ...optionsOf(fields), json: { type: 'boolean', default: false } })
       const values = readFields(kind.create, options)
-      writeRecord(terminal, await withDatabase(terminal, ({ db }) => unlessRefused(() => createRecord(db, kind, values))), json === true)
-    }
+      writeRecord(
+        terminal,
+        await withDatabase(terminal, ({ db }) => unlessRefused(() => createRecord(db, kind, values))),
+        json === true,
+      )
+    },
   }
 }

@@ -13,7 +13,7 @@ import { wordOf } from './record-fields.ts'
 import { writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
-export function recordImport (kind: RecordKind): Command {
+export function recordImport(kind: RecordKind): Command {
   return {
     usage: `${wordOf(kind)} import <file> [--format <format>] [--json]`,
     summary: `Adds many ${kind.plural}, all or none.`,
@@ -24,8 +24,11 @@ Fields: ${Object.keys(kind.create.properties).join(', ')}
 
 --format <format>  ${importFormats.join(' or ')}; default: what the file's name ends with
 --json             shows how many, the seconds and the megabytes of memory that it took as a line of JSON`,
-    async run (words, terminal) {
-      const { values, operands: [file = ''] } = readWords(words, ['file'], { format: { type: 'string' }, json: { type: 'boolean', default: false } })
+    async run(words, terminal) {
+      const {
+        values,
+        operands: [file = ''],
+      } = readWords(words, ['file'], { format: { type: 'string' }, json: { type: 'boolean', default: false } })
       const stated = values.format ?? extname(file).slice(1)
       const format = importFormats.find(format => format === stated)
       if (format === undefined) throw new UsageError(`--format must be ${importFormats.join(' or ')}.`)
@@ -33,21 +36,40 @@ Fields: ${Object.keys(kind.create.properties).join(', ')}
       const begun = performance.now()
       const bar = new ProgressBar(terminal.errors)
       let bytes = 0
-      const counted = Readable.from(count(input, chunk => { bytes += chunk }), { objectMode: false })
+      const counted = Readable.from(
+        count(input, chunk => {
+          bytes += chunk
+        }),
+        { objectMode: false },
+      )
       try {
-        const added = await withDatabase(terminal, async ({ db }) => await importRecords(db, kind, readRows(counted, kind, format), rows => bar.show(size && bytes / size, rows, kind.plural)))
+        const added = await withDatabase(
+          terminal,
+          async ({ db }) =>
+            await importRecords(db, kind, readRows(counted, kind, format), rows =>
+              bar.show(size && bytes / size, rows, kind.plural),
+            ),
+        )
         bar.clear()
         const [seconds, memory] = [((performance.now() - begun) / 1000).toFixed(1), peakMemory()]
-        writeOutcome(terminal, `Added ${added.toLocaleString('en')} ${kind.plural} in ${seconds} s, with ${memory} MB of memory.`, { added, seconds: Number(seconds), memory }, values.json)
+        writeOutcome(
+          terminal,
+          `Added ${added.toLocaleString('en')} ${kind.plural} in ${seconds} s, with ${memory} MB of memory.`,
+          { added, seconds: Number(seconds), memory },
+          values.json,
+        )
       } catch (error) {
         bar.clear()
         throw error instanceof ImportRefusedError ? new CommandError(describe(file, error), { cause: error }) : error
       }
-    }
+    },
   }
 }
 
-async function open (file: string, { input }: Terminal): Promise<{ input: AsyncIterable<Buffer | string>, size: number | undefined }> {
+async function open(
+  file: string,
+  { input }: Terminal,
+): Promise<{ input: AsyncIterable<Buffer | string>; size: number | undefined }> {
   if (file === '-') return { input, size: undefined }
   try {
     const { size } = await stat(file)
@@ -59,20 +81,22 @@ async function open (file: string, { input }: Terminal): Promise<{ input: AsyncI
   }
 }
 
-async function * count (input: AsyncIterable<Buffer | string>, onChunk: (bytes: number) => void) {
+async function* count(input: AsyncIterable<Buffer | string>, onChunk: (bytes: number) => void) {
   for await (const chunk of input) {
     onChunk(Buffer.byteLength(chunk))
     yield chunk
   }
 }
 
-function describe (file: string, { named, count }: ImportRefusedError): string {
-  const lines = [...named].sort((one, other) => one.line - other.line).map(({ line, reason }) => `\n  line ${line}: ${reason}`)
+function describe(file: string, { named, count }: ImportRefusedError): string {
+  const lines = [...named]
+    .sort((one, other) => one.line - other.line)
+    .map(({ line, reason }) => `\n  line ${line}: ${reason}`)
   const rest = count > named.length ? `\n  and ${count - named.length} more.` : ''
   return `Nothing was added: of ${file} ${count === 1 ? 'a line is' : `${count.toLocaleString('en')} lines are`} bad.${lines.join('')}${rest}`
 }
 
 /** In megabytes, of this process since it began. */
-function peakMemory (): number {
+function peakMemory(): number {
   return Math.round(process.resourceUsage().maxRSS / 1024)
 }

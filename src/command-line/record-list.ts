@@ -9,8 +9,10 @@ import { withDatabase } from './with-database.ts'
 /** How many are read at once. */
 const pageSize = 500
 
-export function recordList (kind: RecordKind): Command {
-  const filters = Type.Partial(Type.Object(Object.fromEntries(Object.entries(kind.filters).map(([name, { schema }]) => [name, schema]))))
+export function recordList(kind: RecordKind): Command {
+  const filters = Type.Partial(
+    Type.Object(Object.fromEntries(Object.entries(kind.filters).map(([name, { schema }]) => [name, schema]))),
+  )
   const fields = Object.keys(kind.filters)
   const orders = kind.sorts.flatMap(name => [name, `-${name}`])
   return {
@@ -20,21 +22,37 @@ export function recordList (kind: RecordKind): Command {
 --sort=<field>  what to sort by: ${orders.join(', ')}
 --limit <n>     how many at most
 --json          a line of JSON for each`,
-    async run (words, terminal) {
-      const { values: { sort = 'id', limit, json, ...options } } = readWords(words, [], { ...optionsOf(fields), sort: { type: 'string' }, limit: { type: 'string' }, json: { type: 'boolean', default: false } })
-      if (typeof sort !== 'string' || !orders.includes(sort)) throw new UsageError(`--sort must be one of ${orders.join(', ')}.`)
-      if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(String(limit))) throw new UsageError('--limit must be a whole number from 1.')
+    async run(words, terminal) {
+      const {
+        values: { sort = 'id', limit, json, ...options },
+      } = readWords(words, [], {
+        ...optionsOf(fields),
+        sort: { type: 'string' },
+        limit: { type: 'string' },
+        json: { type: 'boolean', default: false },
+      })
+      if (typeof sort !== 'string' || !orders.includes(sort)) {
+        throw new UsageError(`--sort must be one of ${orders.join(', ')}.`)
+      }
+      if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(String(limit))) {
+        throw new UsageError('--limit must be a whole number from 1.')
+      }
       const asked = readFields(filters, options)
       await withDatabase(terminal, async ({ db }) => {
         let left = limit === undefined ? Infinity : Number(limit)
         let page: Page | undefined
         do {
           const heading = page === undefined
-          page = await listRecords(db, kind, { filters: asked, sort, after: page?.next ?? undefined, limit: Math.min(pageSize, left) })
+          page = await listRecords(db, kind, {
+            filters: asked,
+            sort,
+            after: page?.next ?? undefined,
+            limit: Math.min(pageSize, left),
+          })
           left -= page.records.length
           writeRows(terminal, Object.keys(kind.schema.properties), page.records, { json: json === true, heading })
         } while (page.next !== null && left > 0)
       })
-    }
+    },
   }
 }

@@ -5,18 +5,21 @@ import { findRecord, unlessRefused, wordOf } from './record-fields.ts'
 import { writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
-export function recordRemove (kind: RecordKind): Command {
+export function recordRemove(kind: RecordKind): Command {
   return {
     usage: `${wordOf(kind)} remove <${kind.knownBy}|id> [--json]`,
     summary: `Removes a ${kind.name}, and what belongs to it alone.`,
     details: '--json  shows what was removed as a line of JSON',
-    async run (words, terminal) {
-      const { values: { json }, operands: [word = ''] } = readWords(words, [`${kind.knownBy}|id`], { json: { type: 'boolean', default: false } })
+    async run(words, terminal) {
+      const {
+        values: { json },
+        operands: [word = ''],
+      } = readWords(words, [`${kind.knownBy}|id`], { json: { type: 'boolean', default: false } })
       const removed = await withDatabase(terminal, async ({ db }) => {
         const { id } = await findRecord(db, kind, word)
         return await unlessRefused(() => removeRecord(db, kind, id, () => {}))
       })
       writeOutcome(terminal, `Removed the ${kind.name} ${removed.id}.`, removed, json)
-    }
+    },
   }
 }

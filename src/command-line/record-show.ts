@@ -4,14 +4,17 @@ import { findRecord, wordOf } from './record-fields.ts'
 import { writeRecord } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
-export function recordShow (kind: RecordKind): Command {
+export function recordShow(kind: RecordKind): Command {
   return {
     usage: `${wordOf(kind)} show <${kind.knownBy}|id> [--json]`,
     summary: `Shows a ${kind.name}.`,
     details: '--json  as a line of JSON',
-    async run (words, terminal) {
-      const { values, operands: [word = ''] } = readWords(words, [`${kind.knownBy}|id`], { json: { type: 'boolean', default: false } })
+    async run(words, terminal) {
+      const {
+        values,
+        operands: [word = ''],
+      } = readWords(words, [`${kind.knownBy}|id`], { json: { type: 'boolean', default: false } })
       writeRecord(terminal, await withDatabase(terminal, ({ db }) => findRecord(db, kind, word)), values.json)
-    }
+    },
   }
 }

@@ -9,7 +9,7 @@ const program = 'npm run portico --'
  * Runs the command that the words name, or shows the help.
  * @returns the exit code: 0, 1 where it failed, 2 where it was mistyped
  */
-export async function run (typed: string[], terminal: Terminal): Promise<number> {
+export async function run(typed: string[], terminal: Terminal): Promise<number> {
   const words = typed[0] === 'help' ? typed.slice(1) : typed
   const asksForHelp = words.length === 0 || words !== typed || words.includes('--help') || words.includes('-h')
   const command = commands.find(command => nameOf(command).every((word, index) => words[index] === word))
@@ -23,7 +23,9 @@ export async function run (typed: string[], terminal: Terminal): Promise<number>
     return 0
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.errors.write(`portico: ${error.message} ${program}${command === undefined ? '' : ` ${nameOf(command).join(' ')}`} --help shows how.\n`)
+      terminal.errors.write(
+        `portico: ${error.message} ${program}${command === undefined ? '' : ` ${nameOf(command).join(' ')}`} --help shows how.\n`,
+      )
       return 2
     }
     if (!(error instanceof CommandError || error instanceof StartError)) throw error
@@ -32,18 +34,18 @@ export async function run (typed: string[], terminal: Terminal): Promise<number>
   }
 }
 
-function nameOf ({ usage }: Command): string[] {
+function nameOf({ usage }: Command): string[] {
   return usage.replace(/ [<[].*/, '').split(' ')
 }
 
 /** The commands that begin with the first word, or all. */
-function overview ([first]: string[]): string {
+function overview([first]: string[]): string {
   const some = commands.filter(command => nameOf(command)[0] === first)
   const listed = some.length > 0 ? some : commands
   const width = Math.max(...listed.map(({ usage }) => usage.length))
   return `Usage: ${program} <command>\n\n${listed.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}\n`).join('')}\n${program} <command> --help says more of one.\n`
 }
 
-function helpOf ({ usage, summary, details }: Command): string {
+function helpOf({ usage, summary, details }: Command): string {
   return `Usage: ${program} ${usage}\n\n${summary}\n\n${details}\n`
 }

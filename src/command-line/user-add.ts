@@ -20,27 +20,32 @@ export const userAdd: Command = {
 --json              shows the user as a line of JSON
 
 The password, of ${shortestPassword} characters or more, is asked for, or piped in: user add a@b.example < file`,
-  async run (words, terminal) {
-    const { values, operands: [email = ''] } = readWords(words, ['email'], {
+  async run(words, terminal) {
+    const {
+      values,
+      operands: [email = ''],
+    } = readWords(words, ['email'], {
       admin: { type: 'boolean', default: false },
       group: { type: 'string', multiple: true, default: [] },
       license: { type: 'string' },
-      json: { type: 'boolean', default: false }
+      json: { type: 'boolean', default: false },
     })
     if (!formats.email.accepts(email)) throw new CommandError(`"${email}" is no e-mail address.`)
     const added = await withDatabase(terminal, async ({ db }) => {
-      if (await findAccount(db, email) !== undefined) throw new CommandError(`There is a user ${email} already.`)
+      if ((await findAccount(db, email)) !== undefined) throw new CommandError(`There is a user ${email} already.`)
       const groups = new Set<string>()
       for (const group of values.group) groups.add(await findGroup(db, group, values.license))
       const password = await readPassword(terminal)
-      return await unlessRefused(() => createRecord(db, users, { email, ...password, admin: values.admin, group_ids: [...groups] }))
+      return await unlessRefused(() =>
+        createRecord(db, users, { email, ...password, admin: values.admin, group_ids: [...groups] }),
+      )
     })
     writeOutcome(terminal, `Added ${email}.`, added, values.json)
-  }
+  },
 }
 
 /** The id of the one group that has this name or id. */
-async function findGroup (db: Kysely<Tables>, group: string, domain: string | undefined): Promise<string> {
+async function findGroup(db: Kysely<Tables>, group: string, domain: string | undefined): Promise<string> {
   const found = await db
     .selectFrom('groups')
     .innerJoin('licenses', 'licenses.id', 'groups.license_id')
@@ -50,7 +55,15 @@ async function findGroup (db: Kysely<Tables>, group: string, domain: string | un
     .orderBy('groups.id')
     .execute()
   const [first, second] = found
-  if (first === undefined) throw new CommandError(`There is no group "${group}"${domain === undefined ? '' : ` of a license for "${domain}"`}.`)
-  if (second !== undefined) throw new CommandError(`There are several groups "${group}": ${found.map(({ id, domain }) => `${id} of ${domain}`).join(', ')}. Give an id, or --license.`)
+  if (first === undefined) {
+    throw new CommandError(
+      `There is no group "${group}"${domain === undefined ? '' : ` of a license for "${domain}"`}.`,
+    )
+  }
+  if (second !== undefined) {
+    throw new CommandError(
+      `There are several groups "${group}": ${found.map(({ id, domain }) => `${id} of ${domain}`).join(', ')}. Give an id, or --license.`,
+    )
+  }
   return first.id
 }

@@ -12,8 +12,10 @@ export const userList: Command = {
   usage: 'user list [--json]',
   summary: 'Lists who can sign in: e-mail address, whether an admin, groups.',
   details: '--json  as lines of JSON',
-  async run (words, terminal) {
-    const { values: { json } } = readWords(words, [], { json: { type: 'boolean', default: false } })
+  async run(words, terminal) {
+    const {
+      values: { json },
+    } = readWords(words, [], { json: { type: 'boolean', default: false } })
     if (json) return await recordList(users).run(['--json'], terminal)
     await withDatabase(terminal, async ({ db }) => {
       const query = db
@@ -21,7 +23,13 @@ export const userList: Command = {
         .leftJoin('user_groups', 'user_groups.user_id', 'users.id')
         .leftJoin('groups', 'groups.id', 'user_groups.group_id')
         .leftJoin('licenses', 'licenses.id', 'groups.license_id')
-        .select(['email', 'admin', sql<string | null>`string_agg(groups.name || ' of ' || licenses.domain, ', ' order by groups.id)`.as('groups')])
+        .select([
+          'email',
+          'admin',
+          sql<string | null>`string_agg(groups.name || ' of ' || licenses.domain, ', ' order by groups.id)`.as(
+            'groups',
+          ),
+        ])
         .groupBy('users.id')
         .orderBy('email')
         .limit(pageSize)
@@ -31,5 +39,5 @@ export const userList: Command = {
         listed = await query.where('email', '>', String(listed.at(-1)?.email)).execute()
       }
     })
-  }
+  },
 }

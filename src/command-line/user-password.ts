@@ -9,17 +9,20 @@ import { withDatabase } from './with-database.ts'
 
 export const userPassword: Command = {
   usage: 'user password <email|id> [--json]',
-  summary: 'Changes a password, which ends all of the user\'s sessions.',
+  summary: "Changes a password, which ends all of the user's sessions.",
   details: `--json  shows the user as a line of JSON
 
 The password, of ${shortestPassword} characters or more, is asked for, or piped in: user password a@b.example < file`,
-  async run (words, terminal) {
-    const { values: { json }, operands: [word = ''] } = readWords(words, ['email|id'], { json: { type: 'boolean', default: false } })
+  async run(words, terminal) {
+    const {
+      values: { json },
+      operands: [word = ''],
+    } = readWords(words, ['email|id'], { json: { type: 'boolean', default: false } })
     const { after } = await withDatabase(terminal, async ({ db }) => {
       const { id } = await findRecord(db, users, word)
       const password = await readPassword(terminal)
       return await unlessRefused(() => changeRecord(db, users, id, password, () => {}))
     })
     writeOutcome(terminal, `Changed the password of ${after['email']}.`, after, json)
-  }
+  },
 }

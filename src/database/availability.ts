@@ -13,33 +13,39 @@ export class Availability extends EventEmitter<AvailabilityEvents> {
   #loss: { cause: unknown } | null = null
   #isListening = false
 
-  constructor (changes: Changes) {
+  constructor(changes: Changes) {
     super()
-    changes.on('listening', () => { this.#isListening = true }).on('deaf', () => { this.#isListening = false })
+    changes
+      .on('listening', () => {
+        this.#isListening = true
+      })
+      .on('deaf', () => {
+        this.#isListening = false
+      })
   }
 
   /** Whether the database answers, as far as is known. */
-  get reachable (): boolean {
+  get reachable(): boolean {
     return this.#loss === null
   }
 
   /** Whether each change of its rows is heard. */
-  get listening (): boolean {
+  get listening(): boolean {
     return this.#isListening
   }
 
   /** Why it cannot be reached; null: it can. */
-  get loss (): { readonly cause: unknown } | null {
+  get loss(): { readonly cause: unknown } | null {
     return this.#loss
   }
 
-  lose (cause: unknown): void {
+  lose(cause: unknown): void {
     const wasReachable = this.reachable
     this.#loss = { cause }
     if (wasReachable) this.emit('lost', cause)
   }
 
-  find (): void {
+  find(): void {
     if (this.reachable) return
     this.#loss = null
     this.emit('found')

@@ -13,7 +13,7 @@ interface ChangeEvents {
 /** The changes of the database's rows, as its triggers tell of them (migration 0002). */
 export class Changes extends EventEmitter<ChangeEvents> {
   /** Hears the changes on this connection, for as long as it lives. */
-  async listenOn (client: pg.ClientBase): Promise<void> {
+  async listenOn(client: pg.ClientBase): Promise<void> {
     client.on('notification', ({ payload = '' }) => {
       const space = payload.indexOf(' ')
       if (space === -1) this.emit('change', payload, null)

@@ -43,13 +43,18 @@ const keepAliveInitialDelayMillis = 10_000
  * Opens the database, with its tables up to date and, where it is the embedded one, its demonstration records in it.
  * @throws {StartError} where it cannot be reached, opened or migrated
  */
-export async function openDatabase ({ databaseUrl, dataDir, patient = false, ...options }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({
+  databaseUrl,
+  dataDir,
+  patient = false,
+  ...options
+}: DatabaseOptions): Promise<Database> {
   const limits = { ...defaultLimits, ...options.limits }
   if (databaseUrl === undefined) return await openPglite(dataDir, patient ? null : limits)
   return await (patient ? openPatiently(databaseUrl, limits) : openPostgres(databaseUrl, limits))
 }
 
-async function openPglite (dataDir: string, limits: Limits | null): Promise<Database> {
+async function openPglite(dataDir: string, limits: Limits | null): Promise<Database> {
   const changes = new Changes()
   const availability = new Availability(changes)
   const embedded = await openEmbedded(dataDir, client => changes.listenOn(client))
@@ -64,21 +69,25 @@ async function openPglite (dataDir: string, limits: Limits | null): Promise<Data
   })
 }
 
-async function openPostgres (connectionString: string, limits: Limits): Promise<Database> {
+async function openPostgres(connectionString: string, limits: Limits): Promise<Database> {
   const { close } = await openPatiently(connectionString, limits)
   await close()
   const changes = new Changes()
   const availability = new Availability(changes)
   const config = configOf(connectionString)
   const listener = new Listener(config, changes, availability, limits)
-  const timeouts = { connectionTimeoutMillis: limits.connection, statement_timeout: limits.statement, query_timeout: limits.answer }
+  const timeouts = {
+    connectionTimeoutMillis: limits.connection,
+    statement_timeout: limits.statement,
+    query_timeout: limits.answer,
+  }
   const pool = new GuardedPool(withoutUncaughtErrors(new pg.Pool({ ...config, ...timeouts })), availability, limits)
   const database = assemble(pool, changes, availability, () => listener.close())
   return await prepare(database, nameOfPostgres, () => listener.open())
 }
 
 /** With connections of its own: a migration may take long. */
-async function openPatiently (connectionString: string, { connection }: Limits): Promise<Database> {
+async function openPatiently(connectionString: string, { connection }: Limits): Promise<Database> {
   const pool = new pg.Pool({ ...configOf(connectionString), connectionTimeoutMillis: connection })
   const database = assemble(withoutUncaughtErrors(pool), new Changes())
   return await prepare(database, nameOfPostgres, () => migrate(database.db))
@@ -86,17 +95,22 @@ async function openPatiently (connectionString: string, { connection }: Limits):
 
 const nameOfPostgres = 'The database of DATABASE_URL'
 
-function configOf (connectionString: string): pg.ClientConfig {
+function configOf(connectionString: string): pg.ClientConfig {
   return { connectionString, application_name: 'portico', keepAlive: true, keepAliveInitialDelayMillis }
 }
 
 /** A connection that breaks while it is idle is replaced, and one that is asked something answers with the error, which would end the process, too. */
-function withoutUncaughtErrors (pool: pg.Pool): pg.Pool {
+function withoutUncaughtErrors(pool: pg.Pool): pg.Pool {
   return pool.on('error', () => {}).on('connect', client => client.on('error', () => {}))
 }
 
 /** A database over a pool, which need not be connected. @param closeRest runs after the pool has ended */
-export function assemble (pool: PostgresPool & ConnectionPool, changes: Changes, availability = new Availability(changes), closeRest: () => Promise<void> = async () => {}): Database {
+export function assemble(
+  pool: PostgresPool & ConnectionPool,
+  changes: Changes,
+  availability = new Availability(changes),
+  closeRest: () => Promise<void> = async () => {},
+): Database {
   const queries = new QueryEvents()
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [queries.plugin], log: queries.log })
   sendPreparedQueries(db, { pool, queries })
@@ -106,15 +120,15 @@ export function assemble (pool: PostgresPool & ConnectionPool, changes: Changes,
     changes,
     availability,
     isShared: true,
-    async close () {
+    async close() {
       // Not by Kysely, which ends only what it has used itself.
       await pool.end()
       await closeRest()
-    }
+    },
   }
 }
 
-async function prepare (database: Database, name: string, steps: () => Promise<void>): Promise<Database> {
+async function prepare(database: Database, name: string, steps: () => Promise<void>): Promise<Database> {
   try {
     await steps()
     return database

@@ -15,9 +15,11 @@ const openElsewhere = 'another process has it open'
  * @returns the function that lets go of it
  * @throws {StartError} where another process has it, or the folder cannot hold a socket
  */
-export async function lockDirectory (directory: string): Promise<() => void> {
+export async function lockDirectory(directory: string): Promise<() => void> {
   const path = shorter(join(directory, 'lock'))
-  if (Buffer.byteLength(path) > longestPath) throw new StartError(`DATA_DIR must be a shorter path: ${path} has more than ${longestPath} bytes.`)
+  if (Buffer.byteLength(path) > longestPath) {
+    throw new StartError(`DATA_DIR must be a shorter path: ${path} has more than ${longestPath} bytes.`)
+  }
   try {
     return await listen(path).catch((error: unknown) => {
       if (!hasCode(error, 'EADDRINUSE')) throw error
@@ -30,12 +32,12 @@ export async function lockDirectory (directory: string): Promise<() => void> {
   }
 }
 
-function shorter (path: string): string {
+function shorter(path: string): string {
   const fromHere = relative(process.cwd(), path)
   return fromHere.length < path.length ? fromHere : path
 }
 
-async function listen (path: string): Promise<() => void> {
+async function listen(path: string): Promise<() => void> {
   const server = createServer(socket => socket.destroy()).listen(path)
   await once(server, 'listening')
   server.unref()
@@ -44,13 +46,13 @@ async function listen (path: string): Promise<() => void> {
 }
 
 /** Removes the socket that a killed process left behind, and listens in its place. */
-async function takeOver (path: string): Promise<() => void> {
+async function takeOver(path: string): Promise<() => void> {
   if (!lstatSync(path).isSocket()) throw new Error(`${path} is not the socket that it is locked by`)
-  if (!await isDead(path)) throw new Error(openElsewhere)
+  if (!(await isDead(path))) throw new Error(openElsewhere)
   // Moved aside before it is looked at again: of two processes that find the same dead socket, one gets it.
   const aside = `${path}.${process.pid}`
   renameSync(path, aside)
-  if (!await isDead(aside)) {
+  if (!(await isDead(aside))) {
     renameSync(aside, path)
     throw new Error(openElsewhere)
   }
@@ -59,13 +61,16 @@ async function takeOver (path: string): Promise<() => void> {
 }
 
 /** Whether nobody listens any more. One that is busy, or another user's, or that has just gone, is not known to be dead. */
-async function isDead (path: string): Promise<boolean> {
+async function isDead(path: string): Promise<boolean> {
   const socket = connect(path)
-  const isDead = await once(socket, 'connect').then(() => false, (error: unknown) => hasCode(error, 'ECONNREFUSED'))
+  const isDead = await once(socket, 'connect').then(
+    () => false,
+    (error: unknown) => hasCode(error, 'ECONNREFUSED'),
+  )
   socket.destroy()
   return isDead
 }
 
-function hasCode (error: unknown, code: string): boolean {
+function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

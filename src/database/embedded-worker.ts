@@ -16,7 +16,7 @@ parentPort?.on('message', (message: MessagePort | 'close') => {
 })
 parentPort?.postMessage('ready')
 
-function serve (port: MessagePort): void {
+function serve(port: MessagePort): void {
   // PGlite has one session: a new connection must not inherit what the last one left in it.
   const fresh = database.exec('rollback').then(() => database.exec('discard all'))
   port.on('message', async (bytes: Uint8Array) => {

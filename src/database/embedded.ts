@@ -20,7 +20,10 @@ export interface EmbeddedDatabase {
  * @param onConnect is awaited before a new connection's first query
  * @throws {StartError} where the folder cannot be used, or another process has it open
  */
-export async function openEmbedded (dataDir: string, onConnect: (client: pg.ClientBase) => Promise<void>): Promise<EmbeddedDatabase> {
+export async function openEmbedded(
+  dataDir: string,
+  onConnect: (client: pg.ClientBase) => Promise<void>,
+): Promise<EmbeddedDatabase> {
   try {
     makeDataDirectory(dataDir)
   } catch (error) {
@@ -32,8 +35,16 @@ export async function openEmbedded (dataDir: string, onConnect: (client: pg.Clie
     makePrivateFolder(directory)
     const worker = await startWorker(directory)
     return {
-      pool: new pg.Pool({ max: 1, idleTimeoutMillis: 0, user: 'postgres', database: 'postgres', ssl: false, onConnect, stream: () => new EmbeddedStream(worker) }),
-      close: () => stopWorker(worker).finally(unlock)
+      pool: new pg.Pool({
+        max: 1,
+        idleTimeoutMillis: 0,
+        user: 'postgres',
+        database: 'postgres',
+        ssl: false,
+        onConnect,
+        stream: () => new EmbeddedStream(worker),
+      }),
+      close: () => stopWorker(worker).finally(unlock),
     }
   } catch (error) {
     unlock()
@@ -41,14 +52,16 @@ export async function openEmbedded (dataDir: string, onConnect: (client: pg.Clie
   }
 }
 
-async function startWorker (directory: string): Promise<Worker> {
+async function startWorker(directory: string): Promise<Worker> {
   // Sources run as .ts under a loader and as .js when built: the worker's file ends as this one does.
-  const worker = new Worker(new URL(`embedded-worker${extname(import.meta.url)}`, import.meta.url), { workerData: directory })
+  const worker = new Worker(new URL(`embedded-worker${extname(import.meta.url)}`, import.meta.url), {
+    workerData: directory,
+  })
   await once(worker, 'message')
   return worker
 }
 
-async function stopWorker (worker: Worker): Promise<void> {
+async function stopWorker(worker: Worker): Promise<void> {
   worker.postMessage('close')
   await once(worker, 'exit')
 }
@@ -58,12 +71,12 @@ class EmbeddedStream extends Duplex {
   readonly #worker: Worker
   #port: MessagePort | undefined
 
-  constructor (worker: Worker) {
+  constructor(worker: Worker) {
     super()
     this.#worker = worker
   }
 
-  connect (): this {
+  connect(): this {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     port1.on('message', (bytes: Uint8Array) => this.push(Buffer.from(bytes.buffer)))
@@ -73,28 +86,28 @@ class EmbeddedStream extends Duplex {
     return this
   }
 
-  setNoDelay (): this {
+  setNoDelay(): this {
     return this
   }
 
   /** The worker, not its connections, keeps the process running. */
-  ref (): this {
+  ref(): this {
     return this
   }
 
-  override _read (): void {}
+  override _read(): void {}
 
-  override _write (chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
     this.#port?.postMessage(Uint8Array.from(chunk))
     callback()
   }
 
-  override _final (callback: () => void): void {
+  override _final(callback: () => void): void {
     this.push(null)
     callback()
   }
 
-  override _destroy (error: Error | null, callback: (error: Error | null) => void): void {
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#port?.close()
     callback(error)
   }

@@ -8,21 +8,21 @@ const unanswered = 'Query read timeout'
 const retryAfter = 2
 
 /** Whether a server answered so that is there, and neither ends nor begins; a proxy without one is none (PostgreSQL's manual, appendix A). */
-export function isAnswer (error: unknown): boolean {
+export function isAnswer(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(String(error.code))
 }
 
 /** Whether no answer came in time, or none will come any more. */
-export function isUnanswered (error: unknown): boolean {
+export function isUnanswered(error: unknown): boolean {
   return error instanceof pg.DatabaseError ? !isAnswer(error) : error instanceof Error && error.message === unanswered
 }
 
 /** Whether a server says it of itself, and not of what it was asked: of its resources, of an operator's intervention, that it is read-only. */
-export function isCondition (error: unknown): boolean {
+export function isCondition(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(?:08|53|57)|^25006$/.test(String(error.code))
 }
 
 /** What a request is refused with that the database cannot be asked for, for this reason. */
-export function unavailable (cause: unknown): ServiceUnavailableHttpError {
+export function unavailable(cause: unknown): ServiceUnavailableHttpError {
   return new ServiceUnavailableHttpError('This site cannot be served for the moment.', retryAfter, { cause })
 }

@@ -18,7 +18,7 @@ export class GuardedPool implements PostgresPool {
   #connections = new WeakMap<pg.PoolClient, GuardedConnection>()
   readonly #lent = new Set<GuardedConnection>()
 
-  constructor (pool: pg.Pool, availability: Availability, { waiting }: Limits) {
+  constructor(pool: pg.Pool, availability: Availability, { waiting }: Limits) {
     this.#pool = pool
     this.#availability = availability
     this.#mostWaiting = waiting
@@ -31,10 +31,12 @@ export class GuardedPool implements PostgresPool {
   }
 
   /** @throws {ServiceUnavailableHttpError} */
-  async connect (): Promise<GuardedConnection> {
+  async connect(): Promise<GuardedConnection> {
     const { loss } = this.#availability
     if (loss !== null) throw unavailable(loss.cause)
-    if (this.#pool.waitingCount >= this.#mostWaiting) throw unavailable(new Error(`${this.#mostWaiting} queries wait for a connection already.`))
+    if (this.#pool.waitingCount >= this.#mostWaiting) {
+      throw unavailable(new Error(`${this.#mostWaiting} queries wait for a connection already.`))
+    }
     try {
       for (;;) {
         const client = await this.#pool.connect()
@@ -47,7 +49,7 @@ export class GuardedPool implements PostgresPool {
     }
   }
 
-  async end (): Promise<void> {
+  async end(): Promise<void> {
     await this.#pool.end()
   }
 }
@@ -58,22 +60,24 @@ class GuardedConnection implements PostgresPoolClient, Connection {
   readonly #lent: Set<GuardedConnection>
   #isBroken = false
 
-  constructor (client: pg.PoolClient, lent: Set<GuardedConnection>) {
+  constructor(client: pg.PoolClient, lent: Set<GuardedConnection>) {
     this.#client = client
     this.#lent = lent
-    client.on('error', () => { this.#isBroken = true })
+    client.on('error', () => {
+      this.#isBroken = true
+    })
   }
 
-  lend (): this {
+  lend(): this {
     this.#lent.add(this)
     return this
   }
 
-  query<Row> (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>
-  query<Row extends pg.QueryResultRow> (query: pg.QueryConfig): Promise<pg.QueryResult<Row>>
+  query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>
+  query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>>
   /** What Kysely streams by, which it has none of. */
-  query (cursor: PostgresCursor<unknown> & pg.QueryConfig): never
-  async query (query: string | pg.QueryConfig, values?: readonly unknown[]): Promise<unknown> {
+  query(cursor: PostgresCursor<unknown> & pg.QueryConfig): never
+  async query(query: string | pg.QueryConfig, values?: readonly unknown[]): Promise<unknown> {
     try {
       return await this.#client.query(query, values && [...values])
     } catch (error) {
@@ -83,13 +87,13 @@ class GuardedConnection implements PostgresPoolClient, Connection {
     }
   }
 
-  release (): void {
+  release(): void {
     this.#lent.delete(this)
     this.#client.release(this.#isBroken)
   }
 
   /** Ends it, whatever it is being asked: that, and what it is asked from here on, fails at once. */
-  abandon (): void {
+  abandon(): void {
     this.#isBroken = true
     this.#client.connection.stream.destroy()
   }

@@ -21,7 +21,7 @@ export class Listener {
   #wait = retryAfter.first
   #closed = false
 
-  constructor (config: pg.ClientConfig, changes: Changes, availability: Availability, limits: Limits) {
+  constructor(config: pg.ClientConfig, changes: Changes, availability: Availability, limits: Limits) {
     this.#config = { ...config, application_name: 'portico listener' }
     this.#changes = changes
     this.#availability = availability
@@ -29,7 +29,7 @@ export class Listener {
   }
 
   /** Rejects where the database cannot be reached; once listening, what is lost is made again. */
-  async open (): Promise<void> {
+  async open(): Promise<void> {
     const client = new pg.Client(this.#config)
     this.#client = client
     // The "end" that follows an error says all that there is to do.
@@ -46,23 +46,26 @@ export class Listener {
     this.#beatLater(client)
   }
 
-  async close (): Promise<void> {
+  async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
     if (this.#client !== undefined) await this.#inTime(this.#client, this.#client.end())
   }
 
-  #beatLater (client: pg.Client): void {
+  #beatLater(client: pg.Client): void {
     this.#timer = setTimeout(() => {
-      this.#inTime(client, client.query('select 1')).then(() => {
-        this.#wait = retryAfter.first
-        this.#beatLater(client)
-      }, () => client.end())
+      this.#inTime(client, client.query('select 1')).then(
+        () => {
+          this.#wait = retryAfter.first
+          this.#beatLater(client)
+        },
+        () => client.end(),
+      )
     }, this.#limits.beat)
   }
 
   /** Ends the connection where the server does not answer in time. Not by pg's own limits: where this process is late, they take an answer that lies unread for none. */
-  async #inTime<Result> (client: pg.Client, answer: Promise<Result>): Promise<Result> {
+  async #inTime<Result>(client: pg.Client, answer: Promise<Result>): Promise<Result> {
     let unread: NodeJS.Immediate | undefined
     const late = setTimeout(() => {
       unread = setImmediate(() => client.connection.stream.destroy(new Error('The database does not answer.')))
@@ -75,7 +78,7 @@ export class Listener {
     }
   }
 
-  #reopen (): void {
+  #reopen(): void {
     clearTimeout(this.#timer)
     if (this.#closed) return
     this.#changes.emit('deaf')

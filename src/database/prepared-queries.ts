@@ -9,12 +9,12 @@ queryPlumbing.add(import.meta.filename)
 
 /** What is asked of a connection of pg's. */
 export interface Connection {
-  query<Row extends pg.QueryResultRow> (query: pg.QueryConfig): Promise<pg.QueryResult<Row>>
-  release (): void
+  query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>>
+  release(): void
 }
 
 export interface ConnectionPool {
-  connect (): Promise<Connection>
+  connect(): Promise<Connection>
 }
 
 interface Connections {
@@ -37,7 +37,7 @@ const namesOf = new WeakMap<Connection, Map<string, string>>()
 let names = 0
 
 /** Says where the prepared queries of a database are sent, and who is told of them. */
-export function sendPreparedQueries (db: Kysely<Tables>, connections: Connections): void {
+export function sendPreparedQueries(db: Kysely<Tables>, connections: Connections): void {
   connectionsOf.set(db, connections)
 }
 
@@ -47,13 +47,20 @@ export function sendPreparedQueries (db: Kysely<Tables>, connections: Connection
  * @param build is called once, with what stands for the parameter
  * @returns runs the query
  */
-export function prepareQuery<Row extends pg.QueryResultRow> (db: Kysely<Tables>, build: (parameter: string) => Compilable<Row>): (parameter: string) => Promise<Row[]> {
+export function prepareQuery<Row extends pg.QueryResultRow>(
+  db: Kysely<Tables>,
+  build: (parameter: string) => Compilable<Row>,
+): (parameter: string) => Promise<Row[]> {
   const connections = connectionsOf.get(db)
   if (connections === undefined) throw new Error('This database sends no prepared queries.')
   const { pool, queries } = connections
   const compiled = build(placeholder).compile()
   return async parameter => {
-    const query = { ...compiled, queryId: createQueryId(), parameters: compiled.parameters.map(value => value === placeholder ? parameter : value) }
+    const query = {
+      ...compiled,
+      queryId: createQueryId(),
+      parameters: compiled.parameters.map(value => (value === placeholder ? parameter : value)),
+    }
     queries.emit('asked', query.queryId)
     const connection = await pool.connect()
     try {
@@ -64,7 +71,11 @@ export function prepareQuery<Row extends pg.QueryResultRow> (db: Kysely<Tables>,
   }
 }
 
-async function ask<Row extends pg.QueryResultRow> (connection: Connection, query: CompiledQuery, queries: QueryEvents): Promise<Row[]> {
+async function ask<Row extends pg.QueryResultRow>(
+  connection: Connection,
+  query: CompiledQuery,
+  queries: QueryEvents,
+): Promise<Row[]> {
   const began = performance.now()
   try {
     const { rows } = await send<Row>(connection, query.sql, [...query.parameters])
@@ -77,7 +88,11 @@ async function ask<Row extends pg.QueryResultRow> (connection: Connection, query
   }
 }
 
-async function send<Row extends pg.QueryResultRow> (connection: Connection, text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
+async function send<Row extends pg.QueryResultRow>(
+  connection: Connection,
+  text: string,
+  values: unknown[],
+): Promise<pg.QueryResult<Row>> {
   const known = namesOf.get(connection) ?? beginNames(connection)
   try {
     return await connection.query<Row>({ name: known.get(text) ?? nameAnew(text, known), text, values })
@@ -87,21 +102,21 @@ async function send<Row extends pg.QueryResultRow> (connection: Connection, text
   }
 }
 
-function beginNames (connection: Connection): Map<string, string> {
+function beginNames(connection: Connection): Map<string, string> {
   const known = new Map<string, string>()
   namesOf.set(connection, known)
   return known
 }
 
 /** A name that no statement has, by which this one is known from here on. */
-function nameAnew (text: string, known: Map<string, string>): string {
+function nameAnew(text: string, known: Map<string, string>): string {
   const name = `portico_${names++}`
   known.set(text, name)
   return name
 }
 
 /** With the stack of whoever asked, of which an error that came over the wire knows nothing. */
-function withCaller (error: unknown): unknown {
+function withCaller(error: unknown): unknown {
   const { stack = '' } = new Error()
   if (error instanceof Error) error.stack += stack.slice(stack.indexOf('\n'))
   return error

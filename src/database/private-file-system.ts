@@ -15,14 +15,14 @@ interface Operations {
  * of it; here they are open to nobody but this user, whenever they are made.
  */
 export class PrivateFileSystem extends NodeFS {
-  override async init (...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+  override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const restrictFiles = (module: PostgresMod) => restrict(module.NODEFS.node_ops)
     const preRun = [options.preRun, restrictFiles].flat().filter(step => step !== undefined)
     return await super.init(pglite, { ...options, preRun })
   }
 }
 
-function restrict (operations: Operations): void {
+function restrict(operations: Operations): void {
   const { mknod, setattr } = operations
   operations.mknod = (parent, name, mode, device) => mknod(parent, name, forOwner(mode), device)
   operations.setattr = (node, { mode, ...others }) => {
@@ -30,6 +30,6 @@ function restrict (operations: Operations): void {
   }
 }
 
-function forOwner (mode: Mode): Mode {
+function forOwner(mode: Mode): Mode {
   return mode & ~0o077
 }

@@ -11,7 +11,7 @@ const special = 0o7000
  * Makes DATA_DIR where there is none. One that is there is closed to other users only if it holds nothing but what
  * Portico put into it: "." or a home is not ours to close, nor is what has a sticky or setgid bit, as /tmp.
  */
-export function makeDataDirectory (directory: string): void {
+export function makeDataDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   closeIfOurs(directory)
 }
@@ -20,7 +20,7 @@ export function makeDataDirectory (directory: string): void {
  * Closes DATA_DIR, where it is ours, and the profiles in it to other users, whatever database is used: a server that
  * was debugged may have left them open.
  */
-export function closeDataDirectory (directory: string): void {
+export function closeDataDirectory(directory: string): void {
   try {
     closeIfOurs(directory)
     const profiles = join(directory, 'profiles')
@@ -31,7 +31,7 @@ export function closeDataDirectory (directory: string): void {
   }
 }
 
-function closeIfOurs (directory: string): void {
+function closeIfOurs(directory: string): void {
   const { uid, mode } = statSync(directory)
   const isOurs = uid === currentUser() && (mode & special) === 0
   if (isOurs && readdirSync(directory).every(name => ownName.test(name))) closeToOthers(directory)
@@ -42,7 +42,7 @@ function closeIfOurs (directory: string): void {
  * their files open to everybody.
  * @throws {Error} where any of it is another user's
  */
-export function makePrivateFolder (directory: string): void {
+export function makePrivateFolder(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   closeFolder(directory)
 }
@@ -51,7 +51,7 @@ export function makePrivateFolder (directory: string): void {
  * Takes all that its group and others may do with a folder and with all that is in it.
  * @throws {Error} where there is none, or any of it is another user's
  */
-export function closeFolder (directory: string): void {
+export function closeFolder(directory: string): void {
   // The folder first: once it is closed nobody gets at what is in it.
   closeToOthers(directory)
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
@@ -63,7 +63,7 @@ export function closeFolder (directory: string): void {
  * Takes all that its group and others may do with a file, folder or socket.
  * @throws {Error} where it is another user's
  */
-export function closeToOthers (path: string): void {
+export function closeToOthers(path: string): void {
   const { uid, mode } = statSync(path)
   const user = currentUser()
   // Root may use what belongs to others, as a container does with a folder that is mounted into it.
@@ -71,6 +71,6 @@ export function closeToOthers (path: string): void {
   if ((mode & open) !== 0) chmodSync(path, mode & ~open)
 }
 
-function currentUser (): number {
+function currentUser(): number {
   return Number(process.geteuid?.())
 }

@@ -15,7 +15,9 @@ interface Events {
 
 /** Tells who listens of each query, by Kysely's own means: its logger, and a plugin. */
 export class QueryEvents extends EventEmitter<Events> {
-  readonly log = (account: LogEvent) => { this.emit('ended', account) }
+  readonly log = (account: LogEvent) => {
+    this.emit('ended', account)
+  }
 
   readonly plugin: KyselyPlugin = {
     transformQuery: ({ node, queryId }) => {
@@ -25,6 +27,6 @@ export class QueryEvents extends EventEmitter<Events> {
     transformResult: async ({ result, queryId }) => {
       this.emit('returned', queryId, Number(result.numAffectedRows ?? result.rows.length))
       return result
-    }
+    },
   }
 }

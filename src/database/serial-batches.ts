@@ -9,7 +9,9 @@ const mostWaiting = 10_000
  * @param load what there is of these keys, some of which may be the same
  * @returns a function that loads one key; undefined where there is nothing
  */
-export function inSerialBatches<Value> (load: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>): (key: string) => Promise<Value | undefined> {
+export function inSerialBatches<Value>(
+  load: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+): (key: string) => Promise<Value | undefined> {
   let waiting: string[] = []
   let next: Promise<ReadonlyMap<string, Value>> | undefined
   let current: Promise<unknown> | undefined
@@ -21,7 +23,7 @@ export function inSerialBatches<Value> (load: (keys: readonly string[]) => Promi
     return (await next).get(key)
   }
 
-  async function loadWaiting (): Promise<ReadonlyMap<string, Value>> {
+  async function loadWaiting(): Promise<ReadonlyMap<string, Value>> {
     let keys: readonly string[]
     try {
       // If that query fails, so do those who waited for it: they have waited as long.

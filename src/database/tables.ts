@@ -5,7 +5,7 @@ type Id = Generated<string>
 type Timestamp = ColumnType<Date, Date | undefined, Date>
 
 export interface Tables {
-  license_types: { id: Id, type: string }
+  license_types: { id: Id; type: string }
   licenses: {
     id: Id
     domain: string
@@ -16,17 +16,17 @@ export interface Tables {
     type_id: string | null
   }
   /** code is a BCP 47 language tag. */
-  languages: { id: Id, code: string, name: string }
+  languages: { id: Id; code: string; name: string }
   /** position 0 is the license's default language. */
-  license_languages: { license_id: string, language_id: string, position: number }
-  museums: { id: Id, license_id: string, name: string }
-  platforms: { id: Id, name: string }
-  license_platforms: { license_id: string, platform_id: string }
-  groups: { id: Id, license_id: string, name: string }
-  users: { id: Id, email: string, password_hash: string, admin: Generated<boolean> }
-  user_groups: { user_id: string, group_id: string }
+  license_languages: { license_id: string; language_id: string; position: number }
+  museums: { id: Id; license_id: string; name: string }
+  platforms: { id: Id; name: string }
+  license_platforms: { license_id: string; platform_id: string }
+  groups: { id: Id; license_id: string; name: string }
+  users: { id: Id; email: string; password_hash: string; admin: Generated<boolean> }
+  user_groups: { user_id: string; group_id: string }
   /** Sessions that somebody signed out of, until their cookies would be out of date anyway. */
-  ended_sessions: { session: string, expires_at: ColumnType<Date, Date, Date> }
+  ended_sessions: { session: string; expires_at: ColumnType<Date, Date, Date> }
   /** Attempts to sign in until a counter expires; a counter is that of every key with its hash. */
-  sign_in_attempts: { counter: number, attempts: number, expires_at: ColumnType<Date, Date, Date> }
+  sign_in_attempts: { counter: number; attempts: number; expires_at: ColumnType<Date, Date, Date> }
 }

@@ -14,4 +14,11 @@ export interface Limits {
   beat: number
 }
 
-export const defaultLimits: Limits = { connection: 5000, statement: 10_000, answer: 12_000, waiting: 1000, listener: 2000, beat: 1000 }
+export const defaultLimits: Limits = {
+  connection: 5000,
+  statement: 10_000,
+  answer: 12_000,
+  waiting: 1000,
+  listener: 2000,
+  beat: 1000,
+}

@@ -14,7 +14,7 @@ import { usersById } from './user.ts'
 export type Entities = ReturnType<typeof createEntities>
 
 /** Every entity, read through the store: `entities.licenses.read(domain)`, `entities.museums.read(license.id)`. */
-export function createEntities (db: Kysely<Tables>, store: Store) {
+export function createEntities(db: Kysely<Tables>, store: Store) {
   const languages = languagesByLicense(db, store)
   return {
     licenses: licensesByDomain(db, store, languages),
@@ -25,6 +25,6 @@ export function createEntities (db: Kysely<Tables>, store: Store) {
     groups: groupsByLicense(db, store),
     users: usersById(db, store),
     memberships: membershipsByUser(db, store),
-    endedSessions: endedSessions(db, store)
+    endedSessions: endedSessions(db, store),
   }
 }

@@ -11,11 +11,9 @@ export type Group = Readonly<Pick<RecordOf<typeof groups>, 'id' | 'name'>>
 const metadata = { table: 'groups', columns: ['id', 'name'], key: 'license_id', joins: [] } as const
 
 /** The groups whose users may enter a protected license's site. */
-export function groupsByLicense (db: Kysely<Tables>, store: Store): Segment<readonly Group[]> {
-  const query = prepareQuery(db, licenseId => db
-    .selectFrom('groups')
-    .select(metadata.columns)
-    .where('license_id', '=', licenseId)
-    .orderBy('id'))
+export function groupsByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Group[]> {
+  const query = prepareQuery(db, licenseId =>
+    db.selectFrom('groups').select(metadata.columns).where('license_id', '=', licenseId).orderBy('id'),
+  )
   return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

@@ -9,15 +9,22 @@ import type { Store } from '../cache/store.ts'
 /** Its code is a BCP 47 language tag. */
 export type Language = Readonly<RecordOf<typeof languages>>
 
-const metadata = { table: 'license_languages', columns: ['id', 'code', 'name'], key: 'license_id', joins: ['languages'] } as const
+const metadata = {
+  table: 'license_languages',
+  columns: ['id', 'code', 'name'],
+  key: 'license_id',
+  joins: ['languages'],
+} as const
 
 /** The languages of a license, its default first. */
-export function languagesByLicense (db: Kysely<Tables>, store: Store): Segment<readonly Language[]> {
-  const query = prepareQuery(db, licenseId => db
-    .selectFrom('license_languages')
-    .innerJoin('languages', 'languages.id', 'license_languages.language_id')
-    .select(metadata.columns)
-    .where('license_id', '=', licenseId)
-    .orderBy('position'))
+export function languagesByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Language[]> {
+  const query = prepareQuery(db, licenseId =>
+    db
+      .selectFrom('license_languages')
+      .innerJoin('languages', 'languages.id', 'license_languages.language_id')
+      .select(metadata.columns)
+      .where('license_id', '=', licenseId)
+      .orderBy('position'),
+  )
   return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

@@ -10,7 +10,7 @@ export type LicenseType = Readonly<RecordOf<typeof licenseTypes>>
 
 const metadata = { table: 'license_types', columns: ['id', 'type'], key: 'id', joins: [] } as const
 
-export function licenseTypesById (db: Kysely<Tables>, store: Store): Segment<LicenseType | null> {
+export function licenseTypesById(db: Kysely<Tables>, store: Store): Segment<LicenseType | null> {
   const query = prepareQuery(db, id => db.selectFrom('license_types').select(metadata.columns).where('id', '=', id))
   return store.segment(metadata, async id => {
     const [type] = await query(id)

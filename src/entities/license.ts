@@ -10,7 +10,9 @@ import type { Store } from '../cache/store.ts'
 import type { Language } from './language.ts'
 
 /** The right to serve one domain, with the label of its license type (interface specification, "License"). */
-export interface License extends Readonly<Pick<RecordOf<typeof licenses>, 'id' | 'domain' | 'name' | 'protected' | 'type_id'>> {
+export interface License extends Readonly<
+  Pick<RecordOf<typeof licenses>, 'id' | 'domain' | 'name' | 'protected' | 'type_id'>
+> {
   readonly created_at: Date
   readonly updated_at: Date
   readonly type: string
@@ -21,7 +23,7 @@ const metadata = {
   // Of a License: what the query below asks for.
   columns: ['id', 'domain', 'name', 'protected', 'created_at', 'updated_at', 'type_id', 'type'],
   key: 'domain',
-  joins: ['license_types']
+  joins: ['license_types'],
 } as const satisfies EntityMetadata & { columns: readonly (keyof License)[] }
 
 /** What the column can hold but for its length (migration 0001): anything else could fail the query for all that are asked for with it. */
@@ -31,29 +33,48 @@ const possible = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/
  * Licenses by their domain: of several with one domain that of the lowest id, and none without a license type. Their
  * languages come along: whoever asks for a license asks for those next, and the first request of a host waits for one query.
  */
-export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: Segment<readonly Language[]>): Segment<License | null> {
-  const query = prepareQuery(db, domains => db
-    // Of an array PostgreSQL would make another plan each time, since a plan for just as many elements seems cheaper to it.
-    .selectFrom(sql<{ asked: string }>`json_array_elements_text(${domains}::json)`.as<'domains'>(sql`domains(asked)`))
-    .innerJoinLateral(({ selectFrom }) => selectFrom('licenses')
-      .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
-      .select(['domain', 'name', 'protected', 'type', milliseconds('created_at').as('created_at'), milliseconds('updated_at').as('updated_at')])
-      .select(({ cast, selectFrom }) => [
-        // JavaScript's numbers have no room for a bigint.
-        cast<string>('licenses.id', 'text').as('id'),
-        cast<string>('type_id', 'text').as('type_id'),
-        jsonArrayFrom(selectFrom('license_languages')
-          .innerJoin('languages', 'languages.id', 'license_languages.language_id')
-          .select([({ cast }) => cast<string>('languages.id', 'text').as('id'), 'code', 'languages.name'])
-          .whereRef('license_id', '=', 'licenses.id')
-          .orderBy('position')).as('languages')
-      ])
-      .whereRef('domain', '=', 'asked')
-      .orderBy('licenses.id')
-      .limit(1)
-      .as('license'), join => join.onTrue())
-    // In one column: the driver works out each column anew with every answer, up to 17 of a query's 85 µs of CPU.
-    .select(({ fn }) => fn.toJson('license').as('license')))
+export function licensesByDomain(
+  db: Kysely<Tables>,
+  store: Store,
+  languages: Segment<readonly Language[]>,
+): Segment<License | null> {
+  const query = prepareQuery(db, domains =>
+    db
+      // Of an array PostgreSQL would make another plan each time, since a plan for just as many elements seems cheaper to it.
+      .selectFrom(sql<{ asked: string }>`json_array_elements_text(${domains}::json)`.as<'domains'>(sql`domains(asked)`))
+      .innerJoinLateral(
+        ({ selectFrom }) =>
+          selectFrom('licenses')
+            .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
+            .select([
+              'domain',
+              'name',
+              'protected',
+              'type',
+              milliseconds('created_at').as('created_at'),
+              milliseconds('updated_at').as('updated_at'),
+            ])
+            .select(({ cast, selectFrom }) => [
+              // JavaScript's numbers have no room for a bigint.
+              cast<string>('licenses.id', 'text').as('id'),
+              cast<string>('type_id', 'text').as('type_id'),
+              jsonArrayFrom(
+                selectFrom('license_languages')
+                  .innerJoin('languages', 'languages.id', 'license_languages.language_id')
+                  .select([({ cast }) => cast<string>('languages.id', 'text').as('id'), 'code', 'languages.name'])
+                  .whereRef('license_id', '=', 'licenses.id')
+                  .orderBy('position'),
+              ).as('languages'),
+            ])
+            .whereRef('domain', '=', 'asked')
+            .orderBy('licenses.id')
+            .limit(1)
+            .as('license'),
+        join => join.onTrue(),
+      )
+      // In one column: the driver works out each column anew with every answer, up to 17 of a query's 85 µs of CPU.
+      .select(({ fn }) => fn.toJson('license').as('license')),
+  )
   const load = inSerialBatches(async domains => {
     const rows = await query(JSON.stringify(domains))
     return new Map(rows.map(({ license }) => [license.domain, license]))
@@ -72,12 +93,12 @@ export function licensesByDomain (db: Kysely<Tables>, store: Store, languages: S
       created_at: new Date(row.created_at),
       updated_at: new Date(row.updated_at),
       type_id: row.type_id,
-      type: row.type
+      type: row.type,
     })
   })
 }
 
 /** A time as JavaScript counts it, since 1970; an infinite one is a text, and no Date of JavaScript's. */
-function milliseconds (column: string) {
+function milliseconds(column: string) {
   return sql<number | string>`floor(extract(epoch from ${sql.ref(column)}) * 1000)`
 }

@@ -11,15 +11,24 @@ export interface Membership {
   readonly license_id: string
 }
 
-const metadata = { table: 'user_groups', columns: ['id', 'name', 'license_id'], key: 'user_id', joins: ['groups'] } as const
+const metadata = {
+  table: 'user_groups',
+  columns: ['id', 'name', 'license_id'],
+  key: 'user_id',
+  joins: ['groups'],
+} as const
 
 /** The groups of a user, of all licenses. */
-export function membershipsByUser (db: Kysely<Tables>, store: Store): Segment<readonly Membership[]> {
-  return store.segment(metadata, async userId => Object.freeze(await db
-    .selectFrom('user_groups')
-    .innerJoin('groups', 'groups.id', 'user_groups.group_id')
-    .select(metadata.columns)
-    .where('user_id', '=', userId)
-    .orderBy('id')
-    .execute()))
+export function membershipsByUser(db: Kysely<Tables>, store: Store): Segment<readonly Membership[]> {
+  return store.segment(metadata, async userId =>
+    Object.freeze(
+      await db
+        .selectFrom('user_groups')
+        .innerJoin('groups', 'groups.id', 'user_groups.group_id')
+        .select(metadata.columns)
+        .where('user_id', '=', userId)
+        .orderBy('id')
+        .execute(),
+    ),
+  )
 }

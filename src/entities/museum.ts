@@ -14,13 +14,15 @@ const metadata = { table: 'museums', columns: ['id', 'name'], key: 'license_id',
 export const museumsOnPage = 100
 
 /** The first museums of a license, by name: a page of them and, to tell that there are more, the one after it. */
-export function museumsByLicense (db: Kysely<Tables>, store: Store): Segment<readonly Museum[]> {
-  const query = prepareQuery(db, licenseId => db
-    .selectFrom('museums')
-    .select(metadata.columns)
-    .where('license_id', '=', licenseId)
-    .orderBy('name')
-    .orderBy('id')
-    .limit(museumsOnPage + 1))
+export function museumsByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Museum[]> {
+  const query = prepareQuery(db, licenseId =>
+    db
+      .selectFrom('museums')
+      .select(metadata.columns)
+      .where('license_id', '=', licenseId)
+      .orderBy('name')
+      .orderBy('id')
+      .limit(museumsOnPage + 1),
+  )
   return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

@@ -8,15 +8,22 @@ import type { Store } from '../cache/store.ts'
 
 export type Platform = Readonly<Pick<RecordOf<typeof platforms>, 'id' | 'name'>>
 
-const metadata = { table: 'license_platforms', columns: ['id', 'name'], key: 'license_id', joins: ['platforms'] } as const
+const metadata = {
+  table: 'license_platforms',
+  columns: ['id', 'name'],
+  key: 'license_id',
+  joins: ['platforms'],
+} as const
 
 /** The platforms that a license is served on, by name. */
-export function platformsByLicense (db: Kysely<Tables>, store: Store): Segment<readonly Platform[]> {
-  const query = prepareQuery(db, licenseId => db
-    .selectFrom('license_platforms')
-    .innerJoin('platforms', 'platforms.id', 'license_platforms.platform_id')
-    .select(metadata.columns)
-    .where('license_id', '=', licenseId)
-    .orderBy('name'))
+export function platformsByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Platform[]> {
+  const query = prepareQuery(db, licenseId =>
+    db
+      .selectFrom('license_platforms')
+      .innerJoin('platforms', 'platforms.id', 'license_platforms.platform_id')
+      .select(metadata.columns)
+      .where('license_id', '=', licenseId)
+      .orderBy('name'),
+  )
   return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

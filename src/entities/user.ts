@@ -16,7 +16,7 @@ export interface UserRecord {
 
 const metadata = { table: 'users', columns: ['id', 'email', 'admin', 'password_hash'], key: 'id', joins: [] } as const
 
-export function usersById (db: Kysely<Tables>, store: Store): Segment<UserRecord | null> {
+export function usersById(db: Kysely<Tables>, store: Store): Segment<UserRecord | null> {
   return store.segment(metadata, async id => {
     const user = await db.selectFrom('users').select(metadata.columns).where('id', '=', id).executeTakeFirst()
     if (user === undefined) return null

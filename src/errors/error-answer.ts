@@ -3,7 +3,13 @@ import { negotiateType } from '../http/negotiation.ts'
 import { pageHeaders } from '../pages/page-headers.ts'
 import { sendableHeaders } from './error-headers.ts'
 import { renderErrorPage } from './error-page.ts'
-import { BadRequestHttpError, HttpError, type HttpHeaders, noHeaders, ServiceUnavailableHttpError } from './http-errors.ts'
+import {
+  BadRequestHttpError,
+  HttpError,
+  type HttpHeaders,
+  noHeaders,
+  ServiceUnavailableHttpError,
+} from './http-errors.ts'
 
 /** Chooses the form of an error's answer by an Accept header. */
 export const errorForm = negotiateType(['application/problem+json', 'application/json', 'text/html', 'text/plain'])
@@ -18,7 +24,7 @@ const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
   'application/json': problemHeaders,
   // Also where an error comes before every hook.
   'text/html': { ...headersFor('text/html'), ...pageHeaders },
-  'text/plain': headersFor('text/plain')
+  'text/plain': headersFor('text/plain'),
 }
 
 /** What a client is sent for an error. */
@@ -35,7 +41,7 @@ const malformed = new WeakMap<Error, BadRequestHttpError>()
  * Whatever was thrown as the error that the client is told of: a malformed request's own error becomes the cause of
  * a BadRequestHttpError (interface specification, "Errors"), what is no error becomes one.
  */
-export function toError (thrown: unknown): Error {
+export function toError(thrown: unknown): Error {
   const error = thrown instanceof Error ? thrown : errorOf(thrown)
   if (error instanceof HttpError || statusOf(error) !== 400) return error
   const known = malformed.get(error)
@@ -46,57 +52,72 @@ export function toError (thrown: unknown): Error {
 }
 
 /** An object that says its status is an answer as an error would be, as in Fastify; anything else is an accident. */
-function errorOf (thrown: unknown): Error {
+function errorOf(thrown: unknown): Error {
   if (typeof thrown !== 'object' || thrown === null) return new Error(`Thrown: ${String(thrown)}`)
-  const { statusCode, message, headers }: { statusCode?: unknown, message?: unknown, headers?: unknown } = thrown
+  const { statusCode, message, headers }: { statusCode?: unknown; message?: unknown; headers?: unknown } = thrown
   const reason = STATUS_CODES[Number(statusCode)] ?? 'Thrown: an object without a message'
   return Object.assign(new Error(typeof message === 'string' ? message : reason), { statusCode, headers })
 }
 
 /** The status of an error: its statusCode, where that says that it is one; else 500. */
-export function statusOf (error: Error): number {
+export function statusOf(error: Error): number {
   const statusCode = 'statusCode' in error ? Number(error.statusCode) : NaN
   return Number.isInteger(statusCode) && statusCode >= 400 && statusCode < 600 ? statusCode : 500
 }
 
-function headersFrom (error: Error): HttpHeaders {
+function headersFrom(error: Error): HttpHeaders {
   return 'headers' in error && error.headers !== noHeaders ? sendableHeaders(error.headers) : noHeaders
 }
 
 /** @param accept the request's Accept header */
-export function answerError (error: Error, accept: string | undefined): ErrorAnswer {
+export function answerError(error: Error, accept: string | undefined): ErrorAnswer {
   const statusCode = statusOf(error)
-  const detail = statusCode < 500 || error instanceof ServiceUnavailableHttpError ? error.message : 'Internal Server Error'
+  const detail =
+    statusCode < 500 || error instanceof ServiceUnavailableHttpError ? error.message : 'Internal Server Error'
   return answerFailure(statusCode, detail, headersFrom(error), accept, error instanceof HttpError ? error : undefined)
 }
 
 /** The same where there is no error but what it would say. */
-export function answerFailure (statusCode: number, detail: string, headers: ErrorAnswer['headers'], accept: string | undefined, error?: HttpError): ErrorAnswer {
+export function answerFailure(
+  statusCode: number,
+  detail: string,
+  headers: ErrorAnswer['headers'],
+  accept: string | undefined,
+  error?: HttpError,
+): ErrorAnswer {
   const type = errorForm(accept)
   return {
     statusCode,
     headers: headers === noHeaders ? headersOf[type] : { ...headers, ...headersOf[type] },
-    body: render(type, statusCode, STATUS_CODES[statusCode] ?? 'Unknown Error', detail, error)
+    body: render(type, statusCode, STATUS_CODES[statusCode] ?? 'Unknown Error', detail, error),
   }
 }
 
-function render (type: ErrorType, status: number, title: string, detail: string, error: HttpError | undefined): string {
+function render(type: ErrorType, status: number, title: string, detail: string, error: HttpError | undefined): string {
   switch (type) {
-    case 'text/html': return renderErrorPage(status, title, detail, error?.remedy)
-    case 'text/plain': return `${onOneLine(detail)}\n`
-    default: return `{"type":"about:blank","title":"${title}","status":${status},"detail":${JSON.stringify(detail)}${membersText(error?.members)}}`
+    case 'text/html':
+      return renderErrorPage(status, title, detail, error?.remedy)
+    case 'text/plain':
+      return `${onOneLine(detail)}\n`
+    default:
+      return `{"type":"about:blank","title":"${title}","status":${status},"detail":${JSON.stringify(detail)}${membersText(error?.members)}}`
   }
 }
 
 /** What else an error says of itself (RFC 9457, section 3.2). */
-function membersText (members: HttpError['members']): string {
+function membersText(members: HttpError['members']): string {
   return members === undefined ? '' : `,${JSON.stringify(members).slice(1, -1)}`
 }
 
-function headersFor (type: string): ErrorAnswer['headers'] {
-  return { 'cache-control': 'no-store', 'content-language': 'en', 'x-content-type-options': 'nosniff', 'content-type': `${type}; charset=utf-8` }
+function headersFor(type: string): ErrorAnswer['headers'] {
+  return {
+    'cache-control': 'no-store',
+    'content-language': 'en',
+    'x-content-type-options': 'nosniff',
+    'content-type': `${type}; charset=utf-8`,
+  }
 }
 
-function onOneLine (text: string): string {
+function onOneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
 }

@@ -11,7 +11,7 @@ const writable = new Set(['string', 'number', 'boolean'])
  * Those of an error's headers that its answer can be sent with, by their lower-cased names: anything may be thrown,
  * and one header that Node refuses would cost the client the whole answer.
  */
-export function sendableHeaders (headers: unknown): HttpHeaders {
+export function sendableHeaders(headers: unknown): HttpHeaders {
   const sendable: Record<string, string | string[]> = {}
   if (typeof headers !== 'object' || headers === null) return sendable
   for (const [name, value] of Object.entries(headers)) {
@@ -22,7 +22,7 @@ export function sendableHeaders (headers: unknown): HttpHeaders {
   return sendable
 }
 
-function isSendable (name: string, values: readonly unknown[]): boolean {
+function isSendable(name: string, values: readonly unknown[]): boolean {
   try {
     validateHeaderName(name)
     for (const value of values) validateHeaderValue(name, String(value))

@@ -5,7 +5,12 @@ import type { Remedy } from './http-errors.ts'
 const toTheFrontPage: Remedy = { text: 'Go to the front page', href: '/' }
 
 /** The small page that a browser is shown for an error. */
-export function renderErrorPage (statusCode: number, title: string, detail: string, { text, href }: Remedy = toTheFrontPage): string {
+export function renderErrorPage(
+  statusCode: number,
+  title: string,
+  detail: string,
+  { text, href }: Remedy = toTheFrontPage,
+): string {
   return renderPage({
     language: 'en',
     title: `${statusCode} ${title}`,
@@ -13,6 +18,6 @@ export function renderErrorPage (statusCode: number, title: string, detail: stri
       <p class="status">${statusCode}</p>
       <h1>${title}</h1>
       ${detail !== title && html`<p>${detail}</p>`}
-      <p><a href="${href}">${text}</a></p>`
+      <p><a href="${href}">${text}</a></p>`,
   })
 }

@@ -21,19 +21,21 @@ let tracers = 0
  * From now on expected errors know where they were made, until the function that this returns is called. Otherwise
  * nobody looks: the log has one line of them, and finding out costs as much as all else that a request does.
  */
-export function traceExpectedErrors (): () => void {
+export function traceExpectedErrors(): () => void {
   tracers++
-  return () => { tracers-- }
+  return () => {
+    tracers--
+  }
 }
 
 /** Whether somebody looks at expected errors themselves, and not at their answers only. */
-export function areExpectedErrorsTraced (): boolean {
+export function areExpectedErrorsTraced(): boolean {
   return tracers > 0
 }
 
 /** An error that is an answer, and no accident. */
 class ExpectedError extends Error {
-  constructor (message: string, options?: ErrorOptions, isExpected = true) {
+  constructor(message: string, options?: ErrorOptions, isExpected = true) {
     const { stackTraceLimit } = Error
     if (isExpected && tracers === 0) Error.stackTraceLimit = 0
     super(message, options)
@@ -48,7 +50,7 @@ export class HttpError extends ExpectedError {
   readonly remedy: Remedy | undefined
   readonly members: Readonly<Record<string, unknown>> | undefined
 
-  constructor (statusCode: number, message: string, options: HttpErrorOptions = {}) {
+  constructor(statusCode: number, message: string, options: HttpErrorOptions = {}) {
     super(message, options, statusCode < 500 || statusCode === 503)
     this.name = new.target.name
     this.statusCode = statusCode
@@ -59,7 +61,7 @@ export class HttpError extends ExpectedError {
 }
 
 export class BadRequestHttpError extends HttpError {
-  constructor (message: string, options?: HttpErrorOptions) {
+  constructor(message: string, options?: HttpErrorOptions) {
     super(400, message, options)
   }
 }
@@ -71,13 +73,16 @@ export class UnauthorizedHttpError extends HttpError {
    * @param realm the domain to sign in to
    * @param href where a browser signs in
    */
-  constructor (message: string, realm: string, href = '/login') {
-    super(401, message, { headers: { 'www-authenticate': `Cookie realm="${realm}", form-action="/login"` }, remedy: { text: 'Sign in', href } })
+  constructor(message: string, realm: string, href = '/login') {
+    super(401, message, {
+      headers: { 'www-authenticate': `Cookie realm="${realm}", form-action="/login"` },
+      remedy: { text: 'Sign in', href },
+    })
   }
 }
 
 export class ForbiddenHttpError extends HttpError {
-  constructor (message: string, options?: HttpErrorOptions) {
+  constructor(message: string, options?: HttpErrorOptions) {
     super(403, message, options)
   }
 }
@@ -85,54 +90,56 @@ export class ForbiddenHttpError extends HttpError {
 /** Somebody is signed in whom the license does not let in. */
 export class NotAdmittedHttpError extends ForbiddenHttpError {
   /** @param href where to sign in or out */
-  constructor (email: string, href: string) {
-    super(`You are signed in as ${email}, who may not enter this site.`, { remedy: { text: 'Sign in as somebody else, or sign out', href } })
+  constructor(email: string, href: string) {
+    super(`You are signed in as ${email}, who may not enter this site.`, {
+      remedy: { text: 'Sign in as somebody else, or sign out', href },
+    })
   }
 }
 
 export class NotFoundHttpError extends HttpError {
-  constructor (message: string, options?: ErrorOptions) {
+  constructor(message: string, options?: ErrorOptions) {
     super(404, message, options)
   }
 }
 
 export class LicenseNotFoundHttpError extends NotFoundHttpError {
-  constructor (domain: string) {
+  constructor(domain: string) {
     super(`No license found for "${domain}".`)
   }
 }
 
 export class MethodNotAllowedHttpError extends HttpError {
   /** @param allow the methods that the path's routes declare */
-  constructor (message: string, allow: readonly string[]) {
+  constructor(message: string, allow: readonly string[]) {
     super(405, message, { headers: { allow: allow.join(', ') } })
   }
 }
 
 /** What is to be written stands against what is there already, or would break what refers to it. */
 export class ConflictHttpError extends HttpError {
-  constructor (message: string, options?: HttpErrorOptions) {
+  constructor(message: string, options?: HttpErrorOptions) {
     super(409, message, options)
   }
 }
 
 /** The client's copy is not the current one. */
 export class PreconditionFailedHttpError extends HttpError {
-  constructor (message: string) {
+  constructor(message: string) {
     super(412, message)
   }
 }
 
 /** What is to be written is well-formed, and refers to what does not exist. */
 export class UnprocessableContentHttpError extends HttpError {
-  constructor (message: string, options?: HttpErrorOptions) {
+  constructor(message: string, options?: HttpErrorOptions) {
     super(422, message, options)
   }
 }
 
 export class TooManyRequestsHttpError extends HttpError {
   /** @param retryAfter in seconds */
-  constructor (message: string, retryAfter: number) {
+  constructor(message: string, retryAfter: number) {
     super(429, message, { headers: { 'retry-after': String(retryAfter) } })
   }
 }
@@ -140,7 +147,7 @@ export class TooManyRequestsHttpError extends HttpError {
 /** Something that every request needs is missing, or too many are under way: it is nobody's mistake, and passes. */
 export class ServiceUnavailableHttpError extends HttpError {
   /** @param retryAfter in seconds */
-  constructor (message: string, retryAfter: number, options?: ErrorOptions) {
+  constructor(message: string, retryAfter: number, options?: ErrorOptions) {
     super(503, message, { ...options, headers: { 'retry-after': String(retryAfter) } })
   }
 }

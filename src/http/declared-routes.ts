@@ -6,12 +6,12 @@ declare module 'find-my-way' {
   // Fastify uses these, and the package's own types leave them out.
   interface Instance<V extends HTTPVersion> {
     constrainer: {
-      deriveConstraints (request: Req<V>, context: undefined, done: Derived): void
+      deriveConstraints(request: Req<V>, context: undefined, done: Derived): void
     }
-    addConstraintStrategy (strategy: ConstraintStrategy<V, unknown>): void
-    on (method: string, path: string, options: RouteOptions, handler: () => void, store: unknown): void
-    find (method: string, path: string, derived?: Constraints): FindResult<V> | null
-    findRoute (method: string, path: string, constraints?: Constraints): FindRouteResult<V> | null
+    addConstraintStrategy(strategy: ConstraintStrategy<V, unknown>): void
+    on(method: string, path: string, options: RouteOptions, handler: () => void, store: unknown): void
+    find(method: string, path: string, derived?: Constraints): FindResult<V> | null
+    findRoute(method: string, path: string, constraints?: Constraints): FindRouteResult<V> | null
   }
 }
 
@@ -42,7 +42,7 @@ export class RouteTable {
   /** Fastify's own is hidden: this one has the same routes and constraint strategies, and answers the same. */
   readonly #router = findMyWay<findMyWay.HTTPVersion.V1>()
   readonly #methods = new Set<string>()
-  readonly #listed = new Map<string, { method: string, url: string }>()
+  readonly #listed = new Map<string, { method: string; url: string }>()
   /** What comes before the second slash of each route. */
   readonly #beginnings = new Set<string>()
   /** Whether a route begins with a parameter or a wildcard. */
@@ -50,7 +50,7 @@ export class RouteTable {
   #count = 0
 
   /** Adds a route, but for the HEAD that Fastify itself adds to a GET, which nobody declared. */
-  add ({ method: methods, url, constraints, exposeHeadRoute = true }: Route): void {
+  add({ method: methods, url, constraints, exposeHeadRoute = true }: Route): void {
     const demanded = constraints ?? {}
     const declared = [methods].flat()
     const entry: Entry = { position: this.#count++, exposesHead: exposeHeadRoute && !declared.includes('HEAD') }
@@ -66,12 +66,12 @@ export class RouteTable {
   }
 
   /** Adds a strategy, which has to come before the routes that use it. */
-  addConstraintStrategy (strategy: Parameters<FastifyInstance['addConstraintStrategy']>[0]): void {
+  addConstraintStrategy(strategy: Parameters<FastifyInstance['addConstraintStrategy']>[0]): void {
     this.#router.addConstraintStrategy(strategy)
   }
 
   /** All of them, in the order of their registration; those that differ by their constraints once. */
-  routes (): readonly { method: string, url: string }[] {
+  routes(): readonly { method: string; url: string }[] {
     return [...this.#listed.values()]
   }
 
@@ -79,24 +79,24 @@ export class RouteTable {
    * Whether there may be routes at this raw path, or at its other slash form, under whatever constraints: most missing
    * paths begin as none, and need not be looked for.
    */
-  mayHave (path: string): boolean {
+  mayHave(path: string): boolean {
     // A router takes whatever stands in place of the first slash for one. What is encoded may be any segment.
     return path.startsWith('/') && (this.#isOpen || this.#beginnings.has(beginningOf(path)) || path.includes('%'))
   }
 
   /** Tells what a request has that routes may demand; at once, unless a strategy is asynchronous. */
-  deriveConstraints (request: IncomingMessage, done: Derived): void {
+  deriveConstraints(request: IncomingMessage, done: Derived): void {
     this.#router.constrainer.deriveConstraints(request, undefined, done)
   }
 
   /** Whether a route answers the method at this raw path, for a request that has these constraints. */
-  has (method: string, path: string, derived?: Constraints): boolean {
+  has(method: string, path: string, derived?: Constraints): boolean {
     return this.#router.find(method, path, derived) !== null
   }
 
   /** The methods that the routes of a raw path declare, in the order of their registration. */
-  methodsOf (path: string, derived?: Constraints): string[] {
-    const found: Array<{ method: string, position: number }> = []
+  methodsOf(path: string, derived?: Constraints): string[] {
+    const found: Array<{ method: string; position: number }> = []
     for (const method of this.#methods) {
       const match = this.#router.find(method, path, derived)
       if (match !== null) found.push({ method, position: match.store.position })
@@ -104,14 +104,14 @@ export class RouteTable {
     return found.sort((one, other) => one.position - other.position).map(({ method }) => method)
   }
 
-  #entryOf (method: string, url: string, constraints: Constraints): Entry | undefined {
+  #entryOf(method: string, url: string, constraints: Constraints): Entry | undefined {
     // The router stores "*" under this name, and looks for it under its own.
     return this.#router.findRoute(method, url === '*' ? '/*' : url, constraints)?.store
   }
 }
 
 /** A path without what follows its first segment. */
-function beginningOf (path: string): string {
+function beginningOf(path: string): string {
   const end = path.indexOf('/', 1)
   return end === -1 ? path : path.slice(0, end)
 }

@@ -11,7 +11,7 @@ const malformed = 'The "Forwarded" header is malformed.'
 const counterparts = [
   { parameter: 'for', counterpart: 'x-forwarded-for', normalise: addressOf, isList: true },
   { parameter: 'host', counterpart: 'x-forwarded-host', normalise: lowerCase, isList: false },
-  { parameter: 'proto', counterpart: 'x-forwarded-proto', normalise: protocolOf, isList: false }
+  { parameter: 'proto', counterpart: 'x-forwarded-proto', normalise: protocolOf, isList: false },
 ] as const
 
 /**
@@ -20,7 +20,7 @@ const counterparts = [
  * address ("unknown", "_hidden") stays.
  * @param trustProxy the addresses of proxies that are trusted
  */
-export function forwardedReader (trustProxy: string[]): (raw: IncomingMessage) => void {
+export function forwardedReader(trustProxy: string[]): (raw: IncomingMessage) => void {
   const isTrusted = proxyAddr.compile(trustProxy)
   return raw => {
     if (!isTrusted(String(raw.socket.remoteAddress), 0)) return
@@ -30,11 +30,11 @@ export function forwardedReader (trustProxy: string[]): (raw: IncomingMessage) =
 }
 
 /** @returns why the headers are refused; undefined if they are not */
-export function objectionToForwarded (raw: IncomingMessage): string | undefined {
+export function objectionToForwarded(raw: IncomingMessage): string | undefined {
   return objections.get(raw)
 }
 
-function translate (headers: IncomingMessage['headers']): string | undefined {
+function translate(headers: IncomingMessage['headers']): string | undefined {
   const hops = parseForwarded(headers.forwarded ?? '')
   if (hops === null) return malformed
   for (const { parameter, counterpart, normalise, isList } of counterparts) {
@@ -51,24 +51,27 @@ function translate (headers: IncomingMessage['headers']): string | undefined {
   }
 }
 
-function whatCounts (elements: string[], isList: boolean): string | undefined {
+function whatCounts(elements: string[], isList: boolean): string | undefined {
   return isList ? elements.join() : elements.at(-1)
 }
 
 /** The elements of a list without the blanks around them; empty ones do not count (RFC 9110, section 5.6.1.2). */
-function elementsOf (list: string): string[] {
+function elementsOf(list: string): string[] {
   return list.match(/[^ \t,]+(?:[ \t]+[^ \t,]+)*/g) ?? []
 }
 
 /** Only ASCII: other characters are bytes of UTF-8 here, as Node decodes headers as latin1. */
-function lowerCase (text: string): string {
+function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
-const handshakes = new Map([['ws', 'http'], ['wss', 'https']])
+const handshakes = new Map([
+  ['ws', 'http'],
+  ['wss', 'https'],
+])
 
 /** Some proxies name the protocol that a WebSocket's handshake asks for. */
-function protocolOf (text: string): string {
+function protocolOf(text: string): string {
   const protocol = lowerCase(text)
   return handshakes.get(protocol) ?? protocol
 }
@@ -77,14 +80,14 @@ function protocolOf (text: string): string {
  * The address of a node (RFC 7239, section 6): without quotes, port and the brackets of IPv6. One of IPv4 that is mapped
  * into IPv6 is that of IPv4.
  */
-function addressOf (node: string): string {
+function addressOf(node: string): string {
   const unquoted = node.replace(/^"(.*)"$/, '$1')
   const [, bracketed, bare] = /^\[([^\]]*)\](?::[\w.-]+)?$|^([^:]*):[\w.-]+$/.exec(unquoted) ?? []
   const address = lowerCase(bracketed ?? bare ?? unquoted)
   return ipaddr.IPv6.isValid(address) ? unmapped(address) : address
 }
 
-function unmapped (address: string): string {
+function unmapped(address: string): string {
   const parsed = ipaddr.IPv6.parse(address)
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : address
 }
@@ -96,7 +99,7 @@ function unmapped (address: string): string {
 const pair = /[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=("(?:[^"\\]|\\.)*"|[^\s\p{Cc}",;=]+)[ \t]*)?([,;]|$)/uy
 
 /** @returns the parameters of each hop, their names in lower case; null if the header is malformed */
-function parseForwarded (header: string): Map<string, string>[] | null {
+function parseForwarded(header: string): Map<string, string>[] | null {
   const hops = []
   let hop = new Map<string, string>()
   pair.lastIndex = 0
@@ -114,6 +117,6 @@ function parseForwarded (header: string): Map<string, string>[] | null {
   }
 }
 
-function unquote (value: string): string {
+function unquote(value: string): string {
   return value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value
 }

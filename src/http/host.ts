@@ -24,7 +24,7 @@ export const normaliseHost = memoize((host: string): string | null => {
   return domain !== undefined && isValid(domain) ? ownText(domain.toLowerCase()) : null
 }, mostKept)
 
-function isValid (domain: string): boolean {
+function isValid(domain: string): boolean {
   const address = bracketed.exec(domain)?.[1]
   if (address !== undefined) return isIP(address) === 6
   return endsInNumber.test(domain) ? isIP(domain) === 4 : name.test(domain)

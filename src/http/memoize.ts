@@ -8,7 +8,7 @@ const longestKept = 300
  * Remembers what a function makes of a text, where few different ones come again and again.
  * @param mostKept how many texts are remembered; when there are as many, all are forgotten
  */
-export function memoize<Made> (make: (text: string) => Made, mostKept: number): (text: string) => Made {
+export function memoize<Made>(make: (text: string) => Made, mostKept: number): (text: string) => Made {
   const known = new Map<string, { made: Made }>()
   return text => {
     if (text.length > longestKept) return make(text)

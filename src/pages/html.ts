@@ -2,11 +2,11 @@
 export class Markup {
   readonly #text: string
 
-  constructor (text: string) {
+  constructor(text: string) {
     this.#text = text
   }
 
-  toString (): string {
+  toString(): string {
     return this.#text
   }
 }
@@ -14,13 +14,15 @@ export class Markup {
 export type Content = Markup | string | number | null | undefined | false | readonly Content[]
 
 /** A tagged template: everything put into it is escaped, unless it is markup; false, null and undefined leave nothing. */
-export function html (strings: TemplateStringsArray, ...contents: Content[]): Markup {
+export function html(strings: TemplateStringsArray, ...contents: Content[]): Markup {
   return new Markup(strings.reduce((markup, string, index) => markup + render(contents[index - 1]) + string))
 }
 
-function render (content: Content): string {
+function render(content: Content): string {
   if (content instanceof Markup) return content.toString()
   if (content === null || content === undefined || content === false) return ''
-  if (typeof content === 'string' || typeof content === 'number') return String(content).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+  if (typeof content === 'string' || typeof content === 'number') {
+    return String(content).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+  }
   return content.map(render).join('')
 }

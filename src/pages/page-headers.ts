@@ -8,7 +8,7 @@ const contentSecurityPolicy = [
   "object-src 'none'",
   "base-uri 'none'",
   "form-action 'self'",
-  "frame-ancestors 'none'"
+  "frame-ancestors 'none'",
 ]
 
 /** The security headers of an HTML page. */
@@ -21,5 +21,5 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'referrer-policy': 'same-origin',
   // No Strict-Transport-Security: only whoever ends TLS knows whether all of a domain has it.
   'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY'
+  'x-frame-options': 'DENY',
 }

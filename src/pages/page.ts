@@ -41,7 +41,9 @@ export const formStyle = new Markup(`
 `)
 
 /** Of all styles that a page may have, as a Content-Security-Policy names them: no other text is one. */
-export const styleHashes = [style, formStyle].map(style => `'sha256-${createHash('sha256').update(style.toString()).digest('base64')}'`)
+export const styleHashes = [style, formStyle].map(
+  style => `'sha256-${createHash('sha256').update(style.toString()).digest('base64')}'`,
+)
 
 export interface Page {
   /** A BCP 47 tag. */
@@ -55,7 +57,7 @@ export interface Page {
 }
 
 /** A whole HTML document: one file, nothing else to load. */
-export function renderPage ({ language, title, style: ownStyle, header, main }: Page): string {
+export function renderPage({ language, title, style: ownStyle, header, main }: Page): string {
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -63,8 +65,11 @@ export function renderPage ({ language, title, style: ownStyle, header, main }: 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${style}</style>${ownStyle && html`
-<style>${ownStyle}</style>`}
+<style>${style}</style>${
+    ownStyle &&
+    html`
+<style>${ownStyle}</style>`
+  }
 </head>
 <body>
 ${header !== undefined && html`<header>${header}</header>`}

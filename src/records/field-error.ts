@@ -10,7 +10,7 @@ export interface FieldError {
 const mostTold = 20
 
 /** All of them in one sentence. */
-export function describeFieldErrors (errors: readonly FieldError[]): string {
+export function describeFieldErrors(errors: readonly FieldError[]): string {
   const told = errors.slice(0, mostTold).map(({ message }) => message)
   if (errors.length > mostTold) told.push(`and ${errors.length - mostTold} more`)
   return `${told.join('; ')}.`

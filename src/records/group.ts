@@ -12,12 +12,12 @@ export const groups = recordKind({
     required: { license_id: licenseId, name },
     optional: {},
     generated: {},
-    secret: {}
+    secret: {},
   },
   filters: { license_id: { schema: licenseId }, name: { schema: name } },
   knownBy: 'name',
   sorts: ['id', 'name'],
   constraints: { groups_license_id_fkey: { field: 'license_id', refersTo: 'license' } },
   storeKey: 'license_id',
-  examples: { id: '4', create: { license_id: '1', name: 'Guides' }, change: { name: 'Guides and guards' } }
+  examples: { id: '4', create: { license_id: '1', name: 'Guides' }, change: { name: 'Guides and guards' } },
 })

@@ -13,7 +13,7 @@ export interface ImportRow {
 }
 
 export const importFormats = ['ndjson', 'csv'] as const
-export type ImportFormat = typeof importFormats[number]
+export type ImportFormat = (typeof importFormats)[number]
 
 /** In characters of NDJSON, or bytes of CSV: as much as the API takes in a body, which is more than any record has. */
 const longestRecord = 64 * 1024
@@ -21,16 +21,18 @@ const bound = longestRecord.toLocaleString('en')
 const unread = '; what comes after it was not read'
 
 /** The rows of a file of records, up to one that is too long to be any. */
-export function readRows (input: Readable, kind: RecordKind, format: ImportFormat): AsyncIterable<ImportRow> {
+export function readRows(input: Readable, kind: RecordKind, format: ImportFormat): AsyncIterable<ImportRow> {
   return format === 'ndjson' ? readLines(input) : readCsv(input, kind)
 }
 
 /** A JSON value a line; blank lines are none. */
-async function * readLines (input: Readable): AsyncIterable<ImportRow> {
+async function* readLines(input: Readable): AsyncIterable<ImportRow> {
   let line = 0
   for await (const text of linesOf(input)) {
     line++
-    if (text.length > longestRecord) return yield { line, value: undefined, problem: `has more than ${bound} characters${unread}` }
+    if (text.length > longestRecord) {
+      return yield { line, value: undefined, problem: `has more than ${bound} characters${unread}` }
+    }
     if (text.trim() === '') continue
     yield { line, ...parseLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) }
   }
@@ -40,7 +42,7 @@ async function * readLines (input: Readable): AsyncIterable<ImportRow> {
  * Text between line feeds: readline, too, ends lines at characters that JSON has within its strings. A line that is too
  * long is the last, and cut off.
  */
-async function * linesOf (input: Readable): AsyncIterable<string> {
+async function* linesOf(input: Readable): AsyncIterable<string> {
   let line = ''
   for await (const chunk of input.setEncoding('utf8')) {
     const [end, ...lines] = String(chunk).split('\n')
@@ -54,7 +56,7 @@ async function * linesOf (input: Readable): AsyncIterable<string> {
   yield line
 }
 
-function parseLine (text: string) {
+function parseLine(text: string) {
   try {
     return { value: JSON.parse(text), problem: undefined }
   } catch {
@@ -68,31 +70,44 @@ interface CsvRow {
 }
 
 /** A record a line, under a first line with the names of their fields; an empty cell is a field that is not there. */
-async function * readCsv (input: Readable, kind: RecordKind): AsyncIterable<ImportRow> {
+async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<ImportRow> {
   const skipped: ImportRow[] = []
   const parser = parse({
     bom: true,
     columns: names => {
       const twice = names.find((name: string, index: number) => names.indexOf(name) !== index)
-      if (twice !== undefined) skipped.push({ line: 1, value: undefined, problem: `names ${JSON.stringify(twice)} twice` })
+      if (twice !== undefined) {
+        skipped.push({ line: 1, value: undefined, problem: `names ${JSON.stringify(twice)} twice` })
+      }
       return names
     },
     info: true,
     skip_empty_lines: true,
     skip_records_with_error: true,
-    on_skip: error => { skipped.push({ line: Number(error?.['lines']), value: undefined, problem: `is no CSV: ${error?.message}` }) }
+    on_skip: error => {
+      skipped.push({ line: Number(error?.['lines']), value: undefined, problem: `is no CSV: ${error?.message}` })
+    },
   })
-  const whole = (source: AsyncIterable<Buffer>) => wholeRecords(source, line => {
-    skipped.push({ line, value: undefined, problem: `begins a record of more than ${bound} bytes, as where a quote is not closed${unread}` })
-  })
+  const whole = (source: AsyncIterable<Buffer>) =>
+    wholeRecords(source, line => {
+      skipped.push({
+        line,
+        value: undefined,
+        problem: `begins a record of more than ${bound} bytes, as where a quote is not closed${unread}`,
+      })
+    })
   // What goes wrong with the one is thrown by the other.
   const records: AsyncIterable<CsvRow> = pipeline(input, whole, parser, () => {})
   for await (const { record, info } of records) {
-    yield * skipped.splice(0)
+    yield* skipped.splice(0)
     const cells = Object.entries(record).filter(([, cell]) => cell !== '')
-    yield { line: info.lines, value: Object.fromEntries(cells.map(([field, cell]) => [field, fromText(kind.create, field, cell)])), problem: undefined }
+    yield {
+      line: info.lines,
+      value: Object.fromEntries(cells.map(([field, cell]) => [field, fromText(kind.create, field, cell)])),
+      problem: undefined,
+    }
   }
-  yield * skipped
+  yield* skipped
 }
 
 const [lineFeed, carriageReturn, quote, comma] = [10, 13, 34, 44]
@@ -103,7 +118,7 @@ const separators = [lineFeed, carriageReturn, comma]
  * parser makes two lines where they are within quotes. It would also hold a record of any length in memory.
  * @param onTooLong is given the line on which a record begins that is too long: it and what follows are left out
  */
-async function * wholeRecords (input: AsyncIterable<Buffer>, onTooLong: (line: number) => void): AsyncIterable<Buffer> {
+async function* wholeRecords(input: AsyncIterable<Buffer>, onTooLong: (line: number) => void): AsyncIterable<Buffer> {
   let text = ''
   let scanned = 0
   let isQuoted = false
@@ -137,6 +152,6 @@ async function * wholeRecords (input: AsyncIterable<Buffer>, onTooLong: (line: n
   yield piece(text)
 }
 
-function piece (text: string): Buffer {
+function piece(text: string): Buffer {
   return Buffer.from(text.replaceAll('\r\n', '\n'), 'latin1')
 }

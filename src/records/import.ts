@@ -26,7 +26,7 @@ export class ImportRefusedError extends Error {
   /** How many there are. */
   readonly count: number
 
-  constructor (named: readonly BadLine[], count: number) {
+  constructor(named: readonly BadLine[], count: number) {
     super(`${count} lines are bad.`)
     this.named = named
     this.count = count
@@ -46,7 +46,12 @@ interface Candidate {
  * @returns how many there are
  * @throws {ImportRefusedError} after the last line, so that every bad one is found
  */
-export async function importRecords (db: Kysely<Tables>, kind: RecordKind, rows: AsyncIterable<ImportRow>, onProgress: (rows: number) => void): Promise<number> {
+export async function importRecords(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  rows: AsyncIterable<ImportRow>,
+  onProgress: (rows: number) => void,
+): Promise<number> {
   const validate = validator(kind.create)
   const bad: BadLine[] = []
   let badLines = 0
@@ -64,7 +69,7 @@ export async function importRecords (db: Kysely<Tables>, kind: RecordKind, rows:
     if (badLines > 0) throw new ImportRefusedError(bad, badLines)
     return read
 
-    async function flush (batch: readonly Candidate[]): Promise<Candidate[]> {
+    async function flush(batch: readonly Candidate[]): Promise<Candidate[]> {
       const known = await withKnownReferences(transaction, kind, batch, refuse)
       await insertRecords(transaction, kind, known, refuse)
       onProgress(read)
@@ -72,7 +77,7 @@ export async function importRecords (db: Kysely<Tables>, kind: RecordKind, rows:
     }
   })
 
-  function refuse (line: number, reason: string): void {
+  function refuse(line: number, reason: string): void {
     badLines++
     if (bad.length < mostNamed) bad.push({ line, reason })
   }
@@ -81,13 +86,20 @@ export async function importRecords (db: Kysely<Tables>, kind: RecordKind, rows:
 type Refuse = (line: number, reason: string) => void
 
 /** Those whose references are to records that exist. */
-async function withKnownReferences (db: Kysely<Tables>, kind: RecordKind, candidates: readonly Candidate[], refuse: Refuse): Promise<Candidate[]> {
+async function withKnownReferences(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  candidates: readonly Candidate[],
+  refuse: Refuse,
+): Promise<Candidate[]> {
   let known = [...candidates]
   for (const { field, refersTo } of Object.values(kind.constraints)) {
     const table = kinds.find(({ name }) => name === refersTo)?.table
     if (table === undefined) continue
     const ids = [...new Set(known.flatMap(({ values }) => values[field] ?? []))]
-    const { rows } = await sql<{ id: string }>`select id from ${sql.table(table)} where id = any(${ids}::bigint[])`.execute(db)
+    const { rows } = await sql<{
+      id: string
+    }>`select id from ${sql.table(table)} where id = any(${ids}::bigint[])`.execute(db)
     const existing = new Set<unknown>(rows.map(({ id }) => id))
     known = known.filter(({ line, values }) => {
       const missing = [values[field] ?? []].flat().filter(id => !existing.has(id))
@@ -98,9 +110,21 @@ async function withKnownReferences (db: Kysely<Tables>, kind: RecordKind, candid
   return known
 }
 
-async function insertRecords (db: Kysely<Tables>, kind: RecordKind, candidates: readonly Candidate[], refuse: Refuse): Promise<void> {
+async function insertRecords(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  candidates: readonly Candidate[],
+  refuse: Refuse,
+): Promise<void> {
   const ids = await reserveIds(db, kind, candidates.length)
-  const records = await Promise.all(candidates.map(async ({ line, values }, index) => ({ line, values, id: String(ids[index]), columns: { ...defaultsOf(kind), ...await kind.prepare(values) } })))
+  const records = await Promise.all(
+    candidates.map(async ({ line, values }, index) => ({
+      line,
+      values,
+      id: String(ids[index]),
+      columns: { ...defaultsOf(kind), ...(await kind.prepare(values)) },
+    })),
+  )
   const [first] = records
   if (first === undefined) return
   const columns = ['id', ...Object.keys(first.columns).filter(name => !(name in kind.links))]
@@ -114,24 +138,44 @@ async function insertRecords (db: Kysely<Tables>, kind: RecordKind, candidates: 
   for (const { line, id } of records) {
     if (!added.has(id)) refuse(line, `There is a ${kind.name} with this ${uniqueFieldsOf(kind)} already.`)
   }
-  await linkRecords(db, kind, records.filter(({ id }) => added.has(id)))
+  await linkRecords(
+    db,
+    kind,
+    records.filter(({ id }) => added.has(id)),
+  )
 }
 
-async function reserveIds (db: Kysely<Tables>, kind: RecordKind, count: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`select nextval(pg_get_serial_sequence(${kind.table}, 'id')) as id from generate_series(1, ${count}::int)`.execute(db)
+async function reserveIds(db: Kysely<Tables>, kind: RecordKind, count: number): Promise<string[]> {
+  const { rows } = await sql<{
+    id: string
+  }>`select nextval(pg_get_serial_sequence(${kind.table}, 'id')) as id from generate_series(1, ${count}::int)`.execute(
+    db,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Of the columns that a row may leave out: all rows of a batch have the same columns. */
-function defaultsOf ({ create: { properties } }: RecordKind): Values {
-  return Object.fromEntries(Object.entries(properties).flatMap(([name, schema]) => 'default' in schema ? [[name, schema.default]] : []))
+function defaultsOf({ create: { properties } }: RecordKind): Values {
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
+  )
 }
 
-function uniqueFieldsOf ({ constraints }: RecordKind): string {
-  return [...new Set(Object.values(constraints).filter(({ refersTo }) => refersTo === undefined).map(({ field }) => field))].join(' or ')
+function uniqueFieldsOf({ constraints }: RecordKind): string {
+  return [
+    ...new Set(
+      Object.values(constraints)
+        .filter(({ refersTo }) => refersTo === undefined)
+        .map(({ field }) => field),
+    ),
+  ].join(' or ')
 }
 
-async function linkRecords (db: Kysely<Tables>, kind: RecordKind, records: readonly { id: string, values: Values }[]): Promise<void> {
+async function linkRecords(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  records: readonly { id: string; values: Values }[],
+): Promise<void> {
   for (const [field, link] of Object.entries(kind.links)) {
     const rows = records.flatMap(({ id, values }) => {
       const others: unknown[] = [values[field] ?? []].flat()

@@ -11,15 +11,18 @@ export const languages = recordKind({
     required: { code, name: line('Its name, in itself.') },
     optional: {},
     generated: {},
-    secret: {}
+    secret: {},
   },
   filters: {
     code: { schema: code },
-    license_id: { schema: id('The id of a license whose language it is.'), link: { table: 'license_languages', own: 'language_id', other: 'license_id' } }
+    license_id: {
+      schema: id('The id of a license whose language it is.'),
+      link: { table: 'license_languages', own: 'language_id', other: 'license_id' },
+    },
   },
   knownBy: 'code',
   sorts: ['id', 'code'],
   constraints: { languages_code_key: { field: 'code' } },
   open: true,
-  examples: { id: '4', create: { code: 'pt-BR', name: 'Português' }, change: { name: 'Português (Brasil)' } }
+  examples: { id: '4', create: { code: 'pt-BR', name: 'Português' }, change: { name: 'Português (Brasil)' } },
 })

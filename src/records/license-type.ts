@@ -11,11 +11,11 @@ export const licenseTypes = recordKind({
     required: { type },
     optional: {},
     generated: {},
-    secret: {}
+    secret: {},
   },
   filters: { type: { schema: type } },
   knownBy: 'type',
   sorts: ['id', 'type'],
   constraints: { license_types_type_key: { field: 'type' } },
-  examples: { id: '2', create: { type: 'standard' }, change: { type: 'premium' } }
+  examples: { id: '2', create: { type: 'standard' }, change: { type: 'premium' } },
 })

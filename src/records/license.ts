@@ -2,7 +2,7 @@ import { flag, host, id, ids, line, orNull, time } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
 const domain = host('The host that it applies to. Of several licenses with one domain that of the lowest id answers.')
-const name = line('The site\'s name.')
+const name = line("The site's name.")
 const typeId = id('The id of its license type.')
 
 const languages = { table: 'license_languages', own: 'license_id', other: 'language_id', position: 'position' } as const
@@ -20,9 +20,9 @@ export const licenses = recordKind({
     optional: {
       protected: flag('Whether only admins and users of its groups may enter its site.'),
       language_ids: ids('The ids of the languages of its site, the default first.'),
-      platform_ids: ids('The ids of the platforms that it is served on.')
+      platform_ids: ids('The ids of the platforms that it is served on.'),
     },
-    secret: {}
+    secret: {},
   },
   links: { language_ids: languages, platform_ids: platforms },
   filters: {
@@ -30,19 +30,19 @@ export const licenses = recordKind({
     name: { schema: name },
     type_id: { schema: typeId },
     language_id: { schema: id('The id of one of its languages.'), link: languages },
-    platform_id: { schema: id('The id of one of its platforms.'), link: platforms }
+    platform_id: { schema: id('The id of one of its platforms.'), link: platforms },
   },
   knownBy: 'domain',
   sorts: ['id', 'domain', 'name'],
   constraints: {
     licenses_type_id_fkey: { field: 'type_id', refersTo: 'license type' },
     license_languages_language_id_fkey: { field: 'language_ids', refersTo: 'language' },
-    license_platforms_platform_id_fkey: { field: 'platform_ids', refersTo: 'platform' }
+    license_platforms_platform_id_fkey: { field: 'platform_ids', refersTo: 'platform' },
   },
   storeKey: 'domain',
   examples: {
     id: '4',
     create: { domain: 'museum.example', name: 'The Museum', type_id: '1', language_ids: ['1', '2'] },
-    change: { name: 'The New Museum', protected: true }
-  }
+    change: { name: 'The New Museum', protected: true },
+  },
 })

@@ -12,7 +12,7 @@ export const museums = recordKind({
     required: { license_id: licenseId, name },
     optional: {},
     generated: {},
-    secret: {}
+    secret: {},
   },
   filters: { license_id: { schema: licenseId }, name: { schema: name } },
   knownBy: 'name',
@@ -20,5 +20,9 @@ export const museums = recordKind({
   constraints: { museums_license_id_fkey: { field: 'license_id', refersTo: 'license' } },
   open: true,
   storeKey: 'license_id',
-  examples: { id: '6', create: { license_id: '1', name: 'Museum of Bridges' }, change: { name: 'Museum of Long Bridges' } }
+  examples: {
+    id: '6',
+    create: { license_id: '1', name: 'Museum of Bridges' },
+    change: { name: 'Museum of Long Bridges' },
+  },
 })

@@ -11,15 +11,18 @@ export const platforms = recordKind({
     required: { name },
     optional: {},
     generated: {},
-    secret: {}
+    secret: {},
   },
   filters: {
     name: { schema: name },
-    license_id: { schema: id('The id of a license that is served on it.'), link: { table: 'license_platforms', own: 'platform_id', other: 'license_id' } }
+    license_id: {
+      schema: id('The id of a license that is served on it.'),
+      link: { table: 'license_platforms', own: 'platform_id', other: 'license_id' },
+    },
   },
   knownBy: 'name',
   sorts: ['id', 'name'],
   constraints: { platforms_name_key: { field: 'name' } },
   open: true,
-  examples: { id: '3', create: { name: 'kiosk' }, change: { name: 'kiosk in the hall' } }
+  examples: { id: '3', create: { name: 'kiosk' }, change: { name: 'kiosk in the hall' } },
 })

@@ -64,9 +64,17 @@ export interface RecordKind {
    * Throws where a record must not be changed so, or removed (null), whoever asks.
    * @param db the transaction, before it has locked the record
    */
-  readonly assertAllowed: (db: Kysely<Tables>, id: string, change: Readonly<Record<PropertyKey, unknown>> | null) => Promise<void>
+  readonly assertAllowed: (
+    db: Kysely<Tables>,
+    id: string,
+    change: Readonly<Record<PropertyKey, unknown>> | null,
+  ) => Promise<void>
   /** What the API's documentation shows: requests that can be sent, one after the other, where the demonstration records are. */
-  readonly examples: { readonly id: string, readonly create: Readonly<Record<string, unknown>>, readonly change: Readonly<Record<string, unknown>> }
+  readonly examples: {
+    readonly id: string
+    readonly create: Readonly<Record<string, unknown>>
+    readonly change: Readonly<Record<string, unknown>>
+  }
 }
 
 /** A record of a kind, as it is read. */
@@ -74,7 +82,12 @@ export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']>
 
 type Defaulted = 'links' | 'constraints' | 'open' | 'storeKey' | 'prepare' | 'assertAllowed'
 
-interface Definition<Required extends TProperties, Optional extends TProperties, Generated extends TProperties, Secret extends TProperties>
+interface Definition<
+  Required extends TProperties,
+  Optional extends TProperties,
+  Generated extends TProperties,
+  Secret extends TProperties,
+>
   extends Omit<RecordKind, 'schema' | 'create' | 'change' | Defaulted>, Partial<Pick<RecordKind, Defaulted>> {
   readonly fields: {
     readonly required: Required
@@ -90,11 +103,22 @@ interface Definition<Required extends TProperties, Optional extends TProperties,
 }
 
 /** Makes a kind of its fields: one schema, from which those of its requests, its columns and its TypeScript type come. */
-export function recordKind<Required extends TProperties, Optional extends TProperties, Generated extends TProperties, Secret extends TProperties> (definition: Definition<Required, Optional, Generated, Secret>) {
-  const { fields: { generated, required, written = {}, optional, secret }, ...rest } = definition
+export function recordKind<
+  Required extends TProperties,
+  Optional extends TProperties,
+  Generated extends TProperties,
+  Secret extends TProperties,
+>(definition: Definition<Required, Optional, Generated, Secret>) {
+  const {
+    fields: { generated, required, written = {}, optional, secret },
+    ...rest
+  } = definition
   const closed = { additionalProperties: false }
   const needed = { ...required, ...written, ...secret }
-  const schema = Type.Object({ id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...generated }, { ...closed, description: `A ${rest.name}.` })
+  const schema = Type.Object(
+    { id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...generated },
+    { ...closed, description: `A ${rest.name}.` },
+  )
   return {
     links: {},
     constraints: {},
@@ -105,11 +129,16 @@ export function recordKind<Required extends TProperties, Optional extends TPrope
     ...rest,
     schema,
     create: Type.Object({ ...needed, ...withDefaults(optional) }, { ...closed, examples: [rest.examples.create] }),
-    change: Type.Partial(Type.Object({ ...needed, ...optional }), { ...closed, examples: [rest.examples.change] })
+    change: Type.Partial(Type.Object({ ...needed, ...optional }), { ...closed, examples: [rest.examples.change] }),
   } satisfies RecordKind
 }
 
 /** A flag that is left out is false. */
-function withDefaults (fields: TProperties): TProperties {
-  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(Type.IsBoolean(schema) ? Type.Boolean({ ...schema, default: false }) : schema)]))
+function withDefaults(fields: TProperties): TProperties {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [
+      name,
+      Type.Optional(Type.IsBoolean(schema) ? Type.Boolean({ ...schema, default: false }) : schema),
+    ]),
+  )
 }

@@ -28,7 +28,11 @@ export interface Page {
 }
 
 /** Records, and where there are more of them. */
-export async function listRecords (db: Kysely<Tables>, kind: RecordKind, { filters, sort, after, limit }: Listing): Promise<Page> {
+export async function listRecords(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  { filters, sort, after, limit }: Listing,
+): Promise<Page> {
   const column = sort.replace('-', '')
   const direction = sort.startsWith('-') ? sql`desc` : sql`asc`
   const order = [...new Set([column, 'id'])].map(name => columnOf(kind, name))
@@ -42,25 +46,45 @@ export async function listRecords (db: Kysely<Tables>, kind: RecordKind, { filte
     order by ${sql.join(order.map(expression => sql`${expression} ${direction}`))} limit ${limit + 1}`.execute(db)
   const records = rows.slice(0, limit)
   const last = records.at(-1)
-  return { records, next: rows.length > limit && last !== undefined ? { sort, value: String(last[column]), id: last.id } : null }
+  return {
+    records,
+    next: rows.length > limit && last !== undefined ? { sort, value: String(last[column]), id: last.id } : null,
+  }
 }
 
 /** @param filters what has to hold of it, too */
-export async function readRecord (db: Kysely<Tables>, kind: RecordKind, id: string, filters: Filters = {}): Promise<AnyRecord | undefined> {
+export async function readRecord(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  id: string,
+  filters: Filters = {},
+): Promise<AnyRecord | undefined> {
   const conditions = [sql`${columnOf(kind, 'id')} = ${id}`, ...conditionsOf(kind, filters)]
-  const { rows: [record] } = await sql<AnyRecord>`select ${selectionOf(kind)} from ${sql.table(kind.table)} where ${sql.join(conditions, sql` and `)}`.execute(db)
+  const {
+    rows: [record],
+  } =
+    await sql<AnyRecord>`select ${selectionOf(kind)} from ${sql.table(kind.table)} where ${sql.join(conditions, sql` and `)}`.execute(
+      db,
+    )
   return record
 }
 
 /** @throws {HttpError} where it refers to what is not there, or is to be the second of what there can be one of */
-export async function createRecord (db: Kysely<Tables>, kind: RecordKind, values: Values): Promise<AnyRecord> {
+export async function createRecord(db: Kysely<Tables>, kind: RecordKind, values: Values): Promise<AnyRecord> {
   const { columns, links } = split(kind, await kind.prepare(values))
-  return await db.transaction().execute(async transaction => {
-    const { rows: [row] } = await sql<{ id: string }>`
+  return await db
+    .transaction()
+    .execute(async transaction => {
+      const {
+        rows: [row],
+      } = await sql<{ id: string }>`
       insert into ${sql.table(kind.table)} (${sql.join(Object.keys(columns).map(name => sql.ref(name)))})
       values (${sql.join(Object.values(columns))}) returning id`.execute(transaction)
-    return await finish(transaction, kind, kept(row).id, links)
-  }).catch((error: unknown) => { throw refusedWrite(kind, error) ?? error })
+      return await finish(transaction, kind, kept(row).id, links)
+    })
+    .catch((error: unknown) => {
+      throw refusedWrite(kind, error) ?? error
+    })
 }
 
 export interface Change {
@@ -73,17 +97,28 @@ export interface Change {
  * @param assertCurrent is given the record as it is, and throws where that is not what is to be changed
  * @throws {HttpError} where there is none, or the change cannot be
  */
-export async function changeRecord (db: Kysely<Tables>, kind: RecordKind, id: string, values: Values, assertCurrent: (record: AnyRecord) => void): Promise<Change> {
+export async function changeRecord(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  id: string,
+  values: Values,
+  assertCurrent: (record: AnyRecord) => void,
+): Promise<Change> {
   const { columns, links } = split(kind, await kind.prepare(values))
-  return await db.transaction().execute(async transaction => {
-    const before = await lock(transaction, kind, id, values)
-    assertCurrent(before)
-    if (Object.keys(values).length === 0) return { before, after: before }
-    // Where only links are changed the row is written as it is: what hears of its changes hears of this one.
-    const assignments = Object.entries({ id, ...columns }).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
-    await sql`update ${sql.table(kind.table)} set ${sql.join(assignments)} where id = ${id}`.execute(transaction)
-    return { before, after: await finish(transaction, kind, id, links) }
-  }).catch((error: unknown) => { throw refusedWrite(kind, error) ?? error })
+  return await db
+    .transaction()
+    .execute(async transaction => {
+      const before = await lock(transaction, kind, id, values)
+      assertCurrent(before)
+      if (Object.keys(values).length === 0) return { before, after: before }
+      // Where only links are changed the row is written as it is: what hears of its changes hears of this one.
+      const assignments = Object.entries({ id, ...columns }).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
+      await sql`update ${sql.table(kind.table)} set ${sql.join(assignments)} where id = ${id}`.execute(transaction)
+      return { before, after: await finish(transaction, kind, id, links) }
+    })
+    .catch((error: unknown) => {
+      throw refusedWrite(kind, error) ?? error
+    })
 }
 
 /**
@@ -92,63 +127,80 @@ export async function changeRecord (db: Kysely<Tables>, kind: RecordKind, id: st
  * @returns what it was
  * @throws {HttpError} where there is none, or others refer to it
  */
-export async function removeRecord (db: Kysely<Tables>, kind: RecordKind, id: string, assertCurrent: (record: AnyRecord) => void): Promise<AnyRecord> {
-  return await db.transaction().execute(async transaction => {
-    const before = await lock(transaction, kind, id, null)
-    assertCurrent(before)
-    await sql`delete from ${sql.table(kind.table)} where id = ${id}`.execute(transaction)
-    return before
-  }).catch((error: unknown) => { throw refusedRemoval(kind, error) ?? error })
+export async function removeRecord(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  id: string,
+  assertCurrent: (record: AnyRecord) => void,
+): Promise<AnyRecord> {
+  return await db
+    .transaction()
+    .execute(async transaction => {
+      const before = await lock(transaction, kind, id, null)
+      assertCurrent(before)
+      await sql`delete from ${sql.table(kind.table)} where id = ${id}`.execute(transaction)
+      return before
+    })
+    .catch((error: unknown) => {
+      throw refusedRemoval(kind, error) ?? error
+    })
 }
 
 /** The error for whoever asks for a record that is not there. */
-export function missingRecord (kind: RecordKind, id: string): NotFoundHttpError {
+export function missingRecord(kind: RecordKind, id: string): NotFoundHttpError {
   return new NotFoundHttpError(`There is no ${kind.name} ${id}.`)
 }
 
 /** What the store has to forget once records have changed: tables and the keys of their rows, as migration 0002 tells of them. */
-export function changesOf (kind: RecordKind, ...records: readonly AnyRecord[]): [table: string, key: string | null][] {
+export function changesOf(kind: RecordKind, ...records: readonly AnyRecord[]): [table: string, key: string | null][] {
   return records.flatMap(record => [
     [kind.table, kind.storeKey === null ? null : String(record[kind.storeKey])],
-    ...Object.values(kind.links).map(({ table }): [string, string] => [table, record.id])
+    ...Object.values(kind.links).map(({ table }): [string, string] => [table, record.id]),
   ])
 }
 
-function columnOf ({ table }: RecordKind, name: string): RawBuilder<unknown> {
+function columnOf({ table }: RecordKind, name: string): RawBuilder<unknown> {
   return sql.ref(`${table}.${name}`)
 }
 
-function selectionOf (kind: RecordKind): RawBuilder<unknown> {
+function selectionOf(kind: RecordKind): RawBuilder<unknown> {
   return sql.join(Object.keys(kind.schema.properties).map(name => sql`${selectedOf(kind, name)} as ${sql.ref(name)}`))
 }
 
-function selectedOf (kind: RecordKind, name: string): RawBuilder<unknown> {
+function selectedOf(kind: RecordKind, name: string): RawBuilder<unknown> {
   const link = kind.links[name]
-  if (link === undefined) return isTime(kind, name) ? sql`to_char(${columnOf(kind, name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : columnOf(kind, name)
+  if (link === undefined) {
+    return isTime(kind, name)
+      ? sql`to_char(${columnOf(kind, name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+      : columnOf(kind, name)
+  }
   const { table, own, other, position = other } = link
   return sql`array(
     select ${sql.ref(`${table}.${other}`)}::text from ${sql.table(table)} where ${sql.ref(`${table}.${own}`)} = ${columnOf(kind, 'id')}
     order by ${sql.ref(`${table}.${position}`)})`
 }
 
-function isTime ({ schema }: RecordKind, name: string): boolean {
+function isTime({ schema }: RecordKind, name: string): boolean {
   return Object(schema.properties[name]).format === 'date-time'
 }
 
-function conditionsOf (kind: RecordKind, filters: Filters): RawBuilder<unknown>[] {
-  return [sql`true`, ...Object.entries(filters).map(([name, value]) => {
-    const link = kind.filters[name]?.link
-    if (kind.filters[name]?.ignoresCase === true) return sql`lower(${columnOf(kind, name)}) = lower(${value})`
-    if (link === undefined) return sql`${columnOf(kind, name)} = ${value}`
-    return sql`exists (select from ${sql.table(link.table)} where ${sql.ref(`${link.table}.${link.own}`)} = ${columnOf(kind, 'id')} and ${sql.ref(`${link.table}.${link.other}`)} = ${value})`
-  })]
+function conditionsOf(kind: RecordKind, filters: Filters): RawBuilder<unknown>[] {
+  return [
+    sql`true`,
+    ...Object.entries(filters).map(([name, value]) => {
+      const link = kind.filters[name]?.link
+      if (kind.filters[name]?.ignoresCase === true) return sql`lower(${columnOf(kind, name)}) = lower(${value})`
+      if (link === undefined) return sql`${columnOf(kind, name)} = ${value}`
+      return sql`exists (select from ${sql.table(link.table)} where ${sql.ref(`${link.table}.${link.own}`)} = ${columnOf(kind, 'id')} and ${sql.ref(`${link.table}.${link.other}`)} = ${value})`
+    }),
+  ]
 }
 
 /**
  * A record as it is, which nobody else changes until the transaction is over.
  * @param change what is to become of it; null: it is to be removed
  */
-async function lock (db: Kysely<Tables>, kind: RecordKind, id: string, change: Values | null): Promise<AnyRecord> {
+async function lock(db: Kysely<Tables>, kind: RecordKind, id: string, change: Values | null): Promise<AnyRecord> {
   await kind.assertAllowed(db, id, change)
   // Read after it is locked: a statement that waits for the lock goes on to read links as they were before it waited.
   await sql`select from ${sql.table(kind.table)} where id = ${id} for update`.execute(db)
@@ -157,37 +209,52 @@ async function lock (db: Kysely<Tables>, kind: RecordKind, id: string, change: V
   return record
 }
 
-function split (kind: RecordKind, values: Values) {
+function split(kind: RecordKind, values: Values) {
   const entries = Object.entries(values)
   return {
     columns: Object.fromEntries(entries.filter(([name]) => !(name in kind.links))),
     links: entries.flatMap(([name, ids]) => {
       const link = kind.links[name]
       return link !== undefined && Array.isArray(ids) ? [{ link, ids }] : []
-    })
+    }),
   }
 }
 
-async function finish (db: Kysely<Tables>, kind: RecordKind, id: string, links: readonly { link: Link, ids: readonly unknown[] }[]): Promise<AnyRecord> {
+async function finish(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  id: string,
+  links: readonly { link: Link; ids: readonly unknown[] }[],
+): Promise<AnyRecord> {
   for (const { link, ids } of links) {
     await sql`delete from ${sql.table(link.table)} where ${sql.ref(link.own)} = ${id}`.execute(db)
-    await insertLinks(db, link, ids.map((other, position) => ({ own: id, other, position })))
+    await insertLinks(
+      db,
+      link,
+      ids.map((other, position) => ({ own: id, other, position })),
+    )
   }
   return kept(await readRecord(db, kind, id))
 }
 
-function kept<Row> (row: Row | undefined): Row {
+function kept<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new Error('The database did not keep what was written.')
   return row
 }
 
 /** Links records of a kind to others, in the order that is given. */
-export async function insertLinks (db: Kysely<Tables>, { table, own, other, position }: Link, rows: readonly { own: string, other: unknown, position: number }[]): Promise<void> {
+export async function insertLinks(
+  db: Kysely<Tables>,
+  { table, own, other, position }: Link,
+  rows: readonly { own: string; other: unknown; position: number }[],
+): Promise<void> {
   const columns = [own, other, ...(position === undefined ? [] : [position])]
   const values = [
     sql`${rows.map(row => row.own)}::bigint[]`,
     sql`${rows.map(row => row.other)}::bigint[]`,
-    ...(position === undefined ? [] : [sql`${rows.map(row => row.position)}::integer[]`])
+    ...(position === undefined ? [] : [sql`${rows.map(row => row.position)}::integer[]`]),
   ]
-  await sql`insert into ${sql.table(table)} (${sql.join(columns.map(name => sql.ref(name)))}) select * from unnest(${sql.join(values)})`.execute(db)
+  await sql`insert into ${sql.table(table)} (${sql.join(columns.map(name => sql.ref(name)))}) select * from unnest(${sql.join(values)})`.execute(
+    db,
+  )
 }

@@ -15,33 +15,44 @@ export const users = recordKind({
     required: { email },
     optional: {
       admin: flag('Whether they may enter every site, and change every record.'),
-      group_ids: ids('The ids of the groups that they belong to.')
+      group_ids: ids('The ids of the groups that they belong to.'),
     },
     secret: { password: password('A new password ends all of their sessions.', shortestPassword, longestPassword) },
-    generated: {}
+    generated: {},
   },
   links: { group_ids: groups },
-  filters: { email: { schema: email, ignoresCase: true }, group_id: { schema: id('The id of one of their groups.'), link: groups } },
+  filters: {
+    email: { schema: email, ignoresCase: true },
+    group_id: { schema: id('The id of one of their groups.'), link: groups },
+  },
   knownBy: 'email',
   sorts: ['id', 'email'],
   constraints: {
     users_email_key: { field: 'email' },
     users_lower_email: { field: 'email' },
-    user_groups_group_id_fkey: { field: 'group_ids', refersTo: 'group' }
+    user_groups_group_id_fkey: { field: 'group_ids', refersTo: 'group' },
   },
   storeKey: 'id',
-  async prepare ({ password, ...values }) {
+  async prepare({ password, ...values }) {
     return typeof password === 'string' ? { ...values, password_hash: await hashPassword(password) } : values
   },
-  async assertAllowed (db, id, change) {
+  async assertAllowed(db, id, change) {
     if (change !== null && change['admin'] !== false) return
     // All are locked, in one order: of two admins who remove each other at once one stays.
-    const [admin, another] = await db.selectFrom('users').select('id').where('admin', '=', true).orderBy('id').forUpdate().execute()
-    if (admin?.id === id && another === undefined) throw new ConflictHttpError('This user is the only admin: somebody else has to be one first.')
+    const [admin, another] = await db
+      .selectFrom('users')
+      .select('id')
+      .where('admin', '=', true)
+      .orderBy('id')
+      .forUpdate()
+      .execute()
+    if (admin?.id === id && another === undefined) {
+      throw new ConflictHttpError('This user is the only admin: somebody else has to be one first.')
+    }
   },
   examples: {
     id: '2',
     create: { email: 'guide@museum.example', password: 'four doors and an arch', group_ids: ['1'] },
-    change: { group_ids: ['1', '2'] }
-  }
+    change: { group_ids: ['1', '2'] },
+  },
 })

@@ -13,16 +13,16 @@ const exact = new Ajv(options)
 const coercing = new Ajv({ ...options, coerceTypes: true })
 
 /** Makes the validator of a JSON value by a schema whose formats are those of formats.ts. */
-export function validator (schema: TSchema): Validate {
+export function validator(schema: TSchema): Validate {
   return withFieldErrors(exact, schema)
 }
 
 /** Makes one of what a query has, which is text: numbers and flags are made of it where the schema has them. */
-export function queryValidator (schema: TSchema): Validate {
+export function queryValidator(schema: TSchema): Validate {
   return withFieldErrors(coercing, schema)
 }
 
-function withFieldErrors (ajv: Ajv, schema: TSchema): Validate {
+function withFieldErrors(ajv: Ajv, schema: TSchema): Validate {
   const validate = ajv.compile(schema)
   return value => {
     validate(value)
@@ -30,11 +30,11 @@ function withFieldErrors (ajv: Ajv, schema: TSchema): Validate {
   }
 }
 
-function ajvFormats () {
+function ajvFormats() {
   return Object.fromEntries(Object.entries(formats).map(([name, { accepts }]) => [name, accepts]))
 }
 
-function fieldError (error: ErrorObject): FieldError {
+function fieldError(error: ErrorObject): FieldError {
   const { keyword, params, instancePath } = error
   const path = instancePath.slice(1).replaceAll('/', '.')
   if (keyword === 'required') return about(params['missingProperty'], 'is missing')
@@ -45,31 +45,45 @@ function fieldError (error: ErrorObject): FieldError {
   return path === '' ? { field: '', message: `What is sent ${predicateOf(error)}` } : about(path, predicateOf(error))
 }
 
-function about (field: string, predicate: string): FieldError {
+function about(field: string, predicate: string): FieldError {
   return { field, message: `${field} ${predicate}` }
 }
 
 /** What somebody made up, and what is to fit into a line. */
-function shortened (name: string): string {
+function shortened(name: string): string {
   return name.length > 60 ? `${name.slice(0, 60)}…` : name
 }
 
-const typeNames: Record<string, string> = { string: 'text', boolean: 'true or false', integer: 'a whole number', array: 'a list', object: 'a JSON object' }
+const typeNames: Record<string, string> = {
+  string: 'text',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  array: 'a list',
+  object: 'a JSON object',
+}
 
-function predicateOf ({ keyword, params, message, parentSchema }: ErrorObject): string {
+function predicateOf({ keyword, params, message, parentSchema }: ErrorObject): string {
   switch (keyword) {
-    case 'type': return `must be ${expected(parentSchema?.['format']) ?? typeNames[params['type']]}`
-    case 'format': return `must be ${expected(params['format'])}`
-    case 'minLength': return params['limit'] === 1 ? 'must not be empty' : `must have ${params['limit']} characters or more`
-    case 'maxLength': return `must have ${params['limit']} characters at most`
-    case 'maxItems': return `must have ${params['limit']} items at most`
-    case 'uniqueItems': return 'must not have an item twice'
-    case 'enum': return `must be one of ${params['allowedValues'].join(', ')}`
-    default: return String(message)
+    case 'type':
+      return `must be ${expected(parentSchema?.['format']) ?? typeNames[params['type']]}`
+    case 'format':
+      return `must be ${expected(params['format'])}`
+    case 'minLength':
+      return params['limit'] === 1 ? 'must not be empty' : `must have ${params['limit']} characters or more`
+    case 'maxLength':
+      return `must have ${params['limit']} characters at most`
+    case 'maxItems':
+      return `must have ${params['limit']} items at most`
+    case 'uniqueItems':
+      return 'must not have an item twice'
+    case 'enum':
+      return `must be one of ${params['allowedValues'].join(', ')}`
+    default:
+      return String(message)
   }
 }
 
 /** What text of a format is; undefined where JSON Schema itself says it. */
-function expected (format: unknown): string | undefined {
+function expected(format: unknown): string | undefined {
   return Object.entries(formats).find(([name]) => name === format)?.[1].expects
 }

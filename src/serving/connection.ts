@@ -45,14 +45,17 @@ export class Connection {
   #isEnding = false
   #impatience: NodeJS.Timeout | undefined
 
-  constructor (socket: Socket, backlog: Backlog, timeouts: Timeouts) {
+  constructor(socket: Socket, backlog: Backlog, timeouts: Timeouts) {
     this.#socket = socket
     this.#setTimeout = socket.setTimeout.bind(socket)
     this.#backlog = backlog
     this.#timeouts = timeouts
     // Node sets a timer after each answer, for a little longer than it says, and ends it with the next request: watch() spares it that.
     socket.setTimeout = (milliseconds, callback) => {
-      this.#isAtRest = callback === undefined && milliseconds >= timeouts.keepAliveTimeout && this.#answers.at(-1)?.writableFinished === true
+      this.#isAtRest =
+        callback === undefined &&
+        milliseconds >= timeouts.keepAliveTimeout &&
+        this.#answers.at(-1)?.writableFinished === true
       if (this.#isAtRest) this.#bytesSeen = NaN
       const needsTimer = !this.#isAtRest && (milliseconds !== 0 || callback !== undefined)
       if (needsTimer) return this.#setTimeout(milliseconds, callback)
@@ -64,30 +67,32 @@ export class Connection {
       abandon(this.#answers.splice(0))
     })
     // Node goes on reading with the end of each request.
-    socket.on('resume', () => { if (!this.#mayRead) this.#stopReading() })
+    socket.on('resume', () => {
+      if (!this.#mayRead) this.#stopReading()
+    })
   }
 
   /** How many answers there are that are not out yet. */
-  get underWay (): number {
+  get underWay(): number {
     return this.#answers.length
   }
 
   /** Whether what was added last has to be held: there is too much before it, or the client does not read that. */
-  get isOverfull (): boolean {
+  get isOverfull(): boolean {
     return this.#held.length > 0 || this.underWay > maxUnderWay || (this.underWay > 1 && this.#isUnread)
   }
 
   /** Whether an answer is not out yet. */
-  get #isAwaited (): boolean {
+  get #isAwaited(): boolean {
     return this.#answers.at(-1)?.writableFinished === false
   }
 
-  get #isUnread (): boolean {
+  get #isUnread(): boolean {
     return this.#socket.writableLength > this.#socket.writableHighWaterMark
   }
 
   /** Begins a request once it is one of no more than may be under way. Where all connections hold too many, this one is ended. */
-  hold (begin: () => void): void {
+  hold(begin: () => void): void {
     if (this.#backlog.size >= maxHeld) {
       this.#socket.destroy()
       this.#backlog.overflow()
@@ -98,7 +103,7 @@ export class Connection {
   }
 
   /** Follows a request's answer from its beginning. */
-  add (answer: ServerResponse): void {
+  add(answer: ServerResponse): void {
     this.#settle()
     const before = this.#answers.at(-1)
     // Only the last one may say that the connection ends: after one that does, Node sends no other.
@@ -113,7 +118,7 @@ export class Connection {
    * Has Node end it once it has been silent for so many milliseconds between two requests, or while one is under way.
    * Called once an interval: timers that begin anew with each request would cost it more than all else here.
    */
-  watch (): void {
+  watch(): void {
     const { keepAliveTimeout, connectionTimeout, connectionsCheckingInterval } = this.#timeouts
     const { bytesRead } = this.#socket
     this.#silence = bytesRead === this.#bytesSeen ? this.#silence + connectionsCheckingInterval : 0
@@ -126,32 +131,39 @@ export class Connection {
   }
 
   /** Reads nothing until it is told to go on. */
-  pause (): void {
+  pause(): void {
     this.#isPaused = true
     this.#stopReading()
   }
 
-  goOn (): void {
+  goOn(): void {
     this.#isPaused = false
     if (this.#mayRead) this.#socket.resume()
   }
 
   /** Answers bytes that are no request, once what came before them is answered. */
-  refuse (error: Error): void {
+  refuse(error: Error): void {
     if (this.#isRefused) return
     this.#isRefused = true
     this.#tell(error)
   }
 
   /** Answers a CONNECT so, at which Node lets go of the socket: what it does for the answers before, this does from here on. */
-  refuseTunnel (error: Error): void {
-    const end = () => { this.#socket.destroy() }
-    this.#socket.on('error', end).on('timeout', end).on('drain', () => { this.#answers[0]?.emit('drain') })
+  refuseTunnel(error: Error): void {
+    const end = () => {
+      this.#socket.destroy()
+    }
+    this.#socket
+      .on('error', end)
+      .on('timeout', end)
+      .on('drain', () => {
+        this.#answers[0]?.emit('drain')
+      })
     this.refuse(error)
   }
 
   /** Has it end with the answers that are under way, or with that to the next request. */
-  end (): void {
+  end(): void {
     this.#settle()
     this.#isEnding = true
     const last = this.#answers.at(-1)
@@ -159,16 +171,18 @@ export class Connection {
   }
 
   /** Ends it unless a request is under way, or has begun. */
-  endIdle (): void {
+  endIdle(): void {
     if (this.underWay === 0 && this.#socket.bytesRead === this.#bytesAtRest) this.#socket.destroySoon()
   }
 
   /** Ends it unless a whole request is under way, and the client reads what it is answered: called from time to time. */
-  giveUp (): void {
+  giveUp(): void {
     const { bytesWritten, writableLength } = this.#socket
     const isUnread = writableLength > 0 && bytesWritten - writableLength === this.#bytesTaken
     this.#bytesTaken = bytesWritten - writableLength
-    if (isUnread || !this.#answers.some(answer => answer.req.complete && !answer.writableFinished)) this.#socket.destroy()
+    if (isUnread || !this.#answers.some(answer => answer.req.complete && !answer.writableFinished)) {
+      this.#socket.destroy()
+    }
   }
 
   /** Drops what is over. */
@@ -177,13 +191,17 @@ export class Connection {
     while (isOver(this.#answers[0])) this.#answers.shift()
     const [first] = this.#answers
     // In a turn of its own: others have theirs between.
-    if (this.#held.length > 0) this.#turn ??= setImmediate(() => { this.#beginHeld() })
+    if (this.#held.length > 0) {
+      this.#turn ??= setImmediate(() => {
+        this.#beginHeld()
+      })
+    }
     if (underWay >= maxUnderWay && this.underWay < maxUnderWay) this.#socket.resume()
     if (first?.writableFinished === true) this.#linger(first)
     if (underWay > 0 && first === undefined) this.#rest()
   }
 
-  #beginHeld (): void {
+  #beginHeld(): void {
     this.#turn = undefined
     while (this.#held.length > 0 && this.underWay - this.#held.length < maxUnderWay && !this.#isUnread) {
       this.#backlog.size--
@@ -191,27 +209,29 @@ export class Connection {
     }
   }
 
-  #rest (): void {
+  #rest(): void {
     this.#bytesAtRest = this.#socket.bytesRead
     if (this.#isEnding) this.#socket.destroySoon()
   }
 
   /** What nobody waits for is not read for long. */
-  #linger ({ req }: ServerResponse): void {
+  #linger({ req }: ServerResponse): void {
     clearTimeout(this.#impatience)
-    this.#impatience = setTimeout(() => { if (!req.complete) this.#socket.destroy() }, lingering).unref()
+    this.#impatience = setTimeout(() => {
+      if (!req.complete) this.#socket.destroy()
+    }, lingering).unref()
   }
 
-  get #mayRead (): boolean {
+  get #mayRead(): boolean {
     return !this.#isPaused && !this.#isWaiting && this.underWay < maxUnderWay
   }
 
-  #stopReading (): void {
+  #stopReading(): void {
     // Pausing what is paused would not tell Node.
     this.#socket.pause().emit('pause')
   }
 
-  #tell (error: Error): void {
+  #tell(error: Error): void {
     this.#settle()
     const last = this.#answers.at(-1)
     const before = last?.req.complete === false ? this.#answers.at(-2) : last
@@ -224,21 +244,23 @@ export class Connection {
         this.#socket.resume()
         this.#tell(error)
       })
-    // A request has one answer.
+      // A request has one answer.
     } else if (last?.headersSent === true) this.#socket.destroy()
     else answerParserError(error, this.#socket)
   }
 }
 
-function isOver (answer: ServerResponse | undefined): boolean {
+function isOver(answer: ServerResponse | undefined): boolean {
   return answer !== undefined && answer.writableFinished && answer.req.complete
 }
 
 /** Node tells only the answer whose turn it is that the client has left: those behind it would keep open what they are made of, or will be. */
-function abandon (answers: readonly ServerResponse[]): void {
+function abandon(answers: readonly ServerResponse[]): void {
   for (const answer of answers) {
     if (answer.socket !== null || answer.writableFinished) continue
     answer.destroy().emit('close')
-    answer.on('pipe', source => { source.destroy() })
+    answer.on('pipe', source => {
+      source.destroy()
+    })
   }
 }

@@ -20,7 +20,10 @@ export interface EndOptions {
  * Closes the app and then ends the process: when it is told to end, when nobody caught an error, and when its parent has
  * gone. Signals of faults (SIGSEGV and the like) keep their default, for a handler would return to the fault.
  */
-export function endInOrder (app: Pick<FastifyInstance, 'close' | 'log'>, { parent, longest = grace }: EndOptions = {}): void {
+export function endInOrder(
+  app: Pick<FastifyInstance, 'close' | 'log'>,
+  { parent, longest = grace }: EndOptions = {},
+): void {
   let isClosing = false
 
   // A terminal's Ctrl-C comes twice, from the terminal and from npm: the second is no impatience.
@@ -29,19 +32,26 @@ export function endInOrder (app: Pick<FastifyInstance, 'close' | 'log'>, { paren
   process.on('exit', leaveClosedTerminals)
   // Whoever forked it has gone.
   process.on('disconnect', end)
-  if (parent !== undefined) setInterval(() => { if (process.ppid !== parent) end() }, parentCheckInterval).unref()
+  if (parent !== undefined) {
+    setInterval(() => {
+      if (process.ppid !== parent) end()
+    }, parentCheckInterval).unref()
+  }
 
-  function end (): void {
+  function end(): void {
     if (isClosing) return
     isClosing = true
     setTimeout(() => {
       app.log.error(`Requests were still under way after ${longest} ms.`)
       process.exit(1)
     }, longest)
-    app.close().catch(fail).finally(() => process.exit())
+    app
+      .close()
+      .catch(fail)
+      .finally(() => process.exit())
   }
 
-  function fail (error: unknown): void {
+  function fail(error: unknown): void {
     process.exitCode = 1
     // The log itself may have failed, as that of a closed terminal does.
     if (isClosing) console.error(error)
@@ -51,6 +61,6 @@ export function endInOrder (app: Pick<FastifyInstance, 'close' | 'log'>, { paren
 }
 
 /** Node restores the mode of its terminals as it exits, and aborts where one has been closed: it skips closed descriptors. */
-function leaveClosedTerminals (): void {
+function leaveClosedTerminals(): void {
   for (const descriptor of terminals) if (!isatty(descriptor)) closeSync(descriptor)
 }

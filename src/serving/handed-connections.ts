@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
  * Serves the connections that the parent process accepts and hands over. `npm run dev` does so: it keeps them while the
  * server restarts.
  */
-export async function serveHandedConnections (app: FastifyInstance): Promise<void> {
+export async function serveHandedConnections(app: FastifyInstance): Promise<void> {
   await app.ready()
   process.on('message', (message, socket) => {
     if (message === 'end') process.kill(process.pid, 'SIGTERM')

@@ -23,7 +23,12 @@ export class HttpServers {
   readonly #watch: NodeJS.Timeout
   readonly #servers = new Set<Server>()
   readonly #connections = new Map<Socket, Connection>()
-  readonly #backlog: Backlog = { size: 0, overflow: () => { this.#breathe() } }
+  readonly #backlog: Backlog = {
+    size: 0,
+    overflow: () => {
+      this.#breathe()
+    },
+  }
   #accepted = 0
   /** How many connections and requests there have been. */
   #arrivals = 0
@@ -32,16 +37,18 @@ export class HttpServers {
   #listener: RequestListener | undefined
   #isClosing = false
 
-  constructor ({ lameDuck = 0, ...options }: HttpServersOptions = {}) {
+  constructor({ lameDuck = 0, ...options }: HttpServersOptions = {}) {
     const { patience, ...timeouts } = { ...limits, ...options }
     this.#lameDuck = lameDuck
     this.#beat = Math.min(limits.beat, lameDuck)
     this.#patience = patience
     this.#timeouts = timeouts
-    this.#watch = setInterval(() => { for (const connection of this.#connections.values()) connection.watch() }, timeouts.connectionsCheckingInterval).unref()
+    this.#watch = setInterval(() => {
+      for (const connection of this.#connections.values()) connection.watch()
+    }, timeouts.connectionsCheckingInterval).unref()
   }
 
-  get isClosing (): boolean {
+  get isClosing(): boolean {
     return this.#isClosing
   }
 
@@ -50,49 +57,75 @@ export class HttpServers {
     // A request without a Host is answered as any other invalid one.
     const { headersTimeout, maxConnections, maxHeaderSize, requestTimeout } = limits
     const { keepAliveTimeout, connectionsCheckingInterval } = this.#timeouts
-    const server = createServer({ maxHeaderSize, headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval, requireHostHeader: false }, this.#follow(listener))
+    const server = createServer(
+      {
+        maxHeaderSize,
+        headersTimeout,
+        requestTimeout,
+        keepAliveTimeout,
+        connectionsCheckingInterval,
+        requireHostHeader: false,
+      },
+      this.#follow(listener),
+    )
     server.maxConnections = maxConnections
     // Node drops all headers after the 1,000th without a word. Those that maxHeaderSize admits cost less a byte than so many.
     server.maxHeadersCount = 0
     // Node's would, with its close, end those whose next request is on its way, and those whose answer is not read yet.
     server.closeIdleConnections = () => {}
-    server.on('connection', (socket: Socket) => { this.#welcome(socket) })
-    server.on('clientError', (error: Error, socket: Socket) => { this.#connections.get(socket)?.refuse(error) })
-    server.on('connect', ({ socket }: IncomingMessage) => { this.#connections.get(socket)?.refuseTunnel(new BadRequestHttpError('There is no tunnel here.')) })
+    server.on('connection', (socket: Socket) => {
+      this.#welcome(socket)
+    })
+    server.on('clientError', (error: Error, socket: Socket) => {
+      this.#connections.get(socket)?.refuse(error)
+    })
+    server.on('connect', ({ socket }: IncomingMessage) => {
+      this.#connections.get(socket)?.refuseTunnel(new BadRequestHttpError('There is no tunnel here.'))
+    })
     server.on('checkExpectation', this.#followed(refuseExpectation))
-    server.once('listening', () => { this.#ignoreUpgrades(server) })
+    server.once('listening', () => {
+      this.#ignoreUpgrades(server)
+    })
     this.#servers.add(server)
     return server
   }
 
   /** The same for each server. A second listener instead would cost a request several times as much. */
-  #follow (listener: RequestListener): RequestListener {
+  #follow(listener: RequestListener): RequestListener {
     this.#listener ??= this.#followed(listener)
     return this.#listener
   }
 
-  #followed (listener: RequestListener): RequestListener {
+  #followed(listener: RequestListener): RequestListener {
     return (request, response) => {
       // Of a connection that was ended amid a read Node goes on to tell all that is in it.
       if (request.socket.destroyed) return
       this.#arrivals++
       const connection = this.#connections.get(request.socket)
       connection?.add(response)
-      if (this.#held !== undefined) this.#held.push(() => { listener(request, response) })
-      else if (connection?.isOverfull === true) connection.hold(() => { listener(request, response) })
-      else listener(request, response)
+      if (this.#held !== undefined) {
+        this.#held.push(() => {
+          listener(request, response)
+        })
+      } else if (connection?.isOverfull === true) {
+        connection.hold(() => {
+          listener(request, response)
+        })
+      } else listener(request, response)
     }
   }
 
-  #welcome (socket: Socket): void {
+  #welcome(socket: Socket): void {
     this.#arrivals++
     this.#accepted++
     this.#connections.set(socket, new Connection(socket, this.#backlog, this.#timeouts))
-    socket.once('close', () => { this.#connections.delete(socket) })
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+    })
   }
 
   /** Reads no more in this turn of the event loop: what is ended in it is let go of only after it. */
-  #breathe (): void {
+  #breathe(): void {
     const connections = [...this.#connections.values()]
     for (const connection of connections) connection.pause()
     setTimeout(() => {
@@ -102,7 +135,7 @@ export class HttpServers {
   }
 
   /** Fastify has its second server hand them to the first, where nobody may listen: they would stay without an answer. */
-  #ignoreUpgrades (server: Server): void {
+  #ignoreUpgrades(server: Server): void {
     const [first] = this.#servers
     if (first?.listenerCount('upgrade') === 0) server.removeAllListeners('upgrade')
   }
@@ -111,13 +144,21 @@ export class HttpServers {
    * Accepts nothing more, once nothing has come for a beat, and ends every connection with the answer that is under way on
    * it, or when nothing comes for a beat; one with half a request, or a client that does not read, after some patience.
    */
-  async close (): Promise<void> {
+  async close(): Promise<void> {
     this.#isClosing = true
-    await this.#awaitRest(() => this.#arrivals, () => this.#awaitBeat(), this.#lameDuck)
+    await this.#awaitRest(
+      () => this.#arrivals,
+      () => this.#awaitBeat(),
+      this.#lameDuck,
+    )
     // An answer now would end its connection and have its client connect anew.
     const held: Array<() => void> = []
     this.#held = held
-    await this.#awaitRest(() => this.#accepted, () => this.#awaitBeat(), this.#lameDuck)
+    await this.#awaitRest(
+      () => this.#accepted,
+      () => this.#awaitBeat(),
+      this.#lameDuck,
+    )
     // A listening socket that closes resets whoever waits in its backlog, of whom each turn accepts only one.
     await this.#awaitRest(() => this.#accepted, turn, this.#patience)
     const closed = [...this.#servers].map(closeServer)
@@ -126,14 +167,16 @@ export class HttpServers {
     for (const connection of this.#connections.values()) connection.end()
     await this.#awaitBeat()
     for (const connection of this.#connections.values()) connection.endIdle()
-    const impatience = setInterval(() => { for (const connection of this.#connections.values()) connection.giveUp() }, this.#patience)
+    const impatience = setInterval(() => {
+      for (const connection of this.#connections.values()) connection.giveUp()
+    }, this.#patience)
     await Promise.all(closed)
     clearInterval(impatience)
     clearInterval(this.#watch)
   }
 
   /** Waits, again and again, until a wait leaves the count as it was, or the milliseconds are over. */
-  async #awaitRest (count: () => number, wait: () => Promise<void>, longest: number): Promise<void> {
+  async #awaitRest(count: () => number, wait: () => Promise<void>, longest: number): Promise<void> {
     const end = performance.now() + longest
     let seen: number
     do {
@@ -143,12 +186,16 @@ export class HttpServers {
   }
 
   /** Ends right after the event loop has read all that there was to read. */
-  async #awaitBeat (): Promise<void> {
+  async #awaitBeat(): Promise<void> {
     await sleep(this.#beat)
     await turn()
   }
 }
 
-function closeServer (server: Server): Promise<void> {
-  return new Promise(resolve => { server.close(() => { resolve() }) })
+function closeServer(server: Server): Promise<void> {
+  return new Promise(resolve => {
+    server.close(() => {
+      resolve()
+    })
+  })
 }

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net'
 import { HttpError } from '../errors/http-errors.ts'
 import { lingering } from './limits.ts'
 
-const answers = new Map<unknown, { status: number, detail: string }>([
-  ['HPE_HEADER_OVERFLOW', { status: 431, detail: 'The request\'s target and headers are too large.' }],
-  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not arrive in time.' }]
+const answers = new Map<unknown, { status: number; detail: string }>([
+  ['HPE_HEADER_OVERFLOW', { status: 431, detail: "The request's target and headers are too large." }],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not arrive in time.' }],
 ])
 const unreadable = { status: 400, detail: 'The request could not be read as HTTP.' }
 
 /** Answers what never becomes a request, since Node's HTTP parser refused it or it is a CONNECT: a status, a problem, a closed connection. */
-export function answerParserError (error: Error & { code?: string }, socket: Socket): void {
+export function answerParserError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
@@ -20,8 +20,14 @@ export function answerParserError (error: Error & { code?: string }, socket: Soc
   const title = STATUS_CODES[status]
   const detail = error instanceof HttpError ? error.message : answer.detail
   const body = JSON.stringify({ type: 'about:blank', title, status, detail })
-  socket.end(`HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
   // Its own half of the connection a client may never close.
-  const impatience = setTimeout(() => { socket.destroy() }, lingering)
-  socket.once('close', () => { clearTimeout(impatience) })
+  const impatience = setTimeout(() => {
+    socket.destroy()
+  }, lingering)
+  socket.once('close', () => {
+    clearTimeout(impatience)
+  })
 }

@@ -8,5 +8,7 @@ import { executionAsyncResource } from 'node:async_hooks'
  */
 export const tickObject: Promise<object> = new Promise(resolve => {
   // The resource of a tick is that object itself.
-  process.nextTick(() => { resolve(executionAsyncResource()) })
+  process.nextTick(() => {
+    resolve(executionAsyncResource())
+  })
 })

@@ -41,7 +41,7 @@ export class Attempts {
   readonly #now: () => number
   readonly #counters = new Map<number, Counter>()
 
-  constructor ({ database, secret, now = () => performance.now() }: AttemptsOptions) {
+  constructor({ database, secret, now = () => performance.now() }: AttemptsOptions) {
     this.#database = database
     // Without a secret, somebody could choose a key that shares the counter of somebody else's.
     this.#secret = Buffer.from(hkdfSync('sha256', secret, '', 'portico sign-in attempts', 32))
@@ -53,13 +53,13 @@ export class Attempts {
    * @param most how many are allowed in a minute
    * @returns 0 if it is allowed, otherwise the seconds until one will be
    */
-  async add (key: string, most: number): Promise<number> {
+  async add(key: string, most: number): Promise<number> {
     const number = createHmac('sha256', this.#secret).update(key).digest().readUInt32BE() % mostCounters
     const { attempts, expires } = await this.#addToCounter(number, most)
     return attempts > most ? Math.max(1, Math.ceil((expires - this.#now()) / 1000)) : 0
   }
 
-  async #addToCounter (number: number, most: number): Promise<Counter> {
+  async #addToCounter(number: number, most: number): Promise<Counter> {
     const counter = this.#counterOf(number)
     const counted = { attempts: ++counter.attempts, expires: counter.expires }
     if (!this.#database.isShared || counted.attempts > most) return counted
@@ -75,7 +75,7 @@ export class Attempts {
     }
   }
 
-  #counterOf (number: number): Counter {
+  #counterOf(number: number): Counter {
     const now = this.#now()
     const counter = this.#counters.get(number)
     if (counter !== undefined && counter.expires > now) return counter
@@ -86,16 +86,19 @@ export class Attempts {
 }
 
 /** @returns the attempts of the counter, and how long it counts on by the database's clock */
-async function addToTable (db: Kysely<Tables>, counter: number) {
-  return await db.insertInto('sign_in_attempts')
+async function addToTable(db: Kysely<Tables>, counter: number) {
+  return await db
+    .insertInto('sign_in_attempts')
     .values({ counter, attempts: 1, expires_at: sql<Date>`now() + ${period} * interval '1 millisecond'` })
-    .onConflict(conflict => conflict.column('counter').doUpdateSet({
-      attempts: sql<number>`case when sign_in_attempts.expires_at > now()
+    .onConflict(conflict =>
+      conflict.column('counter').doUpdateSet({
+        attempts: sql<number>`case when sign_in_attempts.expires_at > now()
         then sign_in_attempts.attempts + 1 else 1 end`,
-      // The least: a clock that was put back must not refuse for longer.
-      expires_at: sql<Date>`case when sign_in_attempts.expires_at > now()
-        then least(sign_in_attempts.expires_at, excluded.expires_at) else excluded.expires_at end`
-    }))
+        // The least: a clock that was put back must not refuse for longer.
+        expires_at: sql<Date>`case when sign_in_attempts.expires_at > now()
+        then least(sign_in_attempts.expires_at, excluded.expires_at) else excluded.expires_at end`,
+      }),
+    )
     .returning(['attempts', sql<number>`(extract(epoch from expires_at - now()) * 1000)::float8`.as('milliseconds')])
     .executeTakeFirstOrThrow()
 }

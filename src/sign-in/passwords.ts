@@ -16,7 +16,7 @@ export const shortestPassword = 8
 export const longestPassword = 1024
 
 /** The hash of a password, as it is kept: with its parameters and a salt of its own. */
-export async function hashPassword (password: string): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
   return await hash(normalise(password), parameters)
 }
 
@@ -27,7 +27,7 @@ export class PasswordVerifier {
   readonly #queue = fastq.promise((attempt: Attempt) => this.#matches(attempt), mostAtOnce)
 
   /** Whether so many wait already that there is no sense in another one. */
-  get isBusy (): boolean {
+  get isBusy(): boolean {
     return this.#queue.length() >= mostWaiting
   }
 
@@ -35,11 +35,11 @@ export class PasswordVerifier {
    * Whether a password is that of the hash.
    * @param passwordHash undefined: nobody's, which takes the same time
    */
-  async verify (password: string, passwordHash: string | undefined): Promise<boolean> {
+  async verify(password: string, passwordHash: string | undefined): Promise<boolean> {
     return await this.#queue.push({ password: normalise(password), passwordHash: passwordHash ?? this.#nobodys })
   }
 
-  async #matches ({ password, passwordHash }: Attempt): Promise<boolean> {
+  async #matches({ password, passwordHash }: Attempt): Promise<boolean> {
     // What somebody put into the column that is no hash is nobody's, too.
     return await verify(passwordHash, password).catch(() => verify(this.#nobodys, password))
   }
@@ -51,11 +51,11 @@ interface Attempt {
 }
 
 /** One password has one form, whichever keyboard it is typed on (NIST SP 800-63B, section 3.1.1.2). */
-function normalise (password: string): string {
+function normalise(password: string): string {
   return password.normalize('NFKC')
 }
 
 /** Random bytes as the hash's own format writes them. */
-function base64 (length: number): string {
+function base64(length: number): string {
   return randomBytes(length).toString('base64').replaceAll('=', '')
 }

@@ -25,12 +25,12 @@ const form = /^[\w-]{108}$/
 const mostRemembered = 10_000
 
 /** How long a token is valid that is signed now. */
-export function lifetimeOf ({ remembered }: Pick<SessionToken, 'remembered'>): number {
+export function lifetimeOf({ remembered }: Pick<SessionToken, 'remembered'>): number {
   return remembered ? lifetimes.remembered : lifetimes.session
 }
 
 /** The name of a new session, which nobody can guess. */
-export function nameSession (): string {
+export function nameSession(): string {
   return randomBytes(fingerprintAt - sessionAt).toString('base64url')
 }
 
@@ -38,14 +38,14 @@ export function nameSession (): string {
 export class SessionTokens {
   readonly #keys: [Buffer, ...Buffer[]]
   /** Those whose signature was verified: that alone, as whether they still hold is asked each time. */
-  readonly #verified = new LRUCache<string, { token: SessionToken, domain: string }>({ max: mostRemembered })
+  readonly #verified = new LRUCache<string, { token: SessionToken; domain: string }>({ max: mostRemembered })
 
   /** @param secrets the first signs, all verify */
-  constructor ([first, ...others]: readonly [string, ...string[]]) {
+  constructor([first, ...others]: readonly [string, ...string[]]) {
     this.#keys = [keyOf(first), ...others.map(keyOf)]
   }
 
-  sign ({ userId, session, expires, remembered, fingerprint }: SessionToken, domain: string): string {
+  sign({ userId, session, expires, remembered, fingerprint }: SessionToken, domain: string): string {
     const bytes = Buffer.alloc(signatureAt)
     bytes.writeUInt8(Number(remembered))
     bytes.writeBigInt64BE(BigInt(userId), idAt)
@@ -56,19 +56,21 @@ export class SessionTokens {
   }
 
   /** @returns null where it is not, to the last bit, what sign wrote for this domain */
-  read (text: string, domain: string): SessionToken | null {
+  read(text: string, domain: string): SessionToken | null {
     const known = this.#verified.get(text)
     if (known !== undefined) return known.domain === domain ? known.token : null
     if (!form.test(text)) return null
     const bytes = Buffer.from(text, 'base64url')
     const signed = bytes.subarray(0, signatureAt)
-    if (!this.#keys.some(key => timingSafeEqual(signatureOf(signed, domain, key), bytes.subarray(signatureAt)))) return null
+    if (!this.#keys.some(key => timingSafeEqual(signatureOf(signed, domain, key), bytes.subarray(signatureAt)))) {
+      return null
+    }
     const token = {
       userId: String(bytes.readBigInt64BE(idAt)),
       session: bytes.toString('base64url', sessionAt, fingerprintAt),
       expires: bytes.readUIntBE(expiresAt, sessionAt - expiresAt) * 1000,
       remembered: bytes.readUInt8() === 1,
-      fingerprint: bytes.toString('base64url', fingerprintAt, signatureAt)
+      fingerprint: bytes.toString('base64url', fingerprintAt, signatureAt),
     }
     // The text itself would keep all of the header that it was cut from.
     this.#verified.set(bytes.toString('base64url'), { token, domain })
@@ -77,10 +79,10 @@ export class SessionTokens {
 }
 
 /** A key of its own: what else is signed with the secret is no session. */
-function keyOf (secret: string): Buffer {
+function keyOf(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'portico session cookie', 32))
 }
 
-function signatureOf (bytes: Buffer, domain: string, key: Buffer): Buffer {
+function signatureOf(bytes: Buffer, domain: string, key: Buffer): Buffer {
   return createHmac('sha256', key).update(bytes).update(domain).digest()
 }

@@ -9,11 +9,23 @@ import { openTestDatabase } from '../support/test-database.ts'
 import { testAccessibility } from './accessibility.ts'
 import { launch, testInChromium } from './chromium.ts'
 
-const panels = ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'license', 'security', 'database', 'cache', 'configuration']
+const panels = [
+  'request',
+  'performance',
+  'exception',
+  'logs',
+  'lifecycle',
+  'routing',
+  'license',
+  'security',
+  'database',
+  'cache',
+  'configuration',
+]
 
 await testInChromium('every page is accessible', testInBrowser)
 
-async function testInBrowser (): Promise<void> {
+async function testInBrowser(): Promise<void> {
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'localhost', languages: ['en', 'de'], museums: ['Louvre'] })
   await addLicense(database, { domain: 'protected.localhost', protected: true })
@@ -23,13 +35,17 @@ async function testInBrowser (): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
   t.teardown(() => context.close())
 
-  async function routes (app: FastifyInstance) {
+  async function routes(app: FastifyInstance) {
     await app.register(applicationRoutes)
     app.post('/posted', async () => 'ok')
     app.get('/thrown', async request => {
-      for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) request.log[level]({ field: 'value', list: [1, { two: 3 }] }, `A line at ${level}`)
+      for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
+        request.log[level]({ field: 'value', list: [1, { two: 3 }] }, `A line at ${level}`)
+      }
       for (let n = 0; n < 6; n++) await sql`select ${n}::int`.execute(database.db)
-      const members = ['first', 'second', 'third'].map(name => Object.assign(new RangeError(name, { cause: new Error('Beneath it') }), { code: 'E_MEMBER' }))
+      const members = ['first', 'second', 'third'].map(name =>
+        Object.assign(new RangeError(name, { cause: new Error('Beneath it') }), { code: 'E_MEMBER' }),
+      )
       throw new Error('The outermost failure', { cause: new AggregateError(members, 'Several things failed') })
     })
   }
@@ -42,7 +58,11 @@ async function testInBrowser (): Promise<void> {
   }
   const thrown = await tokenOf('/thrown')
   const missing = await tokenOf('/version')
-  const refused = await tokenOf('/posted', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' })
+  const refused = await tokenOf('/posted', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{',
+  })
   const served = await tokenOf('/')
 
   const pages = {
@@ -69,7 +89,7 @@ async function testInBrowser (): Promise<void> {
     'a token that is unknown': '/_profiler/unknown',
     'a panel that is unknown': `/_profiler/${thrown}?panel=nope`,
     'the exception of a request without one': `/_profiler/${served}/exception`,
-    'a page that the profiler has not': '/_profiler/a/b'
+    'a page that the profiler has not': '/_profiler/a/b',
   }
 
   for (const [name, path] of Object.entries(pages)) {
@@ -80,7 +100,7 @@ async function testInBrowser (): Promise<void> {
     })
   }
 
-  async function open (url: string): Promise<Page> {
+  async function open(url: string): Promise<Page> {
     const page = await context.newPage()
     await page.goto(url)
     return page

@@ -8,21 +8,28 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 declare global {
   interface Window {
-    axe: { run (options: RunOptions): Promise<AxeResults> }
+    axe: { run(options: RunOptions): Promise<AxeResults> }
   }
 }
 
 /** Tests that axe finds nothing wrong with a page, light and dark, with what is folded and with the toolbar. */
-export async function testAccessibility (t: Test, page: Page, name: string): Promise<void> {
-  await page.evaluate(() => { for (const details of document.querySelectorAll('details')) details.open = true })
+export async function testAccessibility(t: Test, page: Page, name: string): Promise<void> {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true
+  })
   // Not as a script of the page's: its policy would keep that out.
   await page.evaluate(await readFile(axe, 'utf8'))
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     // Colours are all that differs.
-    const options: RunOptions = { resultTypes: ['violations'], ...(colorScheme === 'dark' && { runOnly: ['color-contrast'] }) }
+    const options: RunOptions = {
+      resultTypes: ['violations'],
+      ...(colorScheme === 'dark' && { runOnly: ['color-contrast'] }),
+    }
     const { violations } = await page.evaluate(options => window.axe.run(options), options)
-    const said = violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`))
+    const said = violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`),
+    )
     t.strictSame(said, [], `${name}, ${colorScheme}`)
   }
 }

@@ -4,19 +4,27 @@ import t, { type Test } from 'tap'
 
 /** Where Debian puts it, unless CHROMIUM says otherwise. */
 const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium'
-const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
 
 /** How each browser of the tests is started. */
 export const launchOptions = { executablePath, args }
 
 /** Runs tests that need a browser, or says in a line that there is none. */
-export async function testInChromium (name: string, tests: () => Promise<void>): Promise<void> {
+export async function testInChromium(name: string, tests: () => Promise<void>): Promise<void> {
   if (existsSync(executablePath)) await tests()
   else t.test(name, { skip: `There is no Chromium at ${executablePath}: set CHROMIUM to where it is.` }, () => {})
 }
 
 /** A browser that is closed after the test. */
-export async function launch (t: Test): Promise<Browser> {
+export async function launch(t: Test): Promise<Browser> {
   const browser = await chromium.launch(launchOptions)
   t.teardown(() => browser.close())
   return browser

@@ -10,24 +10,30 @@ import { launch, testInChromium } from './chromium.ts'
 
 await testInChromium('pages keep to their policies', testInBrowser)
 
-async function testInBrowser (): Promise<void> {
+async function testInBrowser(): Promise<void> {
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'museum.localhost', languages: ['en', 'de'], museums: ['Louvre'] })
   await addUser(database, { email: 'visitor@museum.test' })
   const browser = await launch(t)
 
-  async function routes (app: FastifyInstance) {
+  async function routes(app: FastifyInstance) {
     await app.register(applicationRoutes)
-    app.get('/scripted', async (_request, reply) => reply.type('text/html').send('<!doctype html><title>harmless</title><body><script>document.title = "harmful"</script><p style="color: red" onclick="0">page</p></body>'))
+    app.get('/scripted', async (_request, reply) =>
+      reply
+        .type('text/html')
+        .send(
+          '<!doctype html><title>harmless</title><body><script>document.title = "harmful"</script><p style="color: red" onclick="0">page</p></body>',
+        ),
+    )
   }
 
-  async function serve (t: Test, debug: '0' | '1'): Promise<string> {
+  async function serve(t: Test, debug: '0' | '1'): Promise<string> {
     const app = await build(t, { database, routes, environment: { DEBUG: debug } })
     return (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'museum.localhost')
   }
 
   /** A page that notes what its policy keeps from it, and what its console says is wrong. */
-  async function open (t: Test, url: string): Promise<{ page: Page, complaints: () => Promise<unknown> }> {
+  async function open(t: Test, url: string): Promise<{ page: Page; complaints: () => Promise<unknown> }> {
     const context = await browser.newContext()
     t.teardown(() => context.close())
     const page = await context.newPage()
@@ -40,10 +46,15 @@ async function testInBrowser (): Promise<void> {
     await page.addInitScript(() => {
       const violations: string[] = []
       Object.assign(window, { violations })
-      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => violations.push(`${violatedDirective} ${blockedURI}`))
+      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+        violations.push(`${violatedDirective} ${blockedURI}`),
+      )
     })
     await page.goto(url)
-    return { page, complaints: async () => [...said, ...await page.evaluate<string[]>(() => Reflect.get(window, 'violations'))] }
+    return {
+      page,
+      complaints: async () => [...said, ...(await page.evaluate<string[]>(() => Reflect.get(window, 'violations')))],
+    }
   }
 
   for (const debug of ['0', '1'] as const) {
@@ -53,9 +64,16 @@ async function testInBrowser (): Promise<void> {
       for (const path of ['/', '/login', '/version', '/%zz', '/api/museums/x', '/api/docs']) {
         await page.goto(origin + path)
         if (path === '/api/docs') await page.getByText('List museums').waitFor()
-        else t.ok(await page.evaluate(() => getComputedStyle(document.body).fontFamily.includes('sans-serif')), `${path} has its style`)
+        else {
+          t.ok(
+            await page.evaluate(() => getComputedStyle(document.body).fontFamily.includes('sans-serif')),
+            `${path} has its style`,
+          )
+        }
         // On errors diagnostics are a page of their own.
-        if (debug === '1' && ['/', '/login'].includes(path)) t.ok(await page.locator('profiler-toolbar').getByText('Fetches').isVisible(), `${path} has its toolbar`)
+        if (debug === '1' && ['/', '/login'].includes(path)) {
+          t.ok(await page.locator('profiler-toolbar').getByText('Fetches').isVisible(), `${path} has its toolbar`)
+        }
         t.strictSame(await complaints(), [], path)
       }
     })
@@ -71,7 +89,10 @@ async function testInBrowser (): Promise<void> {
     await page.getByRole('button', { name: 'Abmelden' }).click()
     await page.getByRole('heading', { name: 'Museen' }).waitFor()
     await page.reload()
-    t.ok(await page.locator('profiler-toolbar').getByText('Fetches').isVisible(), 'the toolbar is in a page that was kept, too')
+    t.ok(
+      await page.locator('profiler-toolbar').getByText('Fetches').isVisible(),
+      'the toolbar is in a page that was kept, too',
+    )
     t.strictSame(await complaints(), [])
   })
 
@@ -89,15 +110,24 @@ async function testInBrowser (): Promise<void> {
     t.match(await complaints(), /script-src-elem inline.*style-src-attr inline.*script-src-attr inline/)
   })
 
-  t.test('the profiler puts its toolbar into a page whose policy allows nothing, and opens without a word itself', async t => {
-    const app = await profiledApp(t)
-    app.get('/', async (_request, reply) => reply.type('text/html').header('content-security-policy', "default-src 'none'").header('etag', '"1"').send('<!doctype html><title>Page</title><body><p>page</p></body>'))
-    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-    const { page, complaints } = await open(t, origin)
-    await page.locator('profiler-toolbar').getByRole('link', { name: '200 OK' }).waitFor()
-    t.strictSame(await complaints(), [])
-    await page.locator('profiler-toolbar').getByRole('link', { name: '200 OK' }).click()
-    await page.getByRole('heading', { name: 'Request', level: 2 }).waitFor()
-    t.strictSame(await complaints(), [])
-  })
+  t.test(
+    'the profiler puts its toolbar into a page whose policy allows nothing, and opens without a word itself',
+    async t => {
+      const app = await profiledApp(t)
+      app.get('/', async (_request, reply) =>
+        reply
+          .type('text/html')
+          .header('content-security-policy', "default-src 'none'")
+          .header('etag', '"1"')
+          .send('<!doctype html><title>Page</title><body><p>page</p></body>'),
+      )
+      const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+      const { page, complaints } = await open(t, origin)
+      await page.locator('profiler-toolbar').getByRole('link', { name: '200 OK' }).waitFor()
+      t.strictSame(await complaints(), [])
+      await page.locator('profiler-toolbar').getByRole('link', { name: '200 OK' }).click()
+      await page.getByRole('heading', { name: 'Request', level: 2 }).waitFor()
+      t.strictSame(await complaints(), [])
+    },
+  )
 }

@@ -7,9 +7,13 @@ import { lookAt } from './look-at.ts'
 
 await testInChromium('the front page in a browser', testInBrowser)
 
-async function testInBrowser (): Promise<void> {
+async function testInBrowser(): Promise<void> {
   const database = await openTestDatabase(t)
-  const id = await addLicense(database, { domain: 'many.localhost', name: 'The Hundred Museums and More', languages: ['en', 'de'] })
+  const id = await addLicense(database, {
+    domain: 'many.localhost',
+    name: 'The Hundred Museums and More',
+    languages: ['en', 'de'],
+  })
   const museums = Array.from({ length: 250 }, (_, index) => ({ license_id: id, name: `Museum ${1000 + index}` }))
   await database.db.insertInto('museums').values(museums).execute()
   const app = await build(t, { database })

@@ -18,29 +18,53 @@ import { openTestDatabase } from '../support/test-database.ts'
 import { launch, testInChromium } from './chromium.ts'
 import { lookAt } from './look-at.ts'
 
-const panels = ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'license', 'security', 'database', 'cache', 'configuration']
+const panels = [
+  'request',
+  'performance',
+  'exception',
+  'logs',
+  'lifecycle',
+  'routing',
+  'license',
+  'security',
+  'database',
+  'cache',
+  'configuration',
+]
 
 await testInChromium('the profiler in a browser', testInBrowser)
 
-async function testInBrowser (): Promise<void> {
+async function testInBrowser(): Promise<void> {
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'localhost', museums: ['Louvre'] })
   const app = await buildDebugged(t, { database, routes })
   const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost')
   const browser = await launch(t)
 
-  async function routes (app: FastifyInstance) {
+  async function routes(app: FastifyInstance) {
     await app.register(applicationRoutes)
     app.get('/thrown', async request => {
-      for (const level of ['trace', 'debug', 'info', 'warn', 'error'] as const) request.log[level]({ field: 'value' }, `A line at ${level}`)
-      for (let n = 0; n < 6; n++) await sql`select ${n}::int, ${'a long parameter '.repeat(20)}::text`.execute(database.db)
-      const members = [new RangeError('The first member'), new SyntaxError('The second member', { cause: new Error('Beneath it') })]
+      for (const level of ['trace', 'debug', 'info', 'warn', 'error'] as const) {
+        request.log[level]({ field: 'value' }, `A line at ${level}`)
+      }
+      for (let n = 0; n < 6; n++) {
+        await sql`select ${n}::int, ${'a long parameter '.repeat(20)}::text`.execute(database.db)
+      }
+      const members = [
+        new RangeError('The first member'),
+        new SyntaxError('The second member', { cause: new Error('Beneath it') }),
+      ]
       throw new Error('The outermost failure', { cause: new AggregateError(members, 'Several things failed') })
     })
   }
 
   /** A page, and what its console says is wrong. */
-  async function open (t: Test, path: string, options: BrowserContextOptions = {}, from = origin): Promise<{ page: Page, errors: string[] }> {
+  async function open(
+    t: Test,
+    path: string,
+    options: BrowserContextOptions = {},
+    from = origin,
+  ): Promise<{ page: Page; errors: string[] }> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
     t.teardown(() => context.close())
     const page = await context.newPage()
@@ -55,7 +79,7 @@ async function testInBrowser (): Promise<void> {
   }
 
   /** The token of a request that a program makes. */
-  async function tokenOf (path: string): Promise<string> {
+  async function tokenOf(path: string): Promise<string> {
     const response = await fetch(origin + path)
     await response.text()
     return String(response.headers.get('x-debug-token'))
@@ -64,32 +88,44 @@ async function testInBrowser (): Promise<void> {
   const thrown = await tokenOf('/thrown')
   const served = await tokenOf('/')
 
-  t.test('/version shows a page of Exceptions, Logs and Stack Traces, whose link opens the same exception in the profiler', async t => {
-    const { page } = await open(t, '/version')
-    t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'No route found for "GET /version"')
-    for (const section of ['Exceptions', 'Logs', 'Stack Traces']) {
-      t.ok(await page.getByRole('heading', { level: 2, name: section }).isVisible(), section)
-    }
-    await lookAt(t, page, 'version')
-    await page.getByRole('link', { name: 'Open profile' }).click()
-    t.match(page.url(), /\/_profiler\/[\w-]{12}\?panel=exception$/)
-    t.match(await page.getByRole('main').textContent(), 'No route found for "GET /version"')
-    t.match(await page.getByRole('main').textContent(), 'No routes found for "/version/"')
-  })
+  t.test(
+    '/version shows a page of Exceptions, Logs and Stack Traces, whose link opens the same exception in the profiler',
+    async t => {
+      const { page } = await open(t, '/version')
+      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'No route found for "GET /version"')
+      for (const section of ['Exceptions', 'Logs', 'Stack Traces']) {
+        t.ok(await page.getByRole('heading', { level: 2, name: section }).isVisible(), section)
+      }
+      await lookAt(t, page, 'version')
+      await page.getByRole('link', { name: 'Open profile' }).click()
+      t.match(page.url(), /\/_profiler\/[\w-]{12}\?panel=exception$/)
+      t.match(await page.getByRole('main').textContent(), 'No route found for "GET /version"')
+      t.match(await page.getByRole('main').textContent(), 'No routes found for "/version/"')
+    },
+  )
 
   for (const panel of panels) {
-    t.test(`the ${panel} panel opens without a word on the console, fits every screen, and is what the menu says is open`, async t => {
-      const { page, errors } = await open(t, `/_profiler/${thrown}?panel=${panel}`)
-      t.strictSame(errors, [])
-      t.match(await page.locator('.menu [aria-current]').getAttribute('href'), `panel=${panel}`)
-      t.equal(await page.getByText('could not be shown').count(), 0)
-      await lookAt(t, page, panel)
-    })
+    t.test(
+      `the ${panel} panel opens without a word on the console, fits every screen, and is what the menu says is open`,
+      async t => {
+        const { page, errors } = await open(t, `/_profiler/${thrown}?panel=${panel}`)
+        t.strictSame(errors, [])
+        t.match(await page.locator('.menu [aria-current]').getAttribute('href'), `panel=${panel}`)
+        t.equal(await page.getByText('could not be shown').count(), 0)
+        await lookAt(t, page, panel)
+      },
+    )
   }
 
   t.test('a panel with nothing on it says so and is greyed', async t => {
     const { page, errors } = await open(t, `/_profiler/${served}?panel=exception`)
-    t.ok(await page.getByText('Nothing was recorded').or(page.getByText('nothing was thrown', { exact: false })).first().isVisible())
+    t.ok(
+      await page
+        .getByText('Nothing was recorded')
+        .or(page.getByText('nothing was thrown', { exact: false }))
+        .first()
+        .isVisible(),
+    )
     t.match(await page.locator('.menu a.empty').first().textContent(), 'Exception')
     t.strictSame(errors, [])
   })
@@ -99,11 +135,16 @@ async function testInBrowser (): Promise<void> {
     await page.getByLabel('Token', { exact: true }).fill(thrown)
     await page.getByRole('search', { name: 'Search profiles' }).getByRole('button').click()
     await page.waitForURL(`${origin}/_profiler/${thrown}`)
-    for (const section of ['Exceptions', 'Logs', 'Stack Traces']) t.ok(await page.getByRole('heading', { level: 3, name: section }).isVisible(), section)
+    for (const section of ['Exceptions', 'Logs', 'Stack Traces']) {
+      t.ok(await page.getByRole('heading', { level: 3, name: section }).isVisible(), section)
+    }
     t.strictSame(errors, [])
   })
 
-  for (const [field, value] of [['Status', '500'], ['URL contains', '/thrown']] as const) {
+  for (const [field, value] of [
+    ['Status', '500'],
+    ['URL contains', '/thrown'],
+  ] as const) {
     t.test(`search finds a request by ${field}`, async t => {
       const { page, errors } = await open(t, '/_profiler/')
       await page.getByLabel(field, { exact: true }).fill(value)
@@ -124,7 +165,12 @@ async function testInBrowser (): Promise<void> {
   t.test('the front page says no more on the console than without diagnostics', async t => {
     const quiet = await build(t, { database })
     const { page, errors } = await open(t, '/')
-    const plain = await open(t, '/', {}, (await quiet.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost'))
+    const plain = await open(
+      t,
+      '/',
+      {},
+      (await quiet.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost'),
+    )
     await page.locator('profiler-toolbar').getByRole('link', { name: '200 OK' }).waitFor()
     t.strictSame(errors, plain.errors)
   })
@@ -146,7 +192,7 @@ async function testInBrowser (): Promise<void> {
     t.match(await page.locator('header code, .summary .url').first().textContent(), '/')
   })
 
-  t.test('the toolbar covers nothing of the page\'s end, and is read without scrolling sideways', async t => {
+  t.test("the toolbar covers nothing of the page's end, and is read without scrolling sideways", async t => {
     const { page } = await open(t, '/login', { viewport: { width: 400, height: 300 } })
     const toolbar = page.locator('profiler-toolbar section')
     await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
@@ -155,11 +201,21 @@ async function testInBrowser (): Promise<void> {
       if (state === 'folded') await toolbar.getByRole('button', { name: 'Fold the toolbar' }).click()
       // The place is made once the browser has laid out the bar.
       await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve))))
-      await page.evaluate(() => { scrollTo(0, document.documentElement.scrollHeight) })
+      await page.evaluate(() => {
+        scrollTo(0, document.documentElement.scrollHeight)
+      })
       const button = await page.getByRole('button', { name: 'Sign in' }).boundingBox()
       const bar = await toolbar.boundingBox()
-      t.ok(button !== null && bar !== null && button.y + button.height <= bar.y, `${state}: ${JSON.stringify({ button, bar })}`)
-      t.ok(await toolbar.evaluate(element => element.scrollWidth <= element.clientWidth && element.getBoundingClientRect().right <= innerWidth), state)
+      t.ok(
+        button !== null && bar !== null && button.y + button.height <= bar.y,
+        `${state}: ${JSON.stringify({ button, bar })}`,
+      )
+      t.ok(
+        await toolbar.evaluate(
+          element => element.scrollWidth <= element.clientWidth && element.getBoundingClientRect().right <= innerWidth,
+        ),
+        state,
+      )
     }
   })
 
@@ -177,11 +233,20 @@ async function testInBrowser (): Promise<void> {
       const { page } = await open(t, path)
       await page.keyboard.press('Tab')
       const skip = page.getByRole('link', { name: 'Skip to content' })
-      t.ok(await skip.evaluate(element => element === document.activeElement && element.getBoundingClientRect().top >= 0), `${path}: the first stop is the skip link, on the screen`)
+      t.ok(
+        await skip.evaluate(element => element === document.activeElement && element.getBoundingClientRect().top >= 0),
+        `${path}: the first stop is the skip link, on the screen`,
+      )
       await page.keyboard.press('Enter')
       t.equal(await page.evaluate(() => document.activeElement?.id), 'main')
       await page.keyboard.press('Tab')
-      t.not(await page.evaluate(() => document.activeElement !== null && getComputedStyle(document.activeElement).outlineStyle), 'none', `${path}: focus is visible`)
+      t.not(
+        await page.evaluate(
+          () => document.activeElement !== null && getComputedStyle(document.activeElement).outlineStyle,
+        ),
+        'none',
+        `${path}: focus is visible`,
+      )
     }
   })
 
@@ -195,83 +260,152 @@ async function testInBrowser (): Promise<void> {
     t.ok(await page.getByText('loop (N+1)').isVisible())
   })
 
-  t.test('thirty hostile strings in place of every other run nothing and make nothing, on any page', { timeout: 90_000 }, async t => {
-    let turn = 0
-    const nextHostile = () => hostileStrings[turn++ % hostileStrings.length] ?? ''
-    const directory = t.testdir()
-    const bare = await profiledApp(t, {
-      directory,
-      labels: ['license'],
-      panels: [{ name: 'hostile', label: 'Hostile', collect: () => 1, toolbarItem: () => ({ label: nextHostile(), value: hostileStrings.join(' '), tone: 'error' }), body: () => html`` }]
-    })
-    bare.get('/page', async (_request, reply) => reply.type('text/html').send('<!doctype html><title>Page</title><body><p>page</p></body>'))
-    bare.get('/harmless', async () => { throw failureOf(['harmless', 'fields'], () => 'text') })
-    bare.get('/hostile', async ({ log }) => {
-      for (const text of hostileStrings) log.error({ [text]: text }, text)
-      throw failureOf(hostileStrings, nextHostile)
-    })
-    const store = new ProfileStore({ directory, bounds: defaultStoreBounds, complain: () => { t.fail('the store complains') } })
-    t.teardown(() => { store.close() })
-    const keep = (profile: Profile, token: string) => store.write(summarise({ ...profile, token }), JSON.stringify({ ...profile, token }))
-    const tokens: string[] = []
-    for (const [name, profile] of Object.entries({ failed: failedProfile(), missing: notFoundProfile() })) {
-      keep(profile, `good-${name}`)
-      // Each string in several places.
-      for (const start of [0, 13]) {
-        turn = start
-        keep(hostileProfile(profile, nextHostile), `hostile-${name}-${start}`)
-        tokens.push(`hostile-${name}-${start}`)
-      }
-    }
-    const from = await bare.listen({ port: 0, host: '127.0.0.1' })
-    const { page, errors } = await open(t, '/_profiler/', {}, from)
-    page.on('dialog', dialog => { errors.push(`dialog: ${dialog.message()}`) })
-    await page.addInitScript(() => {
-      const seen: string[] = []
-      Object.assign(window, { seen, alert: () => seen.push('alert') })
-      document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => seen.push(violatedDirective))
-    })
-
-    /** What a page is made of, shadow trees too, and what happened on it. */
-    async function visit (path: string) {
-      await page.goto(from + path)
-      return page.evaluate(() => {
-        const elements: Element[] = []
-        const walk = (root: Document | ShadowRoot) => {
-          for (const element of root.querySelectorAll('*')) {
-            elements.push(element)
-            if (element.shadowRoot !== null) walk(element.shadowRoot)
-          }
-        }
-        walk(document)
-        return {
-          seen: [...new Set<string>(Reflect.get(window, 'seen'))],
-          parts: [...new Set(elements.flatMap(element => [element.tagName, ...element.getAttributeNames().map(name => `${name}=`)]))],
-          links: [...new Set(elements.flatMap(element => ['href', 'src', 'action'].flatMap(name => element.getAttribute(name) ?? [])))],
-          text: document.body.textContent.length
-        }
+  t.test(
+    'thirty hostile strings in place of every other run nothing and make nothing, on any page',
+    { timeout: 90_000 },
+    async t => {
+      let turn = 0
+      const nextHostile = () => hostileStrings[turn++ % hostileStrings.length] ?? ''
+      const directory = t.testdir()
+      const bare = await profiledApp(t, {
+        directory,
+        labels: ['license'],
+        panels: [
+          {
+            name: 'hostile',
+            label: 'Hostile',
+            collect: () => 1,
+            toolbarItem: () => ({ label: nextHostile(), value: hostileStrings.join(' '), tone: 'error' }),
+            body: () => html``,
+          },
+        ],
       })
-    }
+      bare.get('/page', async (_request, reply) =>
+        reply.type('text/html').send('<!doctype html><title>Page</title><body><p>page</p></body>'),
+      )
+      bare.get('/harmless', async () => {
+        throw failureOf(['harmless', 'fields'], () => 'text')
+      })
+      bare.get('/hostile', async ({ log }) => {
+        for (const text of hostileStrings) log.error({ [text]: text }, text)
+        throw failureOf(hostileStrings, nextHostile)
+      })
+      const store = new ProfileStore({
+        directory,
+        bounds: defaultStoreBounds,
+        complain: () => {
+          t.fail('the store complains')
+        },
+      })
+      t.teardown(() => {
+        store.close()
+      })
+      const keep = (profile: Profile, token: string) =>
+        store.write(summarise({ ...profile, token }), JSON.stringify({ ...profile, token }))
+      const tokens: string[] = []
+      for (const [name, profile] of Object.entries({ failed: failedProfile(), missing: notFoundProfile() })) {
+        keep(profile, `good-${name}`)
+        // Each string in several places.
+        for (const start of [0, 13]) {
+          turn = start
+          keep(hostileProfile(profile, nextHostile), `hostile-${name}-${start}`)
+          tokens.push(`hostile-${name}-${start}`)
+        }
+      }
+      const from = await bare.listen({ port: 0, host: '127.0.0.1' })
+      const { page, errors } = await open(t, '/_profiler/', {}, from)
+      page.on('dialog', dialog => {
+        errors.push(`dialog: ${dialog.message()}`)
+      })
+      await page.addInitScript(() => {
+        const seen: string[] = []
+        Object.assign(window, { seen, alert: () => seen.push('alert') })
+        document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => seen.push(violatedDirective))
+      })
 
-    const pathsOf = (token: string) => ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'hostile', 'configuration'].map(panel => `/_profiler/${token}?panel=${panel}`)
-    const known = new Set(['DETAILS', 'SUMMARY', 'PRE', 'CODE'])
-    for (const path of ['/_profiler/', '/_profiler/search?url=x', '/_profiler/unknown?panel=x', '/page', '/harmless', ...pathsOf('good-failed'), ...pathsOf('good-missing')]) {
-      for (const part of (await visit(path)).parts) known.add(part)
-    }
-    const query = new URLSearchParams(['url', 'license', 'panel', 'token', 'status'].map(name => [name, nextHostile()]))
-    const all = encodeURIComponent(hostileStrings.join(' ').slice(0, 4000))
-    errors.length = 0
-    for (const path of ['/_profiler/', `/_profiler/search?${query}`, `/_profiler/unknown?panel=${all}`, `/page?x=${all}`, `/hostile?x=${all}`, `/nowhere/${encodeURIComponent('<script>alert(1)</script>')}`, ...tokens.flatMap(pathsOf)]) {
-      const { seen, parts, links, text } = await visit(path)
-      t.strictSame({ seen, parts: parts.filter(part => !known.has(part)), links: links.filter(link => !/^(?:\/_profiler|#|data:,$)/.test(link)) }, { seen: [], parts: [], links: [] }, path.slice(0, 60))
-      t.ok(text > 3, 'and there is something to read')
-    }
-    t.strictSame(errors.filter(error => !/status of (?:404|500)/.test(error)), [])
-  })
+      /** What a page is made of, shadow trees too, and what happened on it. */
+      async function visit(path: string) {
+        await page.goto(from + path)
+        return page.evaluate(() => {
+          const elements: Element[] = []
+          const walk = (root: Document | ShadowRoot) => {
+            for (const element of root.querySelectorAll('*')) {
+              elements.push(element)
+              if (element.shadowRoot !== null) walk(element.shadowRoot)
+            }
+          }
+          walk(document)
+          return {
+            seen: [...new Set<string>(Reflect.get(window, 'seen'))],
+            parts: [
+              ...new Set(
+                elements.flatMap(element => [element.tagName, ...element.getAttributeNames().map(name => `${name}=`)]),
+              ),
+            ],
+            links: [
+              ...new Set(
+                elements.flatMap(element =>
+                  ['href', 'src', 'action'].flatMap(name => element.getAttribute(name) ?? []),
+                ),
+              ),
+            ],
+            text: document.body.textContent.length,
+          }
+        })
+      }
+
+      const pathsOf = (token: string) =>
+        ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'hostile', 'configuration'].map(
+          panel => `/_profiler/${token}?panel=${panel}`,
+        )
+      const known = new Set(['DETAILS', 'SUMMARY', 'PRE', 'CODE'])
+      for (const path of [
+        '/_profiler/',
+        '/_profiler/search?url=x',
+        '/_profiler/unknown?panel=x',
+        '/page',
+        '/harmless',
+        ...pathsOf('good-failed'),
+        ...pathsOf('good-missing'),
+      ]) {
+        for (const part of (await visit(path)).parts) known.add(part)
+      }
+      const query = new URLSearchParams(
+        ['url', 'license', 'panel', 'token', 'status'].map(name => [name, nextHostile()]),
+      )
+      const all = encodeURIComponent(hostileStrings.join(' ').slice(0, 4000))
+      errors.length = 0
+      for (const path of [
+        '/_profiler/',
+        `/_profiler/search?${query}`,
+        `/_profiler/unknown?panel=${all}`,
+        `/page?x=${all}`,
+        `/hostile?x=${all}`,
+        `/nowhere/${encodeURIComponent('<script>alert(1)</script>')}`,
+        ...tokens.flatMap(pathsOf),
+      ]) {
+        const { seen, parts, links, text } = await visit(path)
+        t.strictSame(
+          {
+            seen,
+            parts: parts.filter(part => !known.has(part)),
+            links: links.filter(link => !/^(?:\/_profiler|#|data:,$)/.test(link)),
+          },
+          { seen: [], parts: [], links: [] },
+          path.slice(0, 60),
+        )
+        t.ok(text > 3, 'and there is something to read')
+      }
+      t.strictSame(
+        errors.filter(error => !/status of (?:404|500)/.test(error)),
+        [],
+      )
+    },
+  )
 }
 
 /** An error that says these things, with a cause and members that do. */
-function failureOf (texts: readonly string[], next: () => string): Error {
+function failureOf(texts: readonly string[], next: () => string): Error {
   const members = texts.map(text => Object.assign(new Error(text), { [next()]: next(), code: next(), name: next() }))
   return new Error(texts.join(' '), { cause: new AggregateError(members.slice(0, 10), next(), { cause: members[10] }) })
 }

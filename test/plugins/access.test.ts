@@ -9,7 +9,7 @@ const database = await openTestDatabase(t)
 const id = await addLicense(database, { domain: 'museum.test' })
 await addLicense(database, { domain: 'protected.test', protected: true })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async () => 'inside')
   app.post('/', async () => 'inside')
   app.get('/open', { config: { license: 'optional' } }, async () => 'inside')
@@ -31,8 +31,15 @@ for (const url of ['/', '/open']) {
 }
 
 t.test('a browser is sent to sign in, and comes back to where it was', async t => {
-  for (const [url, next] of [['/', '%2F'], ['/?a=b&c=%2F/d?', '%2F%3Fa%3Db%26c%3D%252F%2Fd%3F'], ['/open?next=//evil.test', '%2Fopen%3Fnext%3D%2F%2Fevil.test']]) {
-    const response = await app.inject({ url: String(url), headers: { host: 'protected.test', accept: 'text/html,*/*;q=0.8' } })
+  for (const [url, next] of [
+    ['/', '%2F'],
+    ['/?a=b&c=%2F/d?', '%2F%3Fa%3Db%26c%3D%252F%2Fd%3F'],
+    ['/open?next=//evil.test', '%2Fopen%3Fnext%3D%2F%2Fevil.test'],
+  ]) {
+    const response = await app.inject({
+      url: String(url),
+      headers: { host: 'protected.test', accept: 'text/html,*/*;q=0.8' },
+    })
     t.equal(response.statusCode, 302)
     t.equal(response.headers.location, `/login?next=${next}`)
     t.equal(response.headers.vary, 'Cookie, Accept')
@@ -48,10 +55,15 @@ t.test('so it is by a HEAD, and not by a POST, whose page leads there', async t 
 })
 
 t.test('a path without a route is not worth signing in for', async t => {
-  t.equal((await app.inject({ url: '/nowhere', headers: { host: 'protected.test', accept: 'text/html' } })).statusCode, 404)
+  t.equal(
+    (await app.inject({ url: '/nowhere', headers: { host: 'protected.test', accept: 'text/html' } })).statusCode,
+    404,
+  )
 })
 
 t.test('a license that becomes protected is so on the next request', async t => {
-  await heardOf(database, () => database.db.updateTable('licenses').set({ protected: true }).where('id', '=', id).execute())
+  await heardOf(database, () =>
+    database.db.updateTable('licenses').set({ protected: true }).where('id', '=', id).execute(),
+  )
   t.equal((await app.inject({ url: '/', headers: { host: 'museum.test' } })).statusCode, 401)
 })

@@ -11,19 +11,25 @@ await addLicense(database, { domain: 'protected.test', protected: true })
 
 const stream = Readable.from(['streamed'])
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async (request, reply) => reply.etag('"1"').send(`version 1 for ${request.headers['x-who'] ?? 'all'}`))
   app.get('/other', async (_request, reply) => reply.etag('"2"').send('another'))
   app.get('/untagged', async () => 'untagged')
   app.get('/stream', async (_request, reply) => reply.etag('"1"').type('text/plain').send(stream))
-  app.get('/public', async (_request, reply) => reply.header('cache-control', 'public, max-age=60').expires(new Date(0)).send('public'))
-  app.get('/kept', async () => await new Promise((resolve, reject) => {
-    app.cache.get<string>('visits', (error, cached) => {
-      if (error) return reject(error)
-      const visits = `${cached?.item ?? ''}I`
-      app.cache.set('visits', visits, 60_000, () => resolve(visits))
-    })
-  }))
+  app.get('/public', async (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=60').expires(new Date(0)).send('public'),
+  )
+  app.get(
+    '/kept',
+    async () =>
+      await new Promise((resolve, reject) => {
+        app.cache.get<string>('visits', (error, cached) => {
+          if (error) return reject(error)
+          const visits = `${cached?.item ?? ''}I`
+          app.cache.set('visits', visits, 60_000, () => resolve(visits))
+        })
+      }),
+  )
   app.get('/gone', async (_request, reply) => reply.code(410).send('gone'))
   app.get('/moved', async (_request, reply) => reply.redirect('/'))
   app.post('/', async (_request, reply) => reply.etag('"1"').send('posted'))
@@ -31,8 +37,12 @@ async function routes (app: FastifyInstance) {
 
 const app = await build(t, { database, routes })
 
-async function ask (url: string, condition: string, options: { method?: 'GET' | 'HEAD' | 'POST', host?: string } = {}) {
-  return await app.inject({ method: options.method ?? 'GET', url, headers: { host: options.host ?? 'museum.test', 'if-none-match': condition } })
+async function ask(url: string, condition: string, options: { method?: 'GET' | 'HEAD' | 'POST'; host?: string } = {}) {
+  return await app.inject({
+    method: options.method ?? 'GET',
+    url,
+    headers: { host: options.host ?? 'museum.test', 'if-none-match': condition },
+  })
 }
 
 for (const condition of ['"1"', 'W/"1"', '"0", "1"', '"0",W/"1" , "2"', '*']) {

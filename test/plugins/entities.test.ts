@@ -8,7 +8,7 @@ import { signIn } from '../support/sign-in.ts'
 import { createDatabase, serverUrl } from '../support/test-database.ts'
 import { serveWire } from '../support/wire-server.ts'
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async request => request.requireLicense().name)
 }
 
@@ -29,34 +29,51 @@ t.test('a change that was missed while the listener was lost is seen once it lis
   t.equal(await ask(), 'After')
 })
 
-t.test('while the database is lost known hosts are served, others are told to come back, and all is as before once it is found', async t => {
-  const app = await build(t, { routes, environment: { DATABASE_URL: server.url } })
-  const { availability, db } = app.database
-  const ask = (host: string) => app.inject({ url: '/', headers: { host } })
-  await addLicense(app.database, { domain: 'known.test', name: 'Known' })
-  t.equal((await ask('known.test')).body, 'Known')
+t.test(
+  'while the database is lost known hosts are served, others are told to come back, and all is as before once it is found',
+  async t => {
+    const app = await build(t, { routes, environment: { DATABASE_URL: server.url } })
+    const { availability, db } = app.database
+    const ask = (host: string) => app.inject({ url: '/', headers: { host } })
+    await addLicense(app.database, { domain: 'known.test', name: 'Known' })
+    t.equal((await ask('known.test')).body, 'Known')
 
-  const lost = once(availability, 'lost')
-  server.cut(Infinity)
-  await lost
-  const known = await ask('known.test')
-  t.match(known, { statusCode: 200, body: 'Known' })
-  t.notOk('x-debug-stale' in known.headers)
-  const unknown = await ask('unknown.test')
-  t.match(unknown, { statusCode: 503, headers: { 'retry-after': '2' } })
-  t.match(unknown.json(), { title: 'Service Unavailable', status: 503, detail: 'This site cannot be served for the moment.' })
+    const lost = once(availability, 'lost')
+    server.cut(Infinity)
+    await lost
+    const known = await ask('known.test')
+    t.match(known, { statusCode: 200, body: 'Known' })
+    t.notOk('x-debug-stale' in known.headers)
+    const unknown = await ask('unknown.test')
+    t.match(unknown, { statusCode: 503, headers: { 'retry-after': '2' } })
+    t.match(unknown.json(), {
+      title: 'Service Unavailable',
+      status: 503,
+      detail: 'This site cannot be served for the moment.',
+    })
 
-  const found = once(availability, 'found')
-  server.cut(0)
-  await found
-  await db.updateTable('licenses').set({ name: 'Renamed' }).where('domain', '=', 'known.test').execute()
-  t.equal((await ask('known.test')).body, 'Renamed')
-  t.equal((await ask('unknown.test')).statusCode, 404)
-})
+    const found = once(availability, 'found')
+    server.cut(0)
+    await found
+    await db.updateTable('licenses').set({ name: 'Renamed' }).where('domain', '=', 'known.test').execute()
+    t.equal((await ask('known.test')).body, 'Renamed')
+    t.equal((await ask('unknown.test')).statusCode, 404)
+  },
+)
 
 t.test('the log says when the database is lost, and when it is back', async t => {
   const lines: string[] = []
-  const app = await build(t, { routes, environment: { DATABASE_URL: server.url }, logger: { stream: { write: line => { lines.push(line) } } } })
+  const app = await build(t, {
+    routes,
+    environment: { DATABASE_URL: server.url },
+    logger: {
+      stream: {
+        write: line => {
+          lines.push(line)
+        },
+      },
+    },
+  })
   const { availability } = app.database
   availability.lose(new Error('gone'))
   availability.lose(new Error('still gone'))
@@ -67,48 +84,65 @@ t.test('the log says when the database is lost, and when it is back', async t =>
   t.match(said, [
     { level: 50, msg: 'The database is lost: what is held of it goes on being served', err: { message: 'gone' } },
     { level: 40, msg: 'This site cannot be served for the moment.', reason: 'still gone' },
-    { level: 30, msg: 'The database is back' }
+    { level: 30, msg: 'The database is back' },
   ])
   t.equal(said.length, 3)
 })
 
-t.test('Two servers on one PostgreSQL, with one COOKIE_SECRET and one DATA_DIR', { skip: serverUrl === undefined && 'TEST_DATABASE_URL names none' }, async t => {
-  if (serverUrl === undefined) return
-  const environment = { DATABASE_URL: await createDatabase(t, serverUrl), DATA_DIR: makeFolder(t), COOKIE_SECRET: 'a secret of more than thirty-two characters', DEBUG: '1' }
-  const [one, other] = await Promise.all([build(t, { routes, environment }), build(t, { routes, environment })])
-  const license = await addLicense(one.database, { domain: 'museum.test', name: 'Before', protected: true, languages: ['nl', 'fr'] })
-  await addUser(one.database, { email: 'member@museum.test', licenses: [license] })
-  const host = 'museum.test'
-  const cookie = await signIn(one, { host, email: 'member@museum.test' })
-  const ask = (app: FastifyInstance, headers: Record<string, string> = {}) => app.inject({ url: '/', headers: { host, cookie, ...headers } })
+t.test(
+  'Two servers on one PostgreSQL, with one COOKIE_SECRET and one DATA_DIR',
+  { skip: serverUrl === undefined && 'TEST_DATABASE_URL names none' },
+  async t => {
+    if (serverUrl === undefined) return
+    const environment = {
+      DATABASE_URL: await createDatabase(t, serverUrl),
+      DATA_DIR: makeFolder(t),
+      COOKIE_SECRET: 'a secret of more than thirty-two characters',
+      DEBUG: '1',
+    }
+    const [one, other] = await Promise.all([build(t, { routes, environment }), build(t, { routes, environment })])
+    const license = await addLicense(one.database, {
+      domain: 'museum.test',
+      name: 'Before',
+      protected: true,
+      languages: ['nl', 'fr'],
+    })
+    await addUser(one.database, { email: 'member@museum.test', licenses: [license] })
+    const host = 'museum.test'
+    const cookie = await signIn(one, { host, email: 'member@museum.test' })
+    const ask = (app: FastifyInstance, headers: Record<string, string> = {}) =>
+      app.inject({ url: '/', headers: { host, cookie, ...headers } })
 
-  t.test('who signs in to one is signed in to the other', async t => {
-    t.match(await ask(other), { statusCode: 200, body: 'Before' })
-  })
+    t.test('who signs in to one is signed in to the other', async t => {
+      t.match(await ask(other), { statusCode: 200, body: 'Before' })
+    })
 
-  t.test('the language that was chosen at one is that of the other', async t => {
-    t.match(await ask(one, { cookie: `${cookie}; locale=fr` }), { headers: { 'content-language': 'fr' } })
-    t.match(await ask(other, { cookie: `${cookie}; locale=fr` }), { headers: { 'content-language': 'fr' } })
-  })
+    t.test('the language that was chosen at one is that of the other', async t => {
+      t.match(await ask(one, { cookie: `${cookie}; locale=fr` }), { headers: { 'content-language': 'fr' } })
+      t.match(await ask(other, { cookie: `${cookie}; locale=fr` }), { headers: { 'content-language': 'fr' } })
+    })
 
-  t.test('what is changed at one is what the other answers with next', async t => {
-    t.equal((await ask(other)).body, 'Before')
-    const heard = once(other.database.changes, 'change')
-    await one.database.db.updateTable('licenses').set({ name: 'After' }).execute()
-    await heard
-    t.equal((await ask(other)).body, 'After')
-  })
+    t.test('what is changed at one is what the other answers with next', async t => {
+      t.equal((await ask(other)).body, 'Before')
+      const heard = once(other.database.changes, 'change')
+      await one.database.db.updateTable('licenses').set({ name: 'After' }).execute()
+      await heard
+      t.equal((await ask(other)).body, 'After')
+    })
 
-  t.test('the profile of a request to one is shown by the other', async t => {
-    const { headers } = await ask(one)
-    await one.profiler.settled()
-    t.match(await other.inject({ url: `/_profiler/${headers['x-debug-token']}`, headers: { host: 'localhost' } }), { statusCode: 200 })
-  })
+    t.test('the profile of a request to one is shown by the other', async t => {
+      const { headers } = await ask(one)
+      await one.profiler.settled()
+      t.match(await other.inject({ url: `/_profiler/${headers['x-debug-token']}`, headers: { host: 'localhost' } }), {
+        statusCode: 200,
+      })
+    })
 
-  t.test('who signs out of one is signed out of the other', async t => {
-    const heard = once(other.database.changes, 'change')
-    t.match(await one.inject({ method: 'POST', url: '/logout', headers: { host, cookie } }), { statusCode: 303 })
-    await heard
-    t.equal((await ask(other)).statusCode, 401)
-  })
-})
+    t.test('who signs out of one is signed out of the other', async t => {
+      const heard = once(other.database.changes, 'change')
+      t.match(await one.inject({ method: 'POST', url: '/logout', headers: { host, cookie } }), { statusCode: 303 })
+      await heard
+      t.equal((await ask(other)).statusCode, 401)
+    })
+  },
+)

@@ -24,34 +24,64 @@ class TeapotError extends Error {
   readonly statusCode = 418
 }
 
-async function routes (app: FastifyInstance) {
-  app.get('/thrown', async () => { throw new Error('beneath the surface', { cause: new TypeError('beneath') }) })
-  app.get('/teapot', async () => { throw new TeapotError('Short and stout.') })
-  app.get('/unavailable', async () => { throw Object.assign(new Error(secret), { statusCode: 503 }) })
-  app.get('/string', async () => { throw text })
-  app.get('/null', async () => { throw nothing })
+async function routes(app: FastifyInstance) {
+  app.get('/thrown', async () => {
+    throw new Error('beneath the surface', { cause: new TypeError('beneath') })
+  })
+  app.get('/teapot', async () => {
+    throw new TeapotError('Short and stout.')
+  })
+  app.get('/unavailable', async () => {
+    throw Object.assign(new Error(secret), { statusCode: 503 })
+  })
+  app.get('/string', async () => {
+    throw text
+  })
+  app.get('/null', async () => {
+    throw nothing
+  })
   app.get<{ Params: { status: string } }>('/odd-status/:status', async ({ params: { status } }) => {
     throw Object.assign(new Error(secret), { statusCode: status === 'text' ? 'abc' : Number(status) })
   })
-  app.get('/null-object', async () => { throw Object.create(null) })
+  app.get('/null-object', async () => {
+    throw Object.create(null)
+  })
   app.get<{ Params: { status: string } }>('/headers/:status', async ({ params: { status } }) => {
     throw Object.assign(new Error('Later.'), { statusCode: Number(status), headers: errorHeaders })
   })
-  app.get('/object', async () => { throw plainObject })
-  app.get('/object-with-message', async () => { throw plainMessage })
+  app.get('/object', async () => {
+    throw plainObject
+  })
+  app.get('/object-with-message', async () => {
+    throw plainMessage
+  })
   app.get('/http-error', async () => {
     throw new HttpError(451, 'Not here.', { headers: { link: '<http://e/>\r\nSet-Cookie: a=b' } })
   })
-  app.get('/markup', async () => { throw Object.assign(new Error('<script>alert(1)</script>\r\nand\u0000 more'), { statusCode: 422 }) })
-  app.get('/stream', async (_request, reply) => reply.type('text/plain').send(new Readable({ read () { this.destroy(new Error(secret)) } })))
+  app.get('/markup', async () => {
+    throw Object.assign(new Error('<script>alert(1)</script>\r\nand\u0000 more'), { statusCode: 422 })
+  })
+  app.get('/stream', async (_request, reply) =>
+    reply.type('text/plain').send(
+      new Readable({
+        read() {
+          this.destroy(new Error(secret))
+        },
+      }),
+    ),
+  )
   app.get('/:id', async () => 'found')
-  app.post('/', { schema: { body: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } } }, async () => 'posted')
+  app.post(
+    '/',
+    { schema: { body: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } } },
+    async () => 'posted',
+  )
 }
 
 const app = await build(t, { database, routes })
 const debug = await build(t, { database, routes, environment: { DEBUG: '1' } })
 
-async function ask (url: string, headers: Record<string, string> = {}, from = app) {
+async function ask(url: string, headers: Record<string, string> = {}, from = app) {
   return await from.inject({ url, headers: { host: 'museum.test', ...headers } })
 }
 
@@ -67,7 +97,7 @@ for (const [accept, type] of [
   ['garbage', 'application/problem+json; charset=utf-8'],
   [';;,,q=/*/', 'application/problem+json; charset=utf-8'],
   ['text/html;q=banana', 'application/problem+json; charset=utf-8'],
-  [`${'a/b,'.repeat(2000)}text/plain`, 'text/plain; charset=utf-8']
+  [`${'a/b,'.repeat(2000)}text/plain`, 'text/plain; charset=utf-8'],
 ] as const) {
   t.test(`Accept: ${accept.slice(0, 70)} is told an error as ${type}`, async t => {
     const response = await ask('/none/such', { accept })
@@ -83,7 +113,10 @@ t.test('however many headers come, each is answered by what it says', async t =>
     const response = await ask('/none/such', { accept: `${form}, a/b${number}` })
     if (response.headers['content-type'] !== `${form}; charset=utf-8`) t.fail(`${form}, a/b${number}`)
   }
-  t.equal((await ask('/none/such', { accept: 'text/plain, a/b1' })).headers['content-type'], 'text/plain; charset=utf-8')
+  t.equal(
+    (await ask('/none/such', { accept: 'text/plain, a/b1' })).headers['content-type'],
+    'text/plain; charset=utf-8',
+  )
 })
 
 t.test('a client that states nothing is told a problem', async t => {
@@ -112,17 +145,24 @@ t.test('no error is stored, sniffed, or in another language than its own', async
   t.equal(headers['content-language'], 'en')
 })
 
-t.test('an error\'s page runs nothing that is not its own, and stands in no frame; programs are told no such thing', async t => {
-  for (const url of ['/none/such', '/thrown', '/%zz', '/markup']) {
-    const { headers } = await ask(url, { accept: 'text/html' })
-    const policy = String(headers['content-security-policy'])
-    t.match(policy, /^default-src 'self';style-src 'self' 'sha256-/)
-    t.match(policy, "frame-ancestors 'none'")
-    t.notMatch(policy, 'unsafe')
-    t.match(headers, { 'x-frame-options': 'DENY', 'referrer-policy': 'same-origin', 'cross-origin-opener-policy': 'same-origin' })
-    t.notOk('content-security-policy' in (await ask(url, { accept: 'application/json' })).headers)
-  }
-})
+t.test(
+  "an error's page runs nothing that is not its own, and stands in no frame; programs are told no such thing",
+  async t => {
+    for (const url of ['/none/such', '/thrown', '/%zz', '/markup']) {
+      const { headers } = await ask(url, { accept: 'text/html' })
+      const policy = String(headers['content-security-policy'])
+      t.match(policy, /^default-src 'self';style-src 'self' 'sha256-/)
+      t.match(policy, "frame-ancestors 'none'")
+      t.notMatch(policy, 'unsafe')
+      t.match(headers, {
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'same-origin',
+        'cross-origin-opener-policy': 'same-origin',
+      })
+      t.notOk('content-security-policy' in (await ask(url, { accept: 'application/json' })).headers)
+    }
+  },
+)
 
 for (const accept of ['text/html', 'application/json', 'text/plain']) {
   for (const url of ['/thrown', '/unavailable', '/string', '/stream']) {
@@ -139,7 +179,7 @@ for (const accept of ['text/html', 'application/json', 'text/plain']) {
 t.test('an error with a status of its own has that, and below 500 its message is told', async t => {
   const response = await ask('/teapot')
   t.equal(response.statusCode, 418)
-  t.match(response.json(), { title: 'I\'m a Teapot', detail: 'Short and stout.' })
+  t.match(response.json(), { title: "I'm a Teapot", detail: 'Short and stout.' })
 })
 
 for (const status of ['200', '399', '600', '418.5', 'text', '-404', 'Infinity']) {
@@ -176,7 +216,7 @@ t.test('an object that says a message is answered with that', async t => {
   t.match((await ask('/object-with-message')).json(), { status: 409, detail: 'Somebody else has taken it.' })
 })
 
-t.test('an object that says no status is an error of the server\'s', async t => {
+t.test("an object that says no status is an error of the server's", async t => {
   t.equal((await ask('/null-object')).statusCode, 500)
 })
 
@@ -186,14 +226,26 @@ for (const [what, hostile] of Object.entries({
   'a character beyond latin1': { 'x-a': '日本' },
   'a name that is none': { 'x a\r\n': 'a', '': 'a', 'x:a': 'a' },
   'values that are no text': {
-    'x-a': { a: 1 }, 'x-b': null, 'x-c': undefined, 'x-d': [], 'x-e': Symbol('a'), 'x-f': Object.create(null), 'x-g': [['a']]
+    'x-a': { a: 1 },
+    'x-b': null,
+    'x-c': undefined,
+    'x-d': [],
+    'x-e': Symbol('a'),
+    'x-f': Object.create(null),
+    'x-g': [['a']],
   },
   'what another body would have': {
-    'Content-Length': '1', 'Content-Encoding': 'gzip', 'Transfer-Encoding': 'chunked', Trailer: 'x-a', ETag: '"a"'
+    'Content-Length': '1',
+    'Content-Encoding': 'gzip',
+    'Transfer-Encoding': 'chunked',
+    Trailer: 'x-a',
+    ETag: '"a"',
   },
-  'the answer\'s own headers': {
-    'Content-Type': 'image/png', 'Cache-Control': 'public', 'X-Content-Type-Options': 'off'
-  }
+  "the answer's own headers": {
+    'Content-Type': 'image/png',
+    'Cache-Control': 'public',
+    'X-Content-Type-Options': 'off',
+  },
 })) {
   t.test(`${what} in an error's headers is not sent, and the others are`, async t => {
     errorHeaders = { ...hostile, 'x-last': 'b' }
@@ -205,7 +257,7 @@ for (const [what, hostile] of Object.entries({
       'content-type': 'application/problem+json; charset=utf-8',
       'content-length': String(body.length),
       'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff'
+      'x-content-type-options': 'nosniff',
     })
     t.notOk(Object.keys(headers).some(name => /^x-[a-g]$|set-cookie|encoding|trailer|etag/.test(name)))
   })
@@ -230,7 +282,7 @@ t.test('what an error says that its answer depends on is added to what it depend
   t.match(vary, 'Origin')
 })
 
-t.test('no header of the application\'s own errors can split an answer', async t => {
+t.test("no header of the application's own errors can split an answer", async t => {
   const { statusCode, headers } = await ask('/http-error')
   t.equal(statusCode, 451)
   t.notOk(headers.link)
@@ -245,13 +297,25 @@ t.test('in debug a problem tells the chain of exceptions', async t => {
     type: 'about:blank',
     title: 'Internal Server Error',
     status: 500,
-    exceptions: [{ class: 'Error', message: 'beneath the surface', relation: 'thrown' }, { class: 'TypeError', message: 'beneath', relation: 'cause' }]
+    exceptions: [
+      { class: 'Error', message: 'beneath the surface', relation: 'thrown' },
+      { class: 'TypeError', message: 'beneath', relation: 'cause' },
+    ],
   })
 })
 
 t.test('a client elsewhere is told nothing more in debug', async t => {
-  const response = await debug.inject({ url: '/thrown', headers: { host: 'museum.test' }, remoteAddress: '203.0.113.5' })
-  t.same(response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500, detail: 'Internal Server Error' })
+  const response = await debug.inject({
+    url: '/thrown',
+    headers: { host: 'museum.test' },
+    remoteAddress: '203.0.113.5',
+  })
+  t.same(response.json(), {
+    type: 'about:blank',
+    title: 'Internal Server Error',
+    status: 500,
+    detail: 'Internal Server Error',
+  })
 })
 
 for (const header of ['x-forwarded-for', 'x-real-ip']) {
@@ -267,26 +331,46 @@ t.test('DEBUG_ALLOW lets others see diagnostics', async t => {
   t.match(response.json().exceptions, [{ class: 'Error' }, { class: 'TypeError' }])
 })
 
-t.test('a body that is not what it says is a bad request around the parser\'s error', async t => {
-  const response = await debug.inject({ method: 'POST', url: '/', headers: { host: 'museum.test', 'content-type': 'application/json' }, payload: '{"name":' })
+t.test("a body that is not what it says is a bad request around the parser's error", async t => {
+  const response = await debug.inject({
+    method: 'POST',
+    url: '/',
+    headers: { host: 'museum.test', 'content-type': 'application/json' },
+    payload: '{"name":',
+  })
   t.equal(response.statusCode, 400)
   t.match(response.json(), { detail: /JSON/, exceptions: [{ class: 'BadRequestHttpError' }, { class: /./ }] })
   t.equal(response.json().exceptions[0].message, response.json().exceptions[1].message)
 })
 
-t.test('a body that the schema refuses is a bad request in the validator\'s words', async t => {
-  const response = await app.inject({ method: 'POST', url: '/', headers: { host: 'museum.test' }, payload: { name: {} } })
+t.test("a body that the schema refuses is a bad request in the validator's words", async t => {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/',
+    headers: { host: 'museum.test' },
+    payload: { name: {} },
+  })
   t.equal(response.statusCode, 400)
   t.equal(response.json().detail, 'body/name must be string')
 })
 
 t.test('a body of an unknown type is told so', async t => {
-  const response = await app.inject({ method: 'POST', url: '/', headers: { host: 'museum.test', 'content-type': 'application/x-unknown' }, payload: 'x' })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/',
+    headers: { host: 'museum.test', 'content-type': 'application/x-unknown' },
+    payload: 'x',
+  })
   t.equal(response.statusCode, 415)
 })
 
 t.test('a body over the limit is told so', async t => {
-  const response = await app.inject({ method: 'POST', url: '/', headers: { host: 'museum.test' }, payload: { name: 'a'.repeat(2 ** 21) } })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/',
+    headers: { host: 'museum.test' },
+    payload: { name: 'a'.repeat(2 ** 21) },
+  })
   t.equal(response.statusCode, 413)
 })
 
@@ -312,18 +396,32 @@ t.test('errors of requests that fail before any hook show their cause in debug',
 })
 
 t.test('what is logged', async t => {
-  const lines: { level: number, msg: string, err?: unknown }[] = []
-  const logged = await build(t, { database, routes, logger: { level: 'info', stream: { write (line: string) { lines.push(JSON.parse(line)) } } } })
+  const lines: { level: number; msg: string; err?: unknown }[] = []
+  const logged = await build(t, {
+    database,
+    routes,
+    logger: {
+      level: 'info',
+      stream: {
+        write(line: string) {
+          lines.push(JSON.parse(line))
+        },
+      },
+    },
+  })
 
-  t.test('of an error of the client\'s is one line without a stack', async t => {
+  t.test("of an error of the client's is one line without a stack", async t => {
     await ask('/none/such', {}, logged)
     const line = lines.find(({ msg }) => msg.startsWith('No route found'))
     t.match(line, { level: 30, err: undefined })
     t.notMatch(JSON.stringify(line), 'stack')
   })
 
-  t.test('of an error of the server\'s is the error with its stack', async t => {
+  t.test("of an error of the server's is the error with its stack", async t => {
     await ask('/thrown', {}, logged)
-    t.match(lines.find(({ msg }) => msg === 'beneath the surface'), { level: 50, err: { type: 'Error', stack: /errors\.test\.ts/ } })
+    t.match(
+      lines.find(({ msg }) => msg === 'beneath the surface'),
+      { level: 50, err: { type: 'Error', stack: /errors\.test\.ts/ } },
+    )
   })
 })

@@ -22,9 +22,11 @@ await addUser(database, { email: 'member@museum.test', licenses: [license, other
 await addUser(database, { email: 'stranger@museum.test', licenses: [other] })
 await addUser(database, { email: 'admin@museum.test', admin: true })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async request => ({ user: request.user && request.user.email, groups: request.user?.groups.length }))
-  app.get('/failing', async () => { throw new Error('Broken') })
+  app.get('/failing', async () => {
+    throw new Error('Broken')
+  })
   app.post('/', async () => 'posted')
 }
 
@@ -32,14 +34,34 @@ const app = await build(t, { database, routes, environment: { COOKIE_SECRET: sec
 const cookie = await signIn(app, { host, email: 'member@museum.test' })
 const value = cookie.replace('portico_session=', '')
 
-async function ask (cookie: string, { url = '/', host: at = host, headers = {} }: { url?: string, host?: string, headers?: Record<string, string> } = {}, of = app) {
+async function ask(
+  cookie: string,
+  { url = '/', host: at = host, headers = {} }: { url?: string; host?: string; headers?: Record<string, string> } = {},
+  of = app,
+) {
   return await of.inject({ url, headers: { host: at, cookie, ...headers } })
 }
 
 /** A cookie as the server signs it, of a user and with what the test says of it. */
-async function signed (email: string, parts: Partial<SessionToken> = {}, domain = host, secrets: [string, ...string[]] = [secret]): Promise<string> {
-  const user = await db.selectFrom('users').select(['id', 'password_hash']).where('email', '=', email).executeTakeFirstOrThrow()
-  const token = { userId: user.id, session: nameSession(), expires: Date.now() + 60_000, remembered: false, fingerprint: fingerprintOf(user.password_hash), ...parts }
+async function signed(
+  email: string,
+  parts: Partial<SessionToken> = {},
+  domain = host,
+  secrets: [string, ...string[]] = [secret],
+): Promise<string> {
+  const user = await db
+    .selectFrom('users')
+    .select(['id', 'password_hash'])
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow()
+  const token = {
+    userId: user.id,
+    session: nameSession(),
+    expires: Date.now() + 60_000,
+    remembered: false,
+    fingerprint: fingerprintOf(user.password_hash),
+    ...parts,
+  }
   return `portico_session=${new SessionTokens(secrets).sign(token, domain)}`
 }
 
@@ -74,7 +96,7 @@ t.test('who belongs to groups of other licenses only is told 403, and how to be 
 const forged: Record<string, string> = {
   nothing: '',
   'a word': 'admin',
-  'the user\'s id': '1',
+  "the user's id": '1',
   'the value without its last character': value.slice(0, -1),
   'the value without its first character': value.slice(1),
   'the value and a character': `${value}A`,
@@ -83,17 +105,23 @@ const forged: Record<string, string> = {
   'the value in quotes': `"${value}"`,
   'the value with an escaped character': `%${value.charCodeAt(0).toString(16)}${value.slice(1)}`,
   'the value twice over': value + value,
-  'the value as base64 writes it': value.replaceAll('-', '+').replaceAll('_', '/').padEnd(value.length + 4, '='),
+  'the value as base64 writes it': value
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .padEnd(value.length + 4, '='),
   'a hundred kilobytes': 'A'.repeat(10_000),
   'as many zeros': 'A'.repeat(value.length),
-  'no ASCII': 'ä'.repeat(value.length)
+  'no ASCII': 'ä'.repeat(value.length),
 }
 
 for (const [what, value] of Object.entries(forged)) {
   t.test(`a cookie that is ${what} is nobody's, and cleared`, async t => {
     const response = await ask(`portico_session=${value}`)
     t.equal(response.statusCode, 401)
-    t.match(setCookieOf(response), /^portico_session=; Max-Age=0; Path=\/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Lax$/)
+    t.match(
+      setCookieOf(response),
+      /^portico_session=; Max-Age=0; Path=\/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Lax$/,
+    )
   })
 }
 
@@ -109,7 +137,7 @@ t.test('no character of a cookie can be changed', async t => {
   t.strictSame(admitted, [])
 })
 
-t.test('of two session cookies neither counts, so that nobody can add theirs to a browser\'s', async t => {
+t.test("of two session cookies neither counts, so that nobody can add theirs to a browser's", async t => {
   const theirs = await signIn(app, { host, email: 'admin@museum.test' })
   t.equal((await ask(`${theirs}; ${cookie}`)).statusCode, 401)
 })
@@ -121,9 +149,12 @@ t.test('a cookie between others is found, and one whose name only begins like it
   }
 })
 
-t.test('a cookie that is signed with another secret, or for another site, is nobody\'s', async t => {
+t.test("a cookie that is signed with another secret, or for another site, is nobody's", async t => {
   t.equal((await ask(await signed('admin@museum.test'))).statusCode, 200)
-  t.equal((await ask(await signed('admin@museum.test', {}, host, ['another secret of thirty-two characters']))).statusCode, 401)
+  t.equal(
+    (await ask(await signed('admin@museum.test', {}, host, ['another secret of thirty-two characters']))).statusCode,
+    401,
+  )
   t.equal((await ask(await signed('admin@museum.test', {}, 'other.test'))).statusCode, 401)
   t.equal((await ask(await signIn(app, { host: 'other.test', email: 'member@museum.test' }))).statusCode, 401)
   const known = await signIn(app, { host: 'other.test', email: 'stranger@museum.test' })
@@ -137,14 +168,18 @@ t.test('the secret itself, which other cookies are signed with, signs no session
   t.equal((await ask(`portico_session=${Buffer.concat([bytes, signature]).toString('base64url')}`)).statusCode, 401)
 })
 
-t.test('an expired cookie is nobody\'s, to the second', async t => {
+t.test("an expired cookie is nobody's, to the second", async t => {
   const response = await ask(await signed('member@museum.test', { expires: Date.now() - 1000 }))
   t.equal(response.statusCode, 401)
   t.match(setCookieOf(response), /^portico_session=;/)
 })
 
 t.test('a secret that is no longer the first still verifies, and the new one signs', async t => {
-  const rotated = await build(t, { database, routes, environment: { COOKIE_SECRET: `${secret.toUpperCase()},${secret}` } })
+  const rotated = await build(t, {
+    database,
+    routes,
+    environment: { COOKIE_SECRET: `${secret.toUpperCase()},${secret}` },
+  })
   t.equal((await ask(cookie, {}, rotated)).statusCode, 200)
   const later = await signIn(rotated, { host, email: 'member@museum.test' })
   t.equal((await ask(later, {}, rotated)).statusCode, 200)
@@ -164,7 +199,9 @@ t.test('a changed password ends every session on its next request', async t => {
   const cookie = await signIn(app, { host, email: 'changed@museum.test', remember: true })
   t.equal((await ask(cookie)).statusCode, 200)
   const passwordHash = await hashPassword('another password')
-  await heardOf(database, () => db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute())
+  await heardOf(database, () =>
+    db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute(),
+  )
   const response = await ask(cookie)
   t.equal(response.statusCode, 401)
   t.match(setCookieOf(response), /^portico_session=;/)
@@ -174,28 +211,39 @@ t.test('the same password set anew ends them, too', async t => {
   const id = await addUser(database, { email: 'again@museum.test', password: 'the same one', licenses: [license] })
   const cookie = await signIn(app, { host, email: 'again@museum.test', password: 'the same one' })
   const passwordHash = await hashPassword('the same one')
-  await heardOf(database, () => db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute())
+  await heardOf(database, () =>
+    db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute(),
+  )
   t.equal((await ask(cookie)).statusCode, 401)
 })
 
-t.test('a group that is left, a group that is deleted, and a user that is deleted are seen on the next request', async t => {
-  const id = await addUser(database, { email: 'leaver@museum.test', licenses: [license] })
-  const cookie = await signIn(app, { host, email: 'leaver@museum.test' })
-  t.equal((await ask(cookie)).statusCode, 200)
-  const { group_id: group } = await db.selectFrom('user_groups').select('group_id').where('user_id', '=', id).executeTakeFirstOrThrow()
-  await heardOf(database, () => db.deleteFrom('user_groups').where('user_id', '=', id).execute())
-  t.equal((await ask(cookie)).statusCode, 403)
-  await heardOf(database, () => db.insertInto('user_groups').values({ user_id: id, group_id: group }).execute())
-  t.equal((await ask(cookie)).statusCode, 200)
-  await heardOf(database, () => db.updateTable('groups').set({ license_id: other }).where('id', '=', group).execute())
-  t.equal((await ask(cookie)).statusCode, 403)
-  await heardOf(database, () => db.updateTable('groups').set({ license_id: license }).where('id', '=', group).execute())
-  t.equal((await ask(cookie)).statusCode, 200)
-  await heardOf(database, () => db.deleteFrom('groups').where('id', '=', group).execute())
-  t.equal((await ask(cookie)).statusCode, 403)
-  await heardOf(database, () => db.deleteFrom('users').where('id', '=', id).execute())
-  t.equal((await ask(cookie)).statusCode, 401)
-})
+t.test(
+  'a group that is left, a group that is deleted, and a user that is deleted are seen on the next request',
+  async t => {
+    const id = await addUser(database, { email: 'leaver@museum.test', licenses: [license] })
+    const cookie = await signIn(app, { host, email: 'leaver@museum.test' })
+    t.equal((await ask(cookie)).statusCode, 200)
+    const { group_id: group } = await db
+      .selectFrom('user_groups')
+      .select('group_id')
+      .where('user_id', '=', id)
+      .executeTakeFirstOrThrow()
+    await heardOf(database, () => db.deleteFrom('user_groups').where('user_id', '=', id).execute())
+    t.equal((await ask(cookie)).statusCode, 403)
+    await heardOf(database, () => db.insertInto('user_groups').values({ user_id: id, group_id: group }).execute())
+    t.equal((await ask(cookie)).statusCode, 200)
+    await heardOf(database, () => db.updateTable('groups').set({ license_id: other }).where('id', '=', group).execute())
+    t.equal((await ask(cookie)).statusCode, 403)
+    await heardOf(database, () =>
+      db.updateTable('groups').set({ license_id: license }).where('id', '=', group).execute(),
+    )
+    t.equal((await ask(cookie)).statusCode, 200)
+    await heardOf(database, () => db.deleteFrom('groups').where('id', '=', group).execute())
+    t.equal((await ask(cookie)).statusCode, 403)
+    await heardOf(database, () => db.deleteFrom('users').where('id', '=', id).execute())
+    t.equal((await ask(cookie)).statusCode, 401)
+  },
+)
 
 t.test('who becomes an admin is one on the next request', async t => {
   const id = await addUser(database, { email: 'promoted@museum.test' })
@@ -205,17 +253,24 @@ t.test('who becomes an admin is one on the next request', async t => {
   t.equal((await ask(cookie)).statusCode, 200)
 })
 
-t.test('a session that was signed out of is over for every copy of its cookie, of other sessions of the user none', async t => {
-  const one = await signIn(app, { host, email: 'member@museum.test' })
-  const another = await signIn(app, { host, email: 'member@museum.test' })
-  t.equal((await ask(one)).statusCode, 200)
-  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: one } }))
-  t.equal((await ask(one)).statusCode, 401)
-  t.equal((await ask(another)).statusCode, 200)
-})
+t.test(
+  'a session that was signed out of is over for every copy of its cookie, of other sessions of the user none',
+  async t => {
+    const one = await signIn(app, { host, email: 'member@museum.test' })
+    const another = await signIn(app, { host, email: 'member@museum.test' })
+    t.equal((await ask(one)).statusCode, 200)
+    await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: one } }))
+    t.equal((await ask(one)).statusCode, 401)
+    t.equal((await ask(another)).statusCode, 200)
+  },
+)
 
 t.test('it is over at once, however late the database tells of it', async t => {
-  const deaf = await build(t, { database: { ...database, changes: new Changes() }, routes, environment: { COOKIE_SECRET: secret } })
+  const deaf = await build(t, {
+    database: { ...database, changes: new Changes() },
+    routes,
+    environment: { COOKIE_SECRET: secret },
+  })
   const cookie = await signIn(deaf, { host, email: 'member@museum.test' })
   t.equal((await ask(cookie, {}, deaf)).statusCode, 200)
   await deaf.inject({ method: 'POST', url: '/logout', headers: { host, cookie } })
@@ -231,10 +286,16 @@ t.test('a copy that was renewed before is over with it', async t => {
 })
 
 t.test('what was ended is forgotten when its cookies are out of date by themselves', async t => {
-  await db.insertInto('ended_sessions').values({ session: 'long ago', expires_at: new Date(0) }).execute()
+  await db
+    .insertInto('ended_sessions')
+    .values({ session: 'long ago', expires_at: new Date(0) })
+    .execute()
   const cookie = await signIn(app, { host, email: 'member@museum.test' })
   await app.inject({ method: 'POST', url: '/logout', headers: { host, cookie } })
-  t.equal(await db.selectFrom('ended_sessions').select('session').where('session', '=', 'long ago').executeTakeFirst(), undefined)
+  t.equal(
+    await db.selectFrom('ended_sessions').select('session').where('session', '=', 'long ago').executeTakeFirst(),
+    undefined,
+  )
 })
 
 t.test('a request without a cookie, with a forged one, or for a path without a route reads no user', async t => {
@@ -253,7 +314,9 @@ t.test('a request without a cookie, with a forged one, or for a path without a r
 
 t.test('a signed-in user is read through the store, whose database is asked once', async t => {
   const queries: object[] = []
-  const hear = (query: object) => { queries.push(query) }
+  const hear = (query: object) => {
+    queries.push(query)
+  }
   await ask(cookie)
   database.queries.on('asked', hear)
   t.teardown(() => database.queries.off('asked', hear))
@@ -273,12 +336,17 @@ t.test('a user whose record cannot be read gets a 500, and not in', async t => {
 
 for (const remembered of [false, true]) {
   const lifetime = remembered ? lifetimes.remembered : lifetimes.session
-  const kind = remembered ? 'a remembered session' : 'a browser\'s session'
+  const kind = remembered ? 'a remembered session' : "a browser's session"
 
   t.test(`the cookie of ${kind} is renewed past half its life, for another`, async t => {
-    const response = await ask(await signed('member@museum.test', { remembered, expires: Date.now() + lifetime / 2 - 5000 }))
+    const response = await ask(
+      await signed('member@museum.test', { remembered, expires: Date.now() + lifetime / 2 - 5000 }),
+    )
     t.equal(response.statusCode, 200)
-    t.match(setCookieOf(response), remembered ? /; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Lax$/ : /^[^;]+; Path=\/; HttpOnly; SameSite=Lax$/)
+    t.match(
+      setCookieOf(response),
+      remembered ? /; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Lax$/ : /^[^;]+; Path=\/; HttpOnly; SameSite=Lax$/,
+    )
     const renewed = new SessionTokens([secret]).read(cookieOf(response).replace('portico_session=', ''), host)
     t.match(renewed, { remembered })
     t.ok(Math.abs(Number(renewed?.expires) - Date.now() - lifetime) < 10_000)
@@ -286,7 +354,9 @@ for (const remembered of [false, true]) {
   })
 
   t.test(`before that the cookie of ${kind} is left alone`, async t => {
-    const response = await ask(await signed('member@museum.test', { remembered, expires: Date.now() + lifetime / 2 + 5000 }))
+    const response = await ask(
+      await signed('member@museum.test', { remembered, expires: Date.now() + lifetime / 2 + 5000 }),
+    )
     t.equal(response.statusCode, 200)
     t.equal(setCookieOf(response), '')
   })
@@ -294,7 +364,11 @@ for (const remembered of [false, true]) {
 
 t.test('no failed answer renews or clears a cookie, except a 401 one that does not hold', async t => {
   const aged = await signed('member@museum.test', { expires: Date.now() + 60_000 })
-  for (const [url, status] of [['/nowhere', 404], ['/failing', 500], ['/login/nowhere', 404]] as const) {
+  for (const [url, status] of [
+    ['/nowhere', 404],
+    ['/failing', 500],
+    ['/login/nowhere', 404],
+  ] as const) {
     for (const cookie of [aged, 'portico_session=forged']) {
       const response = await ask(cookie, { url, host: cookie === aged ? host : 'open.test' })
       t.equal(response.statusCode, status)
@@ -318,11 +392,22 @@ t.test('an open site clears a cookie that does not hold, and answers all the sam
 t.test('behind a proxy that speaks https the cookie is Secure, under a name that only this host can set', async t => {
   const behind = await build(t, { database, routes, environment: { COOKIE_SECRET: secret, TRUST_PROXY: 'loopback' } })
   const headers = { 'x-forwarded-proto': 'https' }
-  const response = await behind.inject({ method: 'POST', url: '/login', headers: { host, ...headers }, payload: { email: 'member@museum.test', password: 'correct horse battery', remember: true } })
-  t.match(setCookieOf(response), /^__Host-portico_session=[\w-]{108}; Path=\/; Expires=[^;]+ GMT; HttpOnly; Secure; SameSite=Lax$/)
+  const response = await behind.inject({
+    method: 'POST',
+    url: '/login',
+    headers: { host, ...headers },
+    payload: { email: 'member@museum.test', password: 'correct horse battery', remember: true },
+  })
+  t.match(
+    setCookieOf(response),
+    /^__Host-portico_session=[\w-]{108}; Path=\/; Expires=[^;]+ GMT; HttpOnly; Secure; SameSite=Lax$/,
+  )
   t.equal((await ask(cookieOf(response), { headers }, behind)).statusCode, 200)
   const plain = cookieOf(response).replace('__Host-', '')
   t.equal((await ask(plain, { headers }, behind)).statusCode, 401)
-  t.match(setCookieOf(await ask('__Host-portico_session=forged', { headers }, behind)), /^__Host-portico_session=; .*Secure/)
+  t.match(
+    setCookieOf(await ask('__Host-portico_session=forged', { headers }, behind)),
+    /^__Host-portico_session=; .*Secure/,
+  )
   t.equal((await ask(cookieOf(response), {}, behind)).statusCode, 401)
 })

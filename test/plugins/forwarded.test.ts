@@ -9,7 +9,7 @@ const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'inner.test' })
 await addLicense(database, { domain: 'outer.test' })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async ({ domain, ip, protocol }) => ({ domain, ip, protocol }))
   app.get('/slash/', async () => 'ok')
 }
@@ -17,12 +17,19 @@ async function routes (app: FastifyInstance) {
 const behindProxy = await build(t, { database, routes, environment: { TRUST_PROXY: '10.0.0.0/8' } })
 const withoutProxy = await build(t, { database, routes })
 
-async function ask (headers: Record<string, string | string[]>, { app = behindProxy, url = '/', from = '10.1.2.3' } = {}) {
+async function ask(
+  headers: Record<string, string | string[]>,
+  { app = behindProxy, url = '/', from = '10.1.2.3' } = {},
+) {
   return await app.inject({ url, remoteAddress: from, headers: { host: 'inner.test', ...headers } })
 }
 
 t.test('X-Forwarded-* headers of a trusted proxy count', async t => {
-  const response = await ask({ 'x-forwarded-host': 'Outer.test:443', 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' })
+  const response = await ask({
+    'x-forwarded-host': 'Outer.test:443',
+    'x-forwarded-for': '192.0.2.7',
+    'x-forwarded-proto': 'https',
+  })
   t.same(response.json(), { domain: 'outer.test', ip: '192.0.2.7', protocol: 'https' })
 })
 
@@ -32,7 +39,9 @@ t.test('so does its Forwarded header', async t => {
 })
 
 t.test('of several proxies the nearest says the host and the protocol', async t => {
-  const response = await ask({ forwarded: ['for=192.0.2.7;host=a.test;proto=http', 'for="10.0.0.9:80";host=outer.test;proto=https'] })
+  const response = await ask({
+    forwarded: ['for=192.0.2.7;host=a.test;proto=http', 'for="10.0.0.9:80";host=outer.test;proto=https'],
+  })
   t.same(response.json(), { domain: 'outer.test', ip: '192.0.2.7', protocol: 'https' })
 })
 
@@ -40,7 +49,7 @@ for (const headers of [
   { 'x-forwarded-host': 'outer.test', 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' },
   { forwarded: 'for=192.0.2.7;host=outer.test;proto=https' },
   { forwarded: 'garbage;;;' },
-  { forwarded: 'host=a.test', 'x-forwarded-host': 'outer.test' }
+  { forwarded: 'host=a.test', 'x-forwarded-host': 'outer.test' },
 ]) {
   t.test(`${JSON.stringify(headers)} of an untrusted peer does not count`, async t => {
     const response = await ask(headers, { from: '203.0.113.5' })
@@ -58,7 +67,7 @@ t.test('Forwarded and X-Forwarded-* that say the same in other words agree', asy
     forwarded: 'for="192.0.2.7:4711", for="[2001:DB8::7]";host=OUTER.test;proto=HTTPS',
     'x-forwarded-for': '192.0.2.7,2001:db8::7',
     'x-forwarded-host': 'outer.test',
-    'x-forwarded-proto': 'https'
+    'x-forwarded-proto': 'https',
   })
   t.equal(response.statusCode, 200)
 })
@@ -66,7 +75,7 @@ t.test('Forwarded and X-Forwarded-* that say the same in other words agree', asy
 for (const headers of [
   { forwarded: 'host=outer.test', 'x-forwarded-host': 'inner.test' },
   { forwarded: 'proto=https', 'x-forwarded-proto': 'http' },
-  { forwarded: 'for=192.0.2.7', 'x-forwarded-for': '192.0.2.8' }
+  { forwarded: 'for=192.0.2.7', 'x-forwarded-for': '192.0.2.8' },
 ]) {
   t.test(`${JSON.stringify(headers)} disagree`, async t => {
     const response = await ask(headers)
@@ -76,8 +85,24 @@ for (const headers of [
 }
 
 for (const forwarded of [
-  'host', 'host=', 'host="a', 'host=a=b', '\u0000', 'host=a b', 'for=1.2.3.4;host', '=a', 'host="a"b', 'host=a\u0000', 'host ="a"', 'host= "a"',
-  'host=a.test;Host=b.test', 'for="192.0.2.7, 192.0.2.8"', 'host="a.test,outer.test"', 'proto="http,https"', `host${' '.repeat(15_000)}x`, 'for="\\'.repeat(3000)
+  'host',
+  'host=',
+  'host="a',
+  'host=a=b',
+  '\u0000',
+  'host=a b',
+  'for=1.2.3.4;host',
+  '=a',
+  'host="a"b',
+  'host=a\u0000',
+  'host ="a"',
+  'host= "a"',
+  'host=a.test;Host=b.test',
+  'for="192.0.2.7, 192.0.2.8"',
+  'host="a.test,outer.test"',
+  'proto="http,https"',
+  `host${' '.repeat(15_000)}x`,
+  'for="\\'.repeat(3000),
 ]) {
   t.test(`the Forwarded header ${JSON.stringify(forwarded).slice(0, 60)} is malformed`, async t => {
     const response = await ask({ forwarded })
@@ -122,13 +147,16 @@ for (const [written, ip] of [
   [' ,\t, ', '10.1.2.3'],
   ['192.0.2.7:80:90', '192.0.2.7:80:90'],
   ['[2001:db8::7', '[2001:db8::7'],
-  [`192.0.2.7${' '.repeat(15_000)}x`, `192.0.2.7${' '.repeat(15_000)}x`]
+  [`192.0.2.7${' '.repeat(15_000)}x`, `192.0.2.7${' '.repeat(15_000)}x`],
 ] as const) {
-  t.test(`X-Forwarded-For ${JSON.stringify(written).slice(0, 60)} names ${JSON.stringify(ip).slice(0, 40)}`, async t => {
-    const response = await ask({ 'x-forwarded-for': typeof written === 'string' ? written : [...written] })
-    t.equal(response.statusCode, 200)
-    t.equal(response.json().ip, ip)
-  })
+  t.test(
+    `X-Forwarded-For ${JSON.stringify(written).slice(0, 60)} names ${JSON.stringify(ip).slice(0, 40)}`,
+    async t => {
+      const response = await ask({ 'x-forwarded-for': typeof written === 'string' ? written : [...written] })
+      t.equal(response.statusCode, 200)
+      t.equal(response.json().ip, ip)
+    },
+  )
 }
 
 const direct = { domain: 'inner.test', ip: '10.1.2.3', protocol: 'http' }
@@ -148,7 +176,10 @@ for (const [headers, expected] of [
   [{ forwarded: 'for=192.0.2.7,' }, { ip: '192.0.2.7' }],
   [{ forwarded: ', for=192.0.2.7; ;proto=https; ,' }, { ip: '192.0.2.7', protocol: 'https' }],
   [{ forwarded: ['for=192.0.2.7', '', 'for=10.0.0.9'] }, { ip: '192.0.2.7' }],
-  [{ forwarded: 'For=192.0.2.7:4711; PROTO=HTTPS; Host=outer.test:443' }, { ip: '192.0.2.7', protocol: 'https', domain: 'outer.test' }],
+  [
+    { forwarded: 'For=192.0.2.7:4711; PROTO=HTTPS; Host=outer.test:443' },
+    { ip: '192.0.2.7', protocol: 'https', domain: 'outer.test' },
+  ],
   [{ forwarded: 'for=[2001:db8::7]:443' }, { ip: v6 }],
   [{ forwarded: 'for="\\[2001:db8::7]";host="outer\\.test"' }, { ip: v6, domain: 'outer.test' }],
   [{ forwarded: 'for=unknown' }, { ip: 'unknown' }],
@@ -163,7 +194,7 @@ for (const [headers, expected] of [
   [{ 'x-forwarded-proto': 'WS' }, { protocol: 'http' }],
   [{ forwarded: 'proto=https', 'x-forwarded-proto': 'wss' }, { protocol: 'https' }],
   [{ forwarded: 'for="[::ffff:192.0.2.7]"', 'x-forwarded-for': '192.0.2.7' }, { ip: '192.0.2.7' }],
-  [{ forwarded: 'for="[::FFFF:c000:207]:4711"' }, { ip: '192.0.2.7' }]
+  [{ forwarded: 'for="[::FFFF:c000:207]:4711"' }, { ip: '192.0.2.7' }],
 ] as const) {
   t.test(`${JSON.stringify(headers)} is read as ${JSON.stringify(expected)}`, async t => {
     const lines = Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]])
@@ -174,7 +205,15 @@ for (const [headers, expected] of [
 
 t.test('the log names the client that the headers name', async t => {
   const lines: string[] = []
-  const logger = { level: 'info', stream: { write (line: string) { lines.push(line) } }, serializers: loggerOptions('info', false).serializers }
+  const logger = {
+    level: 'info',
+    stream: {
+      write(line: string) {
+        lines.push(line)
+      },
+    },
+    serializers: loggerOptions('info', false).serializers,
+  }
   const app = await build(t, { database, routes, logger, environment: { TRUST_PROXY: '10.0.0.0/8' } })
   await ask({ 'x-forwarded-for': '192.0.2.7:4711' }, { app })
   await ask({ forwarded: 'for=192.0.2.8' }, { app, url: '/slash' })

@@ -10,14 +10,14 @@ const id = await addLicense(database, { domain: 'museum.test', languages: ['de',
 await addLicense(database, { domain: 'single.test', languages: ['fr'] })
 await addLicense(database, { domain: 'speechless.test' })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', { config: { license: 'optional' } }, async request => request.locale)
   app.get('/stated', async (_request, reply) => reply.header('content-language', 'la').send('salve'))
 }
 
 const app = await build(t, { database, routes, environment: { DEFAULT_LOCALE: 'nl' } })
 
-async function ask (headers: Record<string, string>, url = '/') {
+async function ask(headers: Record<string, string>, url = '/') {
   return await app.inject({ url, headers: { host: 'museum.test', ...headers } })
 }
 
@@ -44,7 +44,7 @@ for (const [header, locale] of [
   ['en;q=banana', 'de'],
   ['\u00fc\u00df', 'de'],
   ['a-'.repeat(5000), 'de'],
-  [`${'xx,'.repeat(500)}en`, 'en']
+  [`${'xx,'.repeat(500)}en`, 'en'],
 ] as const) {
   t.test(`Accept-Language: ${header.slice(0, 40)} is answered in ${locale}`, async t => {
     t.equal((await ask({ 'accept-language': header })).body, locale)
@@ -52,13 +52,30 @@ for (const [header, locale] of [
   })
 }
 
-for (const query of ['?_locale=xx', '?_locale=', '?_locale=en&_locale=de', '?_locale[]=en', '?_locale=%00', '?_locale=%3Cscript%3E', '?__proto__=en', `?_locale=${'a'.repeat(5000)}`]) {
+for (const query of [
+  '?_locale=xx',
+  '?_locale=',
+  '?_locale=en&_locale=de',
+  '?_locale[]=en',
+  '?_locale=%00',
+  '?_locale=%3Cscript%3E',
+  '?__proto__=en',
+  `?_locale=${'a'.repeat(5000)}`,
+]) {
   t.test(`the query ${query.slice(0, 40)} chooses nothing`, async t => {
     t.equal((await ask({}, `/${query}`)).body, 'de')
   })
 }
 
-for (const cookie of ['locale=xx', 'locale', 'locale=%E0%A4%A', 'locale="; other=1', '=;=;=', `locale=${'a'.repeat(5000)}`, '__proto__=en']) {
+for (const cookie of [
+  'locale=xx',
+  'locale',
+  'locale=%E0%A4%A',
+  'locale="; other=1',
+  '=;=;=',
+  `locale=${'a'.repeat(5000)}`,
+  '__proto__=en',
+]) {
   t.test(`the cookie ${cookie.slice(0, 40)} chooses nothing`, async t => {
     t.equal((await ask({ cookie })).body, 'de')
   })
@@ -91,7 +108,12 @@ t.test('a route may state the language of its answer itself', async t => {
 
 t.test('a language that a license is given while the server runs is chosen on the next request', async t => {
   t.equal((await ask({ 'accept-language': 'it' })).body, 'de')
-  await heardOf(database, async () => database.db.insertInto('license_languages').values({ license_id: id, language_id: await addLanguage(database, 'it'), position: 9 }).execute())
+  await heardOf(database, async () =>
+    database.db
+      .insertInto('license_languages')
+      .values({ license_id: id, language_id: await addLanguage(database, 'it'), position: 9 })
+      .execute(),
+  )
   t.equal((await ask({ 'accept-language': 'it' })).body, 'it')
 })
 

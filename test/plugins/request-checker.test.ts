@@ -7,7 +7,7 @@ import { openTestDatabase } from '../support/test-database.ts'
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.post('/', async () => 'done')
   app.get('/', async () => 'read')
 }
@@ -15,7 +15,7 @@ async function routes (app: FastifyInstance) {
 const app = await build(t, { database, routes })
 const cookie = 'locale=en'
 
-async function post (headers: Record<string, string>) {
+async function post(headers: Record<string, string>) {
   return await app.inject({ method: 'POST', url: '/', headers: { host: 'museum.test:8080', ...headers } })
 }
 
@@ -28,7 +28,7 @@ for (const headers of [
   { origin: 'http://museum.test:9090' },
   { origin: 'http://museum.test:8080.evil.test' },
   { origin: 'null' },
-  { origin: '"><script>' }
+  { origin: '"><script>' },
 ]) {
   t.test(`a POST that carries a cookie and ${JSON.stringify(headers)} comes from another site`, async t => {
     const response = await post({ cookie, ...headers })
@@ -46,7 +46,7 @@ for (const headers of [
   { 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none' },
   { origin: 'http://museum.test:8080' },
-  { origin: 'https://MUSEUM.test:8080' }
+  { origin: 'https://MUSEUM.test:8080' },
 ]) {
   t.test(`a POST that carries a cookie and ${JSON.stringify(headers)} comes from this site`, async t => {
     t.equal((await post({ cookie, ...headers })).body, 'done')
@@ -60,7 +60,7 @@ t.test('the port that a scheme implies makes no other site of a host', async t =
     ['museum.test', 'https://museum.test', 200],
     ['museum.test:443', 'http://museum.test', 403],
     ['museum.test:8080', 'http://museum.test', 403],
-    ['museum.test:99999', 'http://museum.test', 403]
+    ['museum.test:99999', 'http://museum.test', 403],
   ] as const) {
     const response = await app.inject({ method: 'POST', url: '/', headers: { host, cookie, origin } })
     t.equal(response.statusCode, statusCode, `${origin} at ${host}`)
@@ -68,7 +68,10 @@ t.test('the port that a scheme implies makes no other site of a host', async t =
 })
 
 t.test('a GET from another site is a link like any other', async t => {
-  const response = await app.inject({ url: '/', headers: { host: 'museum.test', cookie, 'sec-fetch-site': 'cross-site' } })
+  const response = await app.inject({
+    url: '/',
+    headers: { host: 'museum.test', cookie, 'sec-fetch-site': 'cross-site' },
+  })
   t.equal(response.body, 'read')
 })
 

@@ -8,11 +8,13 @@ const database = await openTestDatabase(t)
 const open = { license: 'optional' } as const
 const answer = async () => 'ok'
 
-function valueStorage () {
+function valueStorage() {
   const values = new Map()
   return {
     get: (value: unknown) => values.get(value) ?? null,
-    set (value: unknown, handler: unknown) { values.set(value, handler) }
+    set(value: unknown, handler: unknown) {
+      values.set(value, handler)
+    },
   }
 }
 
@@ -20,8 +22,8 @@ function valueStorage () {
 const region = {
   name: 'region',
   storage: valueStorage,
-  validate () {},
-  deriveConstraint: ({ headers }: IncomingMessage) => headers['x-region']
+  validate() {},
+  deriveConstraint: ({ headers }: IncomingMessage) => headers['x-region'],
 }
 
 const asked = new WeakSet<IncomingMessage>()
@@ -30,20 +32,25 @@ const asked = new WeakSet<IncomingMessage>()
 const tenant = {
   name: 'tenant',
   storage: valueStorage,
-  validate () {},
-  deriveConstraint (request: IncomingMessage, _context: unknown, done: (error: Error | null, value?: unknown) => void) {
+  validate() {},
+  deriveConstraint(request: IncomingMessage, _context: unknown, done: (error: Error | null, value?: unknown) => void) {
     const { 'x-tenant': tenant } = request.headers
     const error = tenant === 'lost' && asked.has(request) ? new Error('The tenant is lost.') : null
     asked.add(request)
-    setImmediate(() => { done(error, tenant) })
-  }
+    setImmediate(() => {
+      done(error, tenant)
+    })
+  },
 }
 
 const app = await build(t, {
   database,
-  async routes (app: FastifyInstance) {
+  async routes(app: FastifyInstance) {
     app.addConstraintStrategy(region)
-    for (const [method, host] of [['GET', 'a.test'], ['POST', 'b.test']] as const) {
+    for (const [method, host] of [
+      ['GET', 'a.test'],
+      ['POST', 'b.test'],
+    ] as const) {
       app.route({ method, url: '/only', constraints: { host }, config: open, handler: answer })
     }
     app.put('/only', { constraints: { host: /^c\d\.test$/ }, config: open }, answer)
@@ -55,20 +62,28 @@ const app = await build(t, {
     app.get('/regional', { constraints: { region: 'north' }, config: open }, answer)
     app.get('/null', { constraints: Object(null), config: open }, answer)
     app.register(async app => {
-      app.addHook('onRoute', route => { route.constraints = { host: 'a.test' } })
+      app.addHook('onRoute', route => {
+        route.constraints = { host: 'a.test' }
+      })
       app.get('/hooked', { config: open }, answer)
     })
-    app.register(async app => {
-      app.get('/', { config: open }, answer)
-    }, { prefix: '/prefixed' })
-  }
+    app.register(
+      async app => {
+        app.get('/', { config: open }, answer)
+      },
+      { prefix: '/prefixed' },
+    )
+  },
 })
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-async function ask (method: Method, url: string, headers: Record<string, string>, from = app) {
+async function ask(method: Method, url: string, headers: Record<string, string>, from = app) {
   const response = await from.inject({ method, url, headers: { host: 'a.test', ...headers } })
-  const { statusCode, headers: { location, allow } } = response
+  const {
+    statusCode,
+    headers: { location, allow },
+  } = response
   return { statusCode, ...(location !== undefined && { location }), ...(allow !== undefined && { allow }) }
 }
 
@@ -80,7 +95,7 @@ t.test('GET is not sent to a slash form that only another host has', async t => 
   t.strictSame(await ask('GET', '/only/', { host: 'b.test' }), { statusCode: 404 })
 })
 
-t.test('a method that this host\'s routes do not have is not allowed, and only theirs are listed', async t => {
+t.test("a method that this host's routes do not have is not allowed, and only theirs are listed", async t => {
   t.strictSame(await ask('POST', '/only', { host: 'a.test' }), { statusCode: 405, allow: 'GET' })
   t.strictSame(await ask('GET', '/only', { host: 'b.test' }), { statusCode: 405, allow: 'POST' })
   t.strictSame(await ask('DELETE', '/only', { host: 'c5.test' }), { statusCode: 405, allow: 'PUT' })
@@ -90,7 +105,7 @@ t.test('a path that only other hosts have is not found', async t => {
   t.strictSame(await ask('DELETE', '/only', { host: 'c.test' }), { statusCode: 404 })
 })
 
-t.test('HEAD is listed for the host that declares it, though Fastify adds one to another host\'s GET', async t => {
+t.test("HEAD is listed for the host that declares it, though Fastify adds one to another host's GET", async t => {
   t.strictSame(await ask('PUT', '/headed', { host: 'a.test' }), { statusCode: 405, allow: 'GET' })
   t.strictSame(await ask('PUT', '/headed', { host: 'b.test' }), { statusCode: 405, allow: 'HEAD' })
 })
@@ -108,7 +123,7 @@ t.test('GET is sent to the other slash form of the version that is asked for onl
   t.strictSame(await ask('GET', '/versioned/', { 'accept-version': '2.0.0' }), { statusCode: 404 })
 })
 
-t.test('a strategy of the application\'s own is asked', async t => {
+t.test("a strategy of the application's own is asked", async t => {
   t.strictSame(await ask('POST', '/regional', { 'x-region': 'north' }), { statusCode: 405, allow: 'GET' })
   t.strictSame(await ask('POST', '/regional', { 'x-region': 'south' }), { statusCode: 404 })
   t.strictSame(await ask('GET', '/regional/', {}), { statusCode: 404 })
@@ -127,10 +142,10 @@ t.test('a route at the root of a prefix has both slash forms', async t => {
 t.test('two wildcards of one method for different hosts start, and each answers its own', async t => {
   const wild = await build(t, {
     database,
-    async routes (app) {
+    async routes(app) {
       for (const host of ['a.test', 'b.test']) app.get('*', { constraints: { host }, config: open }, async () => host)
       app.post('*', { config: open }, answer)
-    }
+    },
   })
   t.equal((await wild.inject({ url: '/x', headers: { host: 'b.test' } })).body, 'b.test')
   t.strictSame(await ask('PUT', '/x', { host: 'b.test' }, wild), { statusCode: 405, allow: 'GET, POST' })
@@ -141,12 +156,12 @@ t.test('two wildcards of one method for different hosts start, and each answers 
 t.test('a strategy whose values come later is waited for', async t => {
   const later = await build(t, {
     database,
-    async routes (app) {
+    async routes(app) {
       // Fastify's types leave out strategies that call back.
       Reflect.apply(app.addConstraintStrategy, app, [tenant])
       app.get('/rented', { constraints: { tenant: 'one' }, config: open }, answer)
       app.post('/rented', { constraints: { tenant: 'two' }, config: open }, answer)
-    }
+    },
   })
   t.strictSame(await ask('DELETE', '/rented', { 'x-tenant': 'two' }, later), { statusCode: 405, allow: 'POST' })
   const sent = { statusCode: 301, location: 'http://a.test/rented' }

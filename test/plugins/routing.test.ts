@@ -8,7 +8,7 @@ const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
 await addLicense(database, { domain: 'protected.test', protected: true })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   const answer = async () => 'ok'
   app.put('/things', answer)
   app.get('/things', answer)
@@ -41,8 +41,8 @@ t.test('a path that no route has is not found, and its cause names the trailing-
     detail: 'No route found for "GET /version"',
     exceptions: [
       { class: 'NotFoundHttpError', message: 'No route found for "GET /version"', relation: 'thrown' },
-      { class: 'RouteResourceNotFoundError', message: 'No routes found for "/version/"', relation: 'cause' }
-    ]
+      { class: 'RouteResourceNotFoundError', message: 'No routes found for "/version/"', relation: 'cause' },
+    ],
   })
 })
 
@@ -54,7 +54,7 @@ for (const [method, url, message] of [
   ['GET', '/version?a=b', 'No route found for "GET /version"'],
   ['GET', '/a%20b%2Fc', 'No route found for "GET /a%20b%2Fc"'],
   ['GET', '/double%252Fencoded', 'No route found for "GET /double%252Fencoded"'],
-  ['GET', '/nul%00', 'No route found for "GET /nul%00"']
+  ['GET', '/nul%00', 'No route found for "GET /nul%00"'],
 ] as const) {
   t.test(`${method} ${url} is not found under its raw path`, async t => {
     const response = await app.inject({ method, url, headers })
@@ -80,7 +80,10 @@ t.test('an empty referer does not extend it', async t => {
 
 for (const referer of ['"><script>alert(1)</script>', "' onmouseover=alert(1) '", '</title><h1>x', '&quot;&lt;']) {
   t.test(`the referer ${referer} is escaped in the page`, async t => {
-    const response = await withoutDebug.inject({ url: '/version', headers: { ...headers, referer, accept: 'text/html' } })
+    const response = await withoutDebug.inject({
+      url: '/version',
+      headers: { ...headers, referer, accept: 'text/html' },
+    })
     t.equal(response.statusCode, 404)
     const shown = referer.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
     t.match(response.body, `(from &#34;${shown}&#34;)`)
@@ -98,13 +101,20 @@ t.test('a protected license does not hide it either', async t => {
   t.equal(response.json().detail, 'No route found for "GET /version"')
 })
 
-t.test('a method that a path\'s routes do not declare is not allowed, and the others are listed as they were registered', async t => {
-  const response = await app.inject({ method: 'POST', url: '/things', headers: { ...headers, referer: 'http://a.test/' } })
-  t.equal(response.statusCode, 405)
-  t.equal(response.headers['allow'], 'PUT, GET')
-  t.equal(response.json().detail, 'No route found for "POST /things": Method Not Allowed (Allow: PUT, GET)')
-  t.equal(response.json().exceptions[0].class, 'MethodNotAllowedHttpError')
-})
+t.test(
+  "a method that a path's routes do not declare is not allowed, and the others are listed as they were registered",
+  async t => {
+    const response = await app.inject({
+      method: 'POST',
+      url: '/things',
+      headers: { ...headers, referer: 'http://a.test/' },
+    })
+    t.equal(response.statusCode, 405)
+    t.equal(response.headers['allow'], 'PUT, GET')
+    t.equal(response.json().detail, 'No route found for "POST /things": Method Not Allowed (Allow: PUT, GET)')
+    t.equal(response.json().exceptions[0].class, 'MethodNotAllowedHttpError')
+  },
+)
 
 t.test('HEAD is listed only where a route declares it', async t => {
   const response = await app.inject({ method: 'PUT', url: '/headed', headers })
@@ -183,10 +193,12 @@ t.test('the hooks of the controller stay silent when there is no route', async t
   const ran: string[] = []
   const watched = await build(t, {
     database,
-    async routes (app) {
-      app.addHook('preHandler', async () => { ran.push('preHandler') })
+    async routes(app) {
+      app.addHook('preHandler', async () => {
+        ran.push('preHandler')
+      })
       app.get('/', async () => 'ok')
-    }
+    },
   })
   await watched.inject({ url: '/version', headers })
   t.same(ran, [])
@@ -194,19 +206,33 @@ t.test('the hooks of the controller stay silent when there is no route', async t
   t.same(ran, ['preHandler'])
 })
 
-t.test('another method on a profiler route is not allowed, in the words of every other route, and not found without diagnostics', async t => {
-  for (const url of ['/_profiler/search_bar', '/_profiler/latest?panel=exception', '/_profiler/latest/exception', '/_profiler/latest/exception.css']) {
-    const path = url.replace(/\?.*/, '')
-    const message = `No route found for "POST ${path}": Method Not Allowed (Allow: GET)`
-    const response = await app.inject({ method: 'POST', url, headers: { host: 'localhost' } })
-    t.equal(response.statusCode, 405, url)
-    t.equal(response.headers.allow, 'GET')
-    t.match(response.headers['content-type'], 'application/problem+json')
-    t.match(response.json(), { title: 'Method Not Allowed', status: 405, detail: message })
-    t.match((await app.inject({ method: 'POST', url, headers: { host: 'localhost', accept: 'text/html' } })).body, 'Method Not Allowed (Allow: GET)')
-    const unknown = { method: 'POST', headers: { host: 'localhost' }, remoteAddress: '203.0.113.1' } as const
-    for (const [each, asked] of [[app, { ...unknown, url }], [withoutDebug, { method: 'POST', headers: unknown.headers, url }]] as const) {
-      t.match((await each.inject(asked)).json(), { status: 404, detail: `No route found for "POST ${path}"` })
+t.test(
+  'another method on a profiler route is not allowed, in the words of every other route, and not found without diagnostics',
+  async t => {
+    for (const url of [
+      '/_profiler/search_bar',
+      '/_profiler/latest?panel=exception',
+      '/_profiler/latest/exception',
+      '/_profiler/latest/exception.css',
+    ]) {
+      const path = url.replace(/\?.*/, '')
+      const message = `No route found for "POST ${path}": Method Not Allowed (Allow: GET)`
+      const response = await app.inject({ method: 'POST', url, headers: { host: 'localhost' } })
+      t.equal(response.statusCode, 405, url)
+      t.equal(response.headers.allow, 'GET')
+      t.match(response.headers['content-type'], 'application/problem+json')
+      t.match(response.json(), { title: 'Method Not Allowed', status: 405, detail: message })
+      t.match(
+        (await app.inject({ method: 'POST', url, headers: { host: 'localhost', accept: 'text/html' } })).body,
+        'Method Not Allowed (Allow: GET)',
+      )
+      const unknown = { method: 'POST', headers: { host: 'localhost' }, remoteAddress: '203.0.113.1' } as const
+      for (const [each, asked] of [
+        [app, { ...unknown, url }],
+        [withoutDebug, { method: 'POST', headers: unknown.headers, url }],
+      ] as const) {
+        t.match((await each.inject(asked)).json(), { status: 404, detail: `No route found for "POST ${path}"` })
+      }
     }
-  }
-})
+  },
+)

@@ -6,17 +6,22 @@ import { signIn } from '../support/sign-in.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
-const id = await addLicense(database, { domain: 'museum.test', name: 'House & <Home>', languages: ['en', 'de'], museums: ['Zeughaus', 'Altes "Depot"'] })
+const id = await addLicense(database, {
+  domain: 'museum.test',
+  name: 'House & <Home>',
+  languages: ['en', 'de'],
+  museums: ['Zeughaus', 'Altes "Depot"'],
+})
 await addLicense(database, { domain: 'empty.test', name: 'Empty', languages: ['fr'] })
 
 const app = await build(t, { database })
 const browser = 'text/html,application/xhtml+xml,*/*;q=0.8'
 
-async function ask (headers: Record<string, string>, url = '/') {
+async function ask(headers: Record<string, string>, url = '/') {
   return await app.inject({ url, headers: { host: 'museum.test', accept: browser, ...headers } })
 }
 
-t.test('a browser is shown the license\'s name, its museums and its languages', async t => {
+t.test("a browser is shown the license's name, its museums and its languages", async t => {
   const { body, headers, statusCode } = await ask({})
   t.equal(statusCode, 200)
   t.equal(headers['content-type'], 'text/html; charset=utf-8')
@@ -46,7 +51,10 @@ t.test('a program is told the same as JSON', async t => {
     license: { domain: 'museum.test', name: 'House & <Home>' },
     locale: 'en',
     museums: [{ name: 'Altes "Depot"' }, { name: 'Zeughaus' }],
-    languages: [{ code: 'en', name: 'Language en' }, { code: 'de', name: 'Language de' }]
+    languages: [
+      { code: 'en', name: 'Language en' },
+      { code: 'de', name: 'Language de' },
+    ],
   })
 })
 
@@ -61,7 +69,9 @@ t.test('both have an ETag of their own, and are not sent twice', async t => {
 
 t.test('a page that a change made stale is sent anew', async t => {
   const before = await ask({})
-  await heardOf(database, () => database.db.insertInto('museums').values({ license_id: id, name: 'Neues Haus' }).execute())
+  await heardOf(database, () =>
+    database.db.insertInto('museums').values({ license_id: id, name: 'Neues Haus' }).execute(),
+  )
   const after = await ask({ 'if-none-match': String(before.headers.etag) })
   t.equal(after.statusCode, 200)
   t.match(after.body, 'Neues Haus')
@@ -87,34 +97,40 @@ t.test('who is signed in is said on the page, with a button to sign out, and to 
   t.notMatch(anonymous.body, '/logout')
   t.match(String(anonymous.headers.vary).split(', ').sort(), ['Accept', 'Accept-Language', 'Cookie'])
   const etags = new Set([anonymous.headers.etag])
-  for (const [email, shown] of [['<a>@museum.test', '&#60;a&#62;@museum.test'], ['other@museum.test', 'other@museum.test']] as const) {
+  for (const [email, shown] of [
+    ['<a>@museum.test', '&#60;a&#62;@museum.test'],
+    ['other@museum.test', 'other@museum.test'],
+  ] as const) {
     const cookie = await signIn(app, { host: 'museum.test', email })
     const page = await ask({ 'accept-language': 'de', cookie, 'if-none-match': String(anonymous.headers.etag) })
     t.equal(page.statusCode, 200)
-    t.match(page.body, `<form method="post" action="/logout" class="session"><span>${shown}</span> <button>Abmelden</button></form>`)
+    t.match(
+      page.body,
+      `<form method="post" action="/logout" class="session"><span>${shown}</span> <button>Abmelden</button></form>`,
+    )
     etags.add(page.headers.etag)
   }
   t.equal(etags.size, 3)
 })
 
 /** Adds a site with so many museums, whose names sort as their numbers do; of each pair two have one name. */
-async function addSite (domain: string, count: number): Promise<string> {
+async function addSite(domain: string, count: number): Promise<string> {
   const id = await addLicense(database, { domain, languages: ['en', 'de'] })
   const rows = Array.from({ length: count }, (_, index) => ({ license_id: id, name: nameOf(index) }))
   await heardOf(database, () => database.db.insertInto('museums').values(rows).execute())
   return id
 }
 
-function nameOf (index: number): string {
+function nameOf(index: number): string {
   return `Museum ${String(1000 + 2 * Math.floor(index / 2))}`
 }
 
 /** The address that a link of a page leads to. */
-function linkOf (body: string, word: string): string | undefined {
+function linkOf(body: string, word: string): string | undefined {
   return new RegExp(`<a (?:rel="[a-z]+" )?href="([^"]*)">${word}</a>`).exec(body)?.[1]?.replaceAll('&#38;', '&')
 }
 
-function museumsOf (body: string): string[] {
+function museumsOf(body: string): string[] {
   return [...body.matchAll(/<li>(Museum [^<]*)<\/li>/g)].map(([, name]) => String(name))
 }
 
@@ -124,9 +140,17 @@ await addSite('many.test', 250)
 
 t.test('a site with many museums shows a hundred at a time, with links to those after and before', async t => {
   const pages = []
-  for (let url: string | undefined = '/'; url !== undefined; url = linkOf(pages.at(-1)?.body ?? '', 'Next')) pages.push(await ask(many, url))
-  t.strictSame(pages.map(({ body }) => museumsOf(body).length), [100, 100, 50])
-  t.strictSame(pages.flatMap(({ body }) => museumsOf(body)), manyNames)
+  for (let url: string | undefined = '/'; url !== undefined; url = linkOf(pages.at(-1)?.body ?? '', 'Next')) {
+    pages.push(await ask(many, url))
+  }
+  t.strictSame(
+    pages.map(({ body }) => museumsOf(body).length),
+    [100, 100, 50],
+  )
+  t.strictSame(
+    pages.flatMap(({ body }) => museumsOf(body)),
+    manyNames,
+  )
   t.notOk(linkOf(pages[0]?.body ?? '', 'Previous'))
 
   const second = await ask(many, linkOf(pages[2]?.body ?? '', 'Previous'))
@@ -150,10 +174,16 @@ t.test('a program is told a hundred museums at a time, and the cursors of the ot
   t.equal(first.museums.length, 100)
   t.equal(first.previous, null)
   const second = (await ask({ ...many, accept: 'application/json' }, `/?cursor=${first.next}`)).json()
-  t.strictSame(second.museums.map(({ name }: { name: string }) => name), manyNames.slice(100, 200))
+  t.strictSame(
+    second.museums.map(({ name }: { name: string }) => name),
+    manyNames.slice(100, 200),
+  )
   const third = (await ask({ ...many, accept: 'application/json' }, `/?cursor=${second.next}`)).json()
   t.equal(third.next, null)
-  t.strictSame((await ask({ ...many, accept: 'application/json' }, `/?cursor=${third.previous}`)).json().museums, second.museums)
+  t.strictSame(
+    (await ask({ ...many, accept: 'application/json' }, `/?cursor=${third.previous}`)).json().museums,
+    second.museums,
+  )
 })
 
 t.test('links between pages keep the language that the address asks for, and choosing one keeps the page', async t => {
@@ -199,7 +229,7 @@ for (const [what, query] of [
   ['one in a list', `cursor=${inCursor(['name'], 'a', '1')}`],
   ['an endless one', `cursor=${'A'.repeat(12_000)}`],
   ['markup', 'cursor=%22%3E%3Cscript%3E'],
-  ['bytes that are no UTF-8', 'cursor=%ff']
+  ['bytes that are no UTF-8', 'cursor=%ff'],
 ] as const) {
   t.test(`a cursor that is ${what} is malformed`, async t => {
     const response = await ask(many, `/?${query}`)
@@ -210,13 +240,18 @@ for (const [what, query] of [
 }
 
 t.test('a cursor that somebody made up leads to where it would be, and is written as text', async t => {
-  const { statusCode, body } = await ask(many, `/?cursor=${inCursor('name', '"><script>', '1')}&_locale=%22%3E%3Cscript%3E`)
+  const { statusCode, body } = await ask(
+    many,
+    `/?cursor=${inCursor('name', '"><script>', '1')}&_locale=%22%3E%3Cscript%3E`,
+  )
   t.equal(statusCode, 200)
   t.notMatch(body, '<script>')
 })
 
 t.test('of its museums a site holds no more than its first page needs', async t => {
-  const id = (await database.db.selectFrom('licenses').select('id').where('domain', '=', 'many.test').executeTakeFirstOrThrow()).id
+  const id = (
+    await database.db.selectFrom('licenses').select('id').where('domain', '=', 'many.test').executeTakeFirstOrThrow()
+  ).id
   t.equal((await app.entities.museums.read(id)).length, 101)
 })
 
@@ -225,7 +260,10 @@ t.test('the language switch sets a cookie, and comes back to the page in that la
   t.equal(chosen.statusCode, 303)
   t.equal(chosen.headers.location, '/')
   t.match(chosen.headers['set-cookie'], /^locale=de; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/)
-  const { body } = await ask({ cookie: String(chosen.headers['set-cookie']).replace(/;.*/, ''), 'accept-language': 'en' })
+  const { body } = await ask({
+    cookie: String(chosen.headers['set-cookie']).replace(/;.*/, ''),
+    'accept-language': 'en',
+  })
   t.match(body, '<html lang="de">')
 })
 
@@ -234,7 +272,16 @@ t.test('it goes on to a path of this site, and no other', async t => {
   t.equal((await choose('language=de&next=//evil.test/')).headers.location, '/')
 })
 
-for (const payload of ['language=fr', 'language=DE', 'language=', '', 'language=de&language=en', 'language=de%00', 'language=de%0d%0aset-cookie:a=b', '__proto__=de']) {
+for (const payload of [
+  'language=fr',
+  'language=DE',
+  'language=',
+  '',
+  'language=de&language=en',
+  'language=de%00',
+  'language=de%0d%0aset-cookie:a=b',
+  '__proto__=de',
+]) {
   t.test(`it refuses "${payload}"`, async t => {
     const response = await choose(payload)
     t.equal(response.statusCode, 400)
@@ -242,10 +289,15 @@ for (const payload of ['language=fr', 'language=DE', 'language=', '', 'language=
   })
 }
 
-t.test('no other site chooses a language for this one\'s visitors', async t => {
+t.test("no other site chooses a language for this one's visitors", async t => {
   t.equal((await choose('language=de', { 'sec-fetch-site': 'cross-site' })).statusCode, 403)
 })
 
-async function choose (payload: string, headers: Record<string, string> = {}) {
-  return await app.inject({ method: 'POST', url: '/language', payload, headers: { host: 'museum.test', 'content-type': 'application/x-www-form-urlencoded', ...headers } })
+async function choose(payload: string, headers: Record<string, string> = {}) {
+  return await app.inject({
+    method: 'POST',
+    url: '/language',
+    payload,
+    headers: { host: 'museum.test', 'content-type': 'application/x-www-form-urlencoded', ...headers },
+  })
 }

@@ -14,11 +14,16 @@ const email = 'member@museum.test'
 const browser = 'text/html,application/xhtml+xml,*/*;q=0.8'
 const formType = 'application/x-www-form-urlencoded'
 const database = await openTestDatabase(t)
-const license = await addLicense(database, { domain: host, name: 'House & <Home>', protected: true, languages: ['en', 'de', 'fr'] })
+const license = await addLicense(database, {
+  domain: host,
+  name: 'House & <Home>',
+  protected: true,
+  languages: ['en', 'de', 'fr'],
+})
 await addUser(database, { email, licenses: [license] })
 await addUser(database, { email: 'colleague@museum.test', licenses: [license] })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async request => `${request.user?.email} is inside`)
 }
 
@@ -26,7 +31,7 @@ const app = await build(t, { database, routes })
 let clients = 0
 
 /** An address that nobody has tried from: attempts are counted by it. */
-function newAddress (): string {
+function newAddress(): string {
   clients++
   return `203.0.${clients >> 8}.${clients & 255}`
 }
@@ -36,21 +41,30 @@ interface Post {
   remoteAddress?: string
 }
 
-async function post (payload: string | object, { headers = {}, remoteAddress = newAddress() }: Post = {}, to = app) {
+async function post(payload: string | object, { headers = {}, remoteAddress = newAddress() }: Post = {}, to = app) {
   const contentType: Record<string, string> = typeof payload === 'string' ? { 'content-type': formType } : {}
-  return await to.inject({ method: 'POST', url: '/login', remoteAddress, headers: { host, ...contentType, ...headers }, payload })
+  return await to.inject({
+    method: 'POST',
+    url: '/login',
+    remoteAddress,
+    headers: { host, ...contentType, ...headers },
+    payload,
+  })
 }
 
-function form (fields: Record<string, string>): string {
+function form(fields: Record<string, string>): string {
   return new URLSearchParams({ email, password: testPassword, ...fields }).toString()
 }
 
-async function ask (cookie: string, of = app) {
+async function ask(cookie: string, of = app) {
   return await of.inject({ url: '/', headers: { host, cookie } })
 }
 
-t.test('the form works without a script, in the visitor\'s language, and is kept by nobody', async t => {
-  const { statusCode, body, headers } = await app.inject({ url: '/login?next=%2Fa%3Fb', headers: { host, 'accept-language': 'de' } })
+t.test("the form works without a script, in the visitor's language, and is kept by nobody", async t => {
+  const { statusCode, body, headers } = await app.inject({
+    url: '/login?next=%2Fa%3Fb',
+    headers: { host, 'accept-language': 'de' },
+  })
   t.equal(statusCode, 200)
   t.match(body, '<html lang="de">')
   t.match(body, '<title>Anmelden – House &#38; &#60;Home&#62;</title>')
@@ -64,7 +78,9 @@ t.test('the form works without a script, in the visitor\'s language, and is kept
 })
 
 t.test('a form that is right signs in, and goes on to where the visitor was', async t => {
-  const response = await post(form({ next: '/?a=b' }), { headers: { accept: browser, 'sec-fetch-site': 'same-origin' } })
+  const response = await post(form({ next: '/?a=b' }), {
+    headers: { accept: browser, 'sec-fetch-site': 'same-origin' },
+  })
   t.equal(response.statusCode, 303)
   t.equal(response.headers.location, '/?a=b')
   t.match(setCookieOf(response), /^portico_session=[\w-]{108}; Path=\/; HttpOnly; SameSite=Lax$/)
@@ -85,10 +101,15 @@ t.test('a program signs in with JSON, and is told by a status', async t => {
   t.equal((await ask(cookieOf(response))).body, `${email} is inside`)
 })
 
-t.test('an e-mail address is the same in whatever capitals, however its characters are composed, and with blanks around it', async t => {
-  await addUser(database, { email: 'zo\u00eb@m\u00fcseum.test', licenses: [license] })
-  for (const written of ['zo\u00eb@m\u00fcseum.test', 'zoe\u0308@mu\u0308seum.test', ' ZO\u00eb@m\u00fcseum.TEST ']) t.equal((await post({ email: written, password: testPassword })).statusCode, 204, written)
-})
+t.test(
+  'an e-mail address is the same in whatever capitals, however its characters are composed, and with blanks around it',
+  async t => {
+    await addUser(database, { email: 'zo\u00eb@m\u00fcseum.test', licenses: [license] })
+    for (const written of ['zo\u00eb@m\u00fcseum.test', 'zoe\u0308@mu\u0308seum.test', ' ZO\u00eb@m\u00fcseum.TEST ']) {
+      t.equal((await post({ email: written, password: testPassword })).statusCode, 204, written)
+    }
+  },
+)
 
 t.test('a password is the same however its characters are composed', async t => {
   await addUser(database, { email: 'composed@museum.test', password: 'Gem\u00e4ldegalerie', licenses: [license] })
@@ -103,9 +124,9 @@ const refused: Record<string, Record<string, string>> = {
   'a password of a thousand characters': { password: 'x'.repeat(longestPassword) },
   'half a surrogate pair': { password: '\ud800' },
   'an unknown e-mail address': { email: 'nobody@museum.test' },
-  'another user\'s e-mail address in part': { email: 'member@museum.tes' },
+  "another user's e-mail address in part": { email: 'member@museum.tes' },
   'an e-mail address that is SQL': { email: "'or/**/true--@museum.test" },
-  'an e-mail address of wildcards': { email: '%@%' }
+  'an e-mail address of wildcards': { email: '%@%' },
 }
 
 for (const [what, fields] of Object.entries(refused)) {
@@ -119,15 +140,24 @@ for (const [what, fields] of Object.entries(refused)) {
   })
 }
 
-t.test('what was put into the column that is no hash is nobody\'s password', async t => {
+t.test("what was put into the column that is no hash is nobody's password", async t => {
   await database.db.insertInto('users').values({ email: 'broken@museum.test', password_hash: 'secret' }).execute()
   t.equal((await post({ email: 'broken@museum.test', password: 'secret' })).statusCode, 401)
 })
 
 t.test('a browser gets its form back, with what it entered except the password', async t => {
   for (const of of [app, await buildDebugged(t, { database, routes })]) {
-    const headers = { accept: browser, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'same-origin' }
-    const response = await post(form({ email: '"a"@<b>', password: 'hunter2hunter2', next: '/?a=b', remember: 'on' }), { headers }, of)
+    const headers = {
+      accept: browser,
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'document',
+      'sec-fetch-site': 'same-origin',
+    }
+    const response = await post(
+      form({ email: '"a"@<b>', password: 'hunter2hunter2', next: '/?a=b', remember: 'on' }),
+      { headers },
+      of,
+    )
     t.equal(response.statusCode, 401)
     t.match(response.body, '<p class="problem" role="alert">The e-mail address or the password is wrong.</p>')
     t.match(response.body, 'value="&#34;a&#34;@&#60;b&#62;"')
@@ -138,17 +168,38 @@ t.test('a browser gets its form back, with what it entered except the password',
   }
 })
 
-for (const next of ['//evil.test', '/\\evil.test', 'https://evil.test', 'https:evil.test', '/\t/evil.test', '/.//evil.test', 'x'.repeat(10_000), '/\u{1f5ff}\r\nset-cookie: a=b']) {
+for (const next of [
+  '//evil.test',
+  '/\\evil.test',
+  'https://evil.test',
+  'https:evil.test',
+  '/\t/evil.test',
+  '/.//evil.test',
+  'x'.repeat(10_000),
+  '/\u{1f5ff}\r\nset-cookie: a=b',
+]) {
   t.test(`next=${JSON.stringify(next).slice(0, 40)} leads nowhere else`, async t => {
     const response = await post(form({ next }))
     t.equal(response.statusCode, 303)
     t.match(response.headers.location, /^\/(?![/\\])[\x21-\x7e]*$/)
-    t.match((await app.inject({ url: `/login?next=${encodeURIComponent(next)}`, headers: { host } })).body, /name="next" value="\/(?![/\\])/)
-    t.match((await post(form({ next, password: 'wrong' }), { headers: { accept: browser } })).body, /name="next" value="\/(?![/\\])/)
+    t.match(
+      (await app.inject({ url: `/login?next=${encodeURIComponent(next)}`, headers: { host } })).body,
+      /name="next" value="\/(?![/\\])/,
+    )
+    t.match(
+      (await post(form({ next, password: 'wrong' }), { headers: { accept: browser } })).body,
+      /name="next" value="\/(?![/\\])/,
+    )
   })
 }
 
-const malformed: [what: string, payload: string | object, headers: Record<string, string>, status: number, detail: RegExp][] = [
+const malformed: [
+  what: string,
+  payload: string | object,
+  headers: Record<string, string>,
+  status: number,
+  detail: RegExp,
+][] = [
   ['no body', '', {}, 400, /^body must /],
   ['an empty form', 'a=b', {}, 400, /'email'/],
   ['no password', 'email=a@b', {}, 400, /'password'/],
@@ -158,8 +209,20 @@ const malformed: [what: string, payload: string | object, headers: Record<string
   ['an address without an @', 'email=ab&password=a', {}, 400, /^body\/email must match format "email"/],
   ['an address with a zero byte', 'email=a@b%00&password=a', {}, 400, /^body\/email must match/],
   ['an address with a line feed', 'email=a@b%0Ac&password=a', {}, 400, /^body\/email must match/],
-  ['an address of 300 characters', { email: `${'a'.repeat(300)}@b`, password: 'a' }, {}, 400, /^body\/email must NOT have more/],
-  ['a password of 1025 characters', { email, password: 'a'.repeat(longestPassword + 1) }, {}, 400, /^body\/password must NOT have more/],
+  [
+    'an address of 300 characters',
+    { email: `${'a'.repeat(300)}@b`, password: 'a' },
+    {},
+    400,
+    /^body\/email must NOT have more/,
+  ],
+  [
+    'a password of 1025 characters',
+    { email, password: 'a'.repeat(longestPassword + 1) },
+    {},
+    400,
+    /^body\/password must NOT have more/,
+  ],
   ['a password that is a number', { email, password: 12345678 }, {}, 400, /^body\/password must be string/],
   ['a password in a list', { email, password: [testPassword] }, {}, 400, /^body\/password must be string/],
   ['a password that is null', { email, password: null }, {}, 400, /^body\/password must be string/],
@@ -169,14 +232,20 @@ const malformed: [what: string, payload: string | object, headers: Record<string
   ['a list for a body', [email, testPassword], {}, 400, /^body must be object/],
   ['a string for a body', '"a"', { 'content-type': 'application/json' }, 400, /^body must be object/],
   ['JSON that ends too soon', '{"email":', { 'content-type': 'application/json' }, 400, /JSON/],
-  ['JSON that would change every object', '{"__proto__":{"password":"a"}}', { 'content-type': 'application/json' }, 400, /__proto__|JSON/],
+  [
+    'JSON that would change every object',
+    '{"__proto__":{"password":"a"}}',
+    { 'content-type': 'application/json' },
+    400,
+    /__proto__|JSON/,
+  ],
   ['percent signs that escape nothing', 'email=%zz&password=%', {}, 400, /^body\/email must match/],
   ['a password of 100 kB', { email, password: 'a'.repeat(100_000) }, {}, 413, /too large/],
   ['a password of 100 kB in a form', form({ password: 'a'.repeat(100_000) }), {}, 413, /too large/],
   ['plain text', form({}), { 'content-type': 'text/plain' }, 415, /Unsupported Media Type/],
   ['XML', '<email/>', { 'content-type': 'application/xml' }, 415, /Unsupported Media Type/],
   ['a multipart form', '--a--', { 'content-type': 'multipart/form-data; boundary=a' }, 415, /Unsupported Media Type/],
-  ['an empty content type', form({}), { 'content-type': '' }, 415, /Unsupported Media Type/]
+  ['an empty content type', form({}), { 'content-type': '' }, 415, /Unsupported Media Type/],
 ]
 
 for (const [what, payload, headers, status, detail] of malformed) {
@@ -192,7 +261,10 @@ for (const [what, payload, headers, status, detail] of malformed) {
 }
 
 t.test('a form that is not complete comes back and says so', async t => {
-  t.match((await post('email=a@b&password=', { headers: { accept: browser } })).body, 'Enter an e-mail address and a password.')
+  t.match(
+    (await post('email=a@b&password=', { headers: { accept: browser } })).body,
+    'Enter an e-mail address and a password.',
+  )
 })
 
 t.test('a next that is given twice is refused on the way to the form, too', async t => {
@@ -201,7 +273,12 @@ t.test('a next that is given twice is refused on the way to the form, too', asyn
   t.match(response.json().detail, 'querystring/next must be string')
 })
 
-for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.test' }, { origin: 'null' }]) {
+for (const headers of [
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { origin: 'https://evil.test' },
+  { origin: 'null' },
+]) {
   t.test(`another site's form signs nobody in: ${JSON.stringify(headers)}`, async t => {
     const response = await post(form({}), { headers })
     t.equal(response.statusCode, 403)
@@ -210,18 +287,35 @@ for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': '
   })
 }
 
-t.test('another site\'s form signs nobody out', async t => {
+t.test("another site's form signs nobody out", async t => {
   const cookie = await signIn(app, { host, email, remoteAddress: newAddress() })
-  const response = await app.inject({ method: 'POST', url: '/logout', headers: { host, cookie, origin: 'https://evil.test' } })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/logout',
+    headers: { host, cookie, origin: 'https://evil.test' },
+  })
   t.equal(response.statusCode, 403)
   t.equal((await ask(cookie)).statusCode, 200)
 })
 
-t.test('behind a proxy the form\'s Origin is compared with the host that the visitor asked for', async t => {
+t.test("behind a proxy the form's Origin is compared with the host that the visitor asked for", async t => {
   const behind = await build(t, { database, routes, environment: { TRUST_PROXY: 'loopback' } })
   const headers = { host: 'backend:3000', 'x-forwarded-host': host, 'x-forwarded-proto': 'https' }
-  t.equal((await post(form({}), { headers: { ...headers, origin: `https://${host}` }, remoteAddress: '127.0.0.1' }, behind)).statusCode, 303)
-  t.equal((await post(form({}), { headers: { ...headers, origin: 'https://backend:3000' }, remoteAddress: '127.0.0.1' }, behind)).statusCode, 403)
+  t.equal(
+    (await post(form({}), { headers: { ...headers, origin: `https://${host}` }, remoteAddress: '127.0.0.1' }, behind))
+      .statusCode,
+    303,
+  )
+  t.equal(
+    (
+      await post(
+        form({}),
+        { headers: { ...headers, origin: 'https://backend:3000' }, remoteAddress: '127.0.0.1' },
+        behind,
+      )
+    ).statusCode,
+    403,
+  )
 })
 
 t.test('a cookie that was there before is not the one that gets in afterwards', async t => {
@@ -232,70 +326,92 @@ t.test('a cookie that was there before is not the one that gets in afterwards', 
   t.equal((await ask(cookieOf(response))).statusCode, 200)
 })
 
-t.test('who signs in as somebody else is nobody\'s session any more but theirs', async t => {
+t.test("who signs in as somebody else is nobody's session any more but theirs", async t => {
   const before = await signIn(app, { host, email, remoteAddress: newAddress() })
-  t.match((await app.inject({ url: '/login', headers: { host, cookie: before } })).body, `<span>You are signed in as ${email}</span> <button>Sign out</button>`)
+  t.match(
+    (await app.inject({ url: '/login', headers: { host, cookie: before } })).body,
+    `<span>You are signed in as ${email}</span> <button>Sign out</button>`,
+  )
   const ended = await countEnded()
   const response = await post(form({ email: 'colleague@museum.test' }), { headers: { cookie: before } })
   t.equal((await ask(cookieOf(response))).body, 'colleague@museum.test is inside')
   t.equal(await countEnded(), ended + 1)
 })
 
-async function countEnded (): Promise<number> {
-  const { count } = await database.db.selectFrom('ended_sessions').select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
+async function countEnded(): Promise<number> {
+  const { count } = await database.db
+    .selectFrom('ended_sessions')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
   return Number(count)
 }
 
-t.test('signing out goes to the front page and clears the cookie, for a form as for a program, and for who is not signed in', async t => {
-  const cookie = await signIn(app, { host, email, remoteAddress: newAddress() })
-  for (const headers of [{ host, cookie }, { host, cookie, 'content-type': formType }, { host }]) {
-    const response = await app.inject({ method: 'POST', url: '/logout', headers })
-    t.equal(response.statusCode, 303)
-    t.equal(response.headers.location, '/')
-    t.match(setCookieOf(response), /^portico_session=; Max-Age=0; Path=\/;/)
-  }
-  const get = await app.inject({ url: '/logout', headers: { host, cookie } })
-  t.equal(get.statusCode, 405)
-  t.equal(get.headers.allow, 'POST')
-})
+t.test(
+  'signing out goes to the front page and clears the cookie, for a form as for a program, and for who is not signed in',
+  async t => {
+    const cookie = await signIn(app, { host, email, remoteAddress: newAddress() })
+    for (const headers of [{ host, cookie }, { host, cookie, 'content-type': formType }, { host }]) {
+      const response = await app.inject({ method: 'POST', url: '/logout', headers })
+      t.equal(response.statusCode, 303)
+      t.equal(response.headers.location, '/')
+      t.match(setCookieOf(response), /^portico_session=; Max-Age=0; Path=\/;/)
+    }
+    const get = await app.inject({ url: '/logout', headers: { host, cookie } })
+    t.equal(get.statusCode, 405)
+    t.equal(get.headers.allow, 'POST')
+  },
+)
 
 t.test('a host without a license has nowhere to sign in', async t => {
   t.equal((await app.inject({ url: '/login', headers: { host: 'nobody.test' } })).statusCode, 404)
   t.equal((await post(form({}), { headers: { host: 'nobody.test' } })).statusCode, 404)
 })
 
-t.test('an address has 20 attempts in a minute, right ones counted, and is then told when to come again in every form', async t => {
-  const remoteAddress = newAddress()
-  for (let n = 0; n < 20; n++) t.equal((await post('email=a@b', { remoteAddress })).statusCode, 400)
-  const response = await post(form({}), { remoteAddress })
-  t.equal(response.statusCode, 429)
-  const seconds = Number(response.headers['retry-after'])
-  t.ok(seconds > 0 && seconds <= 60)
-  t.equal(response.json().detail, `Too many attempts to sign in. Try again in ${seconds} seconds.`)
-  t.equal(setCookieOf(response), '')
-  const text = await post(form({}), { remoteAddress, headers: { accept: 'text/plain' } })
-  t.equal(text.statusCode, 429)
-  t.match(text.body, /^Too many attempts to sign in. Try again in \d+ seconds.\n$/)
-  const page = await post(form({ next: '/a' }), { remoteAddress, headers: { accept: browser } })
-  t.equal(page.statusCode, 429)
-  t.ok(page.headers['retry-after'])
-  t.match(page.body, 'Too many attempts to sign in. Try again in a minute.')
-  t.equal((await post(form({}))).statusCode, 303, 'another address may')
-  t.equal((await app.inject({ url: '/login', remoteAddress, headers: { host } })).statusCode, 200, 'and the form is still there')
-})
+t.test(
+  'an address has 20 attempts in a minute, right ones counted, and is then told when to come again in every form',
+  async t => {
+    const remoteAddress = newAddress()
+    for (let n = 0; n < 20; n++) t.equal((await post('email=a@b', { remoteAddress })).statusCode, 400)
+    const response = await post(form({}), { remoteAddress })
+    t.equal(response.statusCode, 429)
+    const seconds = Number(response.headers['retry-after'])
+    t.ok(seconds > 0 && seconds <= 60)
+    t.equal(response.json().detail, `Too many attempts to sign in. Try again in ${seconds} seconds.`)
+    t.equal(setCookieOf(response), '')
+    const text = await post(form({}), { remoteAddress, headers: { accept: 'text/plain' } })
+    t.equal(text.statusCode, 429)
+    t.match(text.body, /^Too many attempts to sign in. Try again in \d+ seconds.\n$/)
+    const page = await post(form({ next: '/a' }), { remoteAddress, headers: { accept: browser } })
+    t.equal(page.statusCode, 429)
+    t.ok(page.headers['retry-after'])
+    t.match(page.body, 'Too many attempts to sign in. Try again in a minute.')
+    t.equal((await post(form({}))).statusCode, 303, 'another address may')
+    t.equal(
+      (await app.inject({ url: '/login', remoteAddress, headers: { host } })).statusCode,
+      200,
+      'and the form is still there',
+    )
+  },
+)
 
-t.test('an account has 40 attempts in a minute from all addresses, and another one is none the worse for it', async t => {
-  await addUser(database, { email: 'target@museum.test', licenses: [license] })
-  const statuses: number[] = []
-  for (let n = 0; n < 40; n++) {
-    statuses.push((await post({ email: n % 2 === 0 ? 'target@museum.test' : 'TARGET@museum.test', password: 'wrong' })).statusCode)
-  }
-  t.strictSame(new Set(statuses), new Set([401]))
-  const response = await post({ email: ' Target@museum.test ', password: testPassword })
-  t.equal(response.statusCode, 429)
-  t.ok(response.headers['retry-after'])
-  t.equal((await post(form({}))).statusCode, 303)
-})
+t.test(
+  'an account has 40 attempts in a minute from all addresses, and another one is none the worse for it',
+  async t => {
+    await addUser(database, { email: 'target@museum.test', licenses: [license] })
+    const statuses: number[] = []
+    for (let n = 0; n < 40; n++) {
+      statuses.push(
+        (await post({ email: n % 2 === 0 ? 'target@museum.test' : 'TARGET@museum.test', password: 'wrong' }))
+          .statusCode,
+      )
+    }
+    t.strictSame(new Set(statuses), new Set([401]))
+    const response = await post({ email: ' Target@museum.test ', password: testPassword })
+    t.equal(response.statusCode, 429)
+    t.ok(response.headers['retry-after'])
+    t.equal((await post(form({}))).statusCode, 303)
+  },
+)
 
 t.test('addresses of one IPv6 network are counted as one', async t => {
   for (let n = 0; n < 20; n++) await post('email=a@b', { remoteAddress: `2001:db8::${n}` })
@@ -303,21 +419,24 @@ t.test('addresses of one IPv6 network are counted as one', async t => {
   t.equal((await post('email=a@b', { remoteAddress: '2001:db8:0:1::1' })).statusCode, 400)
 })
 
-t.test('a flood is bounded: who would wait too long is asked to come again, and others are served meanwhile', async t => {
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  await ask('')
-  const attempts = Array.from({ length: 60 }, (_, n) => post({ email: `flood-${n}@museum.test`, password: 'wrong' }))
-  const during = startRequest(`${origin}/login`, { headers: { host } }).end()
-  const [response] = await once(during, 'response')
-  t.equal(response.statusCode, 200)
-  response.resume()
-  const answers = await Promise.all(attempts)
-  const busy = answers.filter(({ statusCode }) => statusCode === 429)
-  t.ok(busy.length > 0)
-  t.equal(busy[0]?.headers['retry-after'], '2')
-  t.match(busy[0]?.json().detail, 'Too many people are signing in.')
-  t.strictSame(new Set(answers.map(({ statusCode }) => statusCode)), new Set([401, 429]))
-})
+t.test(
+  'a flood is bounded: who would wait too long is asked to come again, and others are served meanwhile',
+  async t => {
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    await ask('')
+    const attempts = Array.from({ length: 60 }, (_, n) => post({ email: `flood-${n}@museum.test`, password: 'wrong' }))
+    const during = startRequest(`${origin}/login`, { headers: { host } }).end()
+    const [response] = await once(during, 'response')
+    t.equal(response.statusCode, 200)
+    response.resume()
+    const answers = await Promise.all(attempts)
+    const busy = answers.filter(({ statusCode }) => statusCode === 429)
+    t.ok(busy.length > 0)
+    t.equal(busy[0]?.headers['retry-after'], '2')
+    t.match(busy[0]?.json().detail, 'Too many people are signing in.')
+    t.strictSame(new Set(answers.map(({ statusCode }) => statusCode)), new Set([401, 429]))
+  },
+)
 
 t.test('an unknown e-mail address takes the time of a wrong password', async t => {
   const known: number[] = []
@@ -332,7 +451,7 @@ t.test('an unknown e-mail address takes the time of a wrong password', async t =
 })
 
 /** In microseconds, on all threads: what else the machine does is not counted. */
-async function cpuOf (email: string): Promise<number> {
+async function cpuOf(email: string): Promise<number> {
   const before = process.cpuUsage()
   await post({ email, password: 'wrong' })
   const { user, system } = process.cpuUsage(before)
@@ -341,12 +460,35 @@ async function cpuOf (email: string): Promise<number> {
 
 t.test('no line of the log and no profile holds a password', async t => {
   const lines: string[] = []
-  const app = await buildDebugged(t, { database, routes, logger: { level: 'trace', stream: { write (line: string) { lines.push(line) } } } })
-  for (const payload of [form({ password: 'planted-secret' }), { email, password: 'planted-secret' }, { email: 'nobody', password: 'planted-secret' }, '{"password":"planted-secret']) {
-    const response = await post(payload, { headers: typeof payload === 'string' && payload.startsWith('{') ? { 'content-type': 'application/json' } : {} }, app)
+  const app = await buildDebugged(t, {
+    database,
+    routes,
+    logger: {
+      level: 'trace',
+      stream: {
+        write(line: string) {
+          lines.push(line)
+        },
+      },
+    },
+  })
+  for (const payload of [
+    form({ password: 'planted-secret' }),
+    { email, password: 'planted-secret' },
+    { email: 'nobody', password: 'planted-secret' },
+    '{"password":"planted-secret',
+  ]) {
+    const response = await post(
+      payload,
+      { headers: typeof payload === 'string' && payload.startsWith('{') ? { 'content-type': 'application/json' } : {} },
+      app,
+    )
     const token = String(response.headers['x-debug-token'])
     for (const panel of ['request', 'logs', 'database', 'exception', 'security']) {
-      const profile = await app.inject({ url: `/_profiler/${token}?panel=${panel}`, headers: { host: 'localhost', accept: 'application/json' } })
+      const profile = await app.inject({
+        url: `/_profiler/${token}?panel=${panel}`,
+        headers: { host: 'localhost', accept: 'application/json' },
+      })
       t.notMatch(profile.body, 'planted-secret')
     }
   }

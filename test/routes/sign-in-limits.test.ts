@@ -17,13 +17,13 @@ const flood = 5200
 const database = await openTestDatabase(t)
 await prepare(database)
 
-async function prepare (database: Database): Promise<void> {
+async function prepare(database: Database): Promise<void> {
   await addLicense(database, { domain: host })
   await addUser(database, { email: victim })
 }
 
 /** A server behind a proxy, for which nothing is counted yet. */
-async function start (t: Test, of = database): Promise<FastifyInstance> {
+async function start(t: Test, of = database): Promise<FastifyInstance> {
   await of.db.deleteFrom('sign_in_attempts').execute()
   return await build(t, { database: of, environment: { TRUST_PROXY: 'loopback', COOKIE_SECRET: secret } })
 }
@@ -34,27 +34,31 @@ interface Attempt {
 }
 
 /** @param from what the proxy calls the client's address */
-async function attempt (app: FastifyInstance, from: string, { email = victim, password = 'wrong' }: Attempt = {}) {
+async function attempt(app: FastifyInstance, from: string, { email = victim, password = 'wrong' }: Attempt = {}) {
   const headers = { host, 'x-forwarded-for': from }
-  const { statusCode, headers: { 'retry-after': retryAfter }, json } = await app.inject({ method: 'POST', url: '/login', headers, payload: { email, password } })
+  const {
+    statusCode,
+    headers: { 'retry-after': retryAfter },
+    json,
+  } = await app.inject({ method: 'POST', url: '/login', headers, payload: { email, password } })
   return { statusCode, retryAfter: Number(retryAfter), detail: statusCode === 204 ? '' : String(json().detail) }
 }
 
 const malformed = { email: 'none' }
 
 /** Neighbours in other networks. */
-function networkNumber (n: number): string {
+function networkNumber(n: number): string {
   return `2001:db8:${(n >> 16).toString(16)}:${(n & 65535).toString(16)}::1`
 }
 
 let clients = 0
 
-function newAddress (): string {
+function newAddress(): string {
   return networkNumber(1_000_000 + clients++)
 }
 
 /** Makes attempts all at once: those for which there is no time are refused, and counted all the same. */
-async function attemptAll<Answer> (attempts: number, make: (n: number) => Promise<Answer>): Promise<Answer[]> {
+async function attemptAll<Answer>(attempts: number, make: (n: number) => Promise<Answer>): Promise<Answer[]> {
   return await Promise.all(Array.from({ length: attempts }, (_, n) => make(n)))
 }
 
@@ -78,9 +82,9 @@ t.test('attempts from thousands of networks do not wash out that of an address',
 
 for (const [what, from] of Object.entries({
   'an IPv6 network': (n: number) => `2001:db8:f::${n.toString(16)}`,
-  'an IPv4 address in both notations': (n: number) => n % 2 === 0 ? '198.51.100.8' : '::ffff:198.51.100.8',
-  'clients that a proxy does not name': (n: number) => n % 2 === 0 ? 'unknown' : `_hidden${n}`,
-  'an address with another port each time': (n: number) => `198.51.100.9:${3000 + n}`
+  'an IPv4 address in both notations': (n: number) => (n % 2 === 0 ? '198.51.100.8' : '::ffff:198.51.100.8'),
+  'clients that a proxy does not name': (n: number) => (n % 2 === 0 ? 'unknown' : `_hidden${n}`),
+  'an address with another port each time': (n: number) => `198.51.100.9:${3000 + n}`,
 })) {
   t.test(`${what} has 20 attempts in a minute`, async t => {
     const app = await start(t)
@@ -93,9 +97,31 @@ for (const [what, from] of Object.entries({
 t.test('whatever is sent for an e-mail address is counted, and nothing but a refusal comes of it', async t => {
   const app = await start(t)
   const from = newAddress()
-  const values = ['a'.repeat(15_000), '\0', '\ud800', '\u202e', '__proto__', '\ufdfa'.repeat(200), '', null, 1e308, [], {}, true, [victim], { $gt: '' },
-    '\ufdfa@b', '\ud800@b', "'--@b", '__proto__@b', 'constructor@b', '\u{1f5ff}@b']
-  for (const email of values) t.match(String((await attempt(app, from, { email })).statusCode), /^40[01]$/, JSON.stringify(email).slice(0, 20))
+  const values = [
+    'a'.repeat(15_000),
+    '\0',
+    '\ud800',
+    '\u202e',
+    '__proto__',
+    '\ufdfa'.repeat(200),
+    '',
+    null,
+    1e308,
+    [],
+    {},
+    true,
+    [victim],
+    { $gt: '' },
+    '\ufdfa@b',
+    '\ud800@b',
+    "'--@b",
+    '__proto__@b',
+    'constructor@b',
+    '\u{1f5ff}@b',
+  ]
+  for (const email of values) {
+    t.match(String((await attempt(app, from, { email })).statusCode), /^40[01]$/, JSON.stringify(email).slice(0, 20))
+  }
   t.equal((await attempt(app, from, malformed)).statusCode, 429)
 })
 
@@ -107,7 +133,9 @@ t.test('Servers on one PostgreSQL', async t => {
 
   t.test('count the attempts of an address together', async t => {
     const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
-    for (let n = 0; n < 20; n++) t.equal((await attempt(n % 2 === 0 ? first : second, '198.51.100.1', malformed)).statusCode, 400)
+    for (let n = 0; n < 20; n++) {
+      t.equal((await attempt(n % 2 === 0 ? first : second, '198.51.100.1', malformed)).statusCode, 400)
+    }
     for (const app of [first, second]) {
       const { statusCode, retryAfter } = await attempt(app, '198.51.100.1', malformed)
       t.equal(statusCode, 429)
@@ -126,20 +154,29 @@ t.test('Servers on one PostgreSQL', async t => {
   t.test('remember a refusal, which asks the database nothing more', async t => {
     const app = await start(t, databases[0])
     const queries: string[] = []
-    const listen = ({ query }: { query: { sql: string } }) => { queries.push(query.sql) }
+    const listen = ({ query }: { query: { sql: string } }) => {
+      queries.push(query.sql)
+    }
     for (let n = 0; n < 21; n++) await attempt(app, '198.51.100.3', malformed)
     databases[0].queries.on('ended', listen)
     t.teardown(() => databases[0].queries.off('ended', listen))
     await attemptAll(100, () => attempt(app, '198.51.100.3', malformed))
-    t.strictSame(queries.filter(text => text.includes('sign_in_attempts')), [])
+    t.strictSame(
+      queries.filter(text => text.includes('sign_in_attempts')),
+      [],
+    )
   })
 
   t.test('use a counter again that has expired', async t => {
     const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
     for (let n = 0; n < 21; n++) await attempt(first, '198.51.100.4', malformed)
-    const { rows: before } = await sql`update sign_in_attempts set expires_at = now() - interval '1 second' returning counter`.execute(db)
+    const { rows: before } =
+      await sql`update sign_in_attempts set expires_at = now() - interval '1 second' returning counter`.execute(db)
     t.equal((await attempt(second, '198.51.100.4', malformed)).statusCode, 400)
-    t.strictSame((await db.selectFrom('sign_in_attempts').select('attempts').where('expires_at', '>', new Date()).execute()), [{ attempts: 1 }])
+    t.strictSame(
+      await db.selectFrom('sign_in_attempts').select('attempts').where('expires_at', '>', new Date()).execute(),
+      [{ attempts: 1 }],
+    )
     t.equal((await db.selectFrom('sign_in_attempts').selectAll().execute()).length, before.length)
   })
 
@@ -174,7 +211,7 @@ t.test('Servers on one PostgreSQL', async t => {
   })
 })
 
-async function open (t: Test, databaseUrl: string): Promise<Database> {
+async function open(t: Test, databaseUrl: string): Promise<Database> {
   const database = await openDatabase({ databaseUrl, dataDir: 'unused' })
   t.teardown(() => database.close())
   return database

@@ -7,6 +7,6 @@ const sources = ['dist/src', 'dist/plugins', 'dist/routes', profiler]
   .filter(file => file.endsWith('.js') && !file.startsWith(`${profiler}/test/`))
 
 /** What a test file's coverage is counted of: all that is shipped, and nothing of the tests. */
-export default function coverageMap (): string[] {
+export default function coverageMap(): string[] {
   return sources
 }

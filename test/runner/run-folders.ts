@@ -12,19 +12,26 @@ shareTestDatabase({ teardown: close => closings.unshift(close) })
 t.teardown(() => {})
 run(folders.flatMap(folder => testsOf(folder)))
 
-function testsOf (folder: string): string[] {
-  return readdirSync(folder).filter(name => name.endsWith('.test.js')).sort().map(name => join(folder, name))
+function testsOf(folder: string): string[] {
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.test.js'))
+    .sort()
+    .map(name => join(folder, name))
 }
 
 /** What it adds to the line of tests waits behind those that are in it. */
-function run ([name, ...others]: string[]): void {
+function run([name, ...others]: string[]): void {
   if (name === undefined) {
-    t.test('What the files shared is closed', async () => { for (const close of closings) await close() })
+    t.test('What the files shared is closed', async () => {
+      for (const close of closings) await close()
+    })
     return
   }
   t.test(name, async () => {
     await import(pathToFileURL(resolve(name)).href)
-    t.test(`What ${name} opened is closed`, async () => { await t.onEOF() })
+    t.test(`What ${name} opened is closed`, async () => {
+      await t.onEOF()
+    })
     run(others)
   })
 }

@@ -12,15 +12,22 @@ const shared = [
   ['dist/test/plugins/debug', 'dist/test/plugins/debug/panels'],
   ['dist/test', 'dist/test/stress', 'dist/test/routes', 'dist/test/routes/api'],
   [profiler, `${profiler}/views`],
-  ['dist/test/src/command-line', 'dist/test/src/entities', 'dist/test/src/cache']
+  ['dist/test/src/command-line', 'dist/test/src/entities', 'dist/test/src/cache'],
 ]
 
-const files = ['dist/test', profiler].flatMap(folder => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)))
+const files = ['dist/test', profiler].flatMap(folder =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
+)
 const folders = new Set(files.filter(file => file.endsWith('.test.js')).map(file => dirname(file)))
 const others = [...folders].filter(folder => !shared.flat().includes(folder)).sort()
 
 // One more than there are processors: some tests wait for a process or a database.
 t.jobs = availableParallelism() + 1
 for (const folders of [...shared, ...others.map(folder => [folder])]) {
-  t.spawn(process.execPath, [...process.execArgv, join(import.meta.dirname, 'run-folders.js'), ...folders], { timeout: 600_000, buffered: true }, folders.join(', '))
+  t.spawn(
+    process.execPath,
+    [...process.execArgv, join(import.meta.dirname, 'run-folders.js'), ...folders],
+    { timeout: 600_000, buffered: true },
+    folders.join(', '),
+  )
 }

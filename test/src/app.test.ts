@@ -24,7 +24,15 @@ t.test('without options the app serves its routes from an embedded database in .
 
 t.test('an app whose routes fail to register lets go of its database', async t => {
   const config = readConfig({ DATA_DIR: makeEmbeddedFolder(t) })
-  await t.rejects(buildApp({ config, async routes () { throw new Error('No routes today.') } }), { message: 'No routes today.' })
+  await t.rejects(
+    buildApp({
+      config,
+      async routes() {
+        throw new Error('No routes today.')
+      },
+    }),
+    { message: 'No routes today.' },
+  )
   const app = await buildApp({ config })
   t.equal((await app.inject({ url: '/', headers: { host: 'localhost' } })).statusCode, 200)
   await app.close()
@@ -34,15 +42,20 @@ t.test('COOKIE_SECRET signs cookies: the first of the list signs, all verify', a
   const [first, second] = ['1'.repeat(32), '2'.repeat(32)]
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'museum.test' })
-  async function cookieOf (secrets: string, cookie?: string) {
+  async function cookieOf(secrets: string, cookie?: string) {
     const app = await buildApp({
       database,
       config: readConfig({ COOKIE_SECRET: secrets }),
-      async routes (app) {
-        app.get('/', async (request, reply) => reply.setCookie('seen', 'yes', { signed: true }).send(request.unsignCookie(request.cookies['seen'] ?? '')))
-      }
+      async routes(app) {
+        app.get('/', async (request, reply) =>
+          reply.setCookie('seen', 'yes', { signed: true }).send(request.unsignCookie(request.cookies['seen'] ?? '')),
+        )
+      },
     })
-    const response = await app.inject({ url: '/', headers: { host: 'museum.test', ...(cookie !== undefined && { cookie: `seen=${cookie}` }) } })
+    const response = await app.inject({
+      url: '/',
+      headers: { host: 'museum.test', ...(cookie !== undefined && { cookie: `seen=${cookie}` }) },
+    })
     await app.close()
     return { signed: response.cookies[0]?.value ?? '', known: response.json() }
   }

@@ -7,7 +7,7 @@ const secret = 'a-secret-that-is-long-enough-for-a-cookie'
 const otherSecret = 'another-secret-that-is-long-enough-as-well'
 
 /** The one line that a configuration is refused with. */
-function refusal (t: Test, environment: NodeJS.ProcessEnv, envFile?: string): string {
+function refusal(t: Test, environment: NodeJS.ProcessEnv, envFile?: string): string {
   try {
     readConfig(environment, envFile)
   } catch (error) {
@@ -31,7 +31,7 @@ t.test('An empty environment gives the defaults', async t => {
     logLevel: 'info',
     trustProxy: [],
     cookieSecrets: [],
-    defaultLocale: 'en'
+    defaultLocale: 'en',
   } satisfies Config)
 })
 
@@ -47,7 +47,7 @@ t.test('Each variable is read', async t => {
     LOG_LEVEL: 'trace',
     TRUST_PROXY: 'loopback, 10.0.0.1,2001:db8::/32',
     COOKIE_SECRET: `${secret}, ${otherSecret}`,
-    DEFAULT_LOCALE: 'pt-BR'
+    DEFAULT_LOCALE: 'pt-BR',
   }
   t.strictSame(readConfig(environment), {
     port: 8080,
@@ -60,17 +60,36 @@ t.test('Each variable is read', async t => {
     logLevel: 'trace',
     trustProxy: ['loopback', '10.0.0.1', '2001:db8::/32'],
     cookieSecrets: [secret, otherSecret],
-    defaultLocale: 'pt-BR'
+    defaultLocale: 'pt-BR',
   } satisfies Config)
 })
 
 t.test('An empty value counts as unset', async t => {
-  const empty = Object.fromEntries(['PORT', 'HOST', 'DATABASE_URL', 'DATA_DIR', 'DEBUG', 'DEBUG_ALLOW', 'EDITOR_URL', 'LOG_LEVEL', 'TRUST_PROXY', 'COOKIE_SECRET', 'DEFAULT_LOCALE', 'NODE_ENV'].map(name => [name, '']))
+  const empty = Object.fromEntries(
+    [
+      'PORT',
+      'HOST',
+      'DATABASE_URL',
+      'DATA_DIR',
+      'DEBUG',
+      'DEBUG_ALLOW',
+      'EDITOR_URL',
+      'LOG_LEVEL',
+      'TRUST_PROXY',
+      'COOKIE_SECRET',
+      'DEFAULT_LOCALE',
+      'NODE_ENV',
+    ].map(name => [name, '']),
+  )
   t.strictSame(readConfig(empty), readConfig({}))
 })
 
 t.test('A list of nothing but commas is empty', async t => {
-  t.match(readConfig({ TRUST_PROXY: ' , ,', DEBUG_ALLOW: ',', COOKIE_SECRET: ',,' }), { trustProxy: [], debugAllow: [], cookieSecrets: [] })
+  t.match(readConfig({ TRUST_PROXY: ' , ,', DEBUG_ALLOW: ',', COOKIE_SECRET: ',,' }), {
+    trustProxy: [],
+    debugAllow: [],
+    cookieSecrets: [],
+  })
 })
 
 t.test('Port 0 leaves the choice to the system', async t => {
@@ -89,20 +108,60 @@ const expectations: Record<string, string> = {
   LOG_LEVEL: 'one of trace, debug, info, warn, error, fatal, silent',
   TRUST_PROXY: addresses,
   COOKIE_SECRET: 'a comma-separated list of secrets of 32 characters or more',
-  DEFAULT_LOCALE: 'a language tag such as en or pt-BR'
+  DEFAULT_LOCALE: 'a language tag such as en or pt-BR',
 }
 const wrong: Record<string, string[]> = {
-  PORT: ['65536', '99999', '100000', '-1', '+1', '1.5', '1e3', '0x50', ' 80', '80 ', '٣٠٠٠', 'http', 'NaN', '3000\n', '9'.repeat(20_000)],
+  PORT: [
+    '65536',
+    '99999',
+    '100000',
+    '-1',
+    '+1',
+    '1.5',
+    '1e3',
+    '0x50',
+    ' 80',
+    '80 ',
+    '٣٠٠٠',
+    'http',
+    'NaN',
+    '3000\n',
+    '9'.repeat(20_000),
+  ],
   HOST: ['a b', ' ', 'http://museum.test', '127.0.0.1/8', 'a\nb'],
-  DATABASE_URL: ['museum', 'mysql://root:hunter2@db.test/portico', ' postgres://db.test', 'postgres:db.test', 'POSTGRES://db.test', 'postgres://a:hunter2@d b/portico', 'postgres://a:hunter2@db.test:99999/portico', 'postgres://a:hunter2/x@db.test', 'postgres://[::1/portico'],
+  DATABASE_URL: [
+    'museum',
+    'mysql://root:hunter2@db.test/portico',
+    ' postgres://db.test',
+    'postgres:db.test',
+    'POSTGRES://db.test',
+    'postgres://a:hunter2@d b/portico',
+    'postgres://a:hunter2@db.test:99999/portico',
+    'postgres://a:hunter2/x@db.test',
+    'postgres://[::1/portico',
+  ],
   DATA_DIR: ['a\0b', 'a\nb', '\r', 'a\u001b[2Jb'],
   DEBUG: ['true', 'yes', '2', '01', ' 1', 'express:*'],
   EDITOR_URL: ['vscode', 'vscode://file/', '{line}'],
-  DEBUG_ALLOW: ['loopback', 'all', '*', '256.0.0.1', '10.0.0.0/33', '10.0.0.1 10.0.0.2', 'museum.test', '::1/129', '10.0.0.1,x', '127.1', '0x7f000001', 'constructor', '__proto__'],
+  DEBUG_ALLOW: [
+    'loopback',
+    'all',
+    '*',
+    '256.0.0.1',
+    '10.0.0.0/33',
+    '10.0.0.1 10.0.0.2',
+    'museum.test',
+    '::1/129',
+    '10.0.0.1,x',
+    '127.1',
+    '0x7f000001',
+    'constructor',
+    '__proto__',
+  ],
   LOG_LEVEL: ['verbose', 'INFO', 'info ', '30', 'constructor'],
   TRUST_PROXY: ['true', '1', '10.0.0.0/', '10.0.0.0/-1', '::/x', 'loopback;linklocal', 'toString'],
   COOKIE_SECRET: ['hunter2', 'x'.repeat(31), `${secret},hunter2`, `${' '.repeat(31)}x`],
-  DEFAULT_LOCALE: ['english language', 'en_US', 'x', 'en-', '-', '*', 'de,en', 'a'.repeat(20_000), 'en\n']
+  DEFAULT_LOCALE: ['english language', 'en_US', 'x', 'en-', '-', '*', 'de,en', 'a'.repeat(20_000), 'en\n'],
 }
 
 for (const [name, values] of Object.entries(wrong)) {
@@ -124,8 +183,15 @@ t.test('The first wrong variable is the one that is named', async t => {
 })
 
 t.test('Variables of the .env file are read', async t => {
-  const folder = t.testdir({ '.env': '# The museum\nPORT=8080\nexport HOST=0.0.0.0\nDATA_DIR="/srv/portico data" # quoted\n\nUNKNOWN=1\n' })
-  t.match(readConfig({}, join(folder, '.env')), { port: 8080, host: '0.0.0.0', dataDir: '/srv/portico data', logLevel: 'info' })
+  const folder = t.testdir({
+    '.env': '# The museum\nPORT=8080\nexport HOST=0.0.0.0\nDATA_DIR="/srv/portico data" # quoted\n\nUNKNOWN=1\n',
+  })
+  t.match(readConfig({}, join(folder, '.env')), {
+    port: 8080,
+    host: '0.0.0.0',
+    dataDir: '/srv/portico data',
+    logLevel: 'info',
+  })
 })
 
 t.test('The environment overrides the .env file', async t => {
@@ -158,7 +224,10 @@ t.test('A .env file that cannot be read is named', async t => {
 })
 
 t.test('Production needs a cookie secret', async t => {
-  t.equal(refusal(t, { NODE_ENV: 'production' }), `COOKIE_SECRET must be set where NODE_ENV is production: ${expectations['COOKIE_SECRET']}.`)
+  t.equal(
+    refusal(t, { NODE_ENV: 'production' }),
+    `COOKIE_SECRET must be set where NODE_ENV is production: ${expectations['COOKIE_SECRET']}.`,
+  )
 })
 
 t.test('A list of no cookie secrets is none for production', async t => {
@@ -170,11 +239,17 @@ t.test('Production starts with a cookie secret', async t => {
 })
 
 t.test('Production refuses diagnostics for everybody at loopback', async t => {
-  t.equal(refusal(t, { NODE_ENV: 'production', COOKIE_SECRET: secret, DEBUG: '1' }), 'DEBUG must be 0 where NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.')
+  t.equal(
+    refusal(t, { NODE_ENV: 'production', COOKIE_SECRET: secret, DEBUG: '1' }),
+    'DEBUG must be 0 where NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.',
+  )
 })
 
 t.test('Production shows diagnostics to the addresses of DEBUG_ALLOW', async t => {
-  t.match(readConfig({ NODE_ENV: 'production', COOKIE_SECRET: secret, DEBUG: '1', DEBUG_ALLOW: '192.0.2.1' }), { debug: true, debugAllow: ['192.0.2.1'] })
+  t.match(readConfig({ NODE_ENV: 'production', COOKIE_SECRET: secret, DEBUG: '1', DEBUG_ALLOW: '192.0.2.1' }), {
+    debug: true,
+    debugAllow: ['192.0.2.1'],
+  })
 })
 
 t.test('NODE_ENV of the .env file counts', async t => {

@@ -17,7 +17,7 @@ const file = fileURLToPath(new URL('../../src/server.js', import.meta.url))
 
 // One database for all, opened by one server after another: a new embedded one takes seconds.
 const folder = makeEmbeddedFolder(t)
-const databaseUrl = serverUrl && await createDatabase(t, serverUrl)
+const databaseUrl = serverUrl && (await createDatabase(t, serverUrl))
 const database = await openDatabase({ databaseUrl, dataDir: folder })
 await addLicense(database, { domain: 'museum.test', name: 'Louvre' })
 await database.close()
@@ -32,20 +32,22 @@ interface Start {
 }
 
 /** The server as a process of its own, ended with the test at the latest. */
-function start (t: Test, { environment = {}, cwd = folder, isCounted = false, options = [] }: Start = {}) {
+function start(t: Test, { environment = {}, cwd = folder, isCounted = false, options = [] }: Start = {}) {
   const env = { ...process.env, DATA_DIR: folder, PORT: '0', DATABASE_URL: databaseUrl, ...environment }
   const [command, args] = isCounted ? [process.execPath, process.execArgv] : ['env', uncountedNode]
   const child = spawn(command, [...args, ...options, file], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
   let log = ''
-  child.stdout.on('data', chunk => { log += String(chunk) })
+  child.stdout.on('data', chunk => {
+    log += String(chunk)
+  })
   const errors = text(child.stderr)
   const ended = once(child, 'close')
 
   return {
     child,
     /** Waits until a line of the log matches, and gives the match. */
-    async logged (pattern: RegExp): Promise<RegExpExecArray> {
+    async logged(pattern: RegExp): Promise<RegExpExecArray> {
       for (;;) {
         const match = pattern.exec(log)
         if (match !== null) return match
@@ -53,19 +55,19 @@ function start (t: Test, { environment = {}, cwd = folder, isCounted = false, op
         await Promise.race([once(child.stdout, 'data'), ended])
       }
     },
-    async port (): Promise<number> {
+    async port(): Promise<number> {
       const [, port] = await this.logged(/Server listening at http:\/\/127\.0\.0\.1:(\d+)/)
       return Number(port)
     },
-    async end () {
+    async end() {
       const [code, signal] = await ended
       return { code, errors: await errors, ...(signal !== null && { signal }) }
-    }
+    },
   }
 }
 
 /** What a server that cannot start says. */
-async function refusal (t: Test, how: Start) {
+async function refusal(t: Test, how: Start) {
   const { code, errors } = await start(t, how).end()
   t.equal(code, 1)
   t.match(errors, /^portico: [^\n]+\n$/, 'is one line')
@@ -73,7 +75,7 @@ async function refusal (t: Test, how: Start) {
 }
 
 /** A request on a connection of its own, and its answer once the server has closed it. */
-function request (port: number, head: string) {
+function request(port: number, head: string) {
   const socket = connect(port, '127.0.0.1')
   socket.write(head)
   return { socket, answer: text(socket) }
@@ -127,30 +129,44 @@ t.test('An error that nobody caught is logged, and ends the server in order', as
   t.ok(await server.logged(/"level":60,[^\n]*nobody caught it/))
 })
 
-t.test('A request that waits for the database at a SIGTERM is answered', { skip: databaseUrl === undefined && 'it needs TEST_DATABASE_URL: nobody else can lock a table of the embedded database' }, async t => {
-  const server = start(t)
-  const port = await server.port()
-  const other = new pg.Client(databaseUrl)
-  t.teardown(() => other.end())
-  await other.connect()
-  await other.query('begin; lock table licenses')
-  const { answer } = request(port, `${get}\r\n`)
-  await server.logged(/incoming request/)
-  server.child.kill('SIGTERM')
-  while (await isListening(port));
-  server.child.kill('SIGTERM')
-  await other.query('commit')
-  t.match(await answer, /^HTTP\/1\.1 200 OK\r\n[^]*Louvre/)
-  t.strictSame(await server.end(), { code: 0, errors: '' })
-})
+t.test(
+  'A request that waits for the database at a SIGTERM is answered',
+  {
+    skip:
+      databaseUrl === undefined && 'it needs TEST_DATABASE_URL: nobody else can lock a table of the embedded database',
+  },
+  async t => {
+    const server = start(t)
+    const port = await server.port()
+    const other = new pg.Client(databaseUrl)
+    t.teardown(() => other.end())
+    await other.connect()
+    await other.query('begin; lock table licenses')
+    const { answer } = request(port, `${get}\r\n`)
+    await server.logged(/incoming request/)
+    server.child.kill('SIGTERM')
+    while (await isListening(port));
+    server.child.kill('SIGTERM')
+    await other.query('commit')
+    t.match(await answer, /^HTTP\/1\.1 200 OK\r\n[^]*Louvre/)
+    t.strictSame(await server.end(), { code: 0, errors: '' })
+  },
+)
 
 t.test('A process that is killed has lost nothing that it was told is written', async t => {
   const writer = fileURLToPath(new URL('../support/write-until-killed.js', import.meta.url))
-  const child = spawn('env', [...uncountedNode, writer, folder, ...(databaseUrl === undefined ? [] : [databaseUrl])], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn('env', [...uncountedNode, writer, folder, ...(databaseUrl === undefined ? [] : [databaseUrl])], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let written: string[] = []
   for await (const chunk of child.stdout) {
     // The last may be half of a line.
-    written = [...written, ...String(chunk).split('\n').filter(name => name.length === 36)]
+    written = [
+      ...written,
+      ...String(chunk)
+        .split('\n')
+        .filter(name => name.length === 36),
+    ]
     if (written.length >= 20) child.kill('SIGKILL')
   }
   const { db, close } = await openDatabase({ databaseUrl, dataDir: folder })
@@ -176,7 +192,9 @@ t.test('A database that cannot be reached stops the start with a line that says 
   const { port } = addressOf(unused)
   unused.close()
   await once(unused, 'close')
-  const errors = await refusal(t, { environment: { DATABASE_URL: `postgres://portico:hunter2@127.0.0.1:${port}/portico` } })
+  const errors = await refusal(t, {
+    environment: { DATABASE_URL: `postgres://portico:hunter2@127.0.0.1:${port}/portico` },
+  })
   t.equal(errors, `portico: The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`)
 })
 
@@ -185,17 +203,23 @@ t.test('A port in use stops the start with a line that says so', async t => {
   await once(other, 'listening')
   t.teardown(() => other.close())
   const { port } = addressOf(other)
-  t.equal(await refusal(t, { environment: { PORT: String(port) }, isCounted: true }), `portico: HOST and PORT cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.\n`)
+  t.equal(
+    await refusal(t, { environment: { PORT: String(port) }, isCounted: true }),
+    `portico: HOST and PORT cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.\n`,
+  )
 })
 
-async function isListening (port: number): Promise<boolean> {
+async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
-  const isConnected = await once(socket, 'connect').then(() => true, () => false)
+  const isConnected = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
   socket.destroy()
   return isConnected
 }
 
-function addressOf (server: ReturnType<typeof createServer>): AddressInfo {
+function addressOf(server: ReturnType<typeof createServer>): AddressInfo {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
   return address

@@ -29,7 +29,9 @@ try {
   print(`${changes} updates by another connection`, heard)
   const unheard: number[] = []
   for (let kill = 0; kill < kills; kill++) {
-    const { rowCount } = await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'portico listener'")
+    const { rowCount } = await client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'portico listener'",
+    )
     if (rowCount !== servers.length) throw new Error(`${rowCount} listeners were killed, not ${servers.length}.`)
     unheard.push(await timeOfChange())
     // Longer than it takes a listener to come back.
@@ -46,20 +48,24 @@ try {
 }
 
 /** Milliseconds until both servers have answered with a change. */
-async function timeOfChange (): Promise<number> {
+async function timeOfChange(): Promise<number> {
   const name = `Museum ${number++}`
   await Promise.all(connections.map(connection => connection.ask(request)))
   await client.query("update licenses set name = $1 where domain = 'bench.example'", [name])
   const changed = performance.now()
-  const times = await Promise.all(connections.map(async connection => {
-    while (!(await connection.ask(request)).includes(name));
-    const time = performance.now() - changed
-    for (let repeat = 0; repeat < repeats; repeat++) if (!(await connection.ask(request)).includes(name)) stale++
-    return time
-  }))
+  const times = await Promise.all(
+    connections.map(async connection => {
+      while (!(await connection.ask(request)).includes(name));
+      const time = performance.now() - changed
+      for (let repeat = 0; repeat < repeats; repeat++) if (!(await connection.ask(request)).includes(name)) stale++
+      return time
+    }),
+  )
   return Math.max(...times)
 }
 
-function print (what: string, times: number[]): void {
-  console.log(`${what}: both servers answer with it after ${quantile(times, 0.5).toFixed(1)} ms (median), ${quantile(times, 0.99).toFixed(1)} ms (p99), ${Math.max(...times).toFixed(1)} ms (slowest)`)
+function print(what: string, times: number[]): void {
+  console.log(
+    `${what}: both servers answer with it after ${quantile(times, 0.5).toFixed(1)} ms (median), ${quantile(times, 0.99).toFixed(1)} ms (p99), ${Math.max(...times).toFixed(1)} ms (slowest)`,
+  )
 }

@@ -33,45 +33,58 @@ try {
   const memory = await server.memory()
   const queriesBefore = await queriesSoFar()
   let peak = 0
-  const watch = setInterval(async () => { peak = Math.max(peak, await server.memory()) }, 1000)
+  const watch = setInterval(async () => {
+    peak = Math.max(peak, await server.memory())
+  }, 1000)
   const statuses = new Map<number, number>()
   const flood = await watched(() => send(statuses))
   clearInterval(watch)
-  const queries = await queriesSoFar() - queriesBefore
+  const queries = (await queriesSoFar()) - queriesBefore
   print('flood', flood)
-  console.log(`${hosts} hosts that nobody has a license for, beside ${licenses} licenses, over ${connections} connections: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`)
+  console.log(
+    `${hosts} hosts that nobody has a license for, beside ${licenses} licenses, over ${connections} connections: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+  )
   console.log(`  ${flood.seconds.toFixed(0)} s, ${(hosts / flood.seconds).toFixed(0)} answers a second`)
-  console.log(`  ${queries} queries, ${(queries / flood.seconds).toFixed(0)} a second, ${(queries / hosts).toFixed(4)} a request`)
-  console.log(`  memory ${memory.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most, ${(await server.memory()).toFixed(0)} MB after`)
+  console.log(
+    `  ${queries} queries, ${(queries / flood.seconds).toFixed(0)} a second, ${(queries / hosts).toFixed(4)} a request`,
+  )
+  console.log(
+    `  memory ${memory.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most, ${(await server.memory()).toFixed(0)} MB after`,
+  )
 } finally {
   await server.close()
   await counter.end()
   await dropDatabase(bench)
 }
 
-async function send (statuses: Map<number, number>): Promise<void> {
+async function send(statuses: Map<number, number>): Promise<void> {
   let next = 0
-  await Promise.all(Array.from({ length: connections }, async () => {
-    const connection = new Connection(server.port)
-    while (next < hosts) {
-      const status = statusOf(await connection.ask(requestText('/', { host: `${next++}.made-up.example` })))
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    }
-    connection.close()
-  }))
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const connection = new Connection(server.port)
+      while (next < hosts) {
+        const status = statusOf(await connection.ask(requestText('/', { host: `${next++}.made-up.example` })))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+      connection.close()
+    }),
+  )
 }
 
 /** Asks every 10 ms, until the act is over, for a known host and for known hosts that nobody has asked for yet. */
-async function watched (act: () => Promise<unknown>) {
+async function watched(act: () => Promise<unknown>) {
   const began = performance.now()
   const over = new AbortController()
   const acting = act().finally(() => over.abort())
-  const [held, cold] = await Promise.all([ask(() => 'bench.example', over.signal), ask(() => `cold-${asked++}.example`, over.signal)])
+  const [held, cold] = await Promise.all([
+    ask(() => 'bench.example', over.signal),
+    ask(() => `cold-${asked++}.example`, over.signal),
+  ])
   await acting
   return { held, cold, seconds: (performance.now() - began) / 1000 }
 }
 
-async function ask (nextHost: () => string, over: AbortSignal): Promise<Answers> {
+async function ask(nextHost: () => string, over: AbortSignal): Promise<Answers> {
   const connection = new Connection(server.port)
   const times: number[] = []
   let refused = 0
@@ -85,15 +98,21 @@ async function ask (nextHost: () => string, over: AbortSignal): Promise<Answers>
   return { times, refused }
 }
 
-function print (phase: string, { held, cold }: { held: Answers, cold: Answers }): void {
+function print(phase: string, { held, cold }: { held: Answers; cold: Answers }): void {
   for (const [name, { times, refused }] of Object.entries({ 'known host': held, 'cold hosts': cold })) {
-    console.log(`${name}, ${phase.padEnd(6)}: ${times.length} requests, ${refused} of them not answered with 200, p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(1)} ms`)
+    console.log(
+      `${name}, ${phase.padEnd(6)}: ${times.length} requests, ${refused} of them not answered with 200, p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(1)} ms`,
+    )
   }
 }
 
 /** By the server's own account, of every session of the database. */
-async function queriesSoFar (): Promise<number> {
+async function queriesSoFar(): Promise<number> {
   await sleep(2000)
-  const { rows: [row] } = await counter.query<{ queries: string }>('select xact_commit + xact_rollback as queries from pg_stat_database where datname = current_database()')
+  const {
+    rows: [row],
+  } = await counter.query<{ queries: string }>(
+    'select xact_commit + xact_rollback as queries from pg_stat_database where datname = current_database()',
+  )
   return Number(row?.queries)
 }

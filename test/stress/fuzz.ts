@@ -7,7 +7,9 @@ import { hostileExchange } from './hostile-requests.ts'
 import { startServer } from './server-process.ts'
 import type { Usage } from './usage.ts'
 
-const { values } = parseArgs({ options: { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } } })
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },
+})
 const [count, seed] = [Number(values.count), Number(values.seed)]
 
 const server = await startServer({})
@@ -22,21 +24,28 @@ try {
   // As long as the server waits for those who do not close their half.
   await sleep(2 * lingering)
   const after = await server.usage()
-  const byStatus = [...statuses].sort(([one], [other]) => one - other).map(([status, number]) => `${status} × ${number}`).join(', ')
-  console.log(`requests ${exchanges} in ${seconds.toFixed(0)} s, answers ${byStatus}, none × ${unanswered}, crashes ${server.hasEnded() ? 1 : 0}, hangs ${hangs.length}, faults ${faults.length}, garbled ${garbled.length}, answers lost or doubled ${miscounted.length}`)
+  const byStatus = [...statuses]
+    .sort(([one], [other]) => one - other)
+    .map(([status, number]) => `${status} × ${number}`)
+    .join(', ')
+  console.log(
+    `requests ${exchanges} in ${seconds.toFixed(0)} s, answers ${byStatus}, none × ${unanswered}, crashes ${server.hasEnded() ? 1 : 0}, hangs ${hangs.length}, faults ${faults.length}, garbled ${garbled.length}, answers lost or doubled ${miscounted.length}`,
+  )
   console.log(`before ${tell(before)}`)
   console.log(`after  ${tell(after)}`)
   const found = [...hangs, ...faults, ...garbled, ...miscounted]
-  for (const seed of found.slice(0, 10)) console.log(`seed ${seed}: ${JSON.stringify(hostileExchange(seed)).slice(0, 2000)}`)
+  for (const seed of found.slice(0, 10)) {
+    console.log(`seed ${seed}: ${JSON.stringify(hostileExchange(seed)).slice(0, 2000)}`)
+  }
   process.exitCode = found.length === 0 ? 0 : 1
 } finally {
   await server.stop()
 }
 
-function tell ({ heap, resident, descriptors }: Usage): string {
+function tell({ heap, resident, descriptors }: Usage): string {
   return `heap ${megabytes(heap)}, resident ${megabytes(resident)}, descriptors ${descriptors}`
 }
 
-function megabytes (bytes: number): string {
+function megabytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MB`
 }

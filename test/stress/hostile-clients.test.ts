@@ -20,16 +20,16 @@ await addUser(database, { ...admin, admin: true })
 
 const streams = new Set<Readable>()
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   await app.register(applicationRoutes)
   app.get('/stream', async (_request, reply) => {
-    const stream = new Readable({ read () {} })
+    const stream = new Readable({ read() {} })
     streams.add(stream)
     return reply.type('text/plain').send(stream)
   })
 }
 
-async function serve (debug: '0' | '1'): Promise<{ app: FastifyInstance, port: number }> {
+async function serve(debug: '0' | '1'): Promise<{ app: FastifyInstance; port: number }> {
   const app = await build(t, { database, routes, environment: { DEBUG: debug, TRUST_PROXY: 'loopback' } })
   return { app, port: Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port) }
 }
@@ -37,13 +37,16 @@ async function serve (debug: '0' | '1'): Promise<{ app: FastifyInstance, port: n
 const servers = { 0: await serve('0'), 1: await serve('1') }
 
 for (const [debug, { app, port }] of Object.entries(servers)) {
-  t.test(`hostile clients get an answer or a closed connection, and never a fault of the server's, with DEBUG=${debug}`, async t => {
-    const { exchanges, statuses, hangs, faults, garbled, miscounted } = await fuzz(port, 150, 1)
-    t.equal(exchanges, 150)
-    t.strictSame({ hangs, faults, garbled, miscounted }, { hangs: [], faults: [], garbled: [], miscounted: [] })
-    t.ok(Number(statuses.get(200)) > 0 && Number(statuses.get(400)) > 0)
-    t.equal((await app.inject({ url: '/', headers: { host: 'localhost' } })).statusCode, 200)
-  })
+  t.test(
+    `hostile clients get an answer or a closed connection, and never a fault of the server's, with DEBUG=${debug}`,
+    async t => {
+      const { exchanges, statuses, hangs, faults, garbled, miscounted } = await fuzz(port, 150, 1)
+      t.equal(exchanges, 150)
+      t.strictSame({ hangs, faults, garbled, miscounted }, { hangs: [], faults: [], garbled: [], miscounted: [] })
+      t.ok(Number(statuses.get(200)) > 0 && Number(statuses.get(400)) > 0)
+      t.equal((await app.inject({ url: '/', headers: { host: 'localhost' } })).statusCode, 200)
+    },
+  )
 }
 
 t.test('everything at once leaves no descriptor behind, and no answer is a fault', async t => {
@@ -52,9 +55,12 @@ t.test('everything at once leaves no descriptor behind, and no answer is a fault
   let left = 40
   const statuses = await soak(port, () => left-- > 0, 4)
   // A machine that has much else to do makes turns of the event loop long.
-  t.strictSame([...statuses.keys()].filter(status => status >= 500 && status !== 503), [])
+  t.strictSame(
+    [...statuses.keys()].filter(status => status >= 500 && status !== 503),
+    [],
+  )
   t.ok(Number(statuses.get(200)) > 0 && Number(statuses.get(404)) > 0)
-  while (await connectionsOf(app) > 0) await new Promise(resolve => setImmediate(resolve))
+  while ((await connectionsOf(app)) > 0) await new Promise(resolve => setImmediate(resolve))
   // The embedded database opens its files as it needs them.
   t.ok(readdirSync('/dev/fd').length - before < 30)
 })
@@ -71,12 +77,27 @@ t.test('answers that wait behind another end with the connection', async t => {
 
 t.test('the shows read answers and figures as they are', async t => {
   const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
-  t.strictSame(readStatuses(`${ok}HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n${ok.slice(0, -1)}`, false), [200, 404])
+  t.strictSame(
+    readStatuses(
+      `${ok}HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n${ok.slice(0, -1)}`,
+      false,
+    ),
+    [200, 404],
+  )
   t.strictSame(readStatuses(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${ok}`, true), [200, 200])
   t.equal(readStatuses(`${ok}?`, false), null)
-  t.equal(slopeOf([[0, 1], [1, 3], [2, 5]]), 2)
+  t.equal(
+    slopeOf([
+      [0, 1],
+      [1, 3],
+      [2, 5],
+    ]),
+    2,
+  )
 })
 
-function connectionsOf ({ server }: FastifyInstance): Promise<number> {
-  return new Promise((resolve, reject) => { server.getConnections((error, count) => error === null ? resolve(count) : reject(error)) })
+function connectionsOf({ server }: FastifyInstance): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
+  })
 }

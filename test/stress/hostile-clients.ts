@@ -29,16 +29,26 @@ const doubt = 50
  * So many exchanges with the server on this port, one after another on each of a few lanes.
  * @param seed of the first, the next has the next
  */
-export async function fuzz (port: number, count: number, seed: number, lanes = 32): Promise<FuzzResult> {
-  const result: FuzzResult = { exchanges: 0, statuses: new Map(), unanswered: 0, hangs: [], faults: [], garbled: [], miscounted: [] }
+export async function fuzz(port: number, count: number, seed: number, lanes = 32): Promise<FuzzResult> {
+  const result: FuzzResult = {
+    exchanges: 0,
+    statuses: new Map(),
+    unanswered: 0,
+    hangs: [],
+    faults: [],
+    garbled: [],
+    miscounted: [],
+  }
   const end = seed + count
   let next = seed
-  await Promise.all(Array.from({ length: lanes }, async () => {
-    while (next < end) await tell(next++)
-  }))
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (next < end) await tell(next++)
+    }),
+  )
   return result
 
-  async function tell (seed: number): Promise<void> {
+  async function tell(seed: number): Promise<void> {
     const exchange = hostileExchange(seed)
     const { bytes, isHung } = await converse(port, exchange)
     const statuses = readStatuses(bytes, exchange.pieces.join('').startsWith('HEAD'))
@@ -55,10 +65,19 @@ export async function fuzz (port: number, count: number, seed: number, lanes = 3
 }
 
 /** All that the server answered, until the client left or the server closed; hung is what takes too long. */
-async function converse (port: number, { pieces, answers, end }: HostileExchange): Promise<{ bytes: string, isHung: boolean }> {
+async function converse(
+  port: number,
+  { pieces, answers, end }: HostileExchange,
+): Promise<{ bytes: string; isHung: boolean }> {
   const isHead = pieces.join('').startsWith('HEAD')
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('latin1').on('error', () => {})
-  const closed = new Promise<void>(resolve => { socket.once('close', () => { resolve() }) })
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    .setEncoding('latin1')
+    .on('error', () => {})
+  const closed = new Promise<void>(resolve => {
+    socket.once('close', () => {
+      resolve()
+    })
+  })
   let bytes = ''
   let isHung = false
   const answered = new Promise<void>(resolve => {
@@ -67,7 +86,9 @@ async function converse (port: number, { pieces, answers, end }: HostileExchange
       if ((readStatuses(bytes, isHead)?.length ?? 0) >= Math.max(answers, 1)) resolve()
     })
     // What the server has ended, the client ends.
-    socket.once('end', () => { socket.end() })
+    socket.once('end', () => {
+      socket.end()
+    })
   })
   const timer = setTimeout(() => {
     isHung = true

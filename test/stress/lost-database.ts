@@ -57,12 +57,16 @@ try {
   for (const phase of ['before', 'lost', 'back']) for (const isKnown of [true, false]) print(phase, isKnown)
   const recovered = outcomes.find(({ at, isKnown, status }) => at > back && !isKnown && status === 404)
   const refused = outcomes.filter(({ at, status }) => at > back && status === 503).at(-1)
-  console.log(`PostgreSQL was stopped for ${secondsLost} s. After it accepted connections again the first unknown host was answered after ${since(recovered)}, the last refusal came after ${since(refused)}.`)
+  console.log(
+    `PostgreSQL was stopped for ${secondsLost} s. After it accepted connections again the first unknown host was answered after ${since(recovered)}, the last refusal came after ${since(refused)}.`,
+  )
   const hung = outcomes.filter(({ status }) => status === 'hung' || status === 'broken').length
-  console.log(`requests that hung or whose connection broke: ${hung}; the server ${server.isAlive() ? 'runs' : 'has ended'}`)
+  console.log(
+    `requests that hung or whose connection broke: ${hung}; the server ${server.isAlive() ? 'runs' : 'has ended'}`,
+  )
   if (hung > 0 || !server.isAlive() || recovered === undefined) process.exitCode = 1
 
-  function since (outcome: Outcome | undefined): string {
+  function since(outcome: Outcome | undefined): string {
     return outcome === undefined ? '(never)' : `${(outcome.at - back).toFixed(0)} ms`
   }
 } finally {
@@ -72,24 +76,29 @@ try {
 }
 
 /** Each request has a connection to itself until it is answered: none waits for another's answer. */
-async function ask (host: string, isKnown: boolean): Promise<void> {
+async function ask(host: string, isKnown: boolean): Promise<void> {
   const connection = idle.pop() ?? new Connection(server.port)
   const began = performance.now()
   const asked = phase
   const late = AbortSignal.timeout(patience)
   const hanging = new Promise<'hung'>(resolve => late.addEventListener('abort', () => resolve('hung')))
-  const status = await Promise.race([connection.ask(requestText('/', { host })).then(statusOf, (): 'broken' => 'broken'), hanging])
+  const status = await Promise.race([
+    connection.ask(requestText('/', { host })).then(statusOf, (): 'broken' => 'broken'),
+    hanging,
+  ])
   const at = performance.now()
   outcomes.push({ phase: asked, isKnown, status, time: at - began, at })
   if (typeof status === 'number') idle.push(connection)
   else connection.close()
 }
 
-function print (phase: string, isKnown: boolean): void {
+function print(phase: string, isKnown: boolean): void {
   const some = outcomes.filter(outcome => outcome.phase === phase && outcome.isKnown === isKnown)
   const counts = new Map<Outcome['status'], number>()
   for (const { status } of some) counts.set(status, (counts.get(status) ?? 0) + 1)
   const times = some.map(({ time }) => time)
   const answers = [...counts].map(([status, count]) => `${count} × ${status}`).join(', ')
-  console.log(`${phase.padEnd(6)} ${isKnown ? 'known  ' : 'unknown'} hosts: ${String(some.length).padStart(6)} requests: ${answers}; p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(0)} ms`)
+  console.log(
+    `${phase.padEnd(6)} ${isKnown ? 'known  ' : 'unknown'} hosts: ${String(some.length).padStart(6)} requests: ${answers}; p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(0)} ms`,
+  )
 }

@@ -22,46 +22,61 @@ interface ProxyKind {
 const kinds: Record<string, ProxyKind> = {
   nginx: {
     example: 'nginx.conf',
-    words (configuration, folder) {
+    words(configuration, folder) {
       const main = join(folder, 'main.conf')
-      const bodies = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(name => `${name}_temp_path ${join(folder, name)};`).join(' ')
-      writeFileSync(main, `daemon off; pid ${join(folder, 'pid')}; events {} http { access_log off; ${bodies} include ${configuration}; }`)
+      const bodies = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+        .map(name => `${name}_temp_path ${join(folder, name)};`)
+        .join(' ')
+      writeFileSync(
+        main,
+        `daemon off; pid ${join(folder, 'pid')}; events {} http { access_log off; ${bodies} include ${configuration}; }`,
+      )
       return ['-p', folder, '-e', join(folder, 'errors'), '-c', main]
-    }
+    },
   },
   haproxy: { example: 'haproxy.cfg', words: configuration => ['-db', '-f', configuration] },
-  caddy: { example: 'Caddyfile', words: configuration => ['run', '--adapter', 'caddyfile', '--config', configuration] }
+  caddy: { example: 'Caddyfile', words: configuration => ['run', '--adapter', 'caddyfile', '--config', configuration] },
 }
 
 export const proxyNames = Object.keys(kinds)
 
 /** Starts a proxy; undefined where it is not installed. */
-export async function startProxy (name: string, servers: [number, number]): Promise<Proxy | undefined> {
+export async function startProxy(name: string, servers: [number, number]): Promise<Proxy | undefined> {
   const kind = kinds[name]
   // Debian's are where only root's PATH leads.
-  const program = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'].map(place => join(place, name)).find(existsSync)
+  const program = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin']
+    .map(place => join(place, name))
+    .find(existsSync)
   if (kind === undefined || program === undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), `portico-${name}-`))
   const port = await freePort()
   const ports: Record<string, number> = { 8080: port, 3001: servers[0], 3002: servers[1] }
   const configuration = join(folder, kind.example)
   const example = readFileSync(join('examples', kind.example), 'utf8')
-  writeFileSync(configuration, example.replace(/(?<=127\.0\.0\.1:)\d+/g, documented => String(ports[documented])))
-  const child = spawn(program, kind.words(configuration, folder), { env: { ...process.env, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }, stdio: ['ignore', 'ignore', 'pipe'] })
+  writeFileSync(
+    configuration,
+    example.replace(/(?<=127\.0\.0\.1:)\d+/g, documented => String(ports[documented])),
+  )
+  const child = spawn(program, kind.words(configuration, folder), {
+    env: { ...process.env, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   let errors = ''
-  child.stderr.on('data', chunk => { errors = (errors + String(chunk)).slice(-10_000) })
+  child.stderr.on('data', chunk => {
+    errors = (errors + String(chunk)).slice(-10_000)
+  })
   const ended = once(child, 'exit')
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-  while (!await isAnswering(port)) {
+  while (!(await isAnswering(port))) {
     if (hasEnded()) throw new Error(`${name} did not start: ${errors}`)
     await sleep(50)
   }
   return {
     port,
-    async stop () {
+    async stop() {
       child.kill()
       await ended
       rmSync(folder, { recursive: true })
-    }
+    },
   }
 }

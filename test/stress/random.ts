@@ -2,12 +2,12 @@
 export class Random {
   #state: number
 
-  constructor (seed: number) {
+  constructor(seed: number) {
     this.#state = seed
   }
 
   /** From 0 to below 1. */
-  next (): number {
+  next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
@@ -15,24 +15,24 @@ export class Random {
   }
 
   /** A whole number from 0 to below this one. */
-  below (limit: number): number {
+  below(limit: number): number {
     return Math.floor(this.next() * limit)
   }
 
-  among<Item> (items: readonly [Item, ...Item[]]): Item {
+  among<Item>(items: readonly [Item, ...Item[]]): Item {
     return items[this.below(items.length)] ?? items[0]
   }
 
-  chance (probability: number): boolean {
+  chance(probability: number): boolean {
     return this.next() < probability
   }
 
   /** Text of so many characters, each a byte. */
-  bytes (length: number): string {
+  bytes(length: number): string {
     return Array.from({ length }, () => String.fromCharCode(this.below(256))).join('')
   }
 
-  word (length = 1 + this.below(12)): string {
+  word(length = 1 + this.below(12)): string {
     return Array.from({ length }, () => this.among(['a', 'b', 'c', 'e', 'x', 'z', '0', '9', '-', '_'])).join('')
   }
 }

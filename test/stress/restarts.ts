@@ -9,7 +9,9 @@ import { dropDatabase, environmentOf, makeDatabase } from '../../bench/database.
 import { proxyNames, startProxy } from './proxies.ts'
 import { freePort, serve, type Served } from './serving.ts'
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, busy: { type: 'string', default: '0' } } })
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '60' }, busy: { type: 'string', default: '0' } },
+})
 /** Of load, for each proxy. */
 const seconds = Number(values.seconds)
 /** How many processes want the processors besides. */
@@ -36,8 +38,13 @@ const bench = await makeDatabase(0)
 const client = new pg.Client(bench.url)
 await client.connect()
 await client.query('update users set admin = true')
-const { rows: [license] } = await client.query("select id from licenses where domain = 'bench.example'")
-const environments = [environmentOf(bench), environmentOf(bench)].map(environment => ({ ...environment, TRUST_PROXY: 'loopback' }))
+const {
+  rows: [license],
+} = await client.query("select id from licenses where domain = 'bench.example'")
+const environments = [environmentOf(bench), environmentOf(bench)].map(environment => ({
+  ...environment,
+  TRUST_PROXY: 'loopback',
+}))
 const ports: [number, number] = [await freePort(), await freePort()]
 const start = (number: number) => serve({ ...environments[number], PORT: String(ports[number]) })
 const servers: Served[] = []
@@ -58,7 +65,7 @@ try {
   await dropDatabase(bench)
 }
 
-async function tryProxy (name: string): Promise<void> {
+async function tryProxy(name: string): Promise<void> {
   const proxy = await startProxy(name, ports)
   if (proxy === undefined) {
     console.log(`${name.padEnd(7)} is not installed`)
@@ -83,7 +90,7 @@ async function tryProxy (name: string): Promise<void> {
   }
 }
 
-async function restartInTurn (end: number, figures: Figures): Promise<void> {
+async function restartInTurn(end: number, figures: Figures): Promise<void> {
   for (let number = 0; performance.now() < end; number = 1 - number) {
     await servers[number]?.close()
     servers[number] = await start(number)
@@ -93,7 +100,7 @@ async function restartInTurn (end: number, figures: Figures): Promise<void> {
 }
 
 /** Gets the front page, or adds a museum of this name. */
-async function use (port: number, agent: Agent, figures: Figures, museum: string | undefined): Promise<void> {
+async function use(port: number, agent: Agent, figures: Figures, museum: string | undefined): Promise<void> {
   figures.requests++
   const [method, expected] = museum === undefined ? ['GET', 200] : ['POST', 201]
   const outcome = await ask(port, agent, museum).catch((error: NodeJS.ErrnoException) => error.code ?? error.message)
@@ -105,23 +112,47 @@ async function use (port: number, agent: Agent, figures: Figures, museum: string
   figures.errors.set(error, (figures.errors.get(error) ?? 0) + 1)
 }
 
-function ask (port: number, agent: Agent, museum: string | undefined): Promise<number> {
+function ask(port: number, agent: Agent, museum: string | undefined): Promise<number> {
   const body = museum === undefined ? undefined : JSON.stringify({ license_id: license.id, name: museum })
-  const headers = { host: 'bench.example', cookie: bench.cookie, ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) }
+  const headers = {
+    host: 'bench.example',
+    cookie: bench.cookie,
+    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+  }
   return new Promise((resolve, reject) => {
-    request({ port, host: '127.0.0.1', agent, headers, path: body === undefined ? '/' : '/api/museums', method: body === undefined ? 'GET' : 'POST', signal: AbortSignal.timeout(patience) }, response => {
-      text(response).then(() => { resolve(Number(response.statusCode)) }, reject)
-    }).on('error', reject).end(body)
+    request(
+      {
+        port,
+        host: '127.0.0.1',
+        agent,
+        headers,
+        path: body === undefined ? '/' : '/api/museums',
+        method: body === undefined ? 'GET' : 'POST',
+        signal: AbortSignal.timeout(patience),
+      },
+      response => {
+        text(response).then(() => {
+          resolve(Number(response.statusCode))
+        }, reject)
+      },
+    )
+      .on('error', reject)
+      .end(body)
   })
 }
 
-async function print (name: string, { requests, restarts, errors, added }: Figures): Promise<void> {
-  const { rows } = await client.query<{ name: string, count: number }>('select name, count(*)::integer as count from museums where name like $1 group by name', [`${name} %`])
+async function print(name: string, { requests, restarts, errors, added }: Figures): Promise<void> {
+  const { rows } = await client.query<{ name: string; count: number }>(
+    'select name, count(*)::integer as count from museums where name like $1 group by name',
+    [`${name} %`],
+  )
   const kept = new Set(rows.map(({ name }) => name))
   const lost = added.filter(name => !kept.has(name)).length
   const doubled = rows.filter(({ count }) => count > 1).length
   const failed = [...errors.values()].reduce((sum, count) => sum + count, 0)
   const told = failed === 0 ? '' : ` (${[...errors].map(([error, count]) => `${count} × ${error}`).join(', ')})`
-  console.log(`${name.padEnd(7)} ${restarts} restarts, ${requests} requests: ${failed} errors${told}, ${lost} of ${added.length} additions lost, ${doubled} doubled`)
+  console.log(
+    `${name.padEnd(7)} ${restarts} restarts, ${requests} requests: ${failed} errors${told}, ${lost} of ${added.length} additions lost, ${doubled} doubled`,
+  )
   if (failed + lost + doubled > 0) process.exitCode = 1
 }

@@ -8,10 +8,15 @@ import { usageNow } from './usage.ts'
 
 const config = readConfig(process.env)
 const database = await openDatabase(config)
-await database.db.insertInto('users').values({ email: admin.email, password_hash: await hashPassword(admin.password), admin: true }).execute()
-const app = await buildApp({ config, database, logger: { level: 'info', stream: { write () {} } } })
+await database.db
+  .insertInto('users')
+  .values({ email: admin.email, password_hash: await hashPassword(admin.password), admin: true })
+  .execute()
+const app = await buildApp({ config, database, logger: { level: 'info', stream: { write() {} } } })
 const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-process.on('message', () => { process.send?.(usageNow()) })
+process.on('message', () => {
+  process.send?.(usageNow())
+})
 process.on('disconnect', async () => {
   await app.close()
   await database.close()

@@ -17,13 +17,15 @@ export interface ServerProcess {
 }
 
 /** Starts one with an embedded database of its own, and what else its environment says. */
-export async function startServer (environment: Record<string, string>): Promise<ServerProcess> {
+export async function startServer(environment: Record<string, string>): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-show-'))
   const child = fork(fileURLToPath(new URL('serve.js', import.meta.url)), [], {
     execArgv: ['--expose-gc', '--enable-source-maps'],
-    env: { ...process.env, DATA_DIR: folder, ...environment }
+    env: { ...process.env, DATA_DIR: folder, ...environment },
   })
-  const ended = once(child, 'exit').then(() => { throw new Error('The server has ended; what it wrote above says why.') })
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('The server has ended; what it wrote above says why.')
+  })
   ended.catch(() => {})
   const told = async () => {
     const [message]: unknown[] = await Promise.race([once(child, 'message'), ended])
@@ -31,16 +33,16 @@ export async function startServer (environment: Record<string, string>): Promise
   }
   return {
     port: (await told())('port'),
-    async usage () {
+    async usage() {
       child.send('usage')
       const number = await told()
       return { heap: number('heap'), resident: number('resident'), descriptors: number('descriptors') }
     },
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
-    async stop () {
+    async stop() {
       if (child.connected) child.disconnect()
       await ended.catch(() => {})
       rmSync(folder, { recursive: true, force: true })
-    }
+    },
   }
 }

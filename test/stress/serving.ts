@@ -17,28 +17,29 @@ export interface Served {
 }
 
 /** @param environment besides a free port, unless it names one, and no log but of what is fatal */
-export async function serve (environment: Record<string, string>): Promise<Served> {
-  const port = Number(environment['PORT'] ?? await freePort())
+export async function serve(environment: Record<string, string>): Promise<Served> {
+  const port = Number(environment['PORT'] ?? (await freePort()))
   const child = fork(fileURLToPath(new URL('../../src/server.js', import.meta.url)), {
-    env: { ...process.env, LOG_LEVEL: 'fatal', ...environment, PORT: String(port) }
+    env: { ...process.env, LOG_LEVEL: 'fatal', ...environment, PORT: String(port) },
   })
   const isAlive = () => child.exitCode === null && child.signalCode === null
-  while (!await isAnswering(port)) {
+  while (!(await isAnswering(port))) {
     if (!isAlive()) throw new Error('The server did not start.')
     await sleep(50)
   }
   return {
     port,
     isAlive,
-    memory: async () => Number((await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)])).stdout) / 1024,
-    async close () {
+    memory: async () =>
+      Number((await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)])).stdout) / 1024,
+    async close() {
       child.kill()
       if (isAlive()) await once(child, 'exit')
-    }
+    },
   }
 }
 
-export async function freePort (): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -48,7 +49,7 @@ export async function freePort (): Promise<number> {
 }
 
 /** Whether anybody answers HTTP there. */
-export async function isAnswering (port: number): Promise<boolean> {
+export async function isAnswering(port: number): Promise<boolean> {
   const connection = new Connection(port)
   try {
     await connection.ask(requestText('/', {}))
@@ -61,6 +62,6 @@ export async function isAnswering (port: number): Promise<boolean> {
 }
 
 /** The status of an answer. */
-export function statusOf (answer: string): number {
+export function statusOf(answer: string): number {
   return Number(answer.slice(9, 12))
 }

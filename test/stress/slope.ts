@@ -1,7 +1,10 @@
 /** By least squares: how much y grows with each x. */
-export function slopeOf (points: ReadonlyArray<readonly [x: number, y: number]>): number {
+export function slopeOf(points: ReadonlyArray<readonly [x: number, y: number]>): number {
   const mean = (place: 0 | 1) => points.reduce((sum, point) => sum + point[place], 0) / points.length
   const [meanX, meanY] = [mean(0), mean(1)]
-  const [products, squares] = points.reduce(([products, squares], [x, y]) => [products + (x - meanX) * (y - meanY), squares + (x - meanX) ** 2], [0, 0])
+  const [products, squares] = points.reduce(
+    ([products, squares], [x, y]) => [products + (x - meanX) * (y - meanY), squares + (x - meanX) ** 2],
+    [0, 0],
+  )
   return products / squares
 }

@@ -7,7 +7,9 @@ import { slopeOf } from './slope.ts'
 import { fill, soak } from './all-uses.ts'
 import type { Usage } from './usage.ts'
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, lanes: { type: 'string', default: '8' } } })
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '10' }, lanes: { type: 'string', default: '8' } },
+})
 const duration = Number(values.minutes) * 60_000
 /** A tenth of the time, until all is compiled. */
 const warmUp = duration / 10
@@ -28,26 +30,32 @@ try {
   await sleep(2 * lingering)
   const last = await server.usage()
   const answers = [...statuses.values()].reduce((sum, number) => sum + number, 0)
-  const byStatus = [...statuses].sort(([one], [other]) => one - other).map(([status, number]) => `${status} × ${number}`).join(', ')
+  const byStatus = [...statuses]
+    .sort(([one], [other]) => one - other)
+    .map(([status, number]) => `${status} × ${number}`)
+    .join(', ')
   console.log(`answers ${answers} in ${values.minutes} min: ${byStatus}`)
   for (const name of ['heap', 'resident'] as const) {
     const since = (milliseconds: number) => samples.filter(({ hours }) => hours * 3_600_000 >= milliseconds)
-    const slope = (settled: typeof samples) => slopeOf(settled.map(sample => [sample.hours, sample[name] / 2 ** 20])).toFixed(1)
+    const slope = (settled: typeof samples) =>
+      slopeOf(settled.map(sample => [sample.hours, sample[name] / 2 ** 20])).toFixed(1)
     const settled = since(warmUp)
-    console.log(`${name}: ${slope(settled)} MB/h after the first tenth, ${slope(since(duration / 2))} in the second half, by least squares over ${settled.length} samples; ${megabytes(first[name])} at first, ${megabytes(settled[0]?.[name])} then, ${megabytes(last[name])} in the end`)
+    console.log(
+      `${name}: ${slope(settled)} MB/h after the first tenth, ${slope(since(duration / 2))} in the second half, by least squares over ${settled.length} samples; ${megabytes(first[name])} at first, ${megabytes(settled[0]?.[name])} then, ${megabytes(last[name])} in the end`,
+    )
   }
   console.log(`descriptors: ${descriptors} before, ${last.descriptors} after`)
 
-  async function sample (): Promise<void> {
+  async function sample(): Promise<void> {
     while (elapsed() < duration) {
       await sleep(interval)
-      samples.push({ hours: elapsed() / 3_600_000, ...await server.usage() })
+      samples.push({ hours: elapsed() / 3_600_000, ...(await server.usage()) })
     }
   }
 } finally {
   await server.stop()
 }
 
-function megabytes (bytes = NaN): string {
+function megabytes(bytes = NaN): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MB`
 }

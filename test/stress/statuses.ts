@@ -2,7 +2,7 @@
  * The statuses of the answers in these bytes, of those that are whole; null where there is something else among them.
  * @param isHead whether the first is that to a HEAD, and has no body
  */
-export function readStatuses (bytes: string, isHead: boolean): number[] | null {
+export function readStatuses(bytes: string, isHead: boolean): number[] | null {
   const statuses: number[] = []
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf('\r\n\r\n', at)
@@ -22,7 +22,7 @@ export function readStatuses (bytes: string, isHead: boolean): number[] | null {
 }
 
 /** Where the next answer begins; null where that is not to be seen yet. */
-function endOfBody (bytes: string, start: number, head: string): number | null {
+function endOfBody(bytes: string, start: number, head: string): number | null {
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
   if (length !== undefined) return start + Number(length)
   if (!/\r\ntransfer-encoding: chunked/i.test(head)) return bytes.length

@@ -8,7 +8,7 @@ export interface Usage {
 }
 
 /** Of this process, after what it no longer needs is gone: it has to be started with --expose-gc. */
-export function usageNow (): Usage {
+export function usageNow(): Usage {
   globalThis.gc?.()
   const { heapUsed, rss } = process.memoryUsage()
   return { heap: heapUsed, resident: rss, descriptors: readdirSync('/dev/fd').length }

@@ -10,7 +10,7 @@ export interface BuildOptions extends Omit<AppOptions, 'config'> {
 }
 
 /** The very app that is served, closed after the test. */
-export async function build (t: Test, { environment = {}, ...options }: BuildOptions): Promise<FastifyInstance> {
+export async function build(t: Test, { environment = {}, ...options }: BuildOptions): Promise<FastifyInstance> {
   const app = await buildApp({ config: readConfig({ DATA_DIR: makeFolder(t), ...environment }), ...options })
   t.teardown(() => app.close())
   return app

@@ -8,7 +8,7 @@ export interface Closing {
 }
 
 /** A folder for a test, gone after it, whose path is short enough for a socket: that of t.testdir() holds the test's name. */
-export function makeFolder (t: Closing): string {
+export function makeFolder(t: Closing): string {
   const folder = mkdtempSync(join(tmpdir(), 'portico-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   return folder

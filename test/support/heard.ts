@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 
 /** Makes a change, and gives all that is heard of it: what is notified afterwards is heard after it. */
-export async function heardOf ({ db, changes }: Database, change: () => Promise<unknown>): Promise<string[]> {
+export async function heardOf({ db, changes }: Database, change: () => Promise<unknown>): Promise<string[]> {
   const heard: string[] = []
   const ended = new Promise<void>(resolve => {
-    changes.on('change', function hear (table, key) {
+    changes.on('change', function hear(table, key) {
       if (table === 'the_end') {
         changes.off('change', hear)
         resolve()
@@ -16,4 +16,9 @@ export async function heardOf ({ db, changes }: Database, change: () => Promise<
   await sql`notify portico_changes, 'the_end'`.execute(db)
   await ended
   return heard.sort()
+}
+
+/** Waits until every change made so far has been heard: one heard later would drop what a cache has just loaded. */
+export async function hearAll(database: Database): Promise<void> {
+  await heardOf(database, async () => {})
 }

@@ -13,28 +13,46 @@ export interface LicenseRecord {
 }
 
 /** Adds a license and what belongs to it. @returns its id */
-export async function addLicense (database: Database, record: LicenseRecord): Promise<string> {
+export async function addLicense(database: Database, record: LicenseRecord): Promise<string> {
   const { db } = database
   const { domain, name = 'Museum', type = 'standard', languages = [], museums = [] } = record
-  const license = { domain, name, protected: record.protected ?? false, type_id: type === null ? null : await addLicenseType(database, type) }
+  const license = {
+    domain,
+    name,
+    protected: record.protected ?? false,
+    type_id: type === null ? null : await addLicenseType(database, type),
+  }
   const { id } = await db.insertInto('licenses').values(license).returning('id').executeTakeFirstOrThrow()
   for (const [position, code] of languages.entries()) {
-    await db.insertInto('license_languages').values({ license_id: id, language_id: await addLanguage(database, code), position }).execute()
+    await db
+      .insertInto('license_languages')
+      .values({ license_id: id, language_id: await addLanguage(database, code), position })
+      .execute()
   }
   for (const museum of museums) await db.insertInto('museums').values({ license_id: id, name: museum }).execute()
   return id
 }
 
 /** Adds a license type, unless there is one of that label. @returns its id */
-export async function addLicenseType ({ db }: Database, type: string): Promise<string> {
-  const added = await db.insertInto('license_types').values({ type }).onConflict(conflict => conflict.column('type').doUpdateSet({ type })).returning('id').executeTakeFirstOrThrow()
+export async function addLicenseType({ db }: Database, type: string): Promise<string> {
+  const added = await db
+    .insertInto('license_types')
+    .values({ type })
+    .onConflict(conflict => conflict.column('type').doUpdateSet({ type }))
+    .returning('id')
+    .executeTakeFirstOrThrow()
   return added.id
 }
 
 /** Adds a language, unless there is one of that tag. @returns its id */
-export async function addLanguage ({ db }: Database, code: string): Promise<string> {
+export async function addLanguage({ db }: Database, code: string): Promise<string> {
   const language = { code, name: `Language ${code}` }
-  const added = await db.insertInto('languages').values(language).onConflict(conflict => conflict.column('code').doUpdateSet(language)).returning('id').executeTakeFirstOrThrow()
+  const added = await db
+    .insertInto('languages')
+    .values(language)
+    .onConflict(conflict => conflict.column('code').doUpdateSet(language))
+    .returning('id')
+    .executeTakeFirstOrThrow()
   return added.id
 }
 
@@ -51,12 +69,23 @@ export const testPassword = 'correct horse battery'
 let hashOfTestPassword: Promise<string> | undefined
 
 /** Adds a user. @returns the id */
-export async function addUser ({ db }: Database, { email, password, admin = false, licenses = [] }: UserRecord): Promise<string> {
+export async function addUser(
+  { db }: Database,
+  { email, password, admin = false, licenses = [] }: UserRecord,
+): Promise<string> {
   hashOfTestPassword ??= hashPassword(testPassword)
   const passwordHash = password === undefined ? await hashOfTestPassword : await hashPassword(password)
-  const { id } = await db.insertInto('users').values({ email, password_hash: passwordHash, admin }).returning('id').executeTakeFirstOrThrow()
+  const { id } = await db
+    .insertInto('users')
+    .values({ email, password_hash: passwordHash, admin })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   for (const license of licenses) {
-    const group = await db.insertInto('groups').values({ license_id: license, name: 'Staff' }).returning('id').executeTakeFirstOrThrow()
+    const group = await db
+      .insertInto('groups')
+      .values({ license_id: license, name: 'Staff' })
+      .returning('id')
+      .executeTakeFirstOrThrow()
     await db.insertInto('user_groups').values({ user_id: id, group_id: group.id }).execute()
   }
   return id

@@ -16,25 +16,25 @@ let folder: Closing | undefined
 let shared: Database | undefined
 
 /** Has the test files of this process use one database, closed when all of them have ended: opening an embedded one takes seconds. */
-export function shareTestDatabase (closing: Closing): void {
+export function shareTestDatabase(closing: Closing): void {
   folder = closing
 }
 
 /** A database for a test file, with nothing in it but what a new one has. */
-export async function openTestDatabase (t: Closing): Promise<Database> {
+export async function openTestDatabase(t: Closing): Promise<Database> {
   if (shared !== undefined) {
     await renew(shared)
     return shared
   }
   const closing = folder ?? t
   const dataDir = serverUrl === undefined ? makeEmbeddedFolder(closing) : makeFolder(closing)
-  const database = await openDatabase({ databaseUrl: serverUrl && await createDatabase(closing, serverUrl), dataDir })
+  const database = await openDatabase({ databaseUrl: serverUrl && (await createDatabase(closing, serverUrl)), dataDir })
   closing.teardown(() => database.close())
   if (folder !== undefined) shared = database
   return database
 }
 
-async function renew ({ db }: Database): Promise<void> {
+async function renew({ db }: Database): Promise<void> {
   const tables = await db.introspection.getTables()
   const emptied = tables.map(({ name }) => name).filter(name => name !== 'portico_migrations')
   await sql`truncate ${sql.join(emptied.map(name => sql.table(name)))} restart identity cascade`.execute(db)
@@ -42,14 +42,14 @@ async function renew ({ db }: Database): Promise<void> {
 }
 
 /** A folder with an embedded database that has been started once, gone after the test. */
-export function makeEmbeddedFolder (t: Closing): string {
+export function makeEmbeddedFolder(t: Closing): string {
   const folder = makeFolder(t)
   cpSync(embeddedTemplate, folder, { recursive: true })
   return folder
 }
 
 /** An empty database on the server. @returns its URL */
-export async function createDatabase (t: Closing, serverUrl: string): Promise<string> {
+export async function createDatabase(t: Closing, serverUrl: string): Promise<string> {
   const url = await createThrowawayDatabase(serverUrl, 'portico_test_')
   t.teardown(() => dropDatabase(serverUrl, url))
   return url

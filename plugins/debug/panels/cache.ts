@@ -1,41 +1,74 @@
-import { blocks, code, count, formatDuration, html, plain, renderBadge, renderDataTable, renderMetrics, renderSection, table, type Panel, type Tone } from 'fastify-profiler'
+import {
+  blocks,
+  code,
+  count,
+  formatDuration,
+  html,
+  plain,
+  renderBadge,
+  renderDataTable,
+  renderMetrics,
+  renderSection,
+  table,
+  type Panel,
+  type Tone,
+} from 'fastify-profiler'
 import { answers, type ReadRecord, type RequestReads, type StoreLog } from '../reads.ts'
 
 const tones: Record<ReadRecord['outcome'], Tone> = { hit: 'good', miss: 'warning', shared: 'neutral' }
 
 /** What the request read from the store, and whether it was there. */
-export function cachePanel (log: StoreLog): Panel<RequestReads> {
+export function cachePanel(log: StoreLog): Panel<RequestReads> {
   return {
     name: 'cache',
     label: 'Cache',
     collect: ({ recorder }) => log.of(recorder),
     badge: reads => ({ text: `${reads.hit} of ${totalOf(reads)} held`, tone: 'neutral' }),
-    body (reads) {
+    body(reads) {
       const { first, hit, miss, shared } = reads
       const total = totalOf(reads)
       return html`${renderMetrics([
         { label: 'Reads', value: String(total) },
         { label: 'Held', value: String(hit) },
         { label: 'Loaded', value: String(miss) },
-        { label: 'Shared a load', value: String(shared) }
+        { label: 'Shared a load', value: String(shared) },
       ])}
-${renderSection('Reads', html`${first.length < total && html`<p class="notice">The first ${String(first.length)} are listed; the other ${String(total - first.length)} are counted.</p>`}${renderDataTable('Reads', [{ label: 'At', kind: 'number' }, { label: 'Record' }, { label: 'Answer' }], first.map(({ start, table, column, value, outcome }) => {
-  return { cells: [formatDuration(start), html`<code>${table}</code> by ${column} <code>${value}</code>`, renderBadge(answers[outcome], tones[outcome])] }
-}))}`, total)}`
+${renderSection(
+  'Reads',
+  html`${first.length < total && html`<p class="notice">The first ${String(first.length)} are listed; the other ${String(total - first.length)} are counted.</p>`}${renderDataTable(
+    'Reads',
+    [{ label: 'At', kind: 'number' }, { label: 'Record' }, { label: 'Answer' }],
+    first.map(({ start, table, column, value, outcome }) => {
+      return {
+        cells: [
+          formatDuration(start),
+          html`<code>${table}</code> by ${column} <code>${value}</code>`,
+          renderBadge(answers[outcome], tones[outcome]),
+        ],
+      }
+    }),
+  )}`,
+  total,
+)}`
     },
-    markdown (reads) {
+    markdown(reads) {
       const total = totalOf(reads)
       return blocks(
         `${count(total, 'read')}: ${reads.hit} held, ${reads.miss} loaded, ${reads.shared} shared with a load that was under way.`,
-        table(['At', 'Record', 'Answer'], reads.first.map(({ start, table, column, value, outcome }) => [
-          formatDuration(start), `${code(table)} by ${plain(column)} ${code(value)}`, answers[outcome]
-        ])),
-        reads.first.length < total ? `The other ${total - reads.first.length} are counted, not listed.` : null
+        table(
+          ['At', 'Record', 'Answer'],
+          reads.first.map(({ start, table, column, value, outcome }) => [
+            formatDuration(start),
+            `${code(table)} by ${plain(column)} ${code(value)}`,
+            answers[outcome],
+          ]),
+        ),
+        reads.first.length < total ? `The other ${total - reads.first.length} are counted, not listed.` : null,
       )
-    }
+    },
   }
 }
 
-function totalOf ({ hit, miss, shared }: RequestReads): number {
+function totalOf({ hit, miss, shared }: RequestReads): number {
   return hit + miss + shared
 }

@@ -1,4 +1,23 @@
-import { blocks, code, count as counted, formatDuration, html, locationText, plain, renderBadge, renderDataTable, renderLocation, renderMetrics, renderSection, renderSqlBlock, table, toMicroseconds, type Panel, type Tone, type ViewContext } from 'fastify-profiler'
+import {
+  blocks,
+  code,
+  count as counted,
+  formatDuration,
+  html,
+  locationText,
+  plain,
+  renderBadge,
+  renderDataTable,
+  renderLocation,
+  renderMetrics,
+  renderSection,
+  renderSqlBlock,
+  table,
+  toMicroseconds,
+  type Panel,
+  type Tone,
+  type ViewContext,
+} from 'fastify-profiler'
 import type { QueryLog, QueryRecord } from '../queries/query-log.ts'
 import type { Repetition } from '../queries/query-repetitions.ts'
 
@@ -17,88 +36,138 @@ export interface DatabaseData {
 const repetitionNames = { loop: 'loop (N+1)', duplicate: 'duplicate' }
 const repetitionReasons = {
   loop: 'One statement, asked again and again from one line with other parameters: one query could bring all of it.',
-  duplicate: 'The same question with the same parameters: the first answer could be kept.'
+  duplicate: 'The same question with the same parameters: the first answer could be kept.',
 }
-const notOver = 'Not over when the profile was made: it runs still, never got a connection, or was compiled and not sent.'
+const notOver =
+  'Not over when the profile was made: it runs still, never got a connection, or was compiled and not sent.'
 const longestUnfolded = 200
 const noPlace = 'Asked by Kysely itself.'
 
 /** Every query: its SQL, its parameters, where it was asked, how long it took and waited, what it brought back. */
-export function databasePanel (log: QueryLog): Panel<DatabaseData> {
+export function databasePanel(log: QueryLog): Panel<DatabaseData> {
   return {
     name: 'database',
     label: 'Database',
-    collect ({ recorder }) {
+    collect({ recorder }) {
       const queries = log.of(recorder)
       if (queries === null) return null
       const { count, failed, rows, duration, waited, repetitions, first } = queries
-      return { count, failed, rows, duration: toMicroseconds(duration), waited: toMicroseconds(waited), repetitions: repetitions.found(), queries: first }
+      return {
+        count,
+        failed,
+        rows,
+        duration: toMicroseconds(duration),
+        waited: toMicroseconds(waited),
+        repetitions: repetitions.found(),
+        queries: first,
+      }
     },
     badge: data => ({ text: String(data.count), tone: toneOf(data) }),
-    toolbarItem: data => ({ label: 'Queries', value: `${data.count} in ${formatDuration(data.duration)}`, tone: toneOf(data) }),
-    body (data, context) {
+    toolbarItem: data => ({
+      label: 'Queries',
+      value: `${data.count} in ${formatDuration(data.duration)}`,
+      tone: toneOf(data),
+    }),
+    body(data, context) {
       const { count, failed, rows, duration, waited, repetitions, queries } = data
       return html`${renderMetrics([
         { label: 'Queries', value: String(count), ...(failed > 0 && { note: `${failed} failed` }) },
         { label: 'Time, added up', value: formatDuration(duration) },
         { label: 'Longest wait for a connection', value: formatDuration(waited) },
-        { label: 'Rows read or changed', value: String(rows) }
+        { label: 'Rows read or changed', value: String(rows) },
       ])}
 ${repetitions.length > 0 && renderSection('Asked too often', renderRepetitions(repetitions, context), repetitions.length)}
 ${renderSection('Queries', html`${queries.length < count && html`<p class="notice">The first ${String(queries.length)} are listed; the other ${String(count - queries.length)} are counted.</p>`}${renderQueries(queries, context)}`, count)}`
     },
-    markdown: ({ count, failed, rows, duration, waited, repetitions, queries }, context) => blocks(
-      `${counted(count, 'query', 'queries')} in ${formatDuration(duration)} added up, the longest wait for a connection ${formatDuration(waited)}; ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
-      repetitions.length === 0
-        ? null
-        : blocks('### Asked too often', table(['Times', 'Time', 'What', 'Query', 'Asked at'], repetitions.map(({ kind, sql, count, duration, locations }) => [
-          String(count), formatDuration(duration), repetitionNames[kind], code(sql), locations.map(location => code(locationText(location, context.root))).join(', ')
-        ]))),
-      '### Queries',
-      table(['#', 'Time', 'Waited', 'Rows', 'Query', 'Parameters', 'Asked at'], queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
-        String(index + 1),
-        formatDuration(duration),
-        formatDuration(waited),
-        rows === null ? '' : String(rows),
-        `${sql === null ? notOver : code(sql)}${error === null ? '' : ` failed: ${plain(error)}`}`,
-        parameters.length === 0 ? '' : code(parametersText(parameters)),
-        location === null ? '' : code(locationText(location, context.root))
-      ])),
-      queries.length < count ? `The other ${count - queries.length} are counted, not listed.` : null
-    )
+    markdown: ({ count, failed, rows, duration, waited, repetitions, queries }, context) =>
+      blocks(
+        `${counted(count, 'query', 'queries')} in ${formatDuration(duration)} added up, the longest wait for a connection ${formatDuration(waited)}; ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
+        repetitions.length === 0
+          ? null
+          : blocks(
+              '### Asked too often',
+              table(
+                ['Times', 'Time', 'What', 'Query', 'Asked at'],
+                repetitions.map(({ kind, sql, count, duration, locations }) => [
+                  String(count),
+                  formatDuration(duration),
+                  repetitionNames[kind],
+                  code(sql),
+                  locations.map(location => code(locationText(location, context.root))).join(', '),
+                ]),
+              ),
+            ),
+        '### Queries',
+        table(
+          ['#', 'Time', 'Waited', 'Rows', 'Query', 'Parameters', 'Asked at'],
+          queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
+            String(index + 1),
+            formatDuration(duration),
+            formatDuration(waited),
+            rows === null ? '' : String(rows),
+            `${sql === null ? notOver : code(sql)}${error === null ? '' : ` failed: ${plain(error)}`}`,
+            parameters.length === 0 ? '' : code(parametersText(parameters)),
+            location === null ? '' : code(locationText(location, context.root)),
+          ]),
+        ),
+        queries.length < count ? `The other ${count - queries.length} are counted, not listed.` : null,
+      ),
   }
 }
 
-function toneOf ({ failed, repetitions }: DatabaseData): Tone {
+function toneOf({ failed, repetitions }: DatabaseData): Tone {
   if (failed > 0) return 'error'
   return repetitions.length > 0 ? 'warning' : 'neutral'
 }
 
-function renderRepetitions (repetitions: readonly Repetition[], context: ViewContext) {
-  return renderDataTable('Asked too often', [{ label: 'Times', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Query' }], repetitions.map(({ kind, sql, count, duration, locations }) => ({
-    cells: [
-      String(count),
-      formatDuration(duration),
-      html`<p>${renderBadge(repetitionNames[kind], 'warning')} ${locations.map(location => html` ${renderLocation(location, context)}`)}</p>
+function renderRepetitions(repetitions: readonly Repetition[], context: ViewContext) {
+  return renderDataTable(
+    'Asked too often',
+    [{ label: 'Times', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Query' }],
+    repetitions.map(({ kind, sql, count, duration, locations }) => ({
+      cells: [
+        String(count),
+        formatDuration(duration),
+        html`<p>${renderBadge(repetitionNames[kind], 'warning')} ${locations.map(location => html` ${renderLocation(location, context)}`)}</p>
 ${renderSqlBlock(sql)}
-<small>${repetitionReasons[kind]}</small>`
-    ]
-  })))
+<small>${repetitionReasons[kind]}</small>`,
+      ],
+    })),
+  )
 }
 
-function renderQueries (queries: readonly QueryRecord[], context: ViewContext) {
-  return renderDataTable('Queries', [{ label: '#', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Rows', kind: 'number' }, { label: 'Query' }], queries.map((query, index) => ({
-    cells: [
-      html`<span id="query-${String(index + 1)}">${String(index + 1)}</span>`,
-      query.duration === null ? '–' : formatDuration(query.duration),
-      query.rows === null ? '–' : String(query.rows),
-      renderQuery(query, queries.findIndex(({ sql }) => sql === query.sql), index, context)
-    ]
-  })))
+function renderQueries(queries: readonly QueryRecord[], context: ViewContext) {
+  return renderDataTable(
+    'Queries',
+    [
+      { label: '#', kind: 'number' },
+      { label: 'Time', kind: 'number' },
+      { label: 'Rows', kind: 'number' },
+      { label: 'Query' },
+    ],
+    queries.map((query, index) => ({
+      cells: [
+        html`<span id="query-${String(index + 1)}">${String(index + 1)}</span>`,
+        query.duration === null ? '–' : formatDuration(query.duration),
+        query.rows === null ? '–' : String(query.rows),
+        renderQuery(
+          query,
+          queries.findIndex(({ sql }) => sql === query.sql),
+          index,
+          context,
+        ),
+      ],
+    })),
+  )
 }
 
 /** `first` is the place of the first query with this statement: the others need not show it again. */
-function renderQuery ({ sql, parameters, duration, waited, error, location }: QueryRecord, first: number, index: number, context: ViewContext) {
+function renderQuery(
+  { sql, parameters, duration, waited, error, location }: QueryRecord,
+  first: number,
+  index: number,
+  context: ViewContext,
+) {
   return html`${sql !== null && (first === index ? renderSqlBlock(sql) : html`<p>The statement of <a href="#query-${String(first + 1)}">${String(first + 1)}</a></p>`)}
 ${duration === null && html`<p>${renderBadge('not over', 'warning')} ${notOver}</p>`}
 ${parameters.length > 0 && renderParameters(parameters)}
@@ -107,13 +176,13 @@ ${error !== null && html`<p>${renderBadge('failed', 'error')} ${error}</p>`}
 }
 
 /** Long ones folded: they would hide the queries between them. */
-function renderParameters (parameters: readonly unknown[]) {
+function renderParameters(parameters: readonly unknown[]) {
   const text = parametersText(parameters)
   if (text.length <= longestUnfolded) return html`<p><code>${text}</code></p>`
   return html`<details><summary>${counted(parameters.length, 'parameter')} of ${String(text.length)} characters</summary><code>${text}</code></details>`
 }
 
 /** $1 = "localhost", $2 = 1 */
-function parametersText (parameters: readonly unknown[]): string {
+function parametersText(parameters: readonly unknown[]): string {
   return parameters.map((parameter, index) => `$${index + 1} = ${JSON.stringify(parameter)}`).join(', ')
 }

@@ -68,11 +68,13 @@ export interface ProfilerOptions {
 }
 
 /** Profiles every request. Register it before everything that is to be seen in a profile. */
-async function profiler (app: FastifyInstance, options: ProfilerOptions): Promise<void> {
+async function profiler(app: FastifyInstance, options: ProfilerOptions): Promise<void> {
   const base = checkedBase(options.base ?? '/_profiler')
   const ownPanels = options.panels ?? []
   const panels = [...builtInPanels.slice(0, -1), ...ownPanels, ...builtInPanels.slice(-1)]
-  const complain = (error: unknown, message: string) => { app.log.warn({ err: error }, message) }
+  const complain = (error: unknown, message: string) => {
+    app.log.warn({ err: error }, message)
+  }
   const bounds = { ...defaultProfileBounds, ...options.profileBounds }
   const directory = options.directory ?? join(process.cwd(), '.profiler')
   const note = loggerNote(app)
@@ -83,7 +85,11 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
     panels: checkedPanels(panels),
     ownPanels,
     complain,
-    store: new ProfileStore({ directory, bounds: checkedBounds({ ...defaultStoreBounds, ...options.storeBounds }), complain }),
+    store: new ProfileStore({
+      directory,
+      bounds: checkedBounds({ ...defaultStoreBounds, ...options.storeBounds }),
+      complain,
+    }),
     access: new Access({ allow: options.allow ?? [], isTrustedHost: options.isTrustedHost ?? (() => false) }),
     secrets: knownSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
     editorUrl: options.editorUrl ?? null,
@@ -93,19 +99,21 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
     versions: options.versions ?? {},
     patience: options.patience ?? 1000,
     toError: options.toError ?? (thrown => thrown),
-    notes: note === null ? [] : [note]
+    notes: note === null ? [] : [note],
   })
 
   app.decorate('profiler', instance)
   app.decorateRequest('recorder', {
-    getter () {
+    getter() {
       return instance.recorderOf(this.raw) ?? null
-    }
+    },
   })
   refuseOtherMethods(app, base, instance.access)
   // Whoever looks at profiles writes no lines into the application's log.
   app.register(profilerRoutes, { profiler: instance, base, panels, labels: options.labels ?? [], logLevel: 'warn' })
-  watchArrivals(app, (raw, response) => { instance.arrive(raw, response) })
+  watchArrivals(app, (raw, response) => {
+    instance.arrive(raw, response)
+  })
   addRequestHooks(app, instance)
   followEarlier(app, instance)
   followRequestLoggers(app, instance)
@@ -115,22 +123,26 @@ async function profiler (app: FastifyInstance, options: ProfilerOptions): Promis
     instance.configure()
     instance.warmUp()
   })
-  app.addHook('onClose', async () => { await instance.stop() })
+  app.addHook('onClose', async () => {
+    await instance.stop()
+  })
 }
 
-function checkedBase (base: string): string {
+function checkedBase(base: string): string {
   if (/^\/[\w./-]*\w$/.test(base)) return base
   throw new Error(`The profiler's "base" is a path such as "/_profiler", not "${base}".`)
 }
 
-function checkedBounds (bounds: StoreBounds): StoreBounds {
+function checkedBounds(bounds: StoreBounds): StoreBounds {
   for (const [name, value] of Object.entries(bounds)) {
-    if (!(value >= 1)) throw new Error(`The profiler's "storeBounds.${name}" is a number from 1 on, not ${String(value)}.`)
+    if (!(value >= 1)) {
+      throw new Error(`The profiler's "storeBounds.${name}" is a number from 1 on, not ${String(value)}.`)
+    }
   }
   return bounds
 }
 
-function checkedPanels<Some extends { name: string }> (panels: readonly Some[]): readonly Some[] {
+function checkedPanels<Some extends { name: string }>(panels: readonly Some[]): readonly Some[] {
   const names = new Set<string>()
   for (const { name } of panels) {
     if (!/^[\w-]+$/.test(name)) throw new Error(`A panel's name is letters, digits, - and _, not "${name}".`)
@@ -144,12 +156,12 @@ function checkedPanels<Some extends { name: string }> (panels: readonly Some[]):
  * The options of the Fastify constructor, made so that nothing escapes the profiler: log lines of every level,
  * and requests that fail before any hook runs, injected ones too. Only the profiler's presence makes it matter.
  */
-export function profiledOptions<Options extends FastifyServerOptions> (options: Options) {
+export function profiledOptions<Options extends FastifyServerOptions>(options: Options) {
   const { frameworkErrors } = options
   return {
     ...options,
     ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
-    frameworkErrors (error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+    frameworkErrors(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
       const { server } = reply
       if (server.hasDecorator('profiler')) {
         server.profiler.enter(request, reply)
@@ -158,12 +170,12 @@ export function profiledOptions<Options extends FastifyServerOptions> (options: 
       }
       if (frameworkErrors !== undefined) return frameworkErrors(error, request, reply)
       answerAsFastify(error, reply.raw)
-    }
+    },
   }
 }
 
 /** What Fastify answers itself where there is no `frameworkErrors`. */
-function answerAsFastify ({ code, message, statusCode = 400 }: FastifyError, response: ServerResponse): void {
+function answerAsFastify({ code, message, statusCode = 400 }: FastifyError, response: ServerResponse): void {
   const body = JSON.stringify({ error: STATUS_CODES[statusCode], code, message, statusCode })
   response.writeHead(statusCode, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
   response.end(body)

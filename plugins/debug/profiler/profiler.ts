@@ -89,7 +89,7 @@ export class Profiler {
 
   readonly #takeBack: () => void
 
-  constructor (parts: ProfilerParts) {
+  constructor(parts: ProfilerParts) {
     this.#parts = parts
     this.access = parts.access
     this.notes = new Set(parts.notes)
@@ -100,44 +100,47 @@ export class Profiler {
   }
 
   /** How many requests have no profile yet. */
-  get pending (): number {
+  get pending(): number {
     return this.#open.count
   }
 
   /** Resolves when every request that has been answered has its profile, on disk where there is one. */
-  async settled (): Promise<void> {
+  async settled(): Promise<void> {
     await Promise.all(this.#open.list().map(({ stored }) => stored))
     this.#parts.store.flush()
   }
 
   /** The profile of a token; "latest" is the newest. */
-  async find (token: string): Promise<Profile | null> {
-    await (token === 'latest' ? this.settled() : this.#open.list().find(({ recorder }) => recorder.token === token)?.stored)
+  async find(token: string): Promise<Profile | null> {
+    await (token === 'latest'
+      ? this.settled()
+      : this.#open.list().find(({ recorder }) => recorder.token === token)?.stored)
     return this.#parts.store.find(token)
   }
 
   /** Whether the answer to a request is not out yet. */
-  isRunning (token: string): boolean {
+  isRunning(token: string): boolean {
     return this.#open.list().some(({ recorder }) => recorder.token === token && recorder.ended === null)
   }
 
   /** The profiles there are that match, the newest first. */
-  async search (criteria: SearchCriteria): Promise<SearchResult> {
+  async search(criteria: SearchCriteria): Promise<SearchResult> {
     await Promise.all(this.#open.list().map(({ due }) => due))
     return this.#parts.store.search(criteria)
   }
 
   /** What a view of this profile needs. */
-  viewContext (profile: Profile): ViewContext {
+  viewContext(profile: Profile): ViewContext {
     const { base, editorUrl, root, store } = this.#parts
-    const configuration = this.#configuration?.key === profile.configuration
-      ? this.#configuration
-      : store.findConfiguration(profile.configuration)
+    const configuration =
+      this.#configuration?.key === profile.configuration
+        ? this.#configuration
+        : store.findConfiguration(profile.configuration)
     return { profile: resolveSources(profile), configuration, base, editorUrl, root }
   }
 
   /** The recorder of a request, made at its first mention; none for the profiler's own pages, and where that fails. */
-  recorderOf (raw: IncomingMessage): Recorder | undefined {
+  recorderOf(raw: IncomingMessage): Recorder | undefined {
     try {
       const known = this.#recorders.get(raw)
       if (known !== undefined || this.isOwnPage(raw) || this.#unwatched.has(raw)) return known
@@ -152,18 +155,18 @@ export class Profiler {
   }
 
   /** Whether a URL or a route's pattern is of the profiler's own pages. */
-  isOwn (url: string): boolean {
+  isOwn(url: string): boolean {
     const { base } = this.#parts
     return url.startsWith(base) && (url.length === base.length || url[base.length] === '/' || url[base.length] === '?')
   }
 
   /** Whether a request is for a page of the profiler's. */
-  isOwnPage (raw: IncomingMessage): boolean {
+  isOwnPage(raw: IncomingMessage): boolean {
     return this.#disguised.has(raw) || this.isOwn(pathOfUrl(String(raw.url)))
   }
 
   /** Has something recorded of a request, unless that fails: the request goes on, and its profile says so. */
-  record (request: Pick<FastifyRequest, 'raw'>, call: (recorder: Recorder) => void): void {
+  record(request: Pick<FastifyRequest, 'raw'>, call: (recorder: Recorder) => void): void {
     this.#boundary.guard(() => {
       const recorder = this.recorderOf(request.raw)
       if (recorder !== undefined) this.guard(recorder, () => call(recorder), undefined)
@@ -171,7 +174,7 @@ export class Profiler {
   }
 
   /** The same for what answers something: what stands for it where it fails. */
-  guard<Result> (recorder: Recorder, call: () => Result, otherwise: Result): Result {
+  guard<Result>(recorder: Recorder, call: () => Result, otherwise: Result): Result {
     try {
       return call()
     } catch (error) {
@@ -182,7 +185,7 @@ export class Profiler {
   }
 
   /** A request is there, and its response to be watched; being told twice changes nothing. */
-  arrive (raw: IncomingMessage, response: ServerResponse): Exchange | null {
+  arrive(raw: IncomingMessage, response: ServerResponse): Exchange | null {
     try {
       return this.#exchanges.get(raw) ?? this.#watch(raw, response)
     } catch (error) {
@@ -191,7 +194,7 @@ export class Profiler {
     }
   }
 
-  #watch (raw: IncomingMessage, response: ServerResponse): Exchange | null {
+  #watch(raw: IncomingMessage, response: ServerResponse): Exchange | null {
     const before = performance.now()
     const recorder = this.recorderOf(raw)
     if (recorder === undefined) return null
@@ -201,12 +204,15 @@ export class Profiler {
     const answer = watchAnswer(response, {
       guard: call => this.guard(recorder, call, undefined),
       failed: error => recorder.exception(error),
-      beforeHead: () => { answering(() => this.#addHeaders(exchange)) },
-      replacement: () => answering(() => {
-        const diagnosis = diagnose(exchange, response)
-        if (diagnosis === null || this.access.judge(raw) !== 'allowed') return null
-        return body => answering(() => this.#replace(exchange, diagnosis, body))
-      })
+      beforeHead: () => {
+        answering(() => this.#addHeaders(exchange))
+      },
+      replacement: () =>
+        answering(() => {
+          const diagnosis = diagnose(exchange, response)
+          if (diagnosis === null || this.access.judge(raw) !== 'allowed') return null
+          return body => answering(() => this.#replace(exchange, diagnosis, body))
+        }),
     })
     const exchange: Exchange = {
       recorder,
@@ -221,9 +227,11 @@ export class Profiler {
       finished: false,
       place: null,
       due: null,
-      stored: null
+      stored: null,
     }
-    response.once('finish', () => { exchange.finished = true })
+    response.once('finish', () => {
+      exchange.finished = true
+    })
     response.once('close', () => this.#close(exchange))
     this.#connectionOf(raw)?.push(exchange)
     this.#exchanges.set(raw, exchange)
@@ -233,7 +241,7 @@ export class Profiler {
   }
 
   /** Fastify has made its request and reply, and found the pattern of the route unless there is none. */
-  enter (request: FastifyRequest, reply: FastifyReply): void {
+  enter(request: FastifyRequest, reply: FastifyReply): void {
     this.#boundary.guard(() => {
       const exchange = this.arrive(request.raw, reply.raw)
       if (exchange === null || exchange.request !== null) return
@@ -241,7 +249,7 @@ export class Profiler {
     }, undefined)
   }
 
-  #enter (exchange: Exchange, request: FastifyRequest, reply: FastifyReply): void {
+  #enter(exchange: Exchange, request: FastifyRequest, reply: FastifyReply): void {
     exchange.request = request
     const { url: pattern, config } = request.routeOptions
     // A router reads "/%5fprofiler" as it reads "/_profiler", and may be told to overlook case and slashes.
@@ -266,10 +274,14 @@ export class Profiler {
     // Called for whoever returns the reply, or awaits it.
     const watchedThen = function (this: FastifyReply, fulfilled: () => void, rejected: (error: Error) => void): void {
       recorder.waits()
-      then.call(this, () => {
-        recorder.goesOn()
-        fulfilled()
-      }, rejected)
+      then.call(
+        this,
+        () => {
+          recorder.goesOn()
+          fulfilled()
+        },
+        rejected,
+      )
     }
     reply.hijack = watchedHijack
     reply.send = watchedSend
@@ -277,13 +289,13 @@ export class Profiler {
   }
 
   /** Describes the application as it stands now that it is ready. */
-  configure (): void {
+  configure(): void {
     const { app, versions, settings, store } = this.#parts
     this.#configuration = describeConfiguration({
       versions: { fastify: app.version, ...versions },
       settings,
       plugins: this.plugins.root,
-      routes: this.routes.routes
+      routes: this.routes.routes,
     })
     this.#configurationKey = this.#configuration.key
     store.writeConfiguration(this.#configuration)
@@ -293,7 +305,7 @@ export class Profiler {
    * Makes an error page for nobody: the first one costs several times as much as any other, and is the one that
    * somebody waits for.
    */
-  warmUp (): void {
+  warmUp(): void {
     const raw = new IncomingMessage(new Socket())
     const response = new ServerResponse(raw)
     const { bounds, secrets, base, panels } = this.#parts
@@ -301,16 +313,39 @@ export class Profiler {
       const recorder = new Recorder(raw, null, bounds)
       recorder.fail(new Error('nothing', { cause: new Error('nothing') }), null)
       const answer = { status: null, bytes: 0, streamed: false, brokenOff: false }
-      const exchange = { recorder, raw, response, answer, received: null, upgrade: null, request: null, reply: null, hijacked: false, finished: true, place: null, due: null, stored: null }
+      const exchange = {
+        recorder,
+        raw,
+        response,
+        answer,
+        received: null,
+        upgrade: null,
+        request: null,
+        reply: null,
+        hijacked: false,
+        finished: true,
+        place: null,
+        due: null,
+        stored: null,
+      }
       // Without the application's panels: they need not know of it.
-      const profile = collect(exchange, { bounds, secrets, routes: this.routes, panels: [], configuration: this.#configurationKey, toError: this.#parts.toError })
+      const profile = collect(exchange, {
+        bounds,
+        secrets,
+        routes: this.routes,
+        panels: [],
+        configuration: this.#configurationKey,
+        toError: this.#parts.toError,
+      })
       diagnosticBody('error-page', response, Buffer.alloc(0), this.viewContext(profile), panels, base)
     }
   }
 
   /** Stores what is still open, as unfinished, and stops. */
-  async stop (): Promise<void> {
-    const deadline = setTimeout(() => { for (const end of this.#waiting) end() }, closingPatience)
+  async stop(): Promise<void> {
+    const deadline = setTimeout(() => {
+      for (const end of this.#waiting) end()
+    }, closingPatience)
     await this.settled()
     clearTimeout(deadline)
     this.#finishOpen()
@@ -318,20 +353,20 @@ export class Profiler {
     this.#parts.store.close()
   }
 
-  #finishOpen (): void {
+  #finishOpen(): void {
     for (const exchange of this.#open.list()) this.#boundary.guard(() => this.#finish(exchange), undefined)
     this.#boundary.guard(() => this.#parts.store.flush(), undefined)
   }
 
   /** Forgets a request that is one of the profiler's own after all. */
-  #disown (exchange: Exchange): void {
+  #disown(exchange: Exchange): void {
     this.#disguised.add(exchange.raw)
     this.#recorders.delete(exchange.raw)
     this.#open.remove(exchange)
   }
 
   /** Lets a request go on unprofiled: it does not even let itself be watched. */
-  #giveUp (raw: IncomingMessage, error: unknown): void {
+  #giveUp(raw: IncomingMessage, error: unknown): void {
     this.#boundary.tell(error)
     this.#boundary.guard(() => {
       this.#unwatched.add(raw)
@@ -339,11 +374,11 @@ export class Profiler {
     }, undefined)
   }
 
-  #isForgotten (raw: IncomingMessage): boolean {
+  #isForgotten(raw: IncomingMessage): boolean {
     return this.#disguised.has(raw) || this.#unwatched.has(raw)
   }
 
-  #addHeaders (exchange: Exchange): void {
+  #addHeaders(exchange: Exchange): void {
     const { recorder, response } = exchange
     // A browser gives the page that it has kept, and its toolbar, the policy of the answer that says it is unchanged.
     if (response.statusCode === 304) permitToolbar(response)
@@ -357,13 +392,13 @@ export class Profiler {
     response.setHeader('server-timing', timings === null ? timing : [timing, ...timings])
   }
 
-  #linkOf (exchange: Exchange): string {
+  #linkOf(exchange: Exchange): string {
     const { linkOrigin, base } = this.#parts
     const origin = linkOrigin ?? `${protocolOf(exchange)}://${reachableHost(exchange)}`
     return `${origin}${base}/${exchange.recorder.token}`
   }
 
-  #replace (exchange: Exchange, diagnosis: Diagnosis, body: Buffer): Buffer | null {
+  #replace(exchange: Exchange, diagnosis: Diagnosis, body: Buffer): Buffer | null {
     const profile = this.#collect(exchange)
     profile.status = exchange.response.statusCode
     profile.outcome = 'completed'
@@ -371,17 +406,17 @@ export class Profiler {
     return diagnosticBody(diagnosis, exchange.response, body, context, this.#parts.panels, this.#linkOf(exchange))
   }
 
-  #collect (exchange: Exchange): Profile {
+  #collect(exchange: Exchange): Profile {
     return this.#orElseBare(exchange, () => collect(exchange, this.#collectionParts()))
   }
 
-  #collectionParts (): CollectionParts {
+  #collectionParts(): CollectionParts {
     const { bounds, secrets, ownPanels, toError } = this.#parts
     return { bounds, secrets, routes: this.routes, panels: ownPanels, configuration: this.#configurationKey, toError }
   }
 
   /** What a request carries may be such that nothing can be made of it: that it was there is never lost. */
-  #orElseBare (exchange: Exchange, make: () => Profile): Profile {
+  #orElseBare(exchange: Exchange, make: () => Profile): Profile {
     try {
       return make()
     } catch (error) {
@@ -394,17 +429,19 @@ export class Profiler {
    * The open exchanges of a connection: a response that waits behind another one is not told when the client leaves.
    * Null for a request that somebody made without one.
    */
-  #connectionOf ({ socket }: IncomingMessage): Exchange[] | null {
+  #connectionOf({ socket }: IncomingMessage): Exchange[] | null {
     if (!(socket instanceof EventEmitter)) return null
     const known = this.#connections.get(socket)
     if (known !== undefined) return known
     const exchanges: Exchange[] = []
     this.#connections.set(socket, exchanges)
-    socket.once('close', () => { for (const exchange of [...exchanges]) this.#close(exchange) })
+    socket.once('close', () => {
+      for (const exchange of [...exchanges]) this.#close(exchange)
+    })
     return exchanges
   }
 
-  #close (exchange: Exchange): void {
+  #close(exchange: Exchange): void {
     const { recorder, raw } = exchange
     const siblings = this.#connectionOf(raw) ?? []
     const place = siblings.indexOf(exchange)
@@ -430,7 +467,7 @@ export class Profiler {
   }
 
   /** Calls back when nothing is under way any more, or when patience is at its end. */
-  #wait (recorder: Recorder, callback: () => void): void {
+  #wait(recorder: Recorder, callback: () => void): void {
     const end = () => {
       clearTimeout(deadline)
       this.#waiting.delete(end)
@@ -438,13 +475,16 @@ export class Profiler {
     }
     const deadline = setTimeout(end, this.#parts.patience)
     this.#waiting.add(end)
-    const lookAgain = () => recorder.underWay > 0 ? onceIdle() : end()
+    const lookAgain = () => (recorder.underWay > 0 ? onceIdle() : end())
     // One response hook ends before the next begins.
-    const onceIdle = () => recorder.whenIdle(() => { setImmediate(lookAgain) })
+    const onceIdle = () =>
+      recorder.whenIdle(() => {
+        setImmediate(lookAgain)
+      })
     onceIdle()
   }
 
-  #finish (exchange: Exchange): void {
+  #finish(exchange: Exchange): void {
     if (!this.#open.remove(exchange)) return
     exchange.recorder.finish()
     const { store, bounds } = this.#parts
@@ -463,23 +503,23 @@ export class Profiler {
 }
 
 /** What kind of thing was thrown, in a word. */
-function kindOf (error: unknown): string {
+function kindOf(error: unknown): string {
   return isError(error) ? nameOfError(error) : typeof error
 }
 
 /** What the application has said under a header's name; null: nothing. */
-function linesOf (response: ServerResponse, name: string): string[] | null {
+function linesOf(response: ServerResponse, name: string): string[] | null {
   const value = response.getHeader(name)
   return value === undefined ? null : [value].flat().map(String)
 }
 
 /** Whether a line of X-Robots-Tag tells every robot to keep out of its index. */
-function isForNoIndex (line: string): boolean {
+function isForNoIndex(line: string): boolean {
   return !/^\s*[\w-]+\s*:/.test(line) && /(?:^|,)\s*(?:noindex|none)\s*(?:,|$)/i.test(line)
 }
 
 /** The token, and how long it took so far, in all and by dispatch point: what a browser tells its scripts of an answer. */
-function serverTiming (recorder: Recorder): string {
+function serverTiming(recorder: Recorder): string {
   const sums = new Map<string, number>()
   for (const span of recorder.spans) {
     const name = timingName(span)
@@ -493,10 +533,10 @@ function serverTiming (recorder: Recorder): string {
   return parts.join(', ')
 }
 
-function timingName ({ dispatchPoint, kind }: Span): string {
+function timingName({ dispatchPoint, kind }: Span): string {
   return dispatchPoint ?? (kind === 'hook' ? 'other' : kind)
 }
 
-function hundredths (milliseconds: number): number {
+function hundredths(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100
 }

@@ -18,10 +18,21 @@ export interface BoundStatement {
 }
 
 /** Literals, identifiers, placeholders and signs; comments so that nothing is read in them. */
-const token = new RegExp([
-  "e'(?:''|\\\\[\\s\\S]|[^'\\\\])*'?", "'(?:''|[^'])*'?", '"(?:""|[^"])*"?', '--[^\\n]*', '/\\*[\\s\\S]*?(?:\\*/|$)',
-  '\\$\\d+', '\\$([a-z_]\\w*)?\\$[\\s\\S]*?(?:\\$\\1\\$|$)', '[a-z_][\\w$]*', '->>?', '[(),.*]'
-].join('|'), 'gi')
+const token = new RegExp(
+  [
+    "e'(?:''|\\\\[\\s\\S]|[^'\\\\])*'?",
+    "'(?:''|[^'])*'?",
+    '"(?:""|[^"])*"?',
+    '--[^\\n]*',
+    '/\\*[\\s\\S]*?(?:\\*/|$)',
+    '\\$\\d+',
+    '\\$([a-z_]\\w*)?\\$[\\s\\S]*?(?:\\$\\1\\$|$)',
+    '[a-z_][\\w$]*',
+    '->>?',
+    '[(),.*]',
+  ].join('|'),
+  'gi',
+)
 
 /** A literal: in quotes, with escapes, or between dollar signs. */
 const literal = /^(?:e?'|\$\D)/i
@@ -37,11 +48,11 @@ const known = new LRUCache<string, BoundStatement>({
   max: 500,
   maxSize: 1_000_000,
   maxEntrySize: 10_000,
-  sizeCalculation: (_read, sql) => sql.length + 1
+  sizeCalculation: (_read, sql) => sql.length + 1,
 })
 
 /** The values of a statement, and the columns that it writes without one. */
-export function boundValues (sql: string): BoundStatement {
+export function boundValues(sql: string): BoundStatement {
   const statement = known.get(sql)
   if (statement !== undefined) return statement
   const read = new StatementReader().read(sql)
@@ -76,7 +87,7 @@ class StatementReader {
   #position = 0
   #isBetween = false
 
-  read (sql: string): BoundStatement {
+  read(sql: string): BoundStatement {
     let previous = ''
     for (const { index, 0: text } of sql.matchAll(token)) {
       if (/^(?:--|\/\*)/.test(text)) continue
@@ -90,13 +101,13 @@ class StatementReader {
     return { values: this.#values, unbound: [...this.#unbound] }
   }
 
-  #add (text: string, from: number): void {
+  #add(text: string, from: number): void {
     const parameter = literal.test(text) ? null : Number(text.slice(1)) - 1
     this.#isBound = true
     this.#values.push({ parameter, from, to: from + text.length, columns: this.#columns })
   }
 
-  #readToken (text: string): void {
+  #readToken(text: string): void {
     if (text === '(') this.#open()
     else if (text === ')') this.#close()
     else if (text === ',') this.#separate()
@@ -107,7 +118,7 @@ class StatementReader {
     else if (!text.startsWith('->')) this.#name(text.replace(/^["']|["']$/g, ''))
   }
 
-  #name (name: string): void {
+  #name(name: string): void {
     if (this.#state === 'listing') {
       this.#inserted.push(name)
       this.#awaited.add(name)
@@ -117,12 +128,12 @@ class StatementReader {
   }
 
   /** What precedes a point is a table. */
-  #dropTable (): void {
+  #dropTable(): void {
     // The row that was to be inserted: its values are bound there.
     if (this.#columns.pop() === 'excluded') this.#isBound = true
   }
 
-  #beginInsertion (): void {
+  #beginInsertion(): void {
     this.#endInsertion()
     this.#state = 'into'
     this.#inserted = []
@@ -130,35 +141,35 @@ class StatementReader {
     this.#rowDepth = nowhere
   }
 
-  #endInsertion (): void {
+  #endInsertion(): void {
     for (const column of this.#awaited) this.#unbound.add(column)
   }
 
   /** Notes the column that the current expression writes, if its value is somewhere else: in a table or a subquery. */
-  #endExpression (isNested: boolean): void {
+  #endExpression(isNested: boolean): void {
     const [column, ...others] = this.#columns
     const isWritten = this.#expressionDepth === this.#rowDepth || this.#expressionDepth === this.#setDepth
     if (column === undefined || !isWritten || this.#isBound) return
     if (isNested || others.some(name => !constant.test(name))) this.#unbound.add(column)
   }
 
-  #open (): void {
+  #open(): void {
     this.#depth++
     if (this.#state === 'into') this.#state = 'listing'
     if (this.#depth === this.#rowDepth) this.#begin(0)
   }
 
-  #close (): void {
+  #close(): void {
     this.#depth--
     this.#state = null
     if (this.#depth < this.#expressionDepth) this.#begin(this.#position)
   }
 
-  #separate (): void {
+  #separate(): void {
     if (this.#depth === this.#expressionDepth) this.#begin(this.#position + 1)
   }
 
-  #beginClause (word: string): void {
+  #beginClause(word: string): void {
     const isAnd = word === 'and' && this.#isBetween
     this.#isBetween = false
     if (isAnd) return
@@ -176,7 +187,7 @@ class StatementReader {
   }
 
   /** Begins another expression. */
-  #begin (position: number): void {
+  #begin(position: number): void {
     this.#endExpression(false)
     this.#expressionDepth = this.#depth
     this.#columns = []

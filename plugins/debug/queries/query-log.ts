@@ -1,6 +1,17 @@
 import type { LogEvent } from 'kysely'
 import { type QueryEvents, queryPlumbing } from '../../../src/database/query-events.ts'
-import { captureCallSite, currentRecorder, isForeign, type Location, looksSecret, masked, type OpenSpan, originalLocation, type Recorder, toMicroseconds } from 'fastify-profiler'
+import {
+  captureCallSite,
+  currentRecorder,
+  isForeign,
+  type Location,
+  looksSecret,
+  masked,
+  type OpenSpan,
+  originalLocation,
+  type Recorder,
+  toMicroseconds,
+} from 'fastify-profiler'
 import { keptParameters, type Room } from './query-parameters.ts'
 import { Repetitions } from './query-repetitions.ts'
 import { maskQuery } from './query-secrets.ts'
@@ -53,7 +64,7 @@ const mostKept = 100
 const mostSpans = 1000
 const room: Room = { values: 500, characters: 200_000 }
 
-const noSpan: OpenSpan = { id: null, end () {} }
+const noSpan: OpenSpan = { id: null, end() {} }
 
 /** Hears of every query that is asked while a request is profiled, and keeps it under the request. */
 export class QueryLog {
@@ -66,19 +77,21 @@ export class QueryLog {
   readonly #places = new Map<string, Location>()
 
   /** @returns the function that stops it */
-  listen (events: QueryEvents): () => void {
+  listen(events: QueryEvents): () => void {
     const ask = (queryId: object) => this.#ask(queryId)
     const end = (account: LogEvent) => this.#end(account)
     const count = (queryId: object, rows: number) => this.#count(queryId, rows)
     events.on('asked', ask).on('ended', end).on('returned', count)
-    return () => { events.off('asked', ask).off('ended', end).off('returned', count) }
+    return () => {
+      events.off('asked', ask).off('ended', end).off('returned', count)
+    }
   }
 
-  of (recorder: Recorder): RequestQueries | null {
+  of(recorder: Recorder): RequestQueries | null {
     return this.#requests.get(recorder) ?? null
   }
 
-  #ask (queryId: object): void {
+  #ask(queryId: object): void {
     const called = captureCallSite(captureCallSite, isNotTheCaller)
     const location = called === null ? null : this.#place(called)
     if (location !== null) this.#compiled.set(queryId, location)
@@ -87,25 +100,43 @@ export class QueryLog {
     this.#asked.set(queryId, this.#open(recorder, location, performance.now()))
   }
 
-  #open (recorder: Recorder, location: Location | null, at: number): Asked {
+  #open(recorder: Recorder, location: Location | null, at: number): Asked {
     const queries = this.#queriesOf(recorder)
     const span = queries.count < mostSpans ? recorder.span({ kind: 'query', name: 'query', location }) : noSpan
     if (span === noSpan) recorder.note(`Only the first ${mostSpans} queries are on the timeline.`)
-    const record = { sql: null, parameters: [], start: toMicroseconds(recorder.now()), duration: null, waited: 0, rows: null, error: null, location }
+    const record = {
+      sql: null,
+      parameters: [],
+      start: toMicroseconds(recorder.now()),
+      duration: null,
+      waited: 0,
+      rows: null,
+      error: null,
+      location,
+    }
     const isKept = queries.count++ < mostKept
     if (isKept) queries.first.push(record)
     return { recorder, span, record, isKept, at }
   }
 
-  #queriesOf (recorder: Recorder): RequestQueries {
+  #queriesOf(recorder: Recorder): RequestQueries {
     const known = this.#requests.get(recorder)
     if (known !== undefined) return known
-    const queries = { first: [], count: 0, failed: 0, rows: 0, duration: 0, waited: 0, repetitions: new Repetitions(), room: { ...room } }
+    const queries = {
+      first: [],
+      count: 0,
+      failed: 0,
+      rows: 0,
+      duration: 0,
+      waited: 0,
+      repetitions: new Repetitions(),
+      room: { ...room },
+    }
     this.#requests.set(recorder, queries)
     return queries
   }
 
-  #end (account: LogEvent): void {
+  #end(account: LogEvent): void {
     const { query, queryDurationMillis: duration } = account
     const asked = this.#whoAsked(query.queryId, duration)
     if (asked === null) return
@@ -127,7 +158,7 @@ export class QueryLog {
   }
 
   /** A compiled query may be sent again and again, by other requests too: only its first end is that of whoever compiled it. */
-  #whoAsked (queryId: object, duration: number): Asked | null {
+  #whoAsked(queryId: object, duration: number): Asked | null {
     const recorder = currentRecorder()
     const asked = this.#asked.get(queryId)
     this.#asked.delete(queryId)
@@ -136,7 +167,7 @@ export class QueryLog {
     return this.#open(recorder, this.#compiled.get(queryId) ?? null, performance.now() - duration)
   }
 
-  #count (queryId: object, rows: number): void {
+  #count(queryId: object, rows: number): void {
     const asked = this.#asked.get(queryId) ?? this.#ended.get(queryId)
     if (asked === undefined) return
     // What is streamed comes in parts.
@@ -144,7 +175,7 @@ export class QueryLog {
     this.#queriesOf(asked.recorder).rows += rows
   }
 
-  #place (called: Location): Location {
+  #place(called: Location): Location {
     const key = `${called.file}:${called.line}:${called.column}`
     const known = this.#places.get(key)
     if (known !== undefined) return known
@@ -155,11 +186,11 @@ export class QueryLog {
 }
 
 /** What an error says, without the parameters that it may quote. */
-function errorText (error: unknown, secrets: readonly string[]): string {
-  return secrets.reduce((text, secret) => secret === '' ? text : text.replaceAll(secret, masked), String(error))
+function errorText(error: unknown, secrets: readonly string[]): string {
+  return secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, masked)), String(error))
 }
 
 /** Where queries are told of is not where they are asked. */
-function isNotTheCaller (file: string): boolean {
+function isNotTheCaller(file: string): boolean {
   return isForeign(file) || file === import.meta.filename || queryPlumbing.has(file)
 }

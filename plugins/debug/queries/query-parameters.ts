@@ -7,7 +7,7 @@ export interface Room {
 const longestFingerprint = 1000
 
 /** As many of a query's parameters as there is room for, too large ones described; the last says how many there were. */
-export function keptParameters (parameters: readonly unknown[], room: Room): unknown[] {
+export function keptParameters(parameters: readonly unknown[], room: Room): unknown[] {
   const kept: unknown[] = []
   for (const parameter of parameters) {
     if (room.values <= 1) {
@@ -21,13 +21,20 @@ export function keptParameters (parameters: readonly unknown[], room: Room): unk
 }
 
 /** Never a part of a text: half a secret would not be recognised where secrets are masked. */
-function keptParameter (parameter: unknown, room: Room): unknown {
+function keptParameter(parameter: unknown, room: Room): unknown {
   if (typeof parameter === 'string') {
     if (parameter.length > room.characters) return `[${parameter.length} characters]`
     room.characters -= parameter.length
     return parameter
   }
-  if (typeof parameter !== 'object' || parameter === null || parameter instanceof Date || ArrayBuffer.isView(parameter)) return parameter
+  if (
+    typeof parameter !== 'object' ||
+    parameter === null ||
+    parameter instanceof Date ||
+    ArrayBuffer.isView(parameter)
+  ) {
+    return parameter
+  }
   const text = jsonOf(parameter)
   const values = text.match(/[,[{]/g)?.length ?? 0
   if (text.length > room.characters || values > room.values) return `[object of ${text.length} characters]`
@@ -36,7 +43,7 @@ function keptParameter (parameter: unknown, room: Room): unknown {
   return parameter
 }
 
-function jsonOf (value: object): string {
+function jsonOf(value: object): string {
   try {
     return String(JSON.stringify(value))
   } catch {
@@ -46,7 +53,7 @@ function jsonOf (value: object): string {
 }
 
 /** Text that equal parameters have in common and others do not; null where finding out would cost too much. */
-export function fingerprintOf (parameters: readonly unknown[]): string | null {
+export function fingerprintOf(parameters: readonly unknown[]): string | null {
   let text = ''
   for (const parameter of parameters) {
     if (typeof parameter === 'object' && parameter !== null && !(parameter instanceof Date)) return null

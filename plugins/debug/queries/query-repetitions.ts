@@ -39,16 +39,18 @@ export class Repetitions {
   /** By statement and parameters. */
   readonly #reads = new Map<string, Shape>()
 
-  add (sql: string, parameters: readonly unknown[], location: Location | null, duration: number): void {
+  add(sql: string, parameters: readonly unknown[], location: Location | null, duration: number): void {
     if (isTransactionControl(sql)) return
     const fingerprint = fingerprintOf(parameters)
     const shape = count(this.#shapes, `${placeOf(location)} ${sql}`, sql, fingerprint, location, duration)
     if (shape !== null && (fingerprint === null || fingerprint !== shape.fingerprint)) shape.varies = true
-    if (fingerprint !== null && isReading(sql)) count(this.#reads, `${sql}\0${fingerprint}`, sql, fingerprint, location, duration)
+    if (fingerprint !== null && isReading(sql)) {
+      count(this.#reads, `${sql}\0${fingerprint}`, sql, fingerprint, location, duration)
+    }
   }
 
   /** The worst first, and no more than a person would look at. */
-  found (): Repetition[] {
+  found(): Repetition[] {
     const loops = [...this.#shapes.values()].filter(({ count, varies }) => count >= loopFrom && varies)
     const inLoops = new Set(loops.map(({ sql }) => sql))
     const duplicates = [...this.#reads.values()].filter(({ count, sql }) => count > 1 && !inLoops.has(sql))
@@ -59,7 +61,14 @@ export class Repetitions {
 }
 
 /** @returns null where there are too many to count this one, too */
-function count (shapes: Map<string, Shape>, key: string, sql: string, fingerprint: string | null, location: Location | null, duration: number): Shape | null {
+function count(
+  shapes: Map<string, Shape>,
+  key: string,
+  sql: string,
+  fingerprint: string | null,
+  location: Location | null,
+  duration: number,
+): Shape | null {
   let shape = shapes.get(key)
   if (shape === undefined) {
     if (shapes.size >= mostShapes) return null
@@ -69,14 +78,16 @@ function count (shapes: Map<string, Shape>, key: string, sql: string, fingerprin
   shape.count++
   shape.duration += duration
   // Places are one object each.
-  if (location !== null && shape.locations.length < mostLocations && !shape.locations.includes(location)) shape.locations.push(location)
+  if (location !== null && shape.locations.length < mostLocations && !shape.locations.includes(location)) {
+    shape.locations.push(location)
+  }
   return shape
 }
 
-function describe (kind: Repetition['kind'], { sql, count, duration, locations }: Shape): Repetition {
+function describe(kind: Repetition['kind'], { sql, count, duration, locations }: Shape): Repetition {
   return { kind, sql, count, duration: toMicroseconds(duration), locations }
 }
 
-function placeOf (location: Location | null): string {
+function placeOf(location: Location | null): string {
   return location === null ? '' : `${location.file}:${location.line}:${location.column}`
 }

@@ -10,7 +10,7 @@ export interface HarmlessQuery {
 }
 
 /** Masks the parameters and literals of a query whose columns are sensitive. */
-export function maskQuery (sql: string, parameters: readonly unknown[]): HarmlessQuery {
+export function maskQuery(sql: string, parameters: readonly unknown[]): HarmlessQuery {
   const kept = [...parameters]
   const secrets: string[] = []
   let harmless = ''
@@ -32,7 +32,7 @@ export function maskQuery (sql: string, parameters: readonly unknown[]): Harmles
   return { sql: harmless + sql.slice(at), parameters: kept, secrets }
 }
 
-function literalValue (literal: string): string {
+function literalValue(literal: string): string {
   if (literal.startsWith('$')) return literal.replace(/^\$\w*\$|\$\w*\$$/g, '')
   const text = literal.replace(/^e?'|'$/gi, '').replaceAll("''", "'")
   return /^e/i.test(literal) ? text.replace(/\\(.)/gs, '$1') : text

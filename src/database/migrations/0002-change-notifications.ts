@@ -9,14 +9,14 @@ const keys: Record<string, string | null> = {
   museums: 'license_id',
   platforms: null,
   license_platforms: 'license_id',
-  groups: 'license_id'
+  groups: 'license_id',
 }
 
 /**
  * Each statement that changes rows notifies the channel portico_changes: "<table> <key>" for each key it touched,
  * "<table>" where the table has none or the keys are too many to list.
  */
-export async function up (db: Kysely<unknown>): Promise<void> {
+export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function notify_change() returns trigger language plpgsql as $$
     declare
@@ -45,13 +45,13 @@ export async function up (db: Kysely<unknown>): Promise<void> {
 }
 
 /** Has the changes of a table told, under the values of its key column, or as a whole (null). */
-export async function addChangeTriggers (db: Kysely<unknown>, table: string, key: string | null): Promise<void> {
+export async function addChangeTriggers(db: Kysely<unknown>, table: string, key: string | null): Promise<void> {
   const notify = key === null ? sql`notify_change()` : sql`notify_change(${sql.lit(key)})`
   const events = [
     ['insert', 'referencing new table as new_rows'],
     ['update', 'referencing old table as old_rows new table as new_rows'],
     ['delete', 'referencing old table as old_rows'],
-    ['truncate', '']
+    ['truncate', ''],
   ] as const
   for (const [event, referencing] of events) {
     await sql`

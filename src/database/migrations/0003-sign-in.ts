@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { addChangeTriggers } from './0002-change-notifications.ts'
 
 /** What signing in needs: one user for an e-mail address however it is written, sessions that were ended, and their changes told. */
-export async function up (db: Kysely<unknown>): Promise<void> {
+export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create unique index users_lower_email on users (lower(email))`.execute(db)
   await sql`
     create table ended_sessions (

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /** What lists of records are sorted and narrowed by, beside what is looked up anyway. */
-export async function up (db: Kysely<unknown>): Promise<void> {
+export async function up(db: Kysely<unknown>): Promise<void> {
   for (const table of ['licenses', 'museums', 'groups']) {
     await sql`create index ${sql.id(`${table}_name_id`)} on ${sql.table(table)} (name, id)`.execute(db)
   }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /** Attempts to sign in, which the servers on one database count together: see src/sign-in/attempts.ts. */
-export async function up (db: Kysely<unknown>): Promise<void> {
+export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table sign_in_attempts (
       -- Keys are hashed to a fixed number of counters: the table is bounded, and an expired counter is used again.

@@ -11,5 +11,5 @@ export const migrations: Record<string, Migration> = {
   '0002-change-notifications': changeNotifications,
   '0003-sign-in': signIn,
   '0004-list-indexes': listIndexes,
-  '0005-sign-in-attempts': signInAttempts
+  '0005-sign-in-attempts': signInAttempts,
 }

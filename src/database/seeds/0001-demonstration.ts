@@ -4,24 +4,50 @@ import type { Tables } from '../tables.ts'
 const languages = [
   { code: 'en', name: 'English' },
   { code: 'de', name: 'Deutsch' },
-  { code: 'fr', name: 'Français' }
+  { code: 'fr', name: 'Français' },
 ]
 const licenses = [
-  { domain: 'localhost', name: 'Portico Demonstration', protected: false, museums: ['Museum of Doors', 'Gallery of Arches', 'House of Columns'] },
+  {
+    domain: 'localhost',
+    name: 'Portico Demonstration',
+    protected: false,
+    museums: ['Museum of Doors', 'Gallery of Arches', 'House of Columns'],
+  },
   { domain: '127.0.0.1', name: 'Portico by Address', protected: false, museums: ['Museum of Numbers'] },
-  { domain: 'protected.localhost', name: 'Portico behind the Rope', protected: true, museums: ['The Depot'] }
+  { domain: 'protected.localhost', name: 'Portico behind the Rope', protected: true, museums: ['The Depot'] },
 ]
 
 /** Something to serve on a first start: two open sites and a protected one. */
-export async function up (db: Kysely<Tables>): Promise<void> {
-  const type = await db.insertInto('license_types').values({ type: 'demonstration' }).returning('id').executeTakeFirstOrThrow()
+export async function up(db: Kysely<Tables>): Promise<void> {
+  const type = await db
+    .insertInto('license_types')
+    .values({ type: 'demonstration' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   const languageIds = await db.insertInto('languages').values(languages).returning('id').execute()
-  const platforms = await db.insertInto('platforms').values([{ name: 'web' }, { name: 'audio guide' }]).returning('id').execute()
+  const platforms = await db
+    .insertInto('platforms')
+    .values([{ name: 'web' }, { name: 'audio guide' }])
+    .returning('id')
+    .execute()
   for (const { museums, ...license } of licenses) {
-    const { id } = await db.insertInto('licenses').values({ ...license, type_id: type.id }).returning('id').executeTakeFirstOrThrow()
-    await db.insertInto('museums').values(museums.map(name => ({ license_id: id, name }))).execute()
-    await db.insertInto('license_languages').values(languageIds.map((language, position) => ({ license_id: id, language_id: language.id, position }))).execute()
-    await db.insertInto('license_platforms').values(platforms.map(platform => ({ license_id: id, platform_id: platform.id }))).execute()
+    const { id } = await db
+      .insertInto('licenses')
+      .values({ ...license, type_id: type.id })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await db
+      .insertInto('museums')
+      .values(museums.map(name => ({ license_id: id, name })))
+      .execute()
+    await db
+      .insertInto('license_languages')
+      .values(languageIds.map((language, position) => ({ license_id: id, language_id: language.id, position })))
+      .execute()
+    await db
+      .insertInto('license_platforms')
+      .values(platforms.map(platform => ({ license_id: id, platform_id: platform.id })))
+      .execute()
     await db.insertInto('groups').values({ license_id: id, name: 'Staff' }).execute()
   }
 }

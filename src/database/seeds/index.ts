@@ -3,5 +3,5 @@ import * as demonstration from './0001-demonstration.ts'
 
 /** What an embedded database holds on its first start. */
 export const seeds: Record<string, Migration> = {
-  '0001-demonstration': demonstration
+  '0001-demonstration': demonstration,
 }

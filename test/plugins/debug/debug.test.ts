@@ -19,42 +19,78 @@ import { uncountedNode } from '../../support/uncounted.ts'
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async () => 'inside')
-  app.get('/broken', async () => { throw new Error('It broke.') })
+  app.get('/broken', async () => {
+    throw new Error('It broke.')
+  })
 }
 
 const app = await buildDebugged(t, { database, routes, environment: { DEBUG_ALLOW: '198.51.100.0/24' } })
 
 /** All that a client is told, in the order it is told, but when, and what names the request's own profile. */
-async function answerOf (app: FastifyInstance, url: string, accept: string, remoteAddress = '127.0.0.1'): Promise<string> {
-  const { statusCode, headers, body } = await app.inject({ url, remoteAddress, headers: { host: 'museum.test', accept } })
-  const { date, 'x-debug-token': token, 'x-debug-token-link': link, 'x-robots-tag': robots, 'server-timing': timing, ...others } = headers
+async function answerOf(
+  app: FastifyInstance,
+  url: string,
+  accept: string,
+  remoteAddress = '127.0.0.1',
+): Promise<string> {
+  const { statusCode, headers, body } = await app.inject({
+    url,
+    remoteAddress,
+    headers: { host: 'museum.test', accept },
+  })
+  const {
+    date,
+    'x-debug-token': token,
+    'x-debug-token-link': link,
+    'x-robots-tag': robots,
+    'server-timing': timing,
+    ...others
+  } = headers
   return JSON.stringify({ statusCode, headers: Object.entries(others), body })
 }
 
 /** Tells whether the profiler's paths are answered as unknown ones of the same length are. */
-async function testUnknown (t: Test, app: FastifyInstance, accept: string, remoteAddress?: string): Promise<void> {
-  for (const path of ['/_profiler', '/_profiler/', '/_profiler/x', '/_profiler/latest?panel=exception', '/_profiler/assets/profiler.js']) {
+async function testUnknown(t: Test, app: FastifyInstance, accept: string, remoteAddress?: string): Promise<void> {
+  for (const path of [
+    '/_profiler',
+    '/_profiler/',
+    '/_profiler/x',
+    '/_profiler/latest?panel=exception',
+    '/_profiler/assets/profiler.js',
+  ]) {
     const unknown = await answerOf(app, path.replace('_profiler', '_unproved'), accept, remoteAddress)
     t.equal(await answerOf(app, path, accept, remoteAddress), unknown.replaceAll('_unproved', '_profiler'), path)
   }
 }
 
 t.test('the profiler answers under a licensed name, and under no other', async t => {
-  for (const [host, status] of [['localhost', 200], ['127.0.0.1:3000', 200], ['museum.test', 200], ['MUSEUM.test:8080', 200], ['unknown.test', 403], ['not..valid', 403], ['a'.repeat(256), 403]] as const) {
+  for (const [host, status] of [
+    ['localhost', 200],
+    ['127.0.0.1:3000', 200],
+    ['museum.test', 200],
+    ['MUSEUM.test:8080', 200],
+    ['unknown.test', 403],
+    ['not..valid', 403],
+    ['a'.repeat(256), 403],
+  ] as const) {
     t.equal((await app.inject({ url: '/_profiler/', headers: { host } })).statusCode, status, host)
   }
 })
 
 t.test('a name whose license cannot be looked up is not trusted', async t => {
   const select = database.db.selectFrom
-  t.teardown(() => { database.db.selectFrom = select })
-  database.db.selectFrom = () => { throw new Error('The database is down.') }
+  t.teardown(() => {
+    database.db.selectFrom = select
+  })
+  database.db.selectFrom = () => {
+    throw new Error('The database is down.')
+  }
   t.equal((await app.inject({ url: '/_profiler/', headers: { host: 'third.test' } })).statusCode, 403)
 })
 
-t.test('the profiler\'s question for a license is no read of the request', async t => {
+t.test("the profiler's question for a license is no read of the request", async t => {
   const response = await app.inject({ url: '/broken', headers: { host: 'not..valid', accept: 'text/html' } })
   t.equal(response.statusCode, 400)
   t.equal(await panelOf(app, response, 'cache'), null)
@@ -78,11 +114,18 @@ t.test('an address that DEBUG_ALLOW names may look', async t => {
 t.test('EDITOR_URL makes file names links', async t => {
   const app = await buildDebugged(t, { database, routes, environment: { EDITOR_URL: 'vscode://file/{file}:{line}' } })
   const response = await app.inject({ url: '/broken', headers: { host: 'museum.test' } })
-  t.match(await readPanel(app, response, 'exception', 'text/html'), `href="vscode://file/${sourceFile(import.meta.filename)}:`)
+  t.match(
+    await readPanel(app, response, 'exception', 'text/html'),
+    `href="vscode://file/${sourceFile(import.meta.filename)}:`,
+  )
 })
 
 t.test('the configuration panel shows what is allowed, and not how to enter the database', async t => {
-  const app = await buildDebugged(t, { database, routes, environment: { DATABASE_URL: 'postgres://portico:hunter2@127.0.0.1/portico' } })
+  const app = await buildDebugged(t, {
+    database,
+    routes,
+    environment: { DATABASE_URL: 'postgres://portico:hunter2@127.0.0.1/portico' },
+  })
   const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
   const html = await readPanel(app, response, 'configuration', 'text/html')
   t.match(html, 'PostgreSQL')
@@ -92,7 +135,10 @@ t.test('the configuration panel shows what is allowed, and not how to enter the 
 t.test('the configuration panel shows which plugin registered which', async t => {
   const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
   const markdown = await readPanel(app, response, 'configuration', 'text/markdown')
-  t.match(markdown, /^ {2}- entities, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- health, [^\n]*\n {2}- ready, [^\n]*\n {2}- site, [^\n]*\n {4}- security-headers,/m)
+  t.match(
+    markdown,
+    /^ {2}- entities, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- health, [^\n]*\n {2}- ready, [^\n]*\n {2}- site, [^\n]*\n {4}- security-headers,/m,
+  )
 })
 
 t.test('a closed app listens to neither queries nor reads', async t => {
@@ -105,7 +151,7 @@ t.test('a closed app listens to neither queries nor reads', async t => {
   t.equal(app.store.events.listenerCount('read'), 0)
 })
 
-t.test('a request that Fastify refuses while it closes has a profile, and nothing on Portico\'s panels', async t => {
+t.test("a request that Fastify refuses while it closes has a profile, and nothing on Portico's panels", async t => {
   const app = Fastify(profiledOptions({}))
   await app.register(profiler, { directory: makeFolder(t), panels: [licensePanel(new StoreLog()), securityPanel] })
   let profile: unknown
@@ -128,13 +174,24 @@ export async function load (url, context, next) {
 }`
 
 /** The files that the server loads to start and to answer requests, and what it answers. */
-async function loadedFiles (t: Test): Promise<string[]> {
+async function loadedFiles(t: Test): Promise<string[]> {
   const dataDir = makeEmbeddedFolder(t)
-  const databaseUrl = serverUrl && await createDatabase(t, serverUrl)
+  const databaseUrl = serverUrl && (await createDatabase(t, serverUrl))
   const list = join(makeFolder(t), 'loaded')
-  const env = { ...process.env, LOADED_FILES: list, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, PORT: '0', DEBUG: '0' }
+  const env = {
+    ...process.env,
+    LOADED_FILES: list,
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    PORT: '0',
+    DEBUG: '0',
+  }
   const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(writeDown)}`)})`
-  const child = spawn('env', [...uncountedNode, `--import=data:text/javascript,${encodeURIComponent(register)}`, 'dist/src/server.js'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(
+    'env',
+    [...uncountedNode, `--import=data:text/javascript,${encodeURIComponent(register)}`, 'dist/src/server.js'],
+    { env, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
   t.teardown(() => child.kill('SIGKILL'))
   let log = ''
   while (!log.includes('Server listening')) log += String(await once(child.stdout, 'data'))
@@ -142,11 +199,21 @@ async function loadedFiles (t: Test): Promise<string[]> {
   for (const path of ['/', '/nowhere', '/_profiler/x']) await fetch(origin + path).then(response => response.text())
   child.kill('SIGTERM')
   await once(child, 'close')
-  return readFileSync(list, 'utf8').split('\n').filter(url => !url.includes('/node_modules/'))
+  return readFileSync(list, 'utf8')
+    .split('\n')
+    .filter(url => !url.includes('/node_modules/'))
 }
 
 t.test('with diagnostics off no file of plugins/debug is loaded', async t => {
   const files = await loadedFiles(t)
-  for (const file of ['/src/app.js', '/plugins/not-found.js', '/routes/front-page.js']) t.ok(files.some(url => url.endsWith(file)), file)
-  t.strictSame(files.filter(url => url.includes('/plugins/debug/')), [])
+  for (const file of ['/src/app.js', '/plugins/not-found.js', '/routes/front-page.js']) {
+    t.ok(
+      files.some(url => url.endsWith(file)),
+      file,
+    )
+  }
+  t.strictSame(
+    files.filter(url => url.includes('/plugins/debug/')),
+    [],
+  )
 })

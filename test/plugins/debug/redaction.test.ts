@@ -19,23 +19,30 @@ const sessions = sql`(select 'x' as session_token, 'y' as visitor, '{}'::json as
 
 const statements: Record<string, () => Promise<unknown>> = {
   'a condition': () => db.selectFrom('users').select('id').where('password_hash', '=', planted).execute(),
-  'an insertion': () => db.insertInto('users').values({ email: 'someone@museum.test', password_hash: planted }).execute(),
-  'a change': () => db.updateTable('users').set({ password_hash: planted }).where('email', '=', 'nobody@museum.test').execute(),
+  'an insertion': () =>
+    db.insertInto('users').values({ email: 'someone@museum.test', password_hash: planted }).execute(),
+  'a change': () =>
+    db.updateTable('users').set({ password_hash: planted }).where('email', '=', 'nobody@museum.test').execute(),
   'a list': () => sql`select 1 from ${sessions} where session_token = any(${[planted]})`.execute(db),
   'a literal': () => sql`select ${sql.lit(planted)} as secret`.execute(db),
   'a literal with a quote': () => sql`select ${sql.lit(`it's ${planted}`)} as api_key`.execute(db),
   'a literal with escapes': () => sql`select ${sql.raw(`E'it\\'s ${planted}'`)} as secret`.execute(db),
   'a literal between dollar signs': () => sql`select ${sql.raw(`$tag$it's ${planted}$tag$`)} as secret`.execute(db),
-  'a large list of parameters': () => sql`select 1 from ${sessions} where session_token in (${sql.join(Array.from({ length: 600 }, () => planted))})`.execute(db)
+  'a large list of parameters': () =>
+    sql`select 1 from ${sessions} where session_token in (${sql.join(Array.from({ length: 600 }, () => planted))})`.execute(
+      db,
+    ),
 }
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get<{ Params: { name: string } }>('/:name', async ({ params }) => {
     await statements[params.name]?.()
     return 'done'
   })
   app.get('/failing', async (request, reply) => {
-    const error: unknown = await sql`select ${1}::int, ${''}::text as secret, ${planted}::int as token`.execute(db).catch((error: unknown) => error)
+    const error: unknown = await sql`select ${1}::int, ${''}::text as secret, ${planted}::int as token`
+      .execute(db)
+      .catch((error: unknown) => error)
     request.log.error(error)
     request.recorder?.exception(error)
     return reply.send('handled')
@@ -46,12 +53,19 @@ const dataDir = makeFolder(t)
 const app = await buildDebugged(t, { database, routes, environment: { DATA_DIR: dataDir } })
 
 /** Everything that can be read of a request: its profile in each form, and the files. */
-async function everything (token: string): Promise<string> {
+async function everything(token: string): Promise<string> {
   const forms = ['application/json', 'text/html', 'text/markdown']
   const panels = ['database', 'performance', 'logs', 'exception', 'request']
-  const pages = await Promise.all(forms.flatMap(accept => panels.map(panel => app.inject({ url: `/_profiler/${token}?panel=${panel}`, headers: { accept } }))))
+  const pages = await Promise.all(
+    forms.flatMap(accept =>
+      panels.map(panel => app.inject({ url: `/_profiler/${token}?panel=${panel}`, headers: { accept } })),
+    ),
+  )
   const folder = join(dataDir, 'profiles')
-  return [...pages.map(({ body }) => body), ...readdirSync(folder).map(file => readFileSync(join(folder, file), 'utf8'))].join('\n')
+  return [
+    ...pages.map(({ body }) => body),
+    ...readdirSync(folder).map(file => readFileSync(join(folder, file), 'utf8')),
+  ].join('\n')
 }
 
 for (const name of [...Object.keys(statements), 'failing']) {
@@ -88,19 +102,24 @@ const bindings: Record<string, ReturnType<typeof sql>> = {
   'a change to what was to be inserted': sql`insert into users (email) values (${'shown'}) on conflict (email) do update set password_hash = excluded.password_hash where users.email = ${'shown'}`,
   'a selection beside a column': sql`select "email", "password_hash" from "users" where "email" = ${'shown'}`,
   comments: sql`select /* password */ 1 -- token
-    where ${'shown'} = ${'shown'}`
+    where ${'shown'} = ${'shown'}`,
 }
 
 for (const [name, statement] of Object.entries(bindings)) {
   t.test(`parameters are masked by the column they are bound to: ${name}`, async t => {
     const app = await buildDebugged(t, {
       database,
-      routes: async app => { app.get('/', async () => await statement.execute(db).then(() => 'done', String)) }
+      routes: async app => {
+        app.get('/', async () => await statement.execute(db).then(() => 'done', String))
+      },
     })
     const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
     const { queries } = await panelOf<DatabaseData>(app, response, 'database')
-    const parameters = statement.compile(db).parameters.map(value => value === 'secret' ? '[masked]' : value)
-    t.match(queries.find(({ sql }) => sql?.startsWith(statement.compile(db).sql.slice(0, 20))), { parameters })
+    const parameters = statement.compile(db).parameters.map(value => (value === 'secret' ? '[masked]' : value))
+    t.match(
+      queries.find(({ sql }) => sql?.startsWith(statement.compile(db).sql.slice(0, 20))),
+      { parameters },
+    )
   })
 }
 
@@ -109,10 +128,12 @@ t.test('more statements than are remembered are read all the same', async t => {
     database,
     routes: async app => {
       app.get('/', async () => {
-        for (let number = 0; number < 510; number++) await sql`select ${sql.lit(number)} as id, ${number}::int as other`.execute(db)
+        for (let number = 0; number < 510; number++) {
+          await sql`select ${sql.lit(number)} as id, ${number}::int as other`.execute(db)
+        }
         return await sql`select ${planted}::text as secret`.execute(db)
       })
-    }
+    },
   })
   const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
   const { count } = await panelOf<DatabaseData>(app, response, 'database')
@@ -124,8 +145,11 @@ t.test('a statement that is too long to be remembered is read all the same', asy
   const app = await buildDebugged(t, {
     database,
     routes: async app => {
-      app.get('/', async () => await sql`select ${sql.lit('x'.repeat(12_000))} as id, ${planted}::text as secret`.execute(db))
-    }
+      app.get(
+        '/',
+        async () => await sql`select ${sql.lit('x'.repeat(12_000))} as id, ${planted}::text as secret`.execute(db),
+      )
+    },
   })
   const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
   t.equal(response.statusCode, 200)

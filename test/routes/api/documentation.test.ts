@@ -9,8 +9,8 @@ import { openTestDatabase } from '../../support/test-database.ts'
 interface Operation {
   operationId: string
   summary: string
-  parameters?: { name: string, in: string, example?: unknown, examples?: unknown, schema: unknown }[]
-  requestBody?: { content: Record<string, { example?: unknown, examples?: unknown, schema: unknown }> }
+  parameters?: { name: string; in: string; example?: unknown; examples?: unknown; schema: unknown }[]
+  requestBody?: { content: Record<string, { example?: unknown; examples?: unknown; schema: unknown }> }
   responses: Record<string, unknown>
 }
 
@@ -44,28 +44,58 @@ t.test('it has every route of the API', async t => {
   t.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length)
 })
 
-t.test('it says what is told beside a record, in what form a request is refused, and what is the default of an addition alone', async t => {
-  const { '/api/licenses': list, '/api/licenses/{id}': one } = document.paths
-  for (const operation of [list?.['get'], one?.['get'], one?.['patch']]) t.match(operation?.responses, { 200: { headers: { ETag: {} } } })
-  t.match(list?.['post']?.responses, { 201: { headers: { ETag: {}, Location: {} } }, '4XX': { content: { 'application/problem+json': {} } } })
-  t.match(list?.['post']?.requestBody, { content: { 'application/json': { schema: { properties: { protected: { default: false } }, required: ['domain', 'name', 'type_id'] } } } })
-  t.notMatch(JSON.stringify(one), '"default"')
-})
+t.test(
+  'it says what is told beside a record, in what form a request is refused, and what is the default of an addition alone',
+  async t => {
+    const { '/api/licenses': list, '/api/licenses/{id}': one } = document.paths
+    for (const operation of [list?.['get'], one?.['get'], one?.['patch']]) {
+      t.match(operation?.responses, { 200: { headers: { ETag: {} } } })
+    }
+    t.match(list?.['post']?.responses, {
+      201: { headers: { ETag: {}, Location: {} } },
+      '4XX': { content: { 'application/problem+json': {} } },
+    })
+    t.match(list?.['post']?.requestBody, {
+      content: {
+        'application/json': {
+          schema: { properties: { protected: { default: false } }, required: ['domain', 'name', 'type_id'] },
+        },
+      },
+    })
+    t.notMatch(JSON.stringify(one), '"default"')
+  },
+)
 
 t.test('it is not sent twice', async t => {
-  const { headers: { etag } } = await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost' } })
-  t.equal((await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost', 'if-none-match': String(etag) } })).statusCode, 304)
+  const {
+    headers: { etag },
+  } = await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost' } })
+  t.equal(
+    (await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost', 'if-none-match': String(etag) } }))
+      .statusCode,
+    304,
+  )
 })
 
 t.test('every example in it is a request that can be sent', async t => {
   const sent = new Set<unknown>()
   // Those that refer to others are added after them, and removed before.
-  const examples = Object.entries(document.paths).flatMap(([path, operations]) => Object.entries(operations).map(([method, operation]) => exampleOf(path, method, operation, sent)))
+  const examples = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => exampleOf(path, method, operation, sent)),
+  )
   const order = ['POST', 'GET', 'PATCH', 'DELETE']
-  const additions = examples.filter(({ method }) => method !== 'DELETE').sort((one, other) => order.indexOf(one.method) - order.indexOf(other.method))
-  for (const { operation, method, url, payload } of [...additions, ...examples.filter(({ method }) => method === 'DELETE').reverse()]) {
+  const additions = examples
+    .filter(({ method }) => method !== 'DELETE')
+    .sort((one, other) => order.indexOf(one.method) - order.indexOf(other.method))
+  for (const { operation, method, url, payload } of [
+    ...additions,
+    ...examples.filter(({ method }) => method === 'DELETE').reverse(),
+  ]) {
     const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
-    t.ok(String(response.statusCode) in operation.responses, `${operation.summary}: ${method} ${url} ${response.statusCode} ${response.body}`)
+    t.ok(
+      String(response.statusCode) in operation.responses,
+      `${operation.summary}: ${method} ${url} ${response.statusCode} ${response.body}`,
+    )
     t.ok(response.statusCode < 300)
   }
   t.equal(sent.size, JSON.stringify(document).match(/"examples?":/g)?.length)
@@ -90,7 +120,7 @@ t.test('a host without a license has neither', async t => {
 })
 
 /** The request that an operation's examples are of. */
-function exampleOf (path: string, method: string, operation: Operation, sent: Set<unknown>): Example {
+function exampleOf(path: string, method: string, operation: Operation, sent: Set<unknown>): Example {
   const parameters = operation.parameters?.filter(parameter => 'example' in parameter) ?? []
   for (const parameter of parameters) sent.add(parameter)
   const url = parameters.reduce((url, { name, example }) => url.replace(`{${name}}`, String(example)), path)

@@ -17,47 +17,147 @@ const cookie = await signIn(app, { host: 'localhost', email: 'admin@museum.examp
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-async function ask (method: Method, url: string, payload?: string, headers: Record<string, string> = {}) {
+async function ask(method: Method, url: string, payload?: string, headers: Record<string, string> = {}) {
   const type = payload !== undefined && { 'content-type': 'application/json' }
-  return await app.inject({ method, url, headers: { host: 'localhost', cookie, ...type, ...headers }, ...(payload !== undefined && { payload }) })
+  return await app.inject({
+    method,
+    url,
+    headers: { host: 'localhost', cookie, ...type, ...headers },
+    ...(payload !== undefined && { payload }),
+  })
 }
 
-const tables = ['license_types', 'languages', 'platforms', 'licenses', 'license_languages', 'license_platforms', 'museums', 'groups', 'users', 'user_groups'] as const
+const tables = [
+  'license_types',
+  'languages',
+  'platforms',
+  'licenses',
+  'license_languages',
+  'license_platforms',
+  'museums',
+  'groups',
+  'users',
+  'user_groups',
+] as const
 
 /** All that is kept. */
-async function snapshot (): Promise<unknown> {
-  const parts = tables.map(table => sql`select ${sql.lit(table)} as name, (select string_agg(records::text, ' ' order by records::text) from ${sql.table(table)} as records) as records`)
+async function snapshot(): Promise<unknown> {
+  const parts = tables.map(
+    table =>
+      sql`select ${sql.lit(table)} as name, (select string_agg(records::text, ' ' order by records::text) from ${sql.table(table)} as records) as records`,
+  )
   return (await sql`${sql.join(parts, sql` union all `)}`.execute(database.db)).rows
 }
 
 /** Text that breaks what handles it carelessly. */
 const hostileText = fc.oneof(
   fc.constantFrom(
-    '', ' ', ' blank', '\u0000', 'nul\u0000byte', '\ud800', 'lone \udfff surrogate', '\ufffd', '\u2028', 'a\nb', '\u202e', '😀'.repeat(255), 'x'.repeat(256), 'x'.repeat(60_000),
-    "' or '1'='1", "'; drop table licenses; --", '"; delete from users; --', '$1', '{1}', '\\', '%', '%00', '.', '..', '../../etc/passwd', '<script>alert(1)</script>',
-    '__proto__', 'constructor', 'null', 'true', 'NaN', '0', '-1', '01', '1.0', '1e3', '١', '9223372036854775807', '9223372036854775808', '99999999999999999999999999',
-    'MUSEUM.test', 'a..b', '.a', 'a b', 'museum.test:80', '[::1]', '[::g]', '256.256.256.256', 'xn--nxasmq6b', 'müseum.test', 'en-us', 'en_US', 'x', 'toolongtag', 'a@b', 'a@b@c', '@', 'a@\u0000b'
+    '',
+    ' ',
+    ' blank',
+    '\u0000',
+    'nul\u0000byte',
+    '\ud800',
+    'lone \udfff surrogate',
+    '\ufffd',
+    '\u2028',
+    'a\nb',
+    '\u202e',
+    '😀'.repeat(255),
+    'x'.repeat(256),
+    'x'.repeat(60_000),
+    "' or '1'='1",
+    "'; drop table licenses; --",
+    '"; delete from users; --',
+    '$1',
+    '{1}',
+    '\\',
+    '%',
+    '%00',
+    '.',
+    '..',
+    '../../etc/passwd',
+    '<script>alert(1)</script>',
+    '__proto__',
+    'constructor',
+    'null',
+    'true',
+    'NaN',
+    '0',
+    '-1',
+    '01',
+    '1.0',
+    '1e3',
+    '١',
+    '9223372036854775807',
+    '9223372036854775808',
+    '99999999999999999999999999',
+    'MUSEUM.test',
+    'a..b',
+    '.a',
+    'a b',
+    'museum.test:80',
+    '[::1]',
+    '[::g]',
+    '256.256.256.256',
+    'xn--nxasmq6b',
+    'müseum.test',
+    'en-us',
+    'en_US',
+    'x',
+    'toolongtag',
+    'a@b',
+    'a@b@c',
+    '@',
+    'a@\u0000b',
   ),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
-  fc.string({ unit: 'binary', maxLength: 40 })
+  fc.string({ unit: 'binary', maxLength: 40 }),
 )
 
 /** A JSON value of any type. */
-const hostileValue = fc.oneof({ weight: 3, arbitrary: hostileText }, fc.jsonValue({ maxDepth: 2 }), fc.array(fc.oneof(hostileText, fc.constantFrom('1', '2', '999')), { maxLength: 4 }), fc.constantFrom<unknown>(
-  null, true, false, 0, 1, -1, 1.5, 2 ** 53, -0, [], {}, [[]], ['1', '1'], Array(501).fill('1'), { length: 1 }, { toString: 'x' }, { $ne: null }
-))
+const hostileValue = fc.oneof(
+  { weight: 3, arbitrary: hostileText },
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.array(fc.oneof(hostileText, fc.constantFrom('1', '2', '999')), { maxLength: 4 }),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    1,
+    -1,
+    1.5,
+    2 ** 53,
+    -0,
+    [],
+    {},
+    [[]],
+    ['1', '1'],
+    Array(501).fill('1'),
+    { length: 1 },
+    { toString: 'x' },
+    { $ne: null },
+  ),
+)
 
 /** What is refused is told in a sentence, and never as a fault of the server. */
-function assertRefusal (response: { statusCode: number, body: string }): void {
-  if (response.statusCode < 400 || response.statusCode >= 500) throw new Error(`${response.statusCode} ${response.body}`)
+function assertRefusal(response: { statusCode: number; body: string }): void {
+  if (response.statusCode < 400 || response.statusCode >= 500) {
+    throw new Error(`${response.statusCode} ${response.body}`)
+  }
   const { detail } = JSON.parse(response.body)
-  if (typeof detail !== 'string' || detail.length === 0 || detail.length > 5000) throw new Error(`No sentence: ${detail}`)
+  if (typeof detail !== 'string' || detail.length === 0 || detail.length > 5000) {
+    throw new Error(`No sentence: ${detail}`)
+  }
 }
 
 /** As JSON, and where the order says nothing, in that of the ids. */
-function asKept (field: string, value: unknown): unknown {
+function asKept(field: string, value: unknown): unknown {
   const json: unknown = JSON.parse(JSON.stringify(value))
-  return ['platform_ids', 'group_ids'].includes(field) && Array.isArray(json) ? json.toSorted((one, other) => Number(one) - Number(other)) : json
+  return ['platform_ids', 'group_ids'].includes(field) && Array.isArray(json)
+    ? json.toSorted((one, other) => Number(one) - Number(other))
+    : json
 }
 
 for (const kind of kinds) {
@@ -67,48 +167,75 @@ for (const kind of kinds) {
 
   t.test(`${kind.plural}: what is added is kept to the letter, or refused without a trace`, async t => {
     const written = fc.record({ field: fc.constantFrom(...fields), value: hostileValue })
-    await fc.assert(fc.asyncProperty(written, async ({ field, value }) => {
-      const before = await snapshot()
-      const response = await ask('POST', path, JSON.stringify({ ...example, [field]: value }))
-      if (response.statusCode === 201) {
-        const record = response.json()
-        if (field in record && !isDeepStrictEqual(record[field], asKept(field, value))) throw new Error(`Kept as ${JSON.stringify(record[field])}`)
-        const removed = await ask('DELETE', `${path}/${record.id}`)
-        if (removed.statusCode !== 204) throw new Error(removed.body)
-      } else assertRefusal(response)
-      if (!isDeepStrictEqual(await snapshot(), before)) throw new Error('Something was changed.')
-    }), { numRuns: 30 })
+    await fc.assert(
+      fc.asyncProperty(written, async ({ field, value }) => {
+        const before = await snapshot()
+        const response = await ask('POST', path, JSON.stringify({ ...example, [field]: value }))
+        if (response.statusCode === 201) {
+          const record = response.json()
+          if (field in record && !isDeepStrictEqual(record[field], asKept(field, value))) {
+            throw new Error(`Kept as ${JSON.stringify(record[field])}`)
+          }
+          const removed = await ask('DELETE', `${path}/${record.id}`)
+          if (removed.statusCode !== 204) throw new Error(removed.body)
+        } else assertRefusal(response)
+        if (!isDeepStrictEqual(await snapshot(), before)) throw new Error('Something was changed.')
+      }),
+      { numRuns: 30 },
+    )
     t.pass()
   })
 
   t.test(`${kind.plural}: so is what is changed`, async t => {
     const id = (await ask('POST', path, JSON.stringify(example))).json().id
-    const written = fc.record({ field: fc.oneof(fc.constantFrom(...fields), fc.constantFrom('id', 'created_at', 'password_hash', '__proto__', 'constructor', 'admin '), hostileText), value: hostileValue })
-    await fc.assert(fc.asyncProperty(written, async ({ field, value }) => {
-      const before = await snapshot()
-      // A property of its own, whatever it is called.
-      const payload = `{${JSON.stringify(field)}:${JSON.stringify(value)}}`
-      const response = await ask('PATCH', `${path}/${id}`, payload)
-      if (response.statusCode !== 200) {
-        assertRefusal(response)
-        if (!isDeepStrictEqual(await snapshot(), before)) throw new Error('Something was changed.')
-      } else if (field in response.json() && !isDeepStrictEqual(response.json()[field], asKept(field, value))) throw new Error(`Kept as ${response.body}`)
-    }), { numRuns: 20 })
+    const written = fc.record({
+      field: fc.oneof(
+        fc.constantFrom(...fields),
+        fc.constantFrom('id', 'created_at', 'password_hash', '__proto__', 'constructor', 'admin '),
+        hostileText,
+      ),
+      value: hostileValue,
+    })
+    await fc.assert(
+      fc.asyncProperty(written, async ({ field, value }) => {
+        const before = await snapshot()
+        // A property of its own, whatever it is called.
+        const payload = `{${JSON.stringify(field)}:${JSON.stringify(value)}}`
+        const response = await ask('PATCH', `${path}/${id}`, payload)
+        if (response.statusCode !== 200) {
+          assertRefusal(response)
+          if (!isDeepStrictEqual(await snapshot(), before)) throw new Error('Something was changed.')
+        } else if (field in response.json() && !isDeepStrictEqual(response.json()[field], asKept(field, value))) {
+          throw new Error(`Kept as ${response.body}`)
+        }
+      }),
+      { numRuns: 20 },
+    )
     t.equal((await ask('DELETE', `${path}/${id}`)).statusCode, 204)
   })
 
   t.test(`${kind.plural}: nothing in a query or a path is more than a value`, async t => {
     const before = await snapshot()
     const parameters = [...Object.keys(kind.filters), 'sort', 'limit', 'cursor', 'id', '__proto__']
-    const cursor = fc.array(fc.oneof(hostileText, fc.constantFrom('id', '-id', 'name', '1')), { minLength: 2, maxLength: 4 }).map(parts => Buffer.from(JSON.stringify(parts)).toString('base64url'))
-    await fc.assert(fc.asyncProperty(fc.constantFrom(...parameters), fc.oneof(hostileText, cursor), async (name, text) => {
-      // What is no text of Unicode cannot be written in a URL, and a client takes "." and ".." out of a path itself.
-      const value = encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
-      for (const url of [`${path}?${name}=${value}`, `${path}?${name}=${value}&${name}=${value}`, `${path}?sort=-id&${name}=1&cursor=${value}`, `${path}/${value.slice(0, 300).replace(/%.?$|^\.\.?$/, '') || '%20'}`]) {
-        const response = await ask('GET', url)
-        if (response.statusCode !== 200) assertRefusal(response)
-      }
-    }), { numRuns: 20 })
+    const cursor = fc
+      .array(fc.oneof(hostileText, fc.constantFrom('id', '-id', 'name', '1')), { minLength: 2, maxLength: 4 })
+      .map(parts => Buffer.from(JSON.stringify(parts)).toString('base64url'))
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...parameters), fc.oneof(hostileText, cursor), async (name, text) => {
+        // What is no text of Unicode cannot be written in a URL, and a client takes "." and ".." out of a path itself.
+        const value = encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
+        for (const url of [
+          `${path}?${name}=${value}`,
+          `${path}?${name}=${value}&${name}=${value}`,
+          `${path}?sort=-id&${name}=1&cursor=${value}`,
+          `${path}/${value.slice(0, 300).replace(/%.?$|^\.\.?$/, '') || '%20'}`,
+        ]) {
+          const response = await ask('GET', url)
+          if (response.statusCode !== 200) assertRefusal(response)
+        }
+      }),
+      { numRuns: 20 },
+    )
     t.strictSame(await snapshot(), before)
   })
 
@@ -119,17 +246,26 @@ for (const kind of kinds) {
       t.match(response.json(), { detail: new RegExp(`^${field} must be `), errors: [{ field }] })
     }
     const none = (await ask('POST', path, '{}')).json()
-    t.strictSame(none.errors.map(({ field }: { field: string }) => field), kind.create.required)
+    t.strictSame(
+      none.errors.map(({ field }: { field: string }) => field),
+      kind.create.required,
+    )
     const unknown = await ask('POST', path, JSON.stringify({ ...example, colour: 'red' }))
     t.match(unknown.json(), { detail: '"colour" is no field of this.', errors: [{ field: 'colour' }] })
   })
 }
 
 t.test('no condition breaks what it is compared with', async t => {
-  await fc.assert(fc.asyncProperty(fc.string({ unit: fc.integer({ min: 32, max: 255 }).map(code => String.fromCharCode(code)) }), fc.constantFrom('if-match', 'if-none-match'), async (condition, name) => {
-    const response = await ask('GET', '/api/languages/1', undefined, { [name]: condition })
-    if (![200, 304].includes(response.statusCode)) assertRefusal(response)
-  }))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: fc.integer({ min: 32, max: 255 }).map(code => String.fromCharCode(code)) }),
+      fc.constantFrom('if-match', 'if-none-match'),
+      async (condition, name) => {
+        const response = await ask('GET', '/api/languages/1', undefined, { [name]: condition })
+        if (![200, 304].includes(response.statusCode)) assertRefusal(response)
+      },
+    ),
+  )
   t.pass()
 })
 
@@ -162,10 +298,14 @@ t.test('a body that is no JSON, or not a record, is refused', async t => {
     ['{"type":"a"}', { 'content-type': 'application/xml' }, 415],
     ['{"type":"a"}', { 'content-type': 'application/jsonx' }, 415],
     ['{"type":"a"}', { 'content-type': '' }, 415],
-    ['{"type":"a"}', { 'content-type': 'nonsense' }, 415]
+    ['{"type":"a"}', { 'content-type': 'nonsense' }, 415],
   ] as const) {
     const response = await ask('POST', '/api/license-types', payload, headers)
-    t.equal(response.statusCode, statusCode, `${payload.slice(0, 30)} ${JSON.stringify(headers)} ${response.body.slice(0, 300)}`)
+    t.equal(
+      response.statusCode,
+      statusCode,
+      `${payload.slice(0, 30)} ${JSON.stringify(headers)} ${response.body.slice(0, 300)}`,
+    )
     assertRefusal(response)
   }
   t.strictSame(await snapshot(), before)
@@ -173,11 +313,20 @@ t.test('a body that is no JSON, or not a record, is refused', async t => {
 
 t.test('bytes that are no UTF-8 are refused', async t => {
   const payload = Buffer.concat([Buffer.from('{"type":"'), Buffer.from([0xc3, 0x28, 0xff]), Buffer.from('"}')])
-  const response = await app.inject({ method: 'POST', url: '/api/license-types', headers: { host: 'localhost', cookie, 'content-type': 'application/json' }, payload })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/api/license-types',
+    headers: { host: 'localhost', cookie, 'content-type': 'application/json' },
+    payload,
+  })
   t.equal(response.statusCode, 400)
 })
 
 t.test('many errors are told in bounds', async t => {
-  const response = await ask('POST', '/api/license-types', JSON.stringify(Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}`.repeat(200), 1]))))
+  const response = await ask(
+    'POST',
+    '/api/license-types',
+    JSON.stringify(Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}`.repeat(200), 1]))),
+  )
   t.match(response.json().detail, /; and 81 more\.$/)
 })

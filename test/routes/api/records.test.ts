@@ -7,7 +7,11 @@ import { openTestDatabase } from '../../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database
-const license = await addLicense(database, { domain: 'museum.test', languages: ['en', 'de'], museums: ['Zeughaus', 'Arsenal', 'Depot'] })
+const license = await addLicense(database, {
+  domain: 'museum.test',
+  languages: ['en', 'de'],
+  museums: ['Zeughaus', 'Arsenal', 'Depot'],
+})
 const otherLicense = await addLicense(database, { domain: 'other.test', languages: ['fr'], museums: ['Louvre'] })
 const type = await addLicenseType(database, 'standard')
 await addUser(database, { email: 'admin@museum.test', admin: true })
@@ -26,13 +30,18 @@ interface Asked {
   cookie?: string | undefined
 }
 
-async function ask (method: Method, path: string, { headers = {}, payload, cookie = admin }: Asked = {}) {
-  return await app.inject({ method, url: `/api/${path}`, headers: { host: 'museum.test', ...(cookie !== '' && { cookie }), ...headers }, ...(payload !== undefined && { payload }) })
+async function ask(method: Method, path: string, { headers = {}, payload, cookie = admin }: Asked = {}) {
+  return await app.inject({
+    method,
+    url: `/api/${path}`,
+    headers: { host: 'museum.test', ...(cookie !== '' && { cookie }), ...headers },
+    ...(payload !== undefined && { payload }),
+  })
 }
 
 const nobody = { cookie: '' }
 
-async function add (path: string, payload: object): Promise<string> {
+async function add(path: string, payload: object): Promise<string> {
   const response = await ask('POST', path, { payload })
   if (response.statusCode !== 201) throw new Error(response.body)
   return response.json().id
@@ -47,7 +56,14 @@ t.test('a license that is added is served at once, changed, and gone once it is 
   const { id, created_at: createdAt, ...rest } = added.json()
   t.equal(added.headers.location, `/api/licenses/${id}`)
   t.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-  t.match(rest, { domain: 'new.test', name: 'New', protected: false, type_id: typeId, language_ids: [], platform_ids: [] })
+  t.match(rest, {
+    domain: 'new.test',
+    name: 'New',
+    protected: false,
+    type_id: typeId,
+    language_ids: [],
+    platform_ids: [],
+  })
   t.equal((await front()).json().license.name, 'New')
 
   const stale = { 'if-match': String(added.headers.etag) }
@@ -73,10 +89,13 @@ t.test('a license that moves to another domain is served there, and no longer wh
   t.strictSame([await statusOf('before.test'), await statusOf('after.test')], [404, 200])
 })
 
-t.test('a site\'s languages are those of its license, in their order, at once', async t => {
+t.test("a site's languages are those of its license, in their order, at once", async t => {
   const [de, en] = [await addLanguage(database, 'de'), await addLanguage(database, 'en')]
   const id = await add('licenses', { domain: 'spoken.test', name: 'Spoken', type_id: type, language_ids: [de, en] })
-  const languages = async () => (await app.inject({ url: '/', headers: { host: 'spoken.test', accept: 'application/json' } })).json().languages.map(({ code }: { code: string }) => code)
+  const languages = async () =>
+    (await app.inject({ url: '/', headers: { host: 'spoken.test', accept: 'application/json' } }))
+      .json()
+      .languages.map(({ code }: { code: string }) => code)
   t.strictSame(await languages(), ['de', 'en'])
   const changed = await ask('PATCH', `licenses/${id}`, { payload: { language_ids: [en] } })
   t.strictSame(changed.json().language_ids, [en])
@@ -88,7 +107,9 @@ t.test('a site\'s languages are those of its license, in their order, at once', 
 t.test('that only its languages changed is a change of a license, too', async t => {
   const id = await add('licenses', { domain: 'touched.test', name: 'Touched', type_id: type })
   const before = (await ask('GET', `licenses/${id}`)).json()
-  const after = (await ask('PATCH', `licenses/${id}`, { payload: { language_ids: [await addLanguage(database, 'fr')] } })).json()
+  const after = (
+    await ask('PATCH', `licenses/${id}`, { payload: { language_ids: [await addLanguage(database, 'fr')] } })
+  ).json()
   t.not(after.updated_at, before.updated_at)
 })
 
@@ -100,15 +121,24 @@ t.test('a change of nothing leaves a record as it was', async t => {
 
 t.test('a change may be sent as what it is, a merge patch', async t => {
   const id = await add('platforms', { name: 'patched' })
-  const response = await ask('PATCH', `platforms/${id}`, { headers: { 'content-type': 'application/merge-patch+json' }, payload: '{"name":"merged"}' })
+  const response = await ask('PATCH', `platforms/${id}`, {
+    headers: { 'content-type': 'application/merge-patch+json' },
+    payload: '{"name":"merged"}',
+  })
   t.strictSame(response.json(), { id, name: 'merged' })
 })
 
 t.test('a user who is added can sign in, and never is their password told', async t => {
-  const added = await ask('POST', 'users', { payload: { email: 'new@museum.test', password: 'four doors and an arch' } })
+  const added = await ask('POST', 'users', {
+    payload: { email: 'new@museum.test', password: 'four doors and an arch' },
+  })
   const { id } = added.json()
   t.strictSame(added.json(), { id, email: 'new@museum.test', admin: false, group_ids: [] })
-  const cookie = await signIn(app, { host: 'museum.test', email: 'new@museum.test', password: 'four doors and an arch' })
+  const cookie = await signIn(app, {
+    host: 'museum.test',
+    email: 'new@museum.test',
+    password: 'four doors and an arch',
+  })
   t.equal((await ask('GET', 'users', { cookie })).statusCode, 403)
 
   await ask('PATCH', `users/${id}`, { payload: { admin: true } })
@@ -117,16 +147,27 @@ t.test('a user who is added can sign in, and never is their password told', asyn
   await ask('PATCH', `users/${id}`, { payload: { password: 'another arch and no door' } })
   t.equal((await ask('GET', 'users', { cookie })).statusCode, 401)
   await signIn(app, { host: 'museum.test', email: 'new@museum.test', password: 'another arch and no door' })
-  for (const { body } of [added, await ask('GET', 'users'), await ask('GET', `users/${id}`), await ask('PATCH', `users/${id}`, { payload: { email: 'newer@museum.test' } })]) {
+  for (const { body } of [
+    added,
+    await ask('GET', 'users'),
+    await ask('GET', `users/${id}`),
+    await ask('PATCH', `users/${id}`, { payload: { email: 'newer@museum.test' } }),
+  ]) {
     t.notMatch(body, /password|argon2|hash/)
   }
 })
 
-t.test('a user who is put into a group may enter its license\'s site at once', async t => {
+t.test("a user who is put into a group may enter its license's site at once", async t => {
   const closed = await addLicense(database, { domain: 'closed.test', protected: true })
   const group = await add('groups', { license_id: closed, name: 'Staff' })
-  const { id } = (await ask('POST', 'users', { payload: { email: 'staff@museum.test', password: 'four doors and an arch' } })).json()
-  const cookie = await signIn(app, { host: 'closed.test', email: 'staff@museum.test', password: 'four doors and an arch' })
+  const { id } = (
+    await ask('POST', 'users', { payload: { email: 'staff@museum.test', password: 'four doors and an arch' } })
+  ).json()
+  const cookie = await signIn(app, {
+    host: 'closed.test',
+    email: 'staff@museum.test',
+    password: 'four doors and an arch',
+  })
   const enter = async () => (await app.inject({ url: '/', headers: { host: 'closed.test', cookie } })).statusCode
   t.equal(await enter(), 403)
   await ask('PATCH', `users/${id}`, { payload: { group_ids: [group] } })
@@ -135,21 +176,38 @@ t.test('a user who is put into a group may enter its license\'s site at once', a
   t.equal(await enter(), 403)
 })
 
-t.test('everybody reads the current license\'s own languages, museums and platforms', async t => {
+t.test("everybody reads the current license's own languages, museums and platforms", async t => {
   for (const cookie of ['', visitor]) {
     t.strictSame(namesOf(await ask('GET', 'museums', { cookie })), ['Zeughaus', 'Arsenal', 'Depot'])
-    t.strictSame(namesOf(await ask('GET', `museums?license_id=${license}&sort=name`, { cookie })), ['Arsenal', 'Depot', 'Zeughaus'])
-    t.strictSame((await ask('GET', 'languages', { cookie })).json().items.map(({ code }: { code: string }) => code), ['en', 'de'])
+    t.strictSame(namesOf(await ask('GET', `museums?license_id=${license}&sort=name`, { cookie })), [
+      'Arsenal',
+      'Depot',
+      'Zeughaus',
+    ])
+    t.strictSame(
+      (await ask('GET', 'languages', { cookie })).json().items.map(({ code }: { code: string }) => code),
+      ['en', 'de'],
+    )
     t.strictSame((await ask('GET', 'platforms', { cookie })).json(), { items: [], next: null })
-    const { items: [museum] } = (await ask('GET', 'museums?name=Depot', { cookie })).json()
+    const {
+      items: [museum],
+    } = (await ask('GET', 'museums?name=Depot', { cookie })).json()
     t.strictSame((await ask('GET', `museums/${museum.id}`, { cookie })).json(), museum)
   }
 })
 
 t.test('nobody but an admin reads those of another license, nor learns which there are', async t => {
-  const { items: [louvre] } = (await ask('GET', `museums?license_id=${otherLicense}`)).json()
+  const {
+    items: [louvre],
+  } = (await ask('GET', `museums?license_id=${otherLicense}`)).json()
   t.equal(louvre.name, 'Louvre')
-  for (const path of [`museums?license_id=${otherLicense}`, `museums/${louvre.id}`, 'museums/99999', `languages/${await addLanguage(database, 'fr')}`, `languages?license_id=${otherLicense}`]) {
+  for (const path of [
+    `museums?license_id=${otherLicense}`,
+    `museums/${louvre.id}`,
+    'museums/99999',
+    `languages/${await addLanguage(database, 'fr')}`,
+    `languages?license_id=${otherLicense}`,
+  ]) {
     t.equal((await ask('GET', path, nobody)).statusCode, 401, path)
     t.equal((await ask('GET', path, { cookie: visitor })).statusCode, 403, path)
   }
@@ -157,7 +215,11 @@ t.test('nobody but an admin reads those of another license, nor learns which the
 
 for (const path of ['license-types', 'licenses', 'groups', 'users']) {
   t.test(`${path} are for admins`, async t => {
-    for (const [method, url] of [['GET', path], ['GET', `${path}/1`], ['HEAD', path]] as const) {
+    for (const [method, url] of [
+      ['GET', path],
+      ['GET', `${path}/1`],
+      ['HEAD', path],
+    ] as const) {
       const response = await ask(method, url, nobody)
       t.equal(response.statusCode, 401)
       t.match(response.headers['www-authenticate'], 'museum.test')
@@ -169,13 +231,23 @@ for (const path of ['license-types', 'licenses', 'groups', 'users']) {
 }
 
 t.test('who signs in for what is for admins comes back to it', async t => {
-  t.match((await ask('GET', 'users?limit=2', { ...nobody, headers: { accept: 'text/html' } })).body, '<a href="/login?next=%2Fapi%2Fusers%3Flimit%3D2">Sign in</a>')
-  t.match((await ask('DELETE', 'users/1', { ...nobody, headers: { accept: 'text/html' } })).body, '<a href="/login">Sign in</a>')
+  t.match(
+    (await ask('GET', 'users?limit=2', { ...nobody, headers: { accept: 'text/html' } })).body,
+    '<a href="/login?next=%2Fapi%2Fusers%3Flimit%3D2">Sign in</a>',
+  )
+  t.match(
+    (await ask('DELETE', 'users/1', { ...nobody, headers: { accept: 'text/html' } })).body,
+    '<a href="/login">Sign in</a>',
+  )
 })
 
 for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'museums', 'groups', 'users']) {
   t.test(`only admins change ${path}, however wrong what others send is`, async t => {
-    for (const [method, url] of [['POST', path], ['PATCH', `${path}/1`], ['DELETE', `${path}/1`]] as const) {
+    for (const [method, url] of [
+      ['POST', path],
+      ['PATCH', `${path}/1`],
+      ['DELETE', `${path}/1`],
+    ] as const) {
       for (const payload of ['{}', '{', '{"id":"1"}']) {
         const headers = { 'content-type': 'application/json' }
         t.equal((await ask(method, url, { headers, payload, ...nobody })).statusCode, 401)
@@ -185,8 +257,12 @@ for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'muse
   })
 }
 
-t.test('another site changes nothing in an admin\'s name', async t => {
-  t.equal((await ask('POST', 'platforms', { headers: { origin: 'https://evil.test' }, payload: { name: 'evil' } })).statusCode, 403)
+t.test("another site changes nothing in an admin's name", async t => {
+  t.equal(
+    (await ask('POST', 'platforms', { headers: { origin: 'https://evil.test' }, payload: { name: 'evil' } }))
+      .statusCode,
+    403,
+  )
   t.strictSame((await ask('GET', 'platforms?name=evil')).json().items, [])
 })
 
@@ -207,7 +283,10 @@ t.test('a list is told in parts, in either order, each record once', async t => 
     t.strictSame(parts, whole.items)
     t.equal(parts.length, names.length)
   }
-  const [byName, reversed] = [await ask('GET', `museums?license_id=${id}&sort=name`), await ask('GET', `museums?license_id=${id}&sort=-name`)]
+  const [byName, reversed] = [
+    await ask('GET', `museums?license_id=${id}&sort=name`),
+    await ask('GET', `museums?license_id=${id}&sort=-name`),
+  ]
   t.strictSame(namesOf(byName), namesOf(reversed).reverse())
 })
 
@@ -222,7 +301,7 @@ for (const [what, cursor] of [
   ['after an id beyond all', written(['name', 'a', '9223372036854775808'])],
   ['with a NUL', written(['name', 'a\u0000', '1'])],
   ['with half a character', written(['name', '\ud800', '1'])],
-  ['too long', written(['name', 'a'.repeat(3000), '1'])]
+  ['too long', written(['name', 'a'.repeat(3000), '1'])],
 ] as const) {
   t.test(`a cursor that is ${what} is refused`, async t => {
     const response = await ask('GET', `museums?sort=name&cursor=${cursor}`)
@@ -246,7 +325,7 @@ for (const [path, message] of [
   ['museums?name=', 'name must not be empty'],
   [`museums?name=${'x'.repeat(256)}`, 'name must have 255 characters at most'],
   ['museums?license_id=0', 'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text'],
-  ['museums/x', 'id must be an id: a whole number from 1 to 9223372036854775807, written as text']
+  ['museums/x', 'id must be an id: a whole number from 1 to 9223372036854775807, written as text'],
 ] as const) {
   t.test(`${path.slice(0, 40)} is told: ${message}`, async t => {
     const response = await ask('GET', path)
@@ -256,15 +335,24 @@ for (const [path, message] of [
 }
 
 t.test('a list of references has bounds, and each once', async t => {
-  for (const [ids, message] of [[['1', '1'], 'must not have an item twice'], [Array.from({ length: 501 }, (_, index) => `${index + 1}`), 'must have 500 items at most'], [['1', 'x'], 'language_ids.1 must be an id']] as const) {
-    const response = await ask('POST', 'licenses', { payload: { domain: 'a.test', name: 'A', type_id: type, language_ids: ids } })
+  for (const [ids, message] of [
+    [['1', '1'], 'must not have an item twice'],
+    [Array.from({ length: 501 }, (_, index) => `${index + 1}`), 'must have 500 items at most'],
+    [['1', 'x'], 'language_ids.1 must be an id'],
+  ] as const) {
+    const response = await ask('POST', 'licenses', {
+      payload: { domain: 'a.test', name: 'A', type_id: type, language_ids: ids },
+    })
     t.equal(response.statusCode, 400)
     t.ok(response.json().detail.includes(message), response.body)
   }
 })
 
 t.test('a password has a length', async t => {
-  for (const [password, message] of [['short', 'password must have 8 characters or more'], ['x'.repeat(1025), 'password must have 1024 characters at most']] as const) {
+  for (const [password, message] of [
+    ['short', 'password must have 8 characters or more'],
+    ['x'.repeat(1025), 'password must have 1024 characters at most'],
+  ] as const) {
     const response = await ask('POST', 'users', { payload: { email: 'a@b.test', password } })
     t.match(response.json(), { status: 400, errors: [{ field: 'password', message }] })
   }
@@ -272,7 +360,10 @@ t.test('a password has a length', async t => {
 
 t.test('records that come or go between two parts make no other twice or missing', async t => {
   const id = await addLicense(database, { domain: 'moving.test', museums: ['b', 'd', 'f', 'h'] })
-  const { items: [, second], next } = (await ask('GET', `museums?license_id=${id}&sort=name&limit=2`)).json()
+  const {
+    items: [, second],
+    next,
+  } = (await ask('GET', `museums?license_id=${id}&sort=name&limit=2`)).json()
   await ask('DELETE', `museums/${second.id}`)
   await add('museums', { license_id: id, name: 'a' })
   await add('museums', { license_id: id, name: 'e' })
@@ -282,7 +373,11 @@ t.test('records that come or go between two parts make no other twice or missing
 t.test('a list is narrowed by each of its filters', async t => {
   const en = await addLanguage(database, 'en')
   const group = await add('groups', { license_id: license, name: 'Narrow' })
-  const { id: user } = (await ask('POST', 'users', { payload: { email: 'narrow@museum.test', password: 'four doors and an arch', group_ids: [group] } })).json()
+  const { id: user } = (
+    await ask('POST', 'users', {
+      payload: { email: 'narrow@museum.test', password: 'four doors and an arch', group_ids: [group] },
+    })
+  ).json()
   const platform = await add('platforms', { name: 'narrow' })
   await ask('PATCH', `licenses/${license}`, { payload: { platform_ids: [platform] } })
   for (const [path, ids] of [
@@ -296,9 +391,13 @@ t.test('a list is narrowed by each of its filters', async t => {
     ['groups?name=Narrow', [group]],
     [`groups?name=Narrow&license_id=${otherLicense}`, []],
     [`users?group_id=${group}`, [user]],
-    ['users?email=narrow%40museum.test', [user]]
+    ['users?email=narrow%40museum.test', [user]],
   ] as const) {
-    t.strictSame((await ask('GET', path)).json().items.map(({ id }: { id: string }) => id), ids, path)
+    t.strictSame(
+      (await ask('GET', path)).json().items.map(({ id }: { id: string }) => id),
+      ids,
+      path,
+    )
   }
 })
 
@@ -312,9 +411,21 @@ t.test('what has not changed is not sent twice, and what has is', async t => {
   const record = await ask('GET', `platforms/${id}`)
   const list = await ask('GET', 'platforms?sort=name')
   const headersOf = ({ headers: { etag } }: typeof record) => ({ headers: { 'if-none-match': String(etag) } })
-  t.strictSame([(await ask('GET', `platforms/${id}`, headersOf(record))).statusCode, (await ask('GET', 'platforms?sort=name', headersOf(list))).statusCode], [304, 304])
+  t.strictSame(
+    [
+      (await ask('GET', `platforms/${id}`, headersOf(record))).statusCode,
+      (await ask('GET', 'platforms?sort=name', headersOf(list))).statusCode,
+    ],
+    [304, 304],
+  )
   await ask('PATCH', `platforms/${id}`, { payload: { name: 'unconditional' } })
-  t.strictSame([(await ask('GET', `platforms/${id}`, headersOf(record))).statusCode, (await ask('GET', 'platforms?sort=name', headersOf(list))).statusCode], [200, 200])
+  t.strictSame(
+    [
+      (await ask('GET', `platforms/${id}`, headersOf(record))).statusCode,
+      (await ask('GET', 'platforms?sort=name', headersOf(list))).statusCode,
+    ],
+    [200, 200],
+  )
 })
 
 t.test('the ETag of a record is the same from whatever it comes', async t => {
@@ -325,7 +436,10 @@ t.test('the ETag of a record is the same from whatever it comes', async t => {
 })
 
 t.test('conditions of every form are held to', async t => {
-  const { headers: { etag: etagHeader }, ...added } = await ask('POST', 'platforms', { payload: { name: 'held' } })
+  const {
+    headers: { etag: etagHeader },
+    ...added
+  } = await ask('POST', 'platforms', { payload: { name: 'held' } })
   const etag = String(etagHeader)
   const path = `platforms/${added.json().id}`
   for (const [headers, statusCode] of [
@@ -339,39 +453,59 @@ t.test('conditions of every form are held to', async t => {
     [{ 'if-none-match': '"other"' }, 200],
     [{ 'if-none-match': etag }, 412],
     [{ 'if-none-match': `"other",W/${etag}` }, 412],
-    [{ 'if-none-match': '*' }, 412]
+    [{ 'if-none-match': '*' }, 412],
   ] as const) {
-    t.equal((await ask('PATCH', path, { headers, payload: { name: 'held' } })).statusCode, statusCode, JSON.stringify(headers))
+    t.equal(
+      (await ask('PATCH', path, { headers, payload: { name: 'held' } })).statusCode,
+      statusCode,
+      JSON.stringify(headers),
+    )
   }
   t.equal((await ask('GET', path, { headers: { 'if-match': '"other"' } })).statusCode, 412)
 })
 
 t.test('of two changes that begin with the same state one is made', async t => {
   const { headers, ...added } = await ask('POST', 'platforms', { payload: { name: 'raced' } })
-  const change = (name: string) => ask('PATCH', `platforms/${added.json().id}`, { headers: { 'if-match': String(headers.etag) }, payload: { name } })
+  const change = (name: string) =>
+    ask('PATCH', `platforms/${added.json().id}`, { headers: { 'if-match': String(headers.etag) }, payload: { name } })
   const statuses = (await Promise.all(['one', 'two', 'three', 'four'].map(change))).map(({ statusCode }) => statusCode)
   t.strictSame(statuses.sort(), [200, 412, 412, 412])
 })
 
 t.test('so is one of several that change only to whom a record is linked', async t => {
-  const groups = await Promise.all(['One', 'Two', 'Three', 'Four'].map(name => add('groups', { license_id: license, name })))
-  const { headers, ...added } = await ask('POST', 'users', { payload: { email: 'raced@museum.test', password: 'four doors and an arch' } })
-  const change = (group: string) => ask('PATCH', `users/${added.json().id}`, { headers: { 'if-match': String(headers.etag) }, payload: { group_ids: [group] } })
+  const groups = await Promise.all(
+    ['One', 'Two', 'Three', 'Four'].map(name => add('groups', { license_id: license, name })),
+  )
+  const { headers, ...added } = await ask('POST', 'users', {
+    payload: { email: 'raced@museum.test', password: 'four doors and an arch' },
+  })
+  const change = (group: string) =>
+    ask('PATCH', `users/${added.json().id}`, {
+      headers: { 'if-match': String(headers.etag) },
+      payload: { group_ids: [group] },
+    })
   const statuses = (await Promise.all(groups.map(change))).map(({ statusCode }) => statusCode)
   t.strictSame(statuses.sort(), [200, 412, 412, 412])
 })
 
 t.test('the only admin stays one, and of two who remove each other one stays', async t => {
   await db.updateTable('users').set({ admin: false }).where('email', '<>', 'admin@museum.test').execute()
-  const { items: [only] } = (await ask('GET', 'users?email=admin%40museum.test')).json()
-  for (const response of [await ask('DELETE', `users/${only.id}`), await ask('PATCH', `users/${only.id}`, { payload: { admin: false } })]) {
+  const {
+    items: [only],
+  } = (await ask('GET', 'users?email=admin%40museum.test')).json()
+  for (const response of [
+    await ask('DELETE', `users/${only.id}`),
+    await ask('PATCH', `users/${only.id}`, { payload: { admin: false } }),
+  ]) {
     t.equal(response.statusCode, 409)
     t.equal(response.json().detail, 'This user is the only admin: somebody else has to be one first.')
   }
   t.equal((await ask('PATCH', `users/${only.id}`, { payload: { admin: true, group_ids: [] } })).statusCode, 200)
   t.equal((await ask('PATCH', 'users/99999', { payload: { admin: false } })).statusCode, 404)
   const another = await add('users', { email: 'another@museum.test', password: 'four doors and an arch', admin: true })
-  const statuses = (await Promise.all([only.id, another].map(id => ask('PATCH', `users/${id}`, { payload: { admin: false } })))).map(({ statusCode }) => statusCode)
+  const statuses = (
+    await Promise.all([only.id, another].map(id => ask('PATCH', `users/${id}`, { payload: { admin: false } })))
+  ).map(({ statusCode }) => statusCode)
   t.strictSame(statuses.sort(), [200, 409])
   await db.updateTable('users').set({ admin: true }).where('id', '=', only.id).execute()
   app.store.change('users', only.id)
@@ -382,9 +516,11 @@ t.test('an e-mail address is one in whatever capitals, and in one form of Unicod
   const email = 'jos\u00e9@museum.test'
   await add('users', { email, password: 'four doors and an arch' })
   t.match((await ask('GET', 'users?email=ADMIN%40Museum.test')).json().items, [{ email: 'admin@museum.test' }])
-  const decomposed = await ask('POST', 'users', { payload: { email: email.normalize('NFD'), password: 'four doors and an arch' } })
+  const decomposed = await ask('POST', 'users', {
+    payload: { email: email.normalize('NFD'), password: 'four doors and an arch' },
+  })
   t.equal(decomposed.statusCode, 400)
-  t.equal(decomposed.json().detail, 'email must be an e-mail address, in Unicode\'s normal form C.')
+  t.equal(decomposed.json().detail, "email must be an e-mail address, in Unicode's normal form C.")
 })
 
 t.test('a license that came without a type is told so', async t => {
@@ -398,7 +534,7 @@ t.test('what there can be one of is not added twice, nor changed to be the secon
   for (const [path, payload, field] of [
     ['license-types', { type: 'standard' }, 'type'],
     ['languages', { code: 'en', name: 'English' }, 'code'],
-    ['users', { email: 'ADMIN@museum.test', password: 'four doors and an arch', group_ids: [group] }, 'email']
+    ['users', { email: 'ADMIN@museum.test', password: 'four doors and an arch', group_ids: [group] }, 'email'],
   ] as const) {
     const response = await ask('POST', path, { payload })
     t.equal(response.statusCode, 409)
@@ -416,7 +552,7 @@ t.test('a reference to what does not exist is told by its field', async t => {
     ['licenses', { domain: 'a.test', name: 'A', type_id: type, platform_ids: ['9223372036854775807'] }, 'platform_ids'],
     ['museums', { license_id: '99999', name: 'A' }, 'license_id'],
     ['groups', { license_id: '99999', name: 'A' }, 'license_id'],
-    ['users', { email: 'a@b.test', password: 'four doors and an arch', group_ids: ['99999'] }, 'group_ids']
+    ['users', { email: 'a@b.test', password: 'four doors and an arch', group_ids: ['99999'] }, 'group_ids'],
   ] as const) {
     const response = await ask('POST', path, { payload })
     t.equal(response.statusCode, 422, path)
@@ -427,7 +563,10 @@ t.test('a reference to what does not exist is told by its field', async t => {
 })
 
 t.test('what others refer to is not removed', async t => {
-  for (const [path, id, by] of [['license-types', type, 'licenses'], ['languages', await addLanguage(database, 'en'), 'license languages']] as const) {
+  for (const [path, id, by] of [
+    ['license-types', type, 'licenses'],
+    ['languages', await addLanguage(database, 'en'), 'license languages'],
+  ] as const) {
     const response = await ask('DELETE', `${path}/${id}`)
     t.equal(response.statusCode, 409)
     t.match(response.json().detail, `${by} refer to it.`)
@@ -443,22 +582,27 @@ t.test('what belongs to a license goes with it', async t => {
 
 t.test('records that are not there are not found', async t => {
   for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
-    const response = await ask(method, 'museums/9223372036854775807', { ...(method === 'PATCH' && { payload: { name: 'x' } }) })
+    const response = await ask(method, 'museums/9223372036854775807', {
+      ...(method === 'PATCH' && { payload: { name: 'x' } }),
+    })
     t.equal(response.statusCode, 404)
     t.equal(response.json().detail, 'There is no museum 9223372036854775807.')
   }
 })
 
-t.test('paths and methods that are none of the API\'s are told so as anywhere', async t => {
+t.test("paths and methods that are none of the API's are told so as anywhere", async t => {
   t.equal((await ask('GET', 'nothing')).json().detail, 'No route found for "GET /api/nothing"')
   t.equal((await ask('GET', 'museums/1/2')).json().detail, 'No route found for "GET /api/museums/1/2"')
   const slashed = await ask('GET', 'museums/?limit=1')
   t.strictSame([slashed.statusCode, slashed.headers.location], [301, 'http://museum.test/api/museums?limit=1'])
   t.equal((await ask('PATCH', 'museums/', { payload: {} })).json().detail, 'No route found for "PATCH /api/museums/"')
-  t.equal((await ask('PUT', 'museums/1')).json().detail, 'No route found for "PUT /api/museums/1": Method Not Allowed (Allow: GET, PATCH, DELETE)')
+  t.equal(
+    (await ask('PUT', 'museums/1')).json().detail,
+    'No route found for "PUT /api/museums/1": Method Not Allowed (Allow: GET, PATCH, DELETE)',
+  )
 })
 
-t.test('a protected site\'s content is read by who may enter it', async t => {
+t.test("a protected site's content is read by who may enter it", async t => {
   await addLicense(database, { domain: 'rope.test', protected: true, museums: ['Depot'] })
   t.equal((await app.inject({ url: '/api/museums', headers: { host: 'rope.test' } })).statusCode, 401)
   const cookie = await signIn(app, { host: 'rope.test', email: 'admin@museum.test' })
@@ -472,7 +616,7 @@ t.test('a record that the database did not keep is no success', async t => {
   await sql`drop trigger swallow on platforms`.execute(db)
 })
 
-t.test('a constraint that somebody else put there is the server\'s matter, and no fault of the client', async t => {
+t.test("a constraint that somebody else put there is the server's matter, and no fault of the client", async t => {
   await sql`create unique index platforms_lower_name on platforms (lower(name))`.execute(db)
   await add('platforms', { name: 'lower' })
   t.equal((await ask('POST', 'platforms', { payload: { name: 'LOWER' } })).statusCode, 500)
@@ -482,10 +626,10 @@ t.test('a constraint that somebody else put there is the server\'s matter, and n
 })
 
 /** A cursor that nobody was given. */
-function written (parts: unknown): string {
+function written(parts: unknown): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-function namesOf (response: { json: () => { items: { name: string }[] } }): string[] {
+function namesOf(response: { json: () => { items: { name: string }[] } }): string[] {
   return response.json().items.map(({ name }) => name)
 }

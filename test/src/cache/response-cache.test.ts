@@ -4,12 +4,15 @@ import { Store } from '../../../src/cache/store.ts'
 
 const minute = 60_000
 
-function cache (options: Partial<ResponseCacheOptions> = {}): ResponseCache {
+function cache(options: Partial<ResponseCacheOptions> = {}): ResponseCache {
   return new ResponseCache({ maxEntries: 100, maxBytes: 100_000, ...options })
 }
 
 /** Calls with a callback, and gives what it was called with: at once, or not at all. */
-function called<Result> (t: Test, call: (callback: (error: unknown, result: Result) => void) => void): Result | undefined {
+function called<Result>(
+  t: Test,
+  call: (callback: (error: unknown, result: Result) => void) => void,
+): Result | undefined {
   const results: Result[] = []
   call((error, result) => {
     t.equal(error, null)
@@ -30,27 +33,45 @@ t.test('What is set is got, with the time and the lifetime that it was set with'
 
 t.test('What is set is got by a callback', async t => {
   const responses = cache()
-  t.equal(called(t, callback => responses.set('page', 'Louvre', minute, callback)), 'Louvre')
-  t.match(called(t, callback => responses.get('page', callback)), { item: 'Louvre' })
+  t.equal(
+    called(t, callback => responses.set('page', 'Louvre', minute, callback)),
+    'Louvre',
+  )
+  t.match(
+    called(t, callback => responses.get('page', callback)),
+    { item: 'Louvre' },
+  )
 })
 
 t.test('What was not set is null', async t => {
   const responses = cache()
   t.equal(await responses.get('page'), null)
-  t.equal(called(t, callback => responses.get('page', callback)), null)
+  t.equal(
+    called(t, callback => responses.get('page', callback)),
+    null,
+  )
 })
 
 t.test('Whether something is there is told', async t => {
   const responses = cache()
   responses.set('page', 'Louvre', minute)
-  t.equal(called(t, callback => responses.has('page', callback)), true)
-  t.equal(called(t, callback => responses.has('other', callback)), false)
+  t.equal(
+    called(t, callback => responses.has('page', callback)),
+    true,
+  )
+  t.equal(
+    called(t, callback => responses.has('other', callback)),
+    false,
+  )
 })
 
 t.test('What is deleted is gone', async t => {
   const responses = cache()
   responses.set('page', 'Louvre', minute)
-  t.equal(called(t, callback => responses.delete('page', callback)), null)
+  t.equal(
+    called(t, callback => responses.delete('page', callback)),
+    null,
+  )
   t.equal(await responses.get('page'), null)
 })
 
@@ -79,7 +100,10 @@ t.test('A segment and an id are never taken for another pair', async t => {
 
 t.test('ETags are not remembered, and their setter is answered all the same', async t => {
   const responses = cache()
-  t.equal(called(t, callback => responses.set({ id: '"1"', segment: etagSegment }, true, minute, callback)), true)
+  t.equal(
+    called(t, callback => responses.set({ id: '"1"', segment: etagSegment }, true, minute, callback)),
+    true,
+  )
   t.equal(await responses.get({ id: '"1"', segment: etagSegment }), null)
 })
 
@@ -93,7 +117,10 @@ for (const ttl of [0, -1, NaN]) {
   t.test(`What has a lifetime of ${ttl} is not held`, async t => {
     const responses = cache()
     responses.set('page', 'Louvre', minute)
-    t.equal(called(t, callback => responses.set('page', 'Prado', ttl, callback)), 'Prado')
+    t.equal(
+      called(t, callback => responses.set('page', 'Prado', ttl, callback)),
+      'Prado',
+    )
     t.equal(await responses.get('page'), null)
   })
 }
@@ -116,7 +143,10 @@ t.test('What has lived its lifetime is gone', async t => {
   const set = performance.now()
   while (performance.now() - set < 5) await new Promise(resolve => setImmediate(resolve))
   t.equal(await responses.get('page'), null)
-  t.equal(called(t, callback => responses.has('page', callback)), false)
+  t.equal(
+    called(t, callback => responses.has('page', callback)),
+    false,
+  )
 })
 
 t.test('Of more entries than fit, the least recently read goes', async t => {

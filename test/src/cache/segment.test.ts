@@ -4,20 +4,26 @@ import { Store, type StoreOptions } from '../../../src/cache/store.ts'
 const metadata = { table: 'museums', columns: ['name'], key: 'id', joins: ['licenses', 'languages'] }
 
 /** A segment of records whose loads the test ends itself, in whatever order. */
-function controlled (options?: StoreOptions) {
+function controlled(options?: StoreOptions) {
   const store = new Store(options)
-  const loads: { key: string, resolve: (value: string | null) => void, reject: (error: Error) => void }[] = []
-  const segment = store.segment<string | null>(metadata, key => new Promise((resolve, reject) => { loads.push({ key, resolve, reject }) }))
+  const loads: { key: string; resolve: (value: string | null) => void; reject: (error: Error) => void }[] = []
+  const segment = store.segment<string | null>(
+    metadata,
+    key =>
+      new Promise((resolve, reject) => {
+        loads.push({ key, resolve, reject })
+      }),
+  )
   return {
     store,
     segment,
     loads,
     /** Reads a record that is not held. */
-    async load (key: string, value: string | null) {
+    async load(key: string, value: string | null) {
       const reading = segment.read(key)
       loads.at(-1)?.resolve(value)
       return await reading
-    }
+    },
   }
 }
 
@@ -206,7 +212,10 @@ t.test('Of 10,000 misses a tenth of what there may be of records is held, and no
   t.equal(segment.read('1'), 'Louvre')
 })
 
-for (const [before, after] of [['Louvre', null], [null, 'Louvre']]) {
+for (const [before, after] of [
+  ['Louvre', null],
+  [null, 'Louvre'],
+]) {
   t.test(`Of ${before} that became ${after} unheard nothing is left`, async t => {
     const { segment, load } = controlled({ maxEntries: 1 })
     await load('1', before ?? null)
@@ -225,12 +234,15 @@ t.test('What another loading brings along is held', t => {
 })
 
 for (const key of ['1', null]) {
-  t.test(`What another loading brings along is not held when ${key === null ? 'all' : 'a record'} was forgotten meanwhile`, t => {
-    const { segment } = controlled()
-    const keep = segment.expect()
-    segment.forget(key)
-    keep('1', 'Louvre')
-    t.type(segment.read('1'), Promise)
-    t.end()
-  })
+  t.test(
+    `What another loading brings along is not held when ${key === null ? 'all' : 'a record'} was forgotten meanwhile`,
+    t => {
+      const { segment } = controlled()
+      const keep = segment.expect()
+      segment.forget(key)
+      keep('1', 'Louvre')
+      t.type(segment.read('1'), Promise)
+      t.end()
+    },
+  )
 }

@@ -6,7 +6,7 @@ const museums = { table: 'museums', columns: ['name'], key: 'id', joins: [] }
 const rooms = { table: 'rooms', columns: ['name'], key: 'museum_id', joins: ['museums', 'floors'] }
 
 /** A store whose records say how often they were loaded. */
-function counting (options?: StoreOptions) {
+function counting(options?: StoreOptions) {
   const store = new Store(options)
   const counter = () => {
     const loads = new Map<string, number>()
@@ -20,7 +20,7 @@ function counting (options?: StoreOptions) {
 }
 
 /** A store that holds one record, and whose database can be gone. */
-async function failing (options: StoreOptions) {
+async function failing(options: StoreOptions) {
   const store = new Store(options)
   let loads = 0
   const database = { down: false, error: new Error('down') }
@@ -182,26 +182,32 @@ t.test('What was being read when changes began to arrive is not held', async t =
   t.equal(await museums.read('1'), '1: 2')
 })
 
-t.test('What was held before changes arrived again is answered with once they may be missed, and the database is down', async t => {
-  const { store, segment, database } = await failing({ deafLifetime: 0 })
-  database.down = true
-  store.deafen()
-  store.listen()
-  await t.rejects(Promise.resolve(segment.read('1')), { message: 'down' })
-  store.deafen()
-  t.equal(await segment.read('1'), 'Louvre 1')
-})
+t.test(
+  'What was held before changes arrived again is answered with once they may be missed, and the database is down',
+  async t => {
+    const { store, segment, database } = await failing({ deafLifetime: 0 })
+    database.down = true
+    store.deafen()
+    store.listen()
+    await t.rejects(Promise.resolve(segment.read('1')), { message: 'down' })
+    store.deafen()
+    t.equal(await segment.read('1'), 'Louvre 1')
+  },
+)
 
-t.test('What was held before changes arrived again is answered with while queries are refused, and no longer', async t => {
-  const { store, segment, database } = await failing({ deafLifetime: 0 })
-  database.down = true
-  database.error = new ServiceUnavailableHttpError('busy', 1)
-  store.listen()
-  t.equal(await segment.read('1'), 'Louvre 1')
-  t.equal(await segment.read('1'), 'Louvre 1')
-  database.down = false
-  t.equal(await segment.read('1'), 'Louvre 4')
-})
+t.test(
+  'What was held before changes arrived again is answered with while queries are refused, and no longer',
+  async t => {
+    const { store, segment, database } = await failing({ deafLifetime: 0 })
+    database.down = true
+    database.error = new ServiceUnavailableHttpError('busy', 1)
+    store.listen()
+    t.equal(await segment.read('1'), 'Louvre 1')
+    t.equal(await segment.read('1'), 'Louvre 1')
+    database.down = false
+    t.equal(await segment.read('1'), 'Louvre 4')
+  },
+)
 
 t.test('What is read in vain while changes begin to arrive again is answered with from before', async t => {
   const { store, segment, database } = await failing({ deafLifetime: 3_600_000 })

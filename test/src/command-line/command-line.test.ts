@@ -16,38 +16,51 @@ import { makeEmbeddedFolder, openTestDatabase } from '../../support/test-databas
 const database = await openTestDatabase(t)
 const license = await addLicense(database, { domain: 'museum.test', protected: true })
 const other = await addLicense(database, { domain: 'other.test', protected: true })
-const [staff, friends] = await database.db.insertInto('groups').values([
-  { license_id: license, name: 'Curators' }, { license_id: license, name: 'Friends' }, { license_id: other, name: 'Friends' }
-]).returning('id').execute()
+const [staff, friends] = await database.db
+  .insertInto('groups')
+  .values([
+    { license_id: license, name: 'Curators' },
+    { license_id: license, name: 'Friends' },
+    { license_id: other, name: 'Friends' },
+  ])
+  .returning('id')
+  .execute()
 
 const program = fileURLToPath(new URL('../../../src/command-line/portico.js', import.meta.url))
 
 /** Runs a command in this process, on the test's database. */
-async function type (words: string, input: Readable = Readable.from([])) {
+async function type(words: string, input: Readable = Readable.from([])) {
   let output = ''
   let errors = ''
-  const code = await run(words.split(' ').filter(word => word !== ''), {
-    input,
-    output: new PassThrough().on('data', chunk => { output += String(chunk) }),
-    errors: new PassThrough().on('data', chunk => { errors += String(chunk) }),
-    openDatabase: async () => ({ ...database, close: async () => {} })
-  })
+  const code = await run(
+    words.split(' ').filter(word => word !== ''),
+    {
+      input,
+      output: new PassThrough().on('data', chunk => {
+        output += String(chunk)
+      }),
+      errors: new PassThrough().on('data', chunk => {
+        errors += String(chunk)
+      }),
+      openDatabase: async () => ({ ...database, close: async () => {} }),
+    },
+  )
   return { code, output, errors }
 }
 
-function piped (text: string): Readable {
+function piped(text: string): Readable {
   return Readable.from([text])
 }
 
 /** What somebody at a terminal types, line by line, each once they are asked. */
-function typed (t: Test, keys: string): Readable {
-  const terminal = Object.assign(new PassThrough(), { isTTY: true, setRawMode () {} })
+function typed(t: Test, keys: string): Readable {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true, setRawMode() {} })
   t.teardown(() => terminal.destroy())
   terminal.write(keys)
   return terminal
 }
 
-async function findUser (email: string) {
+async function findUser(email: string) {
   return await database.db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
 }
 
@@ -57,7 +70,9 @@ for (const words of ['', 'help', '--help', '-h', 'frob --help']) {
     t.equal(code, 0)
     t.equal(errors, '')
     t.match(output, /^Usage: npm run portico -- <command>\n\n {2}user add <email>/)
-    for (const command of ['user list', 'user password <email|id>', 'user remove <email|id>']) t.match(output, `\n  ${command} `)
+    for (const command of ['user list', 'user password <email|id>', 'user remove <email|id>']) {
+      t.match(output, `\n  ${command} `)
+    }
   })
 }
 
@@ -88,7 +103,7 @@ const mistyped: Record<string, RegExp> = {
   'user add a@b --group': /^portico: Option '--group <value>' argument missing\. npm run/,
   'user list a@b': /^portico: "a@b" is one word too many\./,
   'user remove': /^portico: <email\|id> is missing\./,
-  'user password': /^portico: <email\|id> is missing\./
+  'user password': /^portico: <email\|id> is missing\./,
 }
 
 for (const [words, errors] of Object.entries(mistyped)) {
@@ -102,7 +117,11 @@ for (const [words, errors] of Object.entries(mistyped)) {
 }
 
 t.test('a user that is added can sign in with the password that was piped in', async t => {
-  t.strictSame(await type('user add piped@museum.test --group Curators', piped('a long password\n')), { code: 0, output: 'Added piped@museum.test.\n', errors: '' })
+  t.strictSame(await type('user add piped@museum.test --group Curators', piped('a long password\n')), {
+    code: 0,
+    output: 'Added piped@museum.test.\n',
+    errors: '',
+  })
   const app = await build(t, { database })
   const cookie = await signIn(app, { host: 'museum.test', email: 'piped@museum.test', password: 'a long password' })
   t.equal((await app.inject({ url: '/', headers: { host: 'museum.test', cookie } })).statusCode, 200)
@@ -112,7 +131,7 @@ for (const [what, input, password] of [
   ['its first line', 'first line\nsecond line\n', 'first line'],
   ['without the carriage return of Windows', 'first line\r\n', 'first line'],
   ['its blanks', '  spaced out  \n', '  spaced out  '],
-  ['all of it, where there is no line feed', 'no line feed', 'no line feed']
+  ['all of it, where there is no line feed', 'no line feed', 'no line feed'],
 ] as const) {
   t.test(`of what is piped in the password is ${what}`, async t => {
     const email = `${password.length}-${input.length}@museum.test`
@@ -123,7 +142,10 @@ for (const [what, input, password] of [
 }
 
 t.test('an admin, groups by name and by id, and groups of one name by their license', async t => {
-  await type(`user add admin@museum.test --admin --group Curators --group ${staff?.id} --group ${friends?.id}`, piped('a long password'))
+  await type(
+    `user add admin@museum.test --admin --group Curators --group ${staff?.id} --group ${friends?.id}`,
+    piped('a long password'),
+  )
   await type('user add friend@museum.test --group Friends --license other.test', piped('a long password'))
   const { output } = await type('user list')
   t.match(output, /^admin@museum\.test +admin {2}Curators of museum\.test, Friends of museum\.test$/m)
@@ -142,21 +164,28 @@ const refused: [words: string, input: string, errors: string][] = [
   ['user add a@b', '\u{1f5dd}'.repeat(7), 'password must have 8 characters or more.'],
   ['user add a@b', 'x'.repeat(1025), 'password must have 1024 characters at most.'],
   ['user add a@b --group Nobodys', 'a long password', 'There is no group "Nobodys".'],
-  ['user add a@b --group Curators --license other.test', 'a long password', 'There is no group "Curators" of a license for "other.test".'],
+  [
+    'user add a@b --group Curators --license other.test',
+    'a long password',
+    'There is no group "Curators" of a license for "other.test".',
+  ],
   ['user add a@b --group 99999999999999999999', 'a long password', 'There is no group "99999999999999999999".'],
   ['user add a@b --group Friends', 'a long password', 'Friends of'],
   ['user password nobody@museum.test', 'a long password', 'There is no user "nobody@museum.test".'],
-  ['user remove nobody@museum.test', '', 'There is no user "nobody@museum.test".']
+  ['user remove nobody@museum.test', '', 'There is no user "nobody@museum.test".'],
 ]
 
 for (const [words, input, errors] of refused) {
-  t.test(`"${words.slice(0, 60)}" with "${input.slice(0, 20)}" is refused in one line, and nobody is added`, async t => {
-    const result = await type(words, piped(input))
-    t.equal(result.code, 1)
-    t.match(result.errors, /^portico: [^\n]+\n$/)
-    t.match(result.errors, errors === 'Friends of' ? 'There are several groups "Friends"' : errors)
-    t.equal(await findUser('a@b'), undefined)
-  })
+  t.test(
+    `"${words.slice(0, 60)}" with "${input.slice(0, 20)}" is refused in one line, and nobody is added`,
+    async t => {
+      const result = await type(words, piped(input))
+      t.equal(result.code, 1)
+      t.match(result.errors, /^portico: [^\n]+\n$/)
+      t.match(result.errors, errors === 'Friends of' ? 'There are several groups "Friends"' : errors)
+      t.equal(await findUser('a@b'), undefined)
+    },
+  )
 }
 
 t.test('there is one user for an e-mail address, in whatever capitals', async t => {
@@ -167,21 +196,38 @@ t.test('there is one user for an e-mail address, in whatever capitals', async t 
 })
 
 t.test('what fails for another reason is not made out to be a mistake of typing', async t => {
-  await t.rejects(run(['user', 'list'], { input: piped(''), output: new PassThrough(), errors: new PassThrough(), openDatabase: async () => { throw new Error('Broken') } }), { message: 'Broken' })
+  await t.rejects(
+    run(['user', 'list'], {
+      input: piped(''),
+      output: new PassThrough(),
+      errors: new PassThrough(),
+      openDatabase: async () => {
+        throw new Error('Broken')
+      },
+    }),
+    { message: 'Broken' },
+  )
 })
 
 t.test('a changed password ends the sessions of its user, who signs in with the new one', async t => {
   await addUser(database, { email: 'changed@museum.test', licenses: [license] })
   const app = await build(t, { database })
-  const ask = async (cookie: string) => (await app.inject({ url: '/', headers: { host: 'museum.test', cookie } })).statusCode
+  const ask = async (cookie: string) =>
+    (await app.inject({ url: '/', headers: { host: 'museum.test', cookie } })).statusCode
   const cookie = await signIn(app, { host: 'museum.test', email: 'changed@museum.test' })
   t.equal(await ask(cookie), 200)
   await heardOf(database, async () => {
-    t.equal((await type('user password CHANGED@museum.test', piped('another password'))).output, 'Changed the password of changed@museum.test.\n')
+    t.equal(
+      (await type('user password CHANGED@museum.test', piped('another password'))).output,
+      'Changed the password of changed@museum.test.\n',
+    )
   })
   await t.rejects(signIn(app, { host: 'museum.test', email: 'changed@museum.test', password: testPassword }))
   t.equal(await ask(cookie), 401)
-  t.equal(await ask(await signIn(app, { host: 'museum.test', email: 'changed@museum.test', password: 'another password' })), 200)
+  t.equal(
+    await ask(await signIn(app, { host: 'museum.test', email: 'changed@museum.test', password: 'another password' })),
+    200,
+  )
 })
 
 t.test('a removed user is gone', async t => {
@@ -192,7 +238,11 @@ t.test('a removed user is gone', async t => {
 
 t.test('programs are told as JSON what became of a user', async t => {
   const user = { email: 'json@museum.test', admin: true, group_ids: [staff?.id] }
-  for (const [words, password] of [['add json@museum.test --admin --group Curators', 'a long password'], ['password json@museum.test', 'another password'], ['remove json@museum.test', '']] as const) {
+  for (const [words, password] of [
+    ['add json@museum.test --admin --group Curators', 'a long password'],
+    ['password json@museum.test', 'another password'],
+    ['remove json@museum.test', ''],
+  ] as const) {
     t.match(JSON.parse((await type(`user ${words} --json`, piped(password))).output), user, words)
   }
 })
@@ -202,13 +252,20 @@ t.test('the only admin is not removed, nor made another', async t => {
   const admins = await db.updateTable('users').set({ admin: false }).where('admin', '=', true).returning('id').execute()
   await addUser(database, { email: 'only@museum.test', admin: true })
   for (const words of ['user remove only@museum.test', 'user change only@museum.test --admin false']) {
-    t.strictSame(await type(words), { code: 1, output: '', errors: 'portico: This user is the only admin: somebody else has to be one first.\n' })
+    t.strictSame(await type(words), {
+      code: 1,
+      output: '',
+      errors: 'portico: This user is the only admin: somebody else has to be one first.\n',
+    })
   }
   for (const { id } of admins) await db.updateTable('users').set({ admin: true }).where('id', '=', id).execute()
 })
 
 t.test('at a terminal the password is asked for twice, and never shown', async t => {
-  const { code, output, errors } = await type('user add typed@museum.test', typed(t, 'a long passwort\x7fd\ra long password\r'))
+  const { code, output, errors } = await type(
+    'user add typed@museum.test',
+    typed(t, 'a long passwort\x7fd\ra long password\r'),
+  )
   t.equal(code, 0)
   t.equal(output, 'Added typed@museum.test.\n')
   t.equal(errors, 'Password: \nOnce more: \n')
@@ -220,7 +277,7 @@ for (const [what, keys, error] of [
   ['two passwords', 'a long password\ra wrong password\r', 'These were two different passwords.'],
   ['Ctrl-C', 'a long\x03', 'Nothing was changed.'],
   ['Ctrl-D', '\x04', 'Nothing was changed.'],
-  ['Ctrl-C at the second question', 'a long password\r\x03', 'Nothing was changed.']
+  ['Ctrl-C at the second question', 'a long password\r\x03', 'Nothing was changed.'],
 ] as const) {
   t.test(`at a terminal ${what} changes nothing`, async t => {
     const { code, errors } = await type('user add nobody@museum.test', typed(t, keys))
@@ -231,7 +288,10 @@ for (const [what, keys, error] of [
   })
 }
 
-for (const [code, exitCode, told] of [['EPIPE', 0, ''], ['ENOSPC', 1, 'portico: The output cannot be written: ENOSPC: write.\n']] as const) {
+for (const [code, exitCode, told] of [
+  ['EPIPE', 0, ''],
+  ['ENOSPC', 1, 'portico: The output cannot be written: ENOSPC: write.\n'],
+] as const) {
   t.test(`output that cannot be written for ${code} ends the process with ${exitCode}`, async t => {
     const [output, errors] = [new PassThrough(), new PassThrough()]
     const exited = new Promise(resolve => endWithOutput({ output, errors }, resolve))
@@ -241,21 +301,31 @@ for (const [code, exitCode, told] of [['EPIPE', 0, ''], ['ENOSPC', 1, 'portico: 
   })
 }
 
-t.test('as a process of its own it uses the database of the configuration, unless another process has it open', async t => {
-  const folder = makeEmbeddedFolder(t)
-  const start = async (...words: string[]) => {
-    const env = { ...process.env, DATA_DIR: folder, DATABASE_URL: '' }
-    const child = spawn(process.execPath, [...process.execArgv, program, ...words], { env, cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] })
-    child.stdin.end('a long password\n')
-    const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-    return { code, output, errors }
-  }
-  t.strictSame(await start('user', 'add', 'first@museum.test', '--group', 'Staff', '--license', 'protected.localhost'), { code: 0, output: 'Added first@museum.test.\n', errors: '' })
-  const opened = await openDatabase({ databaseUrl: undefined, dataDir: folder })
-  t.teardown(() => opened.close())
-  const { code, output, errors } = await start('user', 'list')
-  t.equal(code, 1)
-  t.equal(output, '')
-  t.match(errors, /^portico: DATA_DIR .* cannot be locked: another process has it open\.\n$/)
-  t.match(await opened.db.selectFrom('users').select('email').execute(), [{ email: 'first@museum.test' }])
-})
+t.test(
+  'as a process of its own it uses the database of the configuration, unless another process has it open',
+  async t => {
+    const folder = makeEmbeddedFolder(t)
+    const start = async (...words: string[]) => {
+      const env = { ...process.env, DATA_DIR: folder, DATABASE_URL: '' }
+      const child = spawn(process.execPath, [...process.execArgv, program, ...words], {
+        env,
+        cwd: folder,
+        stdio: ['pipe', 'pipe', 'pipe'],
+      })
+      child.stdin.end('a long password\n')
+      const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+      return { code, output, errors }
+    }
+    t.strictSame(
+      await start('user', 'add', 'first@museum.test', '--group', 'Staff', '--license', 'protected.localhost'),
+      { code: 0, output: 'Added first@museum.test.\n', errors: '' },
+    )
+    const opened = await openDatabase({ databaseUrl: undefined, dataDir: folder })
+    t.teardown(() => opened.close())
+    const { code, output, errors } = await start('user', 'list')
+    t.equal(code, 1)
+    t.equal(output, '')
+    t.match(errors, /^portico: DATA_DIR .* cannot be locked: another process has it open\.\n$/)
+    t.match(await opened.db.selectFrom('users').select('email').execute(), [{ email: 'first@museum.test' }])
+  },
+)

@@ -27,52 +27,108 @@ interface Typed {
 }
 
 /** Runs a command in this process, on the test's database. Words are between blanks; one with blanks is in a list. */
-async function type (words: string | string[], { input = Readable.from([]), isTerminal = false }: Typed = {}) {
+async function type(words: string | string[], { input = Readable.from([]), isTerminal = false }: Typed = {}) {
   let output = ''
   let errors = ''
   const code = await run(Array.isArray(words) ? words : words.split(' '), {
     input,
-    output: new PassThrough().on('data', chunk => { output += String(chunk) }),
-    errors: Object.assign(new PassThrough().on('data', chunk => { errors += String(chunk) }), { isTTY: isTerminal }),
-    openDatabase: async () => ({ ...database, close: async () => {} })
+    output: new PassThrough().on('data', chunk => {
+      output += String(chunk)
+    }),
+    errors: Object.assign(
+      new PassThrough().on('data', chunk => {
+        errors += String(chunk)
+      }),
+      { isTTY: isTerminal },
+    ),
+    openDatabase: async () => ({ ...database, close: async () => {} }),
   })
   return { code, output, errors }
 }
 
 /** The records that a command shows as JSON. */
-async function json (words: string | string[]) {
+async function json(words: string | string[]) {
   const { code, output, errors } = await type([...(Array.isArray(words) ? words : words.split(' ')), '--json'])
   if (code !== 0) throw new Error(errors)
-  return output.split('\n').filter(line => line !== '').map(line => JSON.parse(line))
+  return output
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line))
 }
 
 /** A file with these lines. @returns its path */
-function file (name: string, ...lines: (string | object)[]): string {
+function file(name: string, ...lines: (string | object)[]): string {
   const path = join(folder, name)
   writeFileSync(path, lines.map(line => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
   return path
 }
 
 for (const [name, columns, add, known, change, changed] of [
-  ['license-type', ['id', 'type'], ['--type', 'long term'], 'long term', ['--type', 'short term'], { type: 'short term' }],
-  ['language', ['id', 'code', 'name'], ['--code', 'it', '--name', 'Italiano'], 'it', ['--name', 'Lingua italiana'], { code: 'it', name: 'Lingua italiana' }],
+  [
+    'license-type',
+    ['id', 'type'],
+    ['--type', 'long term'],
+    'long term',
+    ['--type', 'short term'],
+    { type: 'short term' },
+  ],
+  [
+    'language',
+    ['id', 'code', 'name'],
+    ['--code', 'it', '--name', 'Italiano'],
+    'it',
+    ['--name', 'Lingua italiana'],
+    { code: 'it', name: 'Lingua italiana' },
+  ],
   ['platform', ['id', 'name'], ['--name', 'kiosk'], 'kiosk', ['--name', 'stand'], { name: 'stand' }],
-  ['license', ['id', 'domain', 'name', 'type_id', 'protected', 'language_ids', 'platform_ids', 'created_at', 'updated_at'], ['--domain', 'typed.test', '--name', 'Typed', '--type-id', '1', '--language-ids', '2, 1'], 'typed.test', ['--protected', 'true', '--language-ids', ''], { domain: 'typed.test', protected: true, language_ids: [] }],
-  ['museum', ['id', 'license_id', 'name'], ['--license-id', '1', '--name', 'Typed'], 'Typed', ['--license-id', '2'], { license_id: '2', name: 'Typed' }],
-  ['group', ['id', 'license_id', 'name'], ['--license-id', '1', '--name', 'Typists'], 'Typists', ['--name', 'Clerks'], { license_id: '1', name: 'Clerks' }]
+  [
+    'license',
+    ['id', 'domain', 'name', 'type_id', 'protected', 'language_ids', 'platform_ids', 'created_at', 'updated_at'],
+    ['--domain', 'typed.test', '--name', 'Typed', '--type-id', '1', '--language-ids', '2, 1'],
+    'typed.test',
+    ['--protected', 'true', '--language-ids', ''],
+    { domain: 'typed.test', protected: true, language_ids: [] },
+  ],
+  [
+    'museum',
+    ['id', 'license_id', 'name'],
+    ['--license-id', '1', '--name', 'Typed'],
+    'Typed',
+    ['--license-id', '2'],
+    { license_id: '2', name: 'Typed' },
+  ],
+  [
+    'group',
+    ['id', 'license_id', 'name'],
+    ['--license-id', '1', '--name', 'Typists'],
+    'Typists',
+    ['--name', 'Clerks'],
+    { license_id: '1', name: 'Clerks' },
+  ],
 ] as const) {
   t.test(`a ${name} is added, shown, listed, changed and removed`, async t => {
     const [added] = await json([name, 'add', ...add])
     t.strictSame(Object.keys(added), columns)
     t.strictSame(await json([name, 'show', known]), [added])
     t.strictSame(await json([name, 'show', added.id]), [added])
-    t.strictSame((await json([name, 'list', '--sort=-id', '--limit', '1'])), [added])
-    t.match((await type([name, 'show', added.id])).output, new RegExp(columns.map(column => `^${column}( .*)?\n`).join(''), 'm'))
+    t.strictSame(await json([name, 'list', '--sort=-id', '--limit', '1']), [added])
+    t.match(
+      (await type([name, 'show', added.id])).output,
+      new RegExp(columns.map(column => `^${column}( .*)?\n`).join(''), 'm'),
+    )
     t.equal((await type([name, 'list'])).output.split('\n')[0]?.trim().replace(/ +/g, ' '), columns.join(' '))
     t.match(await json([name, 'change', known, ...change]), [changed])
     t.match((await type([name, 'change', added.id, ...change])).output, new RegExp(`^id +${added.id}\n`))
-    t.strictSame(await type([name, 'remove', added.id]), { code: 0, output: `Removed the ${name.replace('-', ' ')} ${added.id}.\n`, errors: '' })
-    t.strictSame(await type([name, 'show', added.id]), { code: 1, output: '', errors: `portico: There is no ${name.replace('-', ' ')} "${added.id}".\n` })
+    t.strictSame(await type([name, 'remove', added.id]), {
+      code: 0,
+      output: `Removed the ${name.replace('-', ' ')} ${added.id}.\n`,
+      errors: '',
+    })
+    t.strictSame(await type([name, 'show', added.id]), {
+      code: 1,
+      output: '',
+      errors: `portico: There is no ${name.replace('-', ' ')} "${added.id}".\n`,
+    })
     const [another] = await json([name, 'add', ...add])
     t.strictSame(await json([name, 'remove', known]), [another])
   })
@@ -80,7 +136,9 @@ for (const [name, columns, add, known, change, changed] of [
 
 t.test('a user is shown, listed and changed', async t => {
   const id = await addUser(database, { email: 'typed@museum.test' })
-  t.strictSame(await json('user show typed@museum.test'), [{ id, email: 'typed@museum.test', admin: false, group_ids: [] }])
+  t.strictSame(await json('user show typed@museum.test'), [
+    { id, email: 'typed@museum.test', admin: false, group_ids: [] },
+  ])
   t.match(await json(`user change ${id} --admin true --group-ids 1,2`), [{ admin: true, group_ids: ['1', '2'] }])
   t.match(await json('user list'), [{ id, email: 'typed@museum.test', admin: true }])
   t.match((await type(`user change ${id} --password secret`)).errors, /^portico: Unknown option '--password'/)
@@ -101,7 +159,11 @@ for (const [words, code, errors] of [
   ['license show', 2, '<domain|id> is missing. npm run portico -- license show --help shows how.'],
   ['license add --colour red', 2, /^portico: Unknown option '--colour'/],
   ['license add', 1, 'domain is missing; name is missing; type_id is missing.'],
-  ['license add --domain A:80 --name x --type-id one --protected maybe', 1, 'domain must be a host such as museum.example: in lower case, without port; type_id must be an id: a whole number from 1 to 9223372036854775807, written as text; protected must be true or false.'],
+  [
+    'license add --domain A:80 --name x --type-id one --protected maybe',
+    1,
+    'domain must be a host such as museum.example: in lower case, without port; type_id must be an id: a whole number from 1 to 9223372036854775807, written as text; protected must be true or false.',
+  ],
   ['license add --domain a.test --name a --type-id 999', 1, 'type_id names a license type that does not exist.'],
   ['license change localhost', 2, 'What is to change is missing. npm run portico -- license change --help shows how.'],
   ['license change localhost --type-id 999', 1, 'type_id names a license type that does not exist.'],
@@ -109,9 +171,21 @@ for (const [words, code, errors] of [
   ['license-type remove demonstration', 1, 'This license type is still in use: licenses refer to it.'],
   ['language add --code en --name English', 1, 'There is a language with this code already.'],
   ['group show Staff', 1, 'There are several groups "Staff": give an id, as 1 or 2.'],
-  ['museum list --limit 0', 2, '--limit must be a whole number from 1. npm run portico -- museum list --help shows how.'],
-  ['museum list --sort colour', 2, '--sort must be one of id, -id, name, -name. npm run portico -- museum list --help shows how.'],
-  ['museum list --license-id x', 1, 'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text.']
+  [
+    'museum list --limit 0',
+    2,
+    '--limit must be a whole number from 1. npm run portico -- museum list --help shows how.',
+  ],
+  [
+    'museum list --sort colour',
+    2,
+    '--sort must be one of id, -id, name, -name. npm run portico -- museum list --help shows how.',
+  ],
+  [
+    'museum list --license-id x',
+    1,
+    'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text.',
+  ],
 ] as const) {
   t.test(`"${words}" says in one line what is wrong with it`, async t => {
     const result = await type(words)
@@ -123,7 +197,11 @@ for (const [words, code, errors] of [
 
 t.test('a list is as long as there are records, in one table, and as short as is asked', async t => {
   const [{ id }] = await json('license add --domain long.test --name Long --type-id 1')
-  await type(['museum', 'import', file('long.ndjson', ...Array.from({ length: 1100 }, (_, index) => ({ license_id: id, name: `Museum ${index}` })))])
+  await type([
+    'museum',
+    'import',
+    file('long.ndjson', ...Array.from({ length: 1100 }, (_, index) => ({ license_id: id, name: `Museum ${index}` }))),
+  ])
   const { output } = await type(`museum list --license-id ${id}`)
   t.equal(output.split('\n').length, 1 + 1100 + 1)
   t.equal(output.match(/license_id/g)?.length, 1)
@@ -132,11 +210,18 @@ t.test('a list is as long as there are records, in one table, and as short as is
 })
 
 t.test('a list of users is as long as there are users', async t => {
-  const users = Array.from({ length: 1100 }, (_, index) => ({ email: `many-${String(index).padStart(4, '0')}@museum.test`, password_hash: '', admin: false }))
+  const users = Array.from({ length: 1100 }, (_, index) => ({
+    email: `many-${String(index).padStart(4, '0')}@museum.test`,
+    password_hash: '',
+    admin: false,
+  }))
   await database.db.insertInto('users').values(users).execute()
   const { output } = await type('user list')
   const listed = [...output.matchAll(/^(many-\d+@museum\.test)$/gm)].map(([, email]) => email)
-  t.strictSame(listed, users.map(({ email }) => email))
+  t.strictSame(
+    listed,
+    users.map(({ email }) => email),
+  )
   await database.db.deleteFrom('users').where('email', 'like', 'many-%').execute()
 })
 
@@ -148,13 +233,19 @@ t.test('a flag is changed either way, and what a record lacks is left empty', as
 
 t.test('what the database does not keep is a fault, and no refusal', async t => {
   await sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`.execute(database.db)
-  await sql`create trigger swallow before insert on platforms for each row execute function swallow()`.execute(database.db)
+  await sql`create trigger swallow before insert on platforms for each row execute function swallow()`.execute(
+    database.db,
+  )
   await t.rejects(type('platform add --name swallowed'), /did not keep/)
   await sql`drop trigger swallow on platforms`.execute(database.db)
 })
 
 t.test('what somebody put into a table is no command to the terminal', async t => {
-  const { id } = await database.db.insertInto('platforms').values({ name: 'red \u001b[31m' }).returning('id').executeTakeFirstOrThrow()
+  const { id } = await database.db
+    .insertInto('platforms')
+    .values({ name: 'red \u001b[31m' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   t.match((await type(`platform show ${id}`)).output, 'red  [31m')
   await type(`platform remove ${id}`)
 })
@@ -162,17 +253,34 @@ t.test('what somebody put into a table is no command to the terminal', async t =
 t.test('an import adds all lines, with what they leave out, and they are served at once', async t => {
   const app = await build(t, { database })
   t.equal((await app.inject({ url: '/', headers: { host: 'csv2.test' } })).statusCode, 404)
-  const path = file('some.csv', '\ufeffdomain,name,type_id,protected,language_ids', 'csv1.test,"One, and first",1,true,"2,1"', '', 'csv2.test,Two,1,,')
+  const path = file(
+    'some.csv',
+    '\ufeffdomain,name,type_id,protected,language_ids',
+    'csv1.test,"One, and first",1,true,"2,1"',
+    '',
+    'csv2.test,Two,1,,',
+  )
   let result
-  await heardOf(database, async () => { result = await type(['license', 'import', path]) })
+  await heardOf(database, async () => {
+    result = await type(['license', 'import', path])
+  })
   t.match(result, { code: 0, output: /^Added 2 licenses in \d+\.\d s, with \d+ MB of memory\.\n$/, errors: '' })
-  t.match(await json('license show csv1.test'), [{ name: 'One, and first', protected: true, language_ids: ['2', '1'], platform_ids: [] }])
+  t.match(await json('license show csv1.test'), [
+    { name: 'One, and first', protected: true, language_ids: ['2', '1'], platform_ids: [] },
+  ])
   t.match(await json('license show csv2.test'), [{ protected: false, language_ids: [] }])
-  t.equal((await app.inject({ url: '/', headers: { host: 'csv2.test', accept: 'application/json' } })).json().license.name, 'Two')
+  t.equal(
+    (await app.inject({ url: '/', headers: { host: 'csv2.test', accept: 'application/json' } })).json().license.name,
+    'Two',
+  )
 })
 
 t.test('users who are imported can sign in', async t => {
-  const path = file('users.ndjson', { email: 'one@museum.test', password: 'four doors and an arch', group_ids: ['1'] }, { email: 'two@museum.test', password: 'five doors and no arch', admin: true })
+  const path = file(
+    'users.ndjson',
+    { email: 'one@museum.test', password: 'four doors and an arch', group_ids: ['1'] },
+    { email: 'two@museum.test', password: 'five doors and no arch', admin: true },
+  )
   t.equal((await type(['user', 'import', path])).code, 0)
   const app = await build(t, { database })
   await signIn(app, { host: 'localhost', email: 'two@museum.test', password: 'five doors and no arch' })
@@ -181,7 +289,8 @@ t.test('users who are imported can sign in', async t => {
 
 t.test('of an import with bad lines each is named, and nothing is added', async t => {
   const before = await json('license list')
-  const path = file('bad.ndjson',
+  const path = file(
+    'bad.ndjson',
     { domain: 'bad1.test', name: 'Good', type_id: '1' },
     '',
     { domain: 'bad2.test', name: 'Unknown type', type_id: '77' },
@@ -189,17 +298,21 @@ t.test('of an import with bad lines each is named, and nothing is added', async 
     { domain: 'BAD', name: ' ', type_id: 1, colour: 'red' },
     ['bad'],
     { domain: 'bad4.test', name: 'Unknown languages', type_id: '1', language_ids: ['1', '98', '99'] },
-    '{"domain":"bad5.test","name":"P","type_id":"1","__proto__":{"protected":true}}')
+    '{"domain":"bad5.test","name":"P","type_id":"1","__proto__":{"protected":true}}',
+  )
   const { code, output, errors } = await type(['license', 'import', path])
   t.strictSame([code, output], [1, ''])
-  t.equal(errors, `portico: Nothing was added: of ${path} 6 lines are bad.
+  t.equal(
+    errors,
+    `portico: Nothing was added: of ${path} 6 lines are bad.
   line 3: type_id names a license type that does not exist: 77.
   line 4: The line is no JSON.
   line 5: "colour" is no field of this; domain must be a host such as museum.example: in lower case, without port; name must be one line of text, in UTF-8, without blanks at its ends; type_id must be an id: a whole number from 1 to 9223372036854775807, written as text.
   line 6: What is sent must be a JSON object.
   line 7: language_ids names a language that does not exist: 98, 99.
   line 8: "__proto__" is no field of this.
-`)
+`,
+  )
   t.strictSame(await json('license list'), before)
 })
 
@@ -212,35 +325,69 @@ t.test('so are those of a CSV that is none', async t => {
 
 t.test('lines of a CSV are counted as an editor does, whichever system wrote it', async t => {
   for (const end of ['\n', '\r\n']) {
-    const path = file('quoted.csv', ['code,name', 'it,"Ita', 'liano"', 'few', '"nl",Nederlands', 'XX,Wrong', ''].join(end))
+    const path = file(
+      'quoted.csv',
+      ['code,name', 'it,"Ita', 'liano"', 'few', '"nl",Nederlands', 'XX,Wrong', ''].join(end),
+    )
     const { errors } = await type(['language', 'import', path])
     for (const line of [3, 4, 6]) t.match(errors, `\n  line ${line}: `)
     t.notMatch(errors, /line [57]/)
   }
-  const split = await type('language import - --format csv', { input: Readable.from([Buffer.from('code,name\r'), Buffer.from('\nit,Italiano\r\nXX,Wrong\r')]) })
+  const split = await type('language import - --format csv', {
+    input: Readable.from([Buffer.from('code,name\r'), Buffer.from('\nit,Italiano\r\nXX,Wrong\r')]),
+  })
   t.match(split.errors, 'a line is bad.\n  line 3: ')
 })
 
 t.test('a line of NDJSON ends with a line feed alone', async t => {
-  const { errors } = await type('language import - --format ndjson', { input: Readable.from(['{"code":"it","name":"a\u2028b"}\r\n{"code":"nl",\r"name":"Nederlands"}\n{}']) })
+  const { errors } = await type('language import - --format ndjson', {
+    input: Readable.from(['{"code":"it","name":"a\u2028b"}\r\n{"code":"nl",\r"name":"Nederlands"}\n{}']),
+  })
   t.match(errors, / 2 lines are bad\.\n {2}line 1: name must be one line of text, [^\n]*\n {2}line 3: code is missing/)
 })
 
 /** A stream that never ends, and fails where more of it is read than a line may have. */
-function endless (head: string, piece: string): Readable {
+function endless(head: string, piece: string): Readable {
   const mostRead = 8 * 64 * 1024
-  return Readable.from((function * () {
-    yield Buffer.from(head)
-    for (let read = 0; read < mostRead; read += piece.length * 1024) yield Buffer.from(piece.repeat(1024))
-    throw new Error('It goes on reading.')
-  })(), { objectMode: false })
+  return Readable.from(
+    (function* () {
+      yield Buffer.from(head)
+      for (let read = 0; read < mostRead; read += piece.length * 1024) yield Buffer.from(piece.repeat(1024))
+      throw new Error('It goes on reading.')
+    })(),
+    { objectMode: false },
+  )
 }
 
 for (const [what, format, head, piece, problem] of [
-  ['a line of NDJSON that never ends', 'ndjson', '{"name":"kept"}\n{"name":"', 'endless ', 'line 2: The line has more than 65,536 characters'],
-  ['a line of CSV that never ends', 'csv', 'name\nkept\n', 'endless,', 'line 3: The line begins a record of more than 65,536 bytes'],
-  ['the first line of a CSV that never ends', 'csv', '', 'endless,', 'line 1: The line begins a record of more than 65,536 bytes'],
-  ['a CSV with a quote that is never closed', 'csv', 'name\n\n"kept\r\nboth"\r\n"', 'a line\r\n', 'line 5: The line begins a record of more than 65,536 bytes, as where a quote is not closed']
+  [
+    'a line of NDJSON that never ends',
+    'ndjson',
+    '{"name":"kept"}\n{"name":"',
+    'endless ',
+    'line 2: The line has more than 65,536 characters',
+  ],
+  [
+    'a line of CSV that never ends',
+    'csv',
+    'name\nkept\n',
+    'endless,',
+    'line 3: The line begins a record of more than 65,536 bytes',
+  ],
+  [
+    'the first line of a CSV that never ends',
+    'csv',
+    '',
+    'endless,',
+    'line 1: The line begins a record of more than 65,536 bytes',
+  ],
+  [
+    'a CSV with a quote that is never closed',
+    'csv',
+    'name\n\n"kept\r\nboth"\r\n"',
+    'a line\r\n',
+    'line 5: The line begins a record of more than 65,536 bytes, as where a quote is not closed',
+  ],
 ] as const) {
   t.test(`${what} is read no further than a record may be long`, async t => {
     const { code, errors } = await type(`platform import - --format ${format}`, { input: endless(head, piece) })
@@ -268,7 +415,10 @@ t.test('a quoted cell with more text behind it is no CSV, and held no longer tha
 
 t.test('a bad line before one that is too long is named, too', async t => {
   const long = 'x'.repeat(70_000)
-  for (const [format, rows] of [['csv', `name,name2\nfew\n${long},y\nfew\n`], ['ndjson', `{\n{\n{"name":"${long}"}\n{\n`]] as const) {
+  for (const [format, rows] of [
+    ['csv', `name,name2\nfew\n${long},y\nfew\n`],
+    ['ndjson', `{\n{\n{"name":"${long}"}\n{\n`],
+  ] as const) {
     const { errors } = await type(`platform import - --format ${format}`, { input: Readable.from([Buffer.from(rows)]) })
     t.match(errors, '\n  line 2: ')
     t.match(errors, /line 3: The line (?:has|begins a record of) more than 65,536/)
@@ -278,30 +428,46 @@ t.test('a bad line before one that is too long is named, too', async t => {
 
 t.test('a record as long as may be is read, however its bytes arrive', async t => {
   const long = 'é'.repeat(32_000)
-  for (const [format, text] of [['csv', `name\r"${long}"\r`], ['csv', `name\r\n${long}\r\n`], ['ndjson', `{"name":"${long}"}\r\n`]] as const) {
+  for (const [format, text] of [
+    ['csv', `name\r"${long}"\r`],
+    ['csv', `name\r\n${long}\r\n`],
+    ['ndjson', `{"name":"${long}"}\r\n`],
+  ] as const) {
     const bytes = Buffer.from(text)
-    const pieces = Array.from({ length: Math.ceil(bytes.length / 101) }, (_, index) => bytes.subarray(index * 101, index * 101 + 101))
-    const { errors } = await type(`platform import - --format ${format}`, { input: Readable.from(pieces, { objectMode: false }) })
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 101) }, (_, index) =>
+      bytes.subarray(index * 101, index * 101 + 101),
+    )
+    const { errors } = await type(`platform import - --format ${format}`, {
+      input: Readable.from(pieces, { objectMode: false }),
+    })
     t.match(errors, `a line is bad.\n  line ${format === 'csv' ? 2 : 1}: name must have 255 characters at most.\n`)
   }
 })
 
 t.test('a CSV whose lines end with carriage returns alone is read', async t => {
-  const { output } = await type('platform import - --format csv', { input: Readable.from([Buffer.from('name\rfirst\r'), Buffer.from('second\r')]) })
+  const { output } = await type('platform import - --format csv', {
+    input: Readable.from([Buffer.from('name\rfirst\r'), Buffer.from('second\r')]),
+  })
   t.match(output, /^Added 2 platforms /)
 })
 
 t.test('a CSV that names a field twice is refused', async t => {
-  t.match((await type(['language', 'import', file('columns.csv', 'code,name,name', 'it,Italiano,Lingua')])).errors, 'a line is bad.\n  line 1: The line names "name" twice.\n')
+  t.match(
+    (await type(['language', 'import', file('columns.csv', 'code,name,name', 'it,Italiano,Lingua')])).errors,
+    'a line is bad.\n  line 1: The line names "name" twice.\n',
+  )
 })
 
 t.test('a line that is there already, or twice in the file, is bad', async t => {
   const path = file('twice.csv', 'code,name', 'en,English', 'sv,Svenska', 'sv,Svenska')
   const { errors } = await type(['language', 'import', path])
-  t.equal(errors, `portico: Nothing was added: of ${path} 2 lines are bad.
+  t.equal(
+    errors,
+    `portico: Nothing was added: of ${path} 2 lines are bad.
   line 2: There is a language with this code already.
   line 4: There is a language with this code already.
-`)
+`,
+  )
 })
 
 t.test('of very many bad lines some are named, and the rest counted', async t => {
@@ -309,13 +475,19 @@ t.test('of very many bad lines some are named, and the rest counted', async t =>
   t.equal(errors.split('\n').length, 1 + 50 + 2)
   t.match(errors, '60 lines are bad.\n  line 1: name is missing.\n')
   t.match(errors, '\n  and 10 more.\n')
-  t.match((await type(['platform', 'import', file('one.ndjson', '{}')])).errors, 'a line is bad.\n  line 1: name is missing.\n')
+  t.match(
+    (await type(['platform', 'import', file('one.ndjson', '{}')])).errors,
+    'a line is bad.\n  line 1: name is missing.\n',
+  )
 })
 
 t.test('an import may be empty, or be piped in', async t => {
   t.match((await type(['platform', 'import', file('empty.csv')])).output, /^Added 0 platforms /)
   t.match((await type(['platform', 'import', file('empty.ndjson')])).output, /^Added 0 platforms /)
-  t.match((await type('platform import - --format ndjson', { input: Readable.from(['{"name":"pi', 'ped"}\r\n']) })).output, /^Added 1 platforms /)
+  t.match(
+    (await type('platform import - --format ndjson', { input: Readable.from(['{"name":"pi', 'ped"}\r\n']) })).output,
+    /^Added 1 platforms /,
+  )
   t.match(await json('platform show piped'), [{ name: 'piped' }])
   t.match(await json(['platform', 'import', file('empty.ndjson')]), [{ added: 0, seconds: Number, memory: Number }])
 })
@@ -325,7 +497,10 @@ t.test('somebody at a terminal sees how far an import is', async t => {
   const { errors } = await type(['platform', 'import', path], { isTerminal: true })
   t.match(errors, /█+ 100 % {2}5,000 platforms, [\d,]+ a second/)
   t.ok(errors.endsWith(clearLine))
-  const piped = await type('platform import - --format ndjson', { isTerminal: true, input: Readable.from(['{"name":"unknown size"}']) })
+  const piped = await type('platform import - --format ndjson', {
+    isTerminal: true,
+    input: Readable.from(['{"name":"unknown size"}']),
+  })
   t.match(piped.errors, `${clearLine}1 platforms, `)
 })
 
@@ -334,7 +509,7 @@ for (const [words, code, errors] of [
   ['platform import records.xml', 2, '--format must be ndjson or csv.'],
   ['platform import - ', 2, '--format must be ndjson or csv.'],
   ['platform import /none/such.csv', 1, /^portico: \/none\/such\.csv cannot be read: ENOENT/],
-  [`platform import ${folder} --format csv`, 1, /cannot be read: EISDIR/]
+  [`platform import ${folder} --format csv`, 1, /cannot be read: EISDIR/],
 ] as const) {
   t.test(`"${words.replace(folder, 'a folder')}" is refused in one line`, async t => {
     const result = await type(words.split(' ').filter(word => word !== ''))
@@ -345,13 +520,16 @@ for (const [words, code, errors] of [
 }
 
 t.test('a file that breaks off while it is read adds nothing', async t => {
-  const broken = () => new Readable({
-    read () {
-      this.push('name\nbroken\n')
-      this.destroy(new Error('The disk is gone.'))
-    }
-  })
-  for (const format of ['csv', 'ndjson']) await t.rejects(type(`platform import - --format ${format}`, { input: broken() }), /The disk is gone/)
+  const broken = () =>
+    new Readable({
+      read() {
+        this.push('name\nbroken\n')
+        this.destroy(new Error('The disk is gone.'))
+      },
+    })
+  for (const format of ['csv', 'ndjson']) {
+    await t.rejects(type(`platform import - --format ${format}`, { input: broken() }), /The disk is gone/)
+  }
   t.equal((await type('platform show broken')).code, 1)
 })
 
@@ -369,9 +547,13 @@ t.test('"routes" lists the routes without any database', async t => {
   let output = ''
   const code = await run(['routes'], {
     input: Readable.from([]),
-    output: new PassThrough().on('data', chunk => { output += String(chunk) }),
+    output: new PassThrough().on('data', chunk => {
+      output += String(chunk)
+    }),
     errors: new PassThrough(),
-    openDatabase: async () => { throw new Error('This needs none.') }
+    openDatabase: async () => {
+      throw new Error('This needs none.')
+    },
   })
   t.equal(code, 0)
   t.match(output, /^GET +\/$/m)
@@ -386,8 +568,10 @@ t.test('where another process has the embedded database open a command says so i
   const code = await run(['license', 'list'], {
     input: Readable.from([]),
     output: new PassThrough(),
-    errors: new PassThrough().on('data', chunk => { errors += String(chunk) }),
-    openDatabase: () => openDatabase({ databaseUrl: undefined, dataDir })
+    errors: new PassThrough().on('data', chunk => {
+      errors += String(chunk)
+    }),
+    openDatabase: () => openDatabase({ databaseUrl: undefined, dataDir }),
   })
   t.equal(code, 1)
   t.match(errors, /^portico: DATA_DIR .* cannot be locked: another process has it open\.\n$/)

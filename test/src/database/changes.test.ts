@@ -13,7 +13,11 @@ const license = await addLicense(database, { domain: 'museum.test' })
 const other = await addLicense(database, { domain: 'other.test' })
 const dutch = await addLanguage(database, 'nl')
 const frisian = await addLanguage(database, 'fy')
-const { id: kiosk } = await db.insertInto('platforms').values({ name: 'kiosk' }).returning('id').executeTakeFirstOrThrow()
+const { id: kiosk } = await db
+  .insertInto('platforms')
+  .values({ name: 'kiosk' })
+  .returning('id')
+  .executeTakeFirstOrThrow()
 // What was heard of all that is no test's.
 await heardOf(sql`select 1`)
 
@@ -25,7 +29,7 @@ const tables = [
     remove: sql`delete from licenses where domain = 'newer.test'`,
     inserted: ['licenses new.test'],
     updated: ['licenses new.test', 'licenses newer.test'],
-    removed: ['licenses newer.test']
+    removed: ['licenses newer.test'],
   },
   {
     table: 'museums',
@@ -34,7 +38,7 @@ const tables = [
     remove: sql`delete from museums where name = 'Louvre'`,
     inserted: [`museums ${license}`],
     updated: [`museums ${license}`, `museums ${other}`],
-    removed: [`museums ${other}`]
+    removed: [`museums ${other}`],
   },
   {
     table: 'groups',
@@ -43,7 +47,7 @@ const tables = [
     remove: sql`delete from groups where name = 'Guards'`,
     inserted: [`groups ${license}`],
     updated: [`groups ${license}`],
-    removed: [`groups ${license}`]
+    removed: [`groups ${license}`],
   },
   {
     table: 'license_languages',
@@ -52,7 +56,7 @@ const tables = [
     remove: sql`delete from license_languages where license_id = ${license}`,
     inserted: [`license_languages ${license}`],
     updated: [`license_languages ${license}`],
-    removed: [`license_languages ${license}`]
+    removed: [`license_languages ${license}`],
   },
   {
     table: 'license_platforms',
@@ -61,7 +65,7 @@ const tables = [
     remove: sql`delete from license_platforms where license_id = ${other}`,
     inserted: [`license_platforms ${license}`],
     updated: [`license_platforms ${license}`, `license_platforms ${other}`],
-    removed: [`license_platforms ${other}`]
+    removed: [`license_platforms ${other}`],
   },
   {
     table: 'license_types',
@@ -70,7 +74,7 @@ const tables = [
     remove: sql`delete from license_types where type = 'newer'`,
     inserted: ['license_types'],
     updated: ['license_types'],
-    removed: ['license_types']
+    removed: ['license_types'],
   },
   {
     table: 'languages',
@@ -79,7 +83,7 @@ const tables = [
     remove: sql`delete from languages where code = 'la'`,
     inserted: ['languages'],
     updated: ['languages'],
-    removed: ['languages']
+    removed: ['languages'],
   },
   {
     table: 'platforms',
@@ -88,8 +92,8 @@ const tables = [
     remove: sql`delete from platforms where name = 'wireless'`,
     inserted: ['platforms'],
     updated: ['platforms'],
-    removed: ['platforms']
-  }
+    removed: ['platforms'],
+  },
 ]
 
 for (const { table, insert, update, remove, inserted, updated, removed } of tables) {
@@ -110,26 +114,46 @@ t.test('The deletion of a license is heard for all that goes with it', async t =
   const id = await addLicense(database, { domain: 'closed.test', languages: ['nl'], museums: ['Closed'] })
   await sql`insert into groups (license_id, name) values (${id}, 'Ghosts')`.execute(db)
   await heardOf(sql`insert into license_platforms values (${id}, ${kiosk})`)
-  t.strictSame(await heardOf(sql`delete from licenses where id = ${id}`), [`groups ${id}`, `license_languages ${id}`, `license_platforms ${id}`, 'licenses closed.test', `museums ${id}`])
+  t.strictSame(await heardOf(sql`delete from licenses where id = ${id}`), [
+    `groups ${id}`,
+    `license_languages ${id}`,
+    `license_platforms ${id}`,
+    'licenses closed.test',
+    `museums ${id}`,
+  ])
 })
 
 t.test('Each key of a statement is heard once', async t => {
-  t.strictSame(await heardOf(sql`insert into museums (license_id, name) values (${license}, 'A'), (${other}, 'B'), (${license}, 'C')`), [`museums ${license}`, `museums ${other}`].sort())
+  t.strictSame(
+    await heardOf(
+      sql`insert into museums (license_id, name) values (${license}, 'A'), (${other}, 'B'), (${license}, 'C')`,
+    ),
+    [`museums ${license}`, `museums ${other}`].sort(),
+  )
 })
 
 t.test('A statement of 100 keys is heard for each', async t => {
-  const heard = await heardOf(sql`insert into licenses (domain, name) select n || '.test', 'N' from generate_series(1, 100) n`)
+  const heard = await heardOf(
+    sql`insert into licenses (domain, name) select n || '.test', 'N' from generate_series(1, 100) n`,
+  )
   t.equal(heard.length, 100)
   t.ok(heard.includes('licenses 100.test'))
 })
 
 t.test('A statement of more than 100 keys is heard for the table as a whole', async t => {
-  t.strictSame(await heardOf(sql`insert into licenses (domain, name) select n || '.many.test', 'N' from generate_series(1, 101) n`), ['licenses'])
+  t.strictSame(
+    await heardOf(
+      sql`insert into licenses (domain, name) select n || '.many.test', 'N' from generate_series(1, 101) n`,
+    ),
+    ['licenses'],
+  )
 })
 
 t.test('The longest key is heard', async t => {
   const domain = 'a'.repeat(255)
-  t.strictSame(await heardOf(sql`insert into licenses (domain, name) values (${domain}, 'Long')`), [`licenses ${domain}`])
+  t.strictSame(await heardOf(sql`insert into licenses (domain, name) values (${domain}, 'Long')`), [
+    `licenses ${domain}`,
+  ])
 })
 
 t.test('A statement that changes no row is not heard', async t => {
@@ -137,10 +161,13 @@ t.test('A statement that changes no row is not heard', async t => {
 })
 
 t.test('What is rolled back is not heard', async t => {
-  await t.rejects(db.transaction().execute(async transaction => {
-    await transaction.insertInto('license_types').values({ type: 'undone' }).execute()
-    throw new Error('changed our mind')
-  }), { message: 'changed our mind' })
+  await t.rejects(
+    db.transaction().execute(async transaction => {
+      await transaction.insertInto('license_types').values({ type: 'undone' }).execute()
+      throw new Error('changed our mind')
+    }),
+    { message: 'changed our mind' },
+  )
   t.strictSame(await heardOf(sql`select 1`), [])
 })
 

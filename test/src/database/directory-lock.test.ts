@@ -10,15 +10,19 @@ import { StartError } from '../../../src/errors/start-error.ts'
 import { makeFolder } from '../../support/folder.ts'
 
 /** Leaves a socket behind as a killed process does. */
-async function leaveDeadSocket (path: string): Promise<void> {
-  const child = spawn(process.execPath, ['-e', 'require("net").createServer().listen(process.argv[1], () => console.log("listening"))', path], { env: {} })
+async function leaveDeadSocket(path: string): Promise<void> {
+  const child = spawn(
+    process.execPath,
+    ['-e', 'require("net").createServer().listen(process.argv[1], () => console.log("listening"))', path],
+    { env: {} },
+  )
   await once(child.stdout, 'data')
   child.kill('SIGKILL')
   await once(child, 'exit')
 }
 
 /** A socket that another process would listen on. */
-async function listenOn (t: Test, path: string): Promise<Server> {
+async function listenOn(t: Test, path: string): Promise<Server> {
   const server = createServer(socket => socket.destroy()).listen(path)
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -26,7 +30,7 @@ async function listenOn (t: Test, path: string): Promise<Server> {
 }
 
 /** Calls back between the attempt to connect to a socket and its outcome. */
-function onConnecting (t: Test, callback: () => void): void {
+function onConnecting(t: Test, callback: () => void): void {
   diagnostics.subscribe('net.client.socket', callback)
   t.teardown(() => diagnostics.unsubscribe('net.client.socket', callback))
 }
@@ -34,7 +38,10 @@ function onConnecting (t: Test, callback: () => void): void {
 t.test('A folder is locked by one process at a time', async t => {
   const directory = makeFolder(t)
   const unlock = await lockDirectory(directory)
-  await t.rejects(lockDirectory(directory), new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`))
+  await t.rejects(
+    lockDirectory(directory),
+    new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`),
+  )
   unlock()
 })
 
@@ -85,7 +92,10 @@ t.test('A dead lock that another process takes over at the same moment is left t
     if (isFirst) process.nextTick(() => renameSync(`${path}.other`, path))
     isFirst = false
   })
-  await t.rejects(lockDirectory(directory), new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`))
+  await t.rejects(
+    lockDirectory(directory),
+    new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`),
+  )
   t.strictSame(readdirSync(directory), ['lock'])
   await t.rejects(lockDirectory(directory), { message: /another process has it open/ })
 })
@@ -95,7 +105,10 @@ t.test('A dead lock that another process has moved aside at the same moment is l
   const path = join(directory, 'lock')
   await leaveDeadSocket(path)
   onConnecting(t, () => process.nextTick(() => rmSync(path)))
-  await t.rejects(lockDirectory(directory), { name: 'StartError', message: /^DATA_DIR .* cannot be locked: ENOENT: .*\.$/ })
+  await t.rejects(lockDirectory(directory), {
+    name: 'StartError',
+    message: /^DATA_DIR .* cannot be locked: ENOENT: .*\.$/,
+  })
 })
 
 t.test('A lock that goes while it is looked at is left to whoever comes next', async t => {
@@ -103,12 +116,18 @@ t.test('A lock that goes while it is looked at is left to whoever comes next', a
   const path = join(directory, 'lock')
   await leaveDeadSocket(path)
   onConnecting(t, () => rmSync(path))
-  await t.rejects(lockDirectory(directory), new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`))
+  await t.rejects(
+    lockDirectory(directory),
+    new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`),
+  )
 })
 
 t.test('A path that is too long for a socket is refused', async t => {
   const directory = join(makeFolder(t), 'd'.repeat(120))
-  await t.rejects(lockDirectory(directory), { name: 'StartError', message: /^DATA_DIR must be a shorter path: .* has more than 103 bytes\.$/ })
+  await t.rejects(lockDirectory(directory), {
+    name: 'StartError',
+    message: /^DATA_DIR must be a shorter path: .* has more than 103 bytes\.$/,
+  })
 })
 
 t.test('The length of a path is that of its bytes', async t => {
@@ -136,5 +155,8 @@ t.test('A file that is no socket is not taken for a dead lock, and stays', async
 
 t.test('A folder that is not there is refused', async t => {
   const directory = join(makeFolder(t), 'absent')
-  await t.rejects(lockDirectory(directory), { name: 'StartError', message: /^DATA_DIR .*absent cannot be locked: this user may not write to it, or it is gone\.$/ })
+  await t.rejects(lockDirectory(directory), {
+    name: 'StartError',
+    message: /^DATA_DIR .*absent cannot be locked: this user may not write to it, or it is gone\.$/,
+  })
 })

@@ -15,14 +15,22 @@ const open = () => openDatabase({ databaseUrl: undefined, dataDir })
 t.test('A first start makes the folder, the tables and the demonstration records', async t => {
   const database = await open()
   const { db } = database
-  const licenses = await db.selectFrom('licenses').innerJoin('license_types', 'license_types.id', 'type_id').select(['domain', 'protected', 'type']).orderBy('licenses.id').execute()
+  const licenses = await db
+    .selectFrom('licenses')
+    .innerJoin('license_types', 'license_types.id', 'type_id')
+    .select(['domain', 'protected', 'type'])
+    .orderBy('licenses.id')
+    .execute()
   t.strictSame(licenses, [
     { domain: 'localhost', protected: false, type: 'demonstration' },
     { domain: '127.0.0.1', protected: false, type: 'demonstration' },
-    { domain: 'protected.localhost', protected: true, type: 'demonstration' }
+    { domain: 'protected.localhost', protected: true, type: 'demonstration' },
   ])
   for (const table of ['museums', 'license_languages', 'license_platforms', 'groups'] as const) {
-    const [count] = await db.selectFrom(table).select(db.fn.count<string>('license_id').distinct().as('licenses')).execute()
+    const [count] = await db
+      .selectFrom(table)
+      .select(db.fn.count<string>('license_id').distinct().as('licenses'))
+      .execute()
     t.strictSame(count, { licenses: '3' }, `each license has ${table}`)
   }
   await database.close()
@@ -36,7 +44,9 @@ t.test('Deleted demonstration records stay deleted over a restart', async t => {
 
   const second = await open()
   t.strictSame(await second.db.selectFrom('licenses').selectAll().execute(), [])
-  t.match(await second.db.selectFrom('platforms').select('name').where('name', '=', 'kiosk').execute(), [{ name: 'kiosk' }])
+  t.match(await second.db.selectFrom('platforms').select('name').where('name', '=', 'kiosk').execute(), [
+    { name: 'kiosk' },
+  ])
   await second.close()
 })
 
@@ -51,7 +61,10 @@ t.test('Queries wait for a transaction no longer than their limit, and no more t
   const database = await openDatabase({ databaseUrl: undefined, dataDir, limits: { connection: 100, waiting: 1 } })
   await database.db.transaction().execute(async () => {
     const late = sql`select 1`.execute(database.db)
-    await t.rejects(sql`select 1`.execute(database.db), { statusCode: 503, cause: { message: '1 queries wait for a connection already.' } })
+    await t.rejects(sql`select 1`.execute(database.db), {
+      statusCode: 503,
+      cause: { message: '1 queries wait for a connection already.' },
+    })
     await t.rejects(late, { statusCode: 503, cause: { message: 'timeout exceeded when trying to connect' } })
   })
   t.match(await sql`select 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
@@ -59,7 +72,12 @@ t.test('Queries wait for a transaction no longer than their limit, and no more t
 })
 
 t.test('A command has no limits', async t => {
-  const database = await openDatabase({ databaseUrl: undefined, dataDir, patient: true, limits: { connection: 1, waiting: 0 } })
+  const database = await openDatabase({
+    databaseUrl: undefined,
+    dataDir,
+    patient: true,
+    limits: { connection: 1, waiting: 0 },
+  })
   const waiting = await database.db.transaction().execute(async transaction => {
     const waiting = sql`select 1 as one`.execute(database.db)
     await sql`select pg_sleep(0.05)`.execute(transaction)
@@ -72,7 +90,10 @@ t.test('A command has no limits', async t => {
 t.test('A DATA_DIR that is a file is refused', async t => {
   const file = join(makeFolder(t), 'file')
   writeFileSync(file, '')
-  await t.rejects(openDatabase({ databaseUrl: undefined, dataDir: file }), { name: 'StartError', message: /^DATA_DIR .*file cannot be used: .*EEXIST.*\.$/ })
+  await t.rejects(openDatabase({ databaseUrl: undefined, dataDir: file }), {
+    name: 'StartError',
+    message: /^DATA_DIR .*file cannot be used: .*EEXIST.*\.$/,
+  })
 })
 
 t.test('The pool of an embedded database', async t => {
@@ -82,7 +103,9 @@ t.test('The pool of an embedded database', async t => {
   pool.on('error', () => {})
 
   t.test('answers a query with its rows', async t => {
-    t.match(await pool.query('select $1::text as name, 42 as number', ['Louvre']), { rows: [{ name: 'Louvre', number: 42 }] })
+    t.match(await pool.query('select $1::text as name, 42 as number', ['Louvre']), {
+      rows: [{ name: 'Louvre', number: 42 }],
+    })
   })
 
   t.test('keeps names, quotes and other scripts as they are', async t => {
@@ -106,7 +129,10 @@ t.test('The pool of an embedded database', async t => {
 
   t.test('answers queries that are asked at once, each with its own', async t => {
     const results = await Promise.all([1, 2, 3].map(number => pool.query('select $1::int as number', [number])))
-    t.strictSame(results.map(({ rows }) => rows), [[{ number: 1 }], [{ number: 2 }], [{ number: 3 }]])
+    t.strictSame(
+      results.map(({ rows }) => rows),
+      [[{ number: 1 }], [{ number: 2 }], [{ number: 3 }]],
+    )
   })
 
   t.test('runs a named statement again', async t => {
@@ -116,7 +142,10 @@ t.test('The pool of an embedded database', async t => {
   })
 
   t.test('rejects a wrong query with the error of PostgreSQL', async t => {
-    await t.rejects(pool.query('select nothing from nowhere'), { code: '42P01', message: 'relation "nowhere" does not exist' })
+    await t.rejects(pool.query('select nothing from nowhere'), {
+      code: '42P01',
+      message: 'relation "nowhere" does not exist',
+    })
   })
 
   t.test('answers a right query after a wrong one', async t => {
@@ -162,7 +191,9 @@ t.test('The pool of an embedded database', async t => {
     await client.query({ name: 'lost', text: 'select 1' })
     client.release(true)
 
-    t.match(await pool.query("select count(*)::int as lost from platforms where name = 'lost'"), { rows: [{ lost: 0 }] })
+    t.match(await pool.query("select count(*)::int as lost from platforms where name = 'lost'"), {
+      rows: [{ lost: 0 }],
+    })
     t.strictSame((await pool.query("select current_setting('application_name') as name")).rows, [{ name: '' }])
     t.match(await pool.query({ name: 'lost', text: 'select 2 as two' }), { rows: [{ two: 2 }] })
   })

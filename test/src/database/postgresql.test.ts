@@ -14,13 +14,13 @@ import { serveWire } from '../../support/wire-server.ts'
 const dataDir = 'unused'
 
 /** A URL that differs from that of the suite's server. */
-function urlWith (change: (url: URL) => void): string {
+function urlWith(change: (url: URL) => void): string {
   const url = new URL(serverUrl ?? 'postgres://postgres@127.0.0.1')
   change(url)
   return url.href
 }
 
-async function open (t: Test, databaseUrl: string, limits: Partial<Limits> = {}): Promise<Database> {
+async function open(t: Test, databaseUrl: string, limits: Partial<Limits> = {}): Promise<Database> {
   const database = await openDatabase({ databaseUrl, dataDir, limits })
   t.teardown(() => database.close())
   return database
@@ -31,7 +31,10 @@ const server = await serveWire(t)
 t.test('Over connections that break', async t => {
   t.test('a server that hangs up is refused in one line', async t => {
     server.cut(1)
-    await t.rejects(openDatabase({ databaseUrl: server.url, dataDir }), { name: 'StartError', message: /^The database of DATABASE_URL cannot be used: (?!.*hunter2)[^\n]+\.$/ })
+    await t.rejects(openDatabase({ databaseUrl: server.url, dataDir }), {
+      name: 'StartError',
+      message: /^The database of DATABASE_URL cannot be used: (?!.*hunter2)[^\n]+\.$/,
+    })
   })
 
   t.test('a lost listener says that it is deaf each time it tries in vain, then that it listens', async t => {
@@ -86,7 +89,12 @@ t.test('A database that is lost', async t => {
     const lost = once(availability, 'lost')
     server.cut(Infinity)
     const [cause] = await lost
-    await t.rejects(one.execute(db), { name: 'ServiceUnavailableHttpError', statusCode: 503, headers: { 'retry-after': '2' }, cause })
+    await t.rejects(one.execute(db), {
+      name: 'ServiceUnavailableHttpError',
+      statusCode: 503,
+      headers: { 'retry-after': '2' },
+      cause,
+    })
     const found = once(availability, 'found')
     server.cut(0)
     await found
@@ -111,19 +119,34 @@ t.test('A database that is lost', async t => {
     t.match(await one.execute(db), { rows: [{ one: 1 }] })
   })
 
-  t.test('keeps no query waiting for longer than its limit, and never takes a late answer for the next query\'s', async t => {
-    const { db } = await open(t, server.url, { beat: never, answer: 200 })
-    await one.execute(db)
-    server.freeze()
-    await t.rejects(sql`select 1 as late`.execute(db), { name: 'ServiceUnavailableHttpError', cause: { message: 'Query read timeout' } })
-    server.thaw()
-    t.match(await one.execute(db), { rows: [{ one: 1 }] })
-  })
+  t.test(
+    "keeps no query waiting for longer than its limit, and never takes a late answer for the next query's",
+    async t => {
+      const { db } = await open(t, server.url, { beat: never, answer: 200 })
+      await one.execute(db)
+      server.freeze()
+      await t.rejects(sql`select 1 as late`.execute(db), {
+        name: 'ServiceUnavailableHttpError',
+        cause: { message: 'Query read timeout' },
+      })
+      server.thaw()
+      t.match(await one.execute(db), { rows: [{ one: 1 }] })
+    },
+  )
 
   t.test('keeps no query waiting for a connection for longer than its limit, nor more than so many', async t => {
-    const { db, close } = await openDatabase({ databaseUrl: server.url, dataDir, limits: { beat: never, answer: 1000, connection: 100, waiting: 2 } })
+    const { db, close } = await openDatabase({
+      databaseUrl: server.url,
+      dataDir,
+      limits: { beat: never, answer: 1000, connection: 100, waiting: 2 },
+    })
     server.freeze()
-    const queries = Array.from({ length: 13 }, () => one.execute(db).then(() => 'answered', (error: unknown) => reasonOf(Object(error).cause)))
+    const queries = Array.from({ length: 13 }, () =>
+      one.execute(db).then(
+        () => 'answered',
+        (error: unknown) => reasonOf(Object(error).cause),
+      ),
+    )
     const reasons = await Promise.all(queries)
     t.equal(reasons.filter(reason => reason === '2 queries wait for a connection already.').length, 1)
     t.equal(reasons.filter(reason => /time/.test(reason)).length, 12)
@@ -165,11 +188,17 @@ t.test('A database that is lost', async t => {
 })
 
 t.test('A URL whose password cannot be decoded is refused in one line that does not hold it', async t => {
-  await t.rejects(openDatabase({ databaseUrl: 'postgres://portico:hunter2%zz@127.0.0.1:1/portico', dataDir }), { name: 'StartError', message: /^The database of DATABASE_URL cannot be used: (?!.*hunter2)[^\n]+\.$/ })
+  await t.rejects(openDatabase({ databaseUrl: 'postgres://portico:hunter2%zz@127.0.0.1:1/portico', dataDir }), {
+    name: 'StartError',
+    message: /^The database of DATABASE_URL cannot be used: (?!.*hunter2)[^\n]+\.$/,
+  })
 })
 
 t.test('A host that cannot be found is refused in one line', async t => {
-  await t.rejects(openDatabase({ databaseUrl: 'postgres://portico:hunter2@nowhere.invalid/portico', dataDir }), { name: 'StartError', message: /^The database of DATABASE_URL cannot be used: getaddrinfo [A-Z_]+ nowhere\.invalid\.$/ })
+  await t.rejects(openDatabase({ databaseUrl: 'postgres://portico:hunter2@nowhere.invalid/portico', dataDir }), {
+    name: 'StartError',
+    message: /^The database of DATABASE_URL cannot be used: getaddrinfo [A-Z_]+ nowhere\.invalid\.$/,
+  })
 })
 
 t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABASE_URL names none' }, async t => {
@@ -177,8 +206,13 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
   const url = serverUrl
 
   t.test('a database that is not there is refused in one line', async t => {
-    const databaseUrl = urlWith(url => { url.pathname = '/portico_test_absent' })
-    await t.rejects(openDatabase({ databaseUrl, dataDir }), { name: 'StartError', message: 'The database of DATABASE_URL cannot be used: database "portico_test_absent" does not exist.' })
+    const databaseUrl = urlWith(url => {
+      url.pathname = '/portico_test_absent'
+    })
+    await t.rejects(openDatabase({ databaseUrl, dataDir }), {
+      name: 'StartError',
+      message: 'The database of DATABASE_URL cannot be used: database "portico_test_absent" does not exist.',
+    })
   })
 
   t.test('a user who may not enter is refused in one line that does not hold the password', async t => {
@@ -186,7 +220,10 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
       url.username = 'portico_test_nobody'
       url.password = 'hunter2'
     })
-    await t.rejects(openDatabase({ databaseUrl, dataDir }), { name: 'StartError', message: /^The database of DATABASE_URL cannot be used: (?!.*hunter2)[^\n]*"portico_test_nobody"[^\n]*\.$/ })
+    await t.rejects(openDatabase({ databaseUrl, dataDir }), {
+      name: 'StartError',
+      message: /^The database of DATABASE_URL cannot be used: (?!.*hunter2)[^\n]*"portico_test_nobody"[^\n]*\.$/,
+    })
   })
 
   t.test('nothing is seeded', async t => {
@@ -199,7 +236,10 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     const databases = await Promise.all([open(t, databaseUrl), open(t, databaseUrl), open(t, databaseUrl)])
     for (const { db } of databases) {
       const { rows } = await sql<{ name: string }>`select name from portico_migrations order by name`.execute(db)
-      t.strictSame(rows.map(({ name }) => name), Object.keys(migrations))
+      t.strictSame(
+        rows.map(({ name }) => name),
+        Object.keys(migrations),
+      )
     }
   })
 
@@ -233,16 +273,23 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     await admin.connect()
     const deafs: string[] = []
     const twice = new Promise<void>(resolve => {
-      database.changes.on('deaf', () => { if (deafs.push('deaf') === 3) resolve() })
+      database.changes.on('deaf', () => {
+        if (deafs.push('deaf') === 3) resolve()
+      })
     })
     await admin.query(`alter database ${name} with allow_connections false`)
-    const { rowCount } = await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+    const { rowCount } = await admin.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+      [name],
+    )
     t.ok(rowCount)
     await twice
     const listening = once(database.changes, 'listening')
     await admin.query(`alter database ${name} with allow_connections true`)
     await listening
-    const { rows } = await admin.query('select application_name as name from pg_stat_activity where datname = $1', [name])
+    const { rows } = await admin.query('select application_name as name from pg_stat_activity where datname = $1', [
+      name,
+    ])
     t.strictSame(rows, [{ name: 'portico listener' }])
     await admin.end()
   })
@@ -254,7 +301,9 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     const admin = new pg.Client(url)
     await admin.connect()
     const relistening = once(database.changes, 'listening')
-    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [new URL(databaseUrl).pathname.slice(1)])
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
+      new URL(databaseUrl).pathname.slice(1),
+    ])
     await admin.end()
     await relistening
     t.match(await sql`select 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
@@ -267,10 +316,17 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     await terminateListener(database)
     await deaf
     let isListening = false
-    database.changes.on('listening', () => { isListening = true })
+    database.changes.on('listening', () => {
+      isListening = true
+    })
     await database.close()
     const after = await open(t, databaseUrl)
-    t.match(await sql`select count(*)::int as listeners from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(after.db), { rows: [{ listeners: 1 }] })
+    t.match(
+      await sql`select count(*)::int as listeners from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(
+        after.db,
+      ),
+      { rows: [{ listeners: 1 }] },
+    )
     t.notOk(isListening)
   })
 
@@ -293,18 +349,29 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
 
   t.test('a query that the server gives up is refused', async t => {
     const { db } = await open(t, await createDatabase(t, url), { statement: 50 })
-    await t.rejects(sql`select pg_sleep(60)`.execute(db), { name: 'ServiceUnavailableHttpError', cause: { code: '57014' } })
+    await t.rejects(sql`select pg_sleep(60)`.execute(db), {
+      name: 'ServiceUnavailableHttpError',
+      cause: { code: '57014' },
+    })
   })
 
   t.test('a database that turns read-only is read, and refuses what is written', async t => {
     const { db } = await open(t, await createDatabase(t, url))
     await sql`set default_transaction_read_only = on`.execute(db)
     t.strictSame(await db.selectFrom('platforms').selectAll().execute(), [])
-    await t.rejects(db.insertInto('platforms').values({ name: 'kiosk' }).execute(), { name: 'ServiceUnavailableHttpError', cause: { code: '25006' } })
+    await t.rejects(db.insertInto('platforms').values({ name: 'kiosk' }).execute(), {
+      name: 'ServiceUnavailableHttpError',
+      cause: { code: '25006' },
+    })
   })
 
   t.test('a command may take longer than a request', async t => {
-    const database = await openDatabase({ databaseUrl: await createDatabase(t, url), dataDir, patient: true, limits: { statement: 1, answer: 1 } })
+    const database = await openDatabase({
+      databaseUrl: await createDatabase(t, url),
+      dataDir,
+      patient: true,
+      limits: { statement: 1, answer: 1 },
+    })
     t.match(await sql`select pg_sleep(0.05), 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
     t.equal(database.availability.listening, false)
     await database.close()
@@ -323,6 +390,8 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
   })
 })
 
-async function terminateListener ({ db }: Database): Promise<void> {
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(db)
+async function terminateListener({ db }: Database): Promise<void> {
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(
+    db,
+  )
 }

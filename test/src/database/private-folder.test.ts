@@ -12,28 +12,28 @@ const database = await openTestDatabase(t)
 
 const open = (dataDir: string) => openDatabase({ databaseUrl: undefined, dataDir })
 
-function modeOf (path: string): string {
+function modeOf(path: string): string {
   return (statSync(path).mode & 0o7777).toString(8)
 }
 
 /** Everything in a folder, and the folder itself. */
-function treeOf (directory: string): string[] {
+function treeOf(directory: string): string[] {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' })
   return [directory, ...names.map(name => join(directory, name))]
 }
 
 /** What of it the group or others may read, write or enter. */
-function openPathsOf (directory: string): string[] {
+function openPathsOf(directory: string): string[] {
   return treeOf(directory).filter(path => (statSync(path).mode & 0o077) !== 0)
 }
 
 /** Leaves a folder as an older version did. */
-function openToEverybody (directory: string): void {
+function openToEverybody(directory: string): void {
   for (const path of treeOf(directory)) chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o666)
 }
 
 /** A folder as an older version made it, with an empty database. */
-function makeOwnFolder (t: Test, mode: number): string {
+function makeOwnFolder(t: Test, mode: number): string {
   const directory = makeFolder(t)
   mkdirSync(join(directory, 'pglite'), { mode: 0o700 })
   chmodSync(directory, mode)
@@ -41,7 +41,7 @@ function makeOwnFolder (t: Test, mode: number): string {
 }
 
 /** Goes on as a user who is not root, to whom the folder belongs. */
-function becomeOrdinaryUser (t: Test, folder: string): void {
+function becomeOrdinaryUser(t: Test, folder: string): void {
   if (process.geteuid?.() !== 0) return
   const nobody = 65534
   chownSync(folder, nobody, nobody)

@@ -2,20 +2,26 @@ import t from 'tap'
 import { inSerialBatches } from '../../../src/database/serial-batches.ts'
 
 /** Loads that note their keys and end when they are told to. Each key's value is its capitals, and "nobody" has none. */
-function controlled () {
+function controlled() {
   const loads: string[][] = []
   const ends: Array<(error?: Error) => void> = []
   const load = inSerialBatches(async keys => {
     loads.push([...keys])
-    await new Promise<void>((resolve, reject) => { ends.push(error => { error === undefined ? resolve() : reject(error) }) })
+    await new Promise<void>((resolve, reject) => {
+      ends.push(error => {
+        error === undefined ? resolve() : reject(error)
+      })
+    })
     return new Map(keys.filter(key => key !== 'nobody').map(key => [key, key.toUpperCase()]))
   })
   return { loads, ends, load }
 }
 
 /** Until all that can go on by itself has. */
-async function settled () {
-  await new Promise(resolve => { setImmediate(resolve) })
+async function settled() {
+  await new Promise(resolve => {
+    setImmediate(resolve)
+  })
 }
 
 t.test('A key that nothing waits for is loaded by itself', async t => {
@@ -76,7 +82,10 @@ t.test('No more than 10,000 keys wait', async t => {
   const values = [load('first')]
   await settled()
   values.push(...Array.from({ length: 10_000 }, (_, n) => load(String(n))))
-  await t.rejects(load('one too many'), { name: 'ServiceUnavailableHttpError', cause: { message: '10000 keys wait for a query already.' } })
+  await t.rejects(load('one too many'), {
+    name: 'ServiceUnavailableHttpError',
+    cause: { message: '10000 keys wait for a query already.' },
+  })
   ends[0]?.()
   await settled()
   t.equal(loads[1]?.length, 10_000)

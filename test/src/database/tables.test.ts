@@ -9,22 +9,43 @@ const id = await addLicense(database, { domain: 'museum.test', languages: ['nl',
 const long = 'x'.repeat(256)
 
 t.test("A license's creation is its first update", async t => {
-  const license = await db.selectFrom('licenses').select(['created_at', 'updated_at']).where('id', '=', id).executeTakeFirstOrThrow()
+  const license = await db
+    .selectFrom('licenses')
+    .select(['created_at', 'updated_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
   t.type(license.created_at, Date)
   t.strictSame(license.updated_at, license.created_at)
 })
 
-t.test('An update of a license touches its updated_at, whatever the update says of it, and not its created_at', async t => {
-  const before = await db.selectFrom('licenses').select(['created_at', 'updated_at']).where('id', '=', id).executeTakeFirstOrThrow()
-  await db.updateTable('licenses').set({ name: 'Renamed', updated_at: new Date(0) }).where('id', '=', id).execute()
-  const after = await db.selectFrom('licenses').select(['created_at', 'updated_at']).where('id', '=', id).executeTakeFirstOrThrow()
-  t.ok(after.updated_at > before.updated_at)
-  t.strictSame(after.created_at, before.created_at)
-})
+t.test(
+  'An update of a license touches its updated_at, whatever the update says of it, and not its created_at',
+  async t => {
+    const before = await db
+      .selectFrom('licenses')
+      .select(['created_at', 'updated_at'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    await db
+      .updateTable('licenses')
+      .set({ name: 'Renamed', updated_at: new Date(0) })
+      .where('id', '=', id)
+      .execute()
+    const after = await db
+      .selectFrom('licenses')
+      .select(['created_at', 'updated_at'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    t.ok(after.updated_at > before.updated_at)
+    t.strictSame(after.created_at, before.created_at)
+  },
+)
 
 t.test('Ids are text, and hold what no number of JavaScript does', async t => {
   await db.insertInto('platforms').values({ id: '9007199254740993', name: 'far' }).execute()
-  t.match(await db.selectFrom('platforms').select('id').where('name', '=', 'far').execute(), [{ id: '9007199254740993' }])
+  t.match(await db.selectFrom('platforms').select('id').where('name', '=', 'far').execute(), [
+    { id: '9007199254740993' },
+  ])
 })
 
 t.test('Two licenses may have one domain', async t => {
@@ -47,7 +68,13 @@ t.test("A license's languages can change places within a transaction", async t =
     await sql`set constraints all deferred`.execute(transaction)
     await sql`update license_languages set position = 1 - position where license_id = ${id}`.execute(transaction)
   })
-  const codes = await db.selectFrom('license_languages').innerJoin('languages', 'languages.id', 'language_id').select('code').where('license_id', '=', id).orderBy('position').execute()
+  const codes = await db
+    .selectFrom('license_languages')
+    .innerJoin('languages', 'languages.id', 'language_id')
+    .select('code')
+    .where('license_id', '=', id)
+    .orderBy('position')
+    .execute()
   t.strictSame(codes, [{ code: 'fy' }, { code: 'nl' }])
 })
 
@@ -83,7 +110,7 @@ const refused = {
   'An ended session with a name of 65 characters': sql`insert into ended_sessions (session, expires_at) values (${'x'.repeat(65)}, now())`,
   'A counter of attempts beyond the last': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (262144, 1, now())`,
   'A counter of attempts before the first': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (-1, 1, now())`,
-  'A counter of no attempts': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (0, 0, now())`
+  'A counter of no attempts': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (0, 0, now())`,
 }
 
 for (const [name, statement] of Object.entries(refused)) {

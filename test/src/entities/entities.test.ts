@@ -14,31 +14,49 @@ const entities = createEntities(db, store)
 changes.on('change', (table, key) => store.change(table, key))
 
 /** What a change gives, after it was heard of. */
-async function heard<Result> (change: Promise<Result>): Promise<Result> {
+async function heard<Result>(change: Promise<Result>): Promise<Result> {
   await heardOf(database, () => change)
   return await change
 }
 
 t.test('A license is read by its domain, with the label of its type', async t => {
-  const id = await heard(addLicense(database, { domain: 'museum.test', name: 'Louvre', type: 'museum', protected: true }))
+  const id = await heard(
+    addLicense(database, { domain: 'museum.test', name: 'Louvre', type: 'museum', protected: true }),
+  )
   const license = await entities.licenses.read('museum.test')
-  t.match(license, { id, domain: 'museum.test', name: 'Louvre', type: 'museum', protected: true, created_at: Date, updated_at: Date, type_id: await addLicenseType(database, 'museum') })
+  t.match(license, {
+    id,
+    domain: 'museum.test',
+    name: 'Louvre',
+    type: 'museum',
+    protected: true,
+    created_at: Date,
+    updated_at: Date,
+    type_id: await addLicenseType(database, 'museum'),
+  })
 })
 
 t.test('The times of a license are those of its row in milliseconds, in whatever year', async t => {
   const type = await heard(addLicenseType(database, 'timely'))
-  await heard(sql`
+  await heard(
+    sql`
     insert into licenses (domain, name, type_id, created_at, updated_at)
-    values ('times.test', 'Times', ${type}, '1969-12-31 23:59:59.9985+00', '12026-11-22 04:05:06.789+00')`.execute(db))
+    values ('times.test', 'Times', ${type}, '1969-12-31 23:59:59.9985+00', '12026-11-22 04:05:06.789+00')`.execute(db),
+  )
   const license = await entities.licenses.read('times.test')
-  t.strictSame([license?.created_at.toISOString(), license?.updated_at.toISOString()], ['1969-12-31T23:59:59.998Z', '+012026-11-22T04:05:06.789Z'])
+  t.strictSame(
+    [license?.created_at.toISOString(), license?.updated_at.toISOString()],
+    ['1969-12-31T23:59:59.998Z', '+012026-11-22T04:05:06.789Z'],
+  )
 })
 
 t.test('An infinite time of a license, which no Date is, keeps nobody from the license', async t => {
   const type = await heard(addLicenseType(database, 'timely'))
-  await heard(sql`
+  await heard(
+    sql`
     insert into licenses (domain, name, type_id, created_at, updated_at)
-    values ('eternal.test', 'Eternity', ${type}, '-infinity', 'infinity')`.execute(db))
+    values ('eternal.test', 'Eternity', ${type}, '-infinity', 'infinity')`.execute(db),
+  )
   const license = await entities.licenses.read('eternal.test')
   t.strictSame([license?.name, license?.created_at.getTime(), license?.updated_at.getTime()], ['Eternity', NaN, NaN])
 })
@@ -75,7 +93,17 @@ t.test('A license whose type is missing leaves its domain to the next', async t 
 
 t.test('A domain is matched as a whole, and literally', async t => {
   await heard(addLicense(database, { domain: 'exact.test' }))
-  for (const domain of ['exact', 'exact.test.', 'www.exact.test', 'EXACT.test', 'exact%', '_xact.test', "' or true --", '', 'exact.test ']) {
+  for (const domain of [
+    'exact',
+    'exact.test.',
+    'www.exact.test',
+    'EXACT.test',
+    'exact%',
+    '_xact.test',
+    "' or true --",
+    '',
+    'exact.test ',
+  ]) {
     t.equal(await entities.licenses.read(domain), null, JSON.stringify(domain))
   }
 })
@@ -83,7 +111,12 @@ t.test('A domain is matched as a whole, and literally', async t => {
 t.test('That a domain has no license is held until it has one', async t => {
   t.equal(await entities.licenses.read('new.test'), null)
   t.equal(entities.licenses.read('new.test'), null)
-  await heard(db.insertInto('licenses').values({ domain: 'new.test', name: 'New', type_id: await heard(addLicenseType(database, 'standard')) }).execute())
+  await heard(
+    db
+      .insertInto('licenses')
+      .values({ domain: 'new.test', name: 'New', type_id: await heard(addLicenseType(database, 'standard')) })
+      .execute(),
+  )
   t.match(await entities.licenses.read('new.test'), { name: 'New' })
 })
 
@@ -129,7 +162,12 @@ t.test('Languages of a license are read in their order, the default first', asyn
 t.test('A change of the languages of a license is seen', async t => {
   const id = await heard(addLicense(database, { domain: 'more-languages.test', languages: ['nl'] }))
   await entities.languages.read(id)
-  await heard(db.insertInto('license_languages').values({ license_id: id, language_id: await addLanguage(database, 'fy'), position: 1 }).execute())
+  await heard(
+    db
+      .insertInto('license_languages')
+      .values({ license_id: id, language_id: await addLanguage(database, 'fy'), position: 1 })
+      .execute(),
+  )
   t.match(await entities.languages.read(id), [{ code: 'nl' }, { code: 'fy' }])
 })
 
@@ -144,7 +182,10 @@ t.test('Museums of a license are read by name, of the same name by id, and no ot
   await heard(addLicense(database, { domain: 'other-museums.test', museums: ['Ashmolean'] }))
   const id = await heard(addLicense(database, { domain: 'museums.test', museums: ['Prado', 'Louvre', 'Prado'] }))
   const museums = await entities.museums.read(id)
-  t.strictSame(museums.map(museum => museum.name), ['Louvre', 'Prado', 'Prado'])
+  t.strictSame(
+    museums.map(museum => museum.name),
+    ['Louvre', 'Prado', 'Prado'],
+  )
   t.ok(Number(museums[1]?.id) < Number(museums[2]?.id))
 })
 
@@ -157,18 +198,29 @@ t.test('A change of a museum is seen', async t => {
 
 t.test('Platforms of a license are read by name', async t => {
   const id = await heard(addLicense(database, { domain: 'platforms.test' }))
-  const platforms = await db.insertInto('platforms').values([{ name: 'radio' }, { name: 'kiosk' }, { name: 'unused' }]).returning(['id', 'name']).execute()
+  const platforms = await db
+    .insertInto('platforms')
+    .values([{ name: 'radio' }, { name: 'kiosk' }, { name: 'unused' }])
+    .returning(['id', 'name'])
+    .execute()
   const [radio, kiosk] = platforms
   t.ok(radio && kiosk)
   if (!radio || !kiosk) return
-  await db.insertInto('license_platforms').values([radio, kiosk].map(platform => ({ license_id: id, platform_id: platform.id }))).execute()
+  await db
+    .insertInto('license_platforms')
+    .values([radio, kiosk].map(platform => ({ license_id: id, platform_id: platform.id })))
+    .execute()
   t.strictSame(await entities.platforms.read(id), [kiosk, radio])
 })
 
 t.test('A change of the platforms of a license is seen, and of a platform', async t => {
   const id = await heard(addLicense(database, { domain: 'more-platforms.test' }))
   t.strictSame(await entities.platforms.read(id), [])
-  const platform = await db.insertInto('platforms').values({ name: 'television' }).returning('id').executeTakeFirstOrThrow()
+  const platform = await db
+    .insertInto('platforms')
+    .values({ name: 'television' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   await heard(db.insertInto('license_platforms').values({ license_id: id, platform_id: platform.id }).execute())
   t.strictSame(await entities.platforms.read(id), [{ id: platform.id, name: 'television' }])
   await heard(db.updateTable('platforms').set({ name: 'cinema' }).where('id', '=', platform.id).execute())
@@ -177,7 +229,14 @@ t.test('A change of the platforms of a license is seen, and of a platform', asyn
 
 t.test('Groups of a license are read by id', async t => {
   const id = await heard(addLicense(database, { domain: 'groups.test' }))
-  const groups = await db.insertInto('groups').values([{ license_id: id, name: 'Guards' }, { license_id: id, name: 'Curators' }]).returning(['id', 'name']).execute()
+  const groups = await db
+    .insertInto('groups')
+    .values([
+      { license_id: id, name: 'Guards' },
+      { license_id: id, name: 'Curators' },
+    ])
+    .returning(['id', 'name'])
+    .execute()
   t.strictSame(await entities.groups.read(id), groups)
 })
 
@@ -201,32 +260,38 @@ t.test('A license that is not there has nothing', async t => {
   }
 })
 
-t.test('A user is read by id, with a fingerprint in place of the password\'s hash, and every change of the row is seen', async t => {
-  const id = await heard(addUser(database, { email: 'user@museum.test' }))
-  const user = await entities.users.read(id)
-  t.match(user, { id, email: 'user@museum.test', admin: false, fingerprint: /^[\w-]{22}$/ })
-  t.notMatch(JSON.stringify(user), 'argon2')
-  t.ok(Object.isFrozen(user))
-  t.equal(entities.users.read(id), user)
-  await heard(db.updateTable('users').set({ admin: true }).where('id', '=', id).execute())
-  t.match(await entities.users.read(id), { admin: true, fingerprint: user?.fingerprint })
-  await heard(db.updateTable('users').set({ password_hash: 'another' }).where('id', '=', id).execute())
-  t.not((await entities.users.read(id))?.fingerprint, user?.fingerprint)
-  await heard(db.deleteFrom('users').where('id', '=', id).execute())
-  t.equal(await entities.users.read(id), null)
-})
+t.test(
+  "A user is read by id, with a fingerprint in place of the password's hash, and every change of the row is seen",
+  async t => {
+    const id = await heard(addUser(database, { email: 'user@museum.test' }))
+    const user = await entities.users.read(id)
+    t.match(user, { id, email: 'user@museum.test', admin: false, fingerprint: /^[\w-]{22}$/ })
+    t.notMatch(JSON.stringify(user), 'argon2')
+    t.ok(Object.isFrozen(user))
+    t.equal(entities.users.read(id), user)
+    await heard(db.updateTable('users').set({ admin: true }).where('id', '=', id).execute())
+    t.match(await entities.users.read(id), { admin: true, fingerprint: user?.fingerprint })
+    await heard(db.updateTable('users').set({ password_hash: 'another' }).where('id', '=', id).execute())
+    t.not((await entities.users.read(id))?.fingerprint, user?.fingerprint)
+    await heard(db.deleteFrom('users').where('id', '=', id).execute())
+    t.equal(await entities.users.read(id), null)
+  },
+)
 
-t.test('The groups of a user are read with their licenses, and every change is seen: of the membership, of the group', async t => {
-  const license = await heard(addLicense(database, { domain: 'members.test' }))
-  const id = await heard(addUser(database, { email: 'member@museum.test', licenses: [license] }))
-  const memberships = await entities.memberships.read(id)
-  t.match(memberships, [{ name: 'Staff', license_id: license }])
-  t.ok(Object.isFrozen(memberships))
-  await heard(db.updateTable('groups').set({ name: 'Guards' }).where('license_id', '=', license).execute())
-  t.match(await entities.memberships.read(id), [{ name: 'Guards' }])
-  await heard(db.deleteFrom('licenses').where('id', '=', license).execute())
-  t.strictSame(await entities.memberships.read(id), [])
-})
+t.test(
+  'The groups of a user are read with their licenses, and every change is seen: of the membership, of the group',
+  async t => {
+    const license = await heard(addLicense(database, { domain: 'members.test' }))
+    const id = await heard(addUser(database, { email: 'member@museum.test', licenses: [license] }))
+    const memberships = await entities.memberships.read(id)
+    t.match(memberships, [{ name: 'Staff', license_id: license }])
+    t.ok(Object.isFrozen(memberships))
+    await heard(db.updateTable('groups').set({ name: 'Guards' }).where('license_id', '=', license).execute())
+    t.match(await entities.memberships.read(id), [{ name: 'Guards' }])
+    await heard(db.deleteFrom('licenses').where('id', '=', license).execute())
+    t.strictSame(await entities.memberships.read(id), [])
+  },
+)
 
 t.test('Whether a session was ended is read by its name, and seen when it changes', async t => {
   t.equal(await entities.endedSessions.read('a session'), false)
@@ -251,15 +316,31 @@ t.test('The languages of a license come along with it, in one query', async t =>
 })
 
 t.test('The licenses of hosts that are asked for at once come in one query, each to who asked for it', async t => {
-  const hostile = ['one.test,two.test', '"one.test"', '{}', '{one.test,two.test}', 'NULL', '\\', "'; drop table licenses; --", '$1', 'é', '']
+  const hostile = [
+    'one.test,two.test',
+    '"one.test"',
+    '{}',
+    '{one.test,two.test}',
+    'NULL',
+    '\\',
+    "'; drop table licenses; --",
+    '$1',
+    'é',
+    '',
+  ]
   for (const domain of ['one.test', 'two.test']) await heard(addLicense(database, { domain, name: domain }))
   const queries: string[] = []
   const note = ({ query }: { query: { sql: string } }) => queries.push(query.sql)
   database.queries.on('ended', note)
-  const licenses = await Promise.all(['one.test', 'none.test', 'two.test', ...hostile].map(domain => entities.licenses.read(domain)))
+  const licenses = await Promise.all(
+    ['one.test', 'none.test', 'two.test', ...hostile].map(domain => entities.licenses.read(domain)),
+  )
   database.queries.off('ended', note)
   t.equal(queries.filter(query => query.includes('json_array_elements_text')).length, 1)
-  t.strictSame(licenses.map(license => license?.name), ['one.test', undefined, 'two.test', ...hostile.map(() => undefined)])
+  t.strictSame(
+    licenses.map(license => license?.name),
+    ['one.test', undefined, 'two.test', ...hostile.map(() => undefined)],
+  )
 })
 
 t.test('A column that gets another type is read as it is from then on', async t => {
@@ -279,7 +360,10 @@ t.test('A column of licenses that gets another type is read as it is from then o
 })
 
 t.test('A query that fails says why, and who asked', async t => {
-  await t.rejects(async () => await entities.licenseTypes.read('no number'), { code: '22P02', stack: /license-type\.[jt]s/ })
+  await t.rejects(async () => await entities.licenseTypes.read('no number'), {
+    code: '22P02',
+    stack: /license-type\.[jt]s/,
+  })
 })
 
 t.test('Entities of a database that is none of ours are refused', t => {

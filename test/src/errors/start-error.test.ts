@@ -7,7 +7,10 @@ t.test('A start error is told from others by its name', async t => {
 })
 
 t.test('A start error is shown as one line', async t => {
-  t.equal(inspect(new StartError('PORT must be a number.', { cause: new Error('hunter2') })), 'portico: PORT must be a number.')
+  t.equal(
+    inspect(new StartError('PORT must be a number.', { cause: new Error('hunter2') })),
+    'portico: PORT must be a number.',
+  )
 })
 
 t.test('The reason of an error is its message', async t => {
@@ -15,7 +18,10 @@ t.test('The reason of an error is its message', async t => {
 })
 
 t.test('The reason of several errors is each of theirs', async t => {
-  t.equal(reasonOf(new AggregateError([new Error('refused at ::1'), new Error('refused at 127.0.0.1')])), 'refused at ::1, refused at 127.0.0.1')
+  t.equal(
+    reasonOf(new AggregateError([new Error('refused at ::1'), new Error('refused at 127.0.0.1')])),
+    'refused at ::1, refused at 127.0.0.1',
+  )
 })
 
 t.test('The reason of what is no error is what it says', async t => {

@@ -4,35 +4,83 @@ import findMyWay from 'find-my-way'
 import t from 'tap'
 import { RouteTable } from '../../../src/http/declared-routes.ts'
 
-const segment = fc.constantFrom('a', 'ab', 'b', 'b*', 'c::d', 'e%f', ':one', ':two', ':one.json', 'a-:one', ':one-:two', ':one(^\\d+$)', ':two(^[a-z]+$)', ':one?', '*', '')
-const url = fc.oneof({ weight: 9, arbitrary: fc.array(segment, { maxLength: 4 }).map(segments => `/${segments.join('/')}`) }, fc.constant('*'))
+const segment = fc.constantFrom(
+  'a',
+  'ab',
+  'b',
+  'b*',
+  'c::d',
+  'e%f',
+  ':one',
+  ':two',
+  ':one.json',
+  'a-:one',
+  ':one-:two',
+  ':one(^\\d+$)',
+  ':two(^[a-z]+$)',
+  ':one?',
+  '*',
+  '',
+)
+const url = fc
+  .oneof(
+    { weight: 9, arbitrary: fc.array(segment, { maxLength: 4 }).map(segments => `/${segments.join('/')}`) },
+    fc.constant('*'),
+  )
   // A wildcard ends a route, and so does what may be left out.
   .filter(url => !/[*?]./.test(url))
-const path = fc.array(fc.constantFrom('a', 'ab', 'b', 'bc', 'c:d', 'e%f', 'e%25f', 'c', '1', 'c.json', 'a-c', 'c-1', '%61', '%zz', ''), { maxLength: 4 }).map(segments => segments.join('/'))
+const path = fc
+  .array(
+    fc.constantFrom('a', 'ab', 'b', 'bc', 'c:d', 'e%f', 'e%25f', 'c', '1', 'c.json', 'a-c', 'c-1', '%61', '%zz', ''),
+    { maxLength: 4 },
+  )
+  .map(segments => segments.join('/'))
   .map(rest => `/${rest}`)
 
-t.test('A path has the methods of those routes that would match it alone, and where it has any may have some', async t => {
-  const declared = fc.uniqueArray(fc.record({ method: fc.constantFrom('GET', 'POST', 'PUT'), url }), { maxLength: 3, selector: ({ method }) => method })
-  t.doesNotThrow(() => fc.assert(fc.property(declared, path, (routes, path) => {
-    const table = new RouteTable()
-    for (const { method, url } of routes) table.add({ method, url })
-    const matching = routes.filter(({ url }) => matches(url, path)).map(({ method }) => method)
-    deepStrictEqual(table.methodsOf(path), matching)
-    deepStrictEqual(routes.filter(({ method }) => table.has(method, path)).map(({ method }) => method), matching)
-    if (matching.length > 0) for (const form of [path, path.replace(/(.)\/$/, '$1'), `${path}/`]) ok(table.mayHave(form))
-  }), { numRuns: 3000 }))
-})
+t.test(
+  'A path has the methods of those routes that would match it alone, and where it has any may have some',
+  async t => {
+    const declared = fc.uniqueArray(fc.record({ method: fc.constantFrom('GET', 'POST', 'PUT'), url }), {
+      maxLength: 3,
+      selector: ({ method }) => method,
+    })
+    t.doesNotThrow(() =>
+      fc.assert(
+        fc.property(declared, path, (routes, path) => {
+          const table = new RouteTable()
+          for (const { method, url } of routes) table.add({ method, url })
+          const matching = routes.filter(({ url }) => matches(url, path)).map(({ method }) => method)
+          deepStrictEqual(table.methodsOf(path), matching)
+          deepStrictEqual(
+            routes.filter(({ method }) => table.has(method, path)).map(({ method }) => method),
+            matching,
+          )
+          if (matching.length > 0) {
+            for (const form of [path, path.replace(/(.)\/$/, '$1'), `${path}/`]) ok(table.mayHave(form))
+          }
+        }),
+        { numRuns: 3000 },
+      ),
+    )
+  },
+)
 
 t.test('A path that begins as no route does has none, unless it is encoded', async t => {
   const table = new RouteTable()
   table.add({ method: 'GET', url: '/a/b' })
-  t.strictSame(['/c', '/c/a', '/aa', '/', '//a', '/a', '/a/c', '/%61/b'].map(path => table.mayHave(path)), [false, false, false, false, false, true, true, true])
+  t.strictSame(
+    ['/c', '/c/a', '/aa', '/', '//a', '/a', '/a/c', '/%61/b'].map(path => table.mayHave(path)),
+    [false, false, false, false, false, true, true, true],
+  )
 })
 
 t.test('What is no path has no route, though one answers everything', async t => {
   const table = new RouteTable()
   table.add({ method: 'GET', url: '*' })
-  t.strictSame(['*', '*a', ''].map(path => table.mayHave(path)), [false, false, false])
+  t.strictSame(
+    ['*', '*a', ''].map(path => table.mayHave(path)),
+    [false, false, false],
+  )
 })
 
 t.test('Every path may have routes where one begins with a parameter or a wildcard', async t => {
@@ -50,7 +98,7 @@ t.test('Methods come in the order in which their routes were added', async t => 
   t.strictSame(table.methodsOf('/a'), ['PUT', 'GET', 'POST'])
 })
 
-function matches (url: string, path: string): boolean {
+function matches(url: string, path: string): boolean {
   const router = findMyWay()
   router.on('GET', url, () => {})
   return router.find('GET', path) !== null

@@ -18,7 +18,10 @@ t.test('What nothing was made of is remembered, too', async t => {
 
 t.test('Names that every object has are texts like any other', async t => {
   const { calls, ask } = counted(10)
-  t.strictSame([ask('__proto__'), ask('constructor'), ask('__proto__')], ['<__proto__>', '<constructor>', '<__proto__>'])
+  t.strictSame(
+    [ask('__proto__'), ask('constructor'), ask('__proto__')],
+    ['<__proto__>', '<constructor>', '<__proto__>'],
+  )
   t.strictSame(calls, ['__proto__', 'constructor'])
 })
 
@@ -31,10 +34,13 @@ t.test('All is forgotten rather than more remembered than may be', async t => {
 t.test('A long text is not remembered', async t => {
   const { calls, ask } = counted(10)
   for (const length of [300, 300, 301, 301]) ask('a'.repeat(length))
-  t.strictSame(calls.map(text => text.length), [300, 301, 301])
+  t.strictSame(
+    calls.map(text => text.length),
+    [300, 301, 301],
+  )
 })
 
-function counted (mostKept: number) {
+function counted(mostKept: number) {
   const calls: string[] = []
   const ask = memoize(text => {
     calls.push(text)

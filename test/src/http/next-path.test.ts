@@ -10,7 +10,7 @@ const kept: Record<string, string> = {
   '/\u00e9 <script>': '/%C3%A9%20%3Cscript%3E',
   '/a\r\nset-cookie: b': '/aset-cookie:%20b',
   '/@evil.test': '/@evil.test',
-  '/:80': '/:80'
+  '/:80': '/:80',
 }
 
 for (const [next, path] of Object.entries(kept)) {
@@ -20,9 +20,34 @@ for (const [next, path] of Object.entries(kept)) {
 }
 
 for (const next of [
-  '//evil.test', '///evil.test', '/\\evil.test', '\\/evil.test', '\\\\evil.test', '/\t/evil.test', '/\n/evil.test', '/\r\n/evil.test', '\t//evil.test', ' //evil.test',
-  'https:', 'https:evil.test', 'https:/evil.test', 'https://evil.test/', 'http://site.invalid/', 'javascript:alert(1)', 'data:text/html,a', 'evil.test', '@evil.test', '?a', '#a', '',
-  '/.//evil.test', '/a/..//evil.test', '/%2e//evil.test', '//', '//evil.test:port', '//['
+  '//evil.test',
+  '///evil.test',
+  '/\\evil.test',
+  '\\/evil.test',
+  '\\\\evil.test',
+  '/\t/evil.test',
+  '/\n/evil.test',
+  '/\r\n/evil.test',
+  '\t//evil.test',
+  ' //evil.test',
+  'https:',
+  'https:evil.test',
+  'https:/evil.test',
+  'https://evil.test/',
+  'http://site.invalid/',
+  'javascript:alert(1)',
+  'data:text/html,a',
+  'evil.test',
+  '@evil.test',
+  '?a',
+  '#a',
+  '',
+  '/.//evil.test',
+  '/a/..//evil.test',
+  '/%2e//evil.test',
+  '//',
+  '//evil.test:port',
+  '//[',
 ]) {
   t.test(`${JSON.stringify(next)} leads to the front page`, async t => {
     t.equal(nextPath(next), '/')

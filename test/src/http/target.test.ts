@@ -8,22 +8,26 @@ import { openTestDatabase } from '../../support/test-database.ts'
 const database = await openTestDatabase(t)
 for (const domain of ['museum.test', 'gallery.test']) await addLicense(database, { domain })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async ({ domain, url }) => `root of ${domain} at ${url}`)
   app.get('/thing', async ({ query }) => `the thing ${JSON.stringify(query)}`)
   app.get('/hosted', { constraints: { host: 'gallery.test' } }, async ({ domain }) => `hosted by ${domain}`)
 }
 
-async function listen (options: BuildOptions) {
+async function listen(options: BuildOptions) {
   const app = await build(t, { database, ...options })
   return await app.listen({ port: 0 })
 }
 
 const app = await listen({ routes })
-const open = await listen({ async routes (app) { app.all('/*', async () => 'anything') } })
+const open = await listen({
+  async routes(app) {
+    app.all('/*', async () => 'anything')
+  },
+})
 const debug = await listen({ routes, environment: { DEBUG: '1' } })
 
-async function ask (line: string, from = app, host = 'museum.test') {
+async function ask(line: string, from = app, host = 'museum.test') {
   const answer = await sendBytes(from, `${line} HTTP/1.1\r\nHost: ${host}\r\n`)
   const [head = '', body = ''] = answer.split('\r\n\r\n')
   const detail = body.startsWith('{') ? JSON.parse(body).detail : undefined
@@ -31,8 +35,12 @@ async function ask (line: string, from = app, host = 'museum.test') {
 }
 
 for (const target of [
-  '/version', 'http://museum.test/version', '/version#x', 'http://museum.test/version#x',
-  'http://museum.test/version?a=b#/x', 'HTTPS://museum.test/version#?x'
+  '/version',
+  'http://museum.test/version',
+  '/version#x',
+  'http://museum.test/version#x',
+  'http://museum.test/version?a=b#/x',
+  'HTTPS://museum.test/version#?x',
 ]) {
   t.test(`GET ${target} is answered as /version`, async t => {
     t.match(await ask(`GET ${target}`), { status: 404, detail: 'No route found for "GET /version"' })
@@ -40,7 +48,11 @@ for (const target of [
 }
 
 for (const target of [
-  '/thing?a=b', 'http://museum.test/thing?a=b', '/thing#x', 'http://museum.test/thing#x', 'http://museum.test:80/thing'
+  '/thing?a=b',
+  'http://museum.test/thing?a=b',
+  '/thing#x',
+  'http://museum.test/thing#x',
+  'http://museum.test:80/thing',
 ]) {
   t.test(`GET ${target} is answered by the route of /thing`, async t => {
     t.match(await ask(`GET ${target}`), { status: 200, body: /the thing/ })

@@ -10,16 +10,20 @@ const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
 const lines: string[] = []
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async () => 'ok')
 }
 
-const stream = { write (line: string) { lines.push(line) } }
+const stream = {
+  write(line: string) {
+    lines.push(line)
+  },
+}
 const app = await build(t, { database, routes, logger: { level: 'info', stream } })
 const address = await app.listen({ port: 0 })
 
 /** @returns the answer's message */
-async function ask (target: string | Buffer, headers: string | Buffer = '', options = {}) {
+async function ask(target: string | Buffer, headers: string | Buffer = '', options = {}) {
   const { host, method, accept } = { host: 'museum.test', method: 'GET', accept: '', ...options }
   const parts = [`${method} `, target, ' HTTP/1.1\r\nHost: ', host, `\r\nAccept: ${accept}\r\n`, headers]
   const answer = await sendBytes(address, Buffer.concat(parts.map(part => Buffer.from(part))))

@@ -9,9 +9,13 @@ t.test('a connection on which something is always under way keeps no answer that
   const connections = new Map<Socket, Connection>()
   const server = createServer((request, response) => {
     connections.get(request.socket)?.add(response)
-    request.resume().once('end', () => { response.end('out') })
+    request.resume().once('end', () => {
+      response.end('out')
+    })
   })
-  server.on('connection', socket => { connections.set(socket, new Connection(socket, { size: 0, overflow () {} }, limits)) })
+  server.on('connection', socket => {
+    connections.set(socket, new Connection(socket, { size: 0, overflow() {} }, limits))
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect(portOf(server.address()), '127.0.0.1')
   t.teardown(() => {
@@ -28,7 +32,7 @@ t.test('a connection on which something is always under way keeps no answer that
   t.equal(connections.size, 1)
 })
 
-function portOf (address: AddressInfo | string | null): number {
+function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
   return address.port
 }

@@ -12,34 +12,49 @@ import { uncountedNode } from '../../support/uncounted.ts'
 const module = new URL('../../../src/serving/end-in-order.js', import.meta.url).href
 
 /** A process that ends in order, once it has done what the program says after that. */
-async function run (t: Test, program: string, options: string, close: string) {
+async function run(t: Test, program: string, options: string, close: string) {
   const whole = `import { endInOrder } from '${module}'
     const log = { error: console.error, fatal: error => { console.error('fatal: ' + error.message) } }
     setInterval(() => {}, 1000)
     endInOrder({ log, close: ${close} }, ${options})
     ${program}`
-  const child = spawn(process.execPath, [...process.execArgv, '--input-type=module', '--eval', whole], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [...process.execArgv, '--input-type=module', '--eval', whole], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   t.teardown(() => child.kill('SIGKILL'))
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
   return { code, errors }
 }
 
 t.test('What does not close in time is ended', async t => {
-  t.strictSame(await run(t, "process.kill(process.pid, 'SIGTERM')", '{ longest: 10 }', '() => new Promise(() => {})'), { code: 1, errors: 'Requests were still under way after 10 ms.\n' })
+  t.strictSame(await run(t, "process.kill(process.pid, 'SIGTERM')", '{ longest: 10 }', '() => new Promise(() => {})'), {
+    code: 1,
+    errors: 'Requests were still under way after 10 ms.\n',
+  })
 })
 
 t.test('What cannot be closed is ended, and why is told', async t => {
-  const { code, errors } = await run(t, "process.kill(process.pid, 'SIGTERM')", '{}', "async () => { throw new Error('it is stuck') }")
+  const { code, errors } = await run(
+    t,
+    "process.kill(process.pid, 'SIGTERM')",
+    '{}',
+    "async () => { throw new Error('it is stuck') }",
+  )
   t.equal(code, 1)
   t.match(errors, /^Error: it is stuck\n/)
 })
 
 t.test('An error while it closes does not cut that short', async t => {
-  const { code, errors } = await run(t, "throw new Error('first')", '{}', `async () => {
+  const { code, errors } = await run(
+    t,
+    "throw new Error('first')",
+    '{}',
+    `async () => {
     setImmediate(() => { throw new Error('second') })
     await new Promise(resolve => { process.on('uncaughtException', error => { if (error.message === 'second') resolve() }) })
     console.error('closed')
-  }`)
+  }`,
+  )
   t.equal(code, 1)
   t.match(errors, /^fatal: first\nError: second\n[^]*\nclosed\n$/)
 })
@@ -53,7 +68,9 @@ t.test('A process that was forked ends with who forked it', async t => {
     setInterval(() => {}, 1000)
     endInOrder({ close: async () => {} })
     process.send('ready')`
-  const child = spawn('env', [...uncountedNode, '--input-type=module', '--eval', program], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = spawn('env', [...uncountedNode, '--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'message')
   const ended = once(child, 'exit')
@@ -63,20 +80,25 @@ t.test('A process that was forked ends with who forked it', async t => {
 
 const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true
 const skip = !terminal && "it needs util-linux's script, for a terminal"
-const databaseUrl = serverUrl && await createDatabase(t, serverUrl)
+const databaseUrl = serverUrl && (await createDatabase(t, serverUrl))
 
 t.test('A process whose terminal is closed closes the app and ends without an abort', { skip }, async t => {
   const folder = makeFolder(t)
   const program = join(folder, 'program.mjs')
   const errors = join(folder, 'errors')
-  writeFileSync(program, `import { endInOrder } from '${module}'
+  writeFileSync(
+    program,
+    `import { endInOrder } from '${module}'
     setInterval(() => {}, 1000)
     endInOrder({ close: async () => { console.error('closed') } })
     process.on('exit', code => { console.error('exit ' + code) })
-    process.stdout.write('ready')`)
+    process.stdout.write('ready')`,
+  )
   // Only its input and output are the terminal: what Node says of an abort is in the file.
   const command = `${process.execPath} ${process.execArgv.join(' ')} ${program} 2>${errors}`
-  const child = spawn('script', ['--quiet', '--command', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit', 'pipe'] })
+  const child = spawn('script', ['--quiet', '--command', command, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+  })
   t.teardown(() => child.kill('SIGKILL'))
   const { 1: output, 3: inherited } = child.stdio
   if (output === null || !(inherited instanceof Readable)) throw new Error('There is no pipe.')
@@ -88,15 +110,25 @@ t.test('A process whose terminal is closed closes the app and ends without an ab
 })
 
 /** A script of package.json in a terminal, without its build: what that would write is there. */
-async function runScript (t: Test, script: string) {
+async function runScript(t: Test, script: string) {
   const folder = makeFolder(t)
   copyFileSync('package.json', join(folder, 'package.json'))
   symlinkSync(join(process.cwd(), 'dist'), join(folder, 'dist'))
   writeFileSync(join(folder, 'build.js'), '')
   copyFileSync('dev.js', join(folder, 'dev.js'))
   for (const watched of ['src', 'plugins', 'routes']) mkdirSync(join(folder, watched))
-  const env = { ...process.env, NODE_OPTIONS: '', DATA_DIR: makeEmbeddedFolder(t), DATABASE_URL: databaseUrl, PORT: '0' }
-  const child = spawn('script', ['--quiet', '--command', `npm run ${script}`, '/dev/null'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit', 'pipe'] })
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    DATA_DIR: makeEmbeddedFolder(t),
+    DATABASE_URL: databaseUrl,
+    PORT: '0',
+  }
+  const child = spawn('script', ['--quiet', '--command', `npm run ${script}`, '/dev/null'], {
+    cwd: folder,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+  })
   t.teardown(() => child.kill('SIGKILL'))
   // Every process that it starts holds it open, and nobody writes to it.
   const { 3: inherited } = child.stdio
@@ -113,17 +145,40 @@ async function runScript (t: Test, script: string) {
 }
 
 /** The processes that a process has started. */
-function childrenOf ({ pid }: Pick<ChildProcess, 'pid'>): number[] {
-  return spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' }).stdout.trim().split(/\s+/).map(Number)
+function childrenOf({ pid }: Pick<ChildProcess, 'pid'>): number[] {
+  return spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .stdout.trim()
+    .split(/\s+/)
+    .map(Number)
 }
 
 t.test('A script of npm', { skip, jobs: 2 }, async t => {
   for (const script of ['start', 'dev']) {
     for (const [how, end] of [
-      ['its terminal is closed', child => { child.kill('SIGKILL') }],
-      ['Ctrl-C is pressed twice', child => { child.stdin?.write('\x03\x03') }],
-      ['npm is killed', child => { for (const npm of childrenOf(child)) process.kill(npm, 'SIGKILL') }],
-      ['npm gets a SIGHUP', child => { for (const npm of childrenOf(child)) process.kill(npm, 'SIGHUP') }]
+      [
+        'its terminal is closed',
+        child => {
+          child.kill('SIGKILL')
+        },
+      ],
+      [
+        'Ctrl-C is pressed twice',
+        child => {
+          child.stdin?.write('\x03\x03')
+        },
+      ],
+      [
+        'npm is killed',
+        child => {
+          for (const npm of childrenOf(child)) process.kill(npm, 'SIGKILL')
+        },
+      ],
+      [
+        'npm gets a SIGHUP',
+        child => {
+          for (const npm of childrenOf(child)) process.kill(npm, 'SIGHUP')
+        },
+      ],
     ] as Array<[string, (child: ChildProcess) => void]>) {
       t.test(`npm run ${script} leaves no process behind when ${how}`, { buffered: true }, async t => {
         const { child, allEnded } = await runScript(t, script)

@@ -12,7 +12,9 @@ t.test('A server answers the connections that its parent hands over, until it is
   t.teardown(() => child.kill('SIGKILL'))
   t.strictSame(await once(child, 'message'), ['ready', undefined])
 
-  const listener = createServer({ pauseOnConnect: true }, socket => { child.send('connection', socket) })
+  const listener = createServer({ pauseOnConnect: true }, socket => {
+    child.send('connection', socket)
+  })
   t.teardown(() => listener.close())
   await once(listener.listen(0, '127.0.0.1'), 'listening')
   const { port } = listener.address() as AddressInfo

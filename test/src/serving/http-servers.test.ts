@@ -18,11 +18,11 @@ const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
 
 /** Blocks the event loop. */
-function block (): void {
+function block(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.longestTurn)
 }
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async () => 'ok')
   app.get('/held', () => new Promise(() => {}))
   app.get('/slow', async () => {
@@ -34,14 +34,14 @@ async function routes (app: FastifyInstance) {
 }
 
 /** The app, which listens. */
-async function serve (t: Test) {
+async function serve(t: Test) {
   const app = await build(t, { database, routes })
   await app.listen({ port: 0, host: '127.0.0.1' })
   return { app }
 }
 
 /** Servers of a listener of the test's own, one of which listens. */
-async function servePlain (t: Test, listener: RequestListener, options: HttpServersOptions = {}) {
+async function servePlain(t: Test, listener: RequestListener, options: HttpServersOptions = {}) {
   const servers = new HttpServers(options)
   const server = servers.create(listener).listen(0, '127.0.0.1')
   t.teardown(() => {
@@ -52,13 +52,13 @@ async function servePlain (t: Test, listener: RequestListener, options: HttpServ
   return { servers, server }
 }
 
-function portOf (address: AddressInfo | string | null): number {
+function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
   return address.port
 }
 
 /** A connection that the server has accepted, and the bytes of it, if there are any. */
-async function open (t: Test, server: Server, bytes = ''): Promise<Socket> {
+async function open(t: Test, server: Server, bytes = ''): Promise<Socket> {
   const accepted: Promise<Socket[]> = once(server, 'connection')
   const socket = connect(portOf(server.address()), '127.0.0.1').on('error', () => {})
   t.teardown(() => socket.destroy())
@@ -70,49 +70,79 @@ async function open (t: Test, server: Server, bytes = ''): Promise<Socket> {
   return socket
 }
 
-function get (path: string, headers = ''): string {
+function get(path: string, headers = ''): string {
   return `GET ${path} HTTP/1.1\r\nHost: museum.test\r\n${headers}\r\n`
 }
 
 t.test('the server has the limits that its documentation lists', async t => {
   const units: Record<string, number> = { kB: 1024, s: 1000, ms: 1, '': 1 }
   const rows = readFileSync('docs/operating.md', 'utf8').matchAll(/^\| `(\w+)` \| ([\d,.]+) ?(\w*) \|/gm)
-  const listed = [...rows].map(([, name = '', number = '', unit = '']) => [name, Number(number.replace(',', '')) * (units[unit] ?? NaN)])
+  const listed = [...rows].map(([, name = '', number = '', unit = '']) => [
+    name,
+    Number(number.replace(',', '')) * (units[unit] ?? NaN),
+  ])
   t.strictSame(Object.fromEntries(listed.filter(([name = '']) => name in limits)), { ...limits })
   const { app } = await serve(t)
   const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections, bodyLimit } = limits
   t.match(app.server, { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections })
-  const payload = (length: number) => ({ method: 'POST', url: '/', headers: { host: 'museum.test', 'content-type': 'application/json' }, payload: `"${'x'.repeat(length - 2)}"` }) as const
+  const payload = (length: number) =>
+    ({
+      method: 'POST',
+      url: '/',
+      headers: { host: 'museum.test', 'content-type': 'application/json' },
+      payload: `"${'x'.repeat(length - 2)}"`,
+    }) as const
   t.equal((await app.inject(payload(bodyLimit))).statusCode, 200)
   t.equal((await app.inject(payload(bodyLimit + 1))).statusCode, 413)
 })
 
-t.test('a connection that is silent while a request is under way is ended, and one between two requests is not', async t => {
-  const silence = 50
-  const { server } = await servePlain(t, (request, response) => { if (request.url === '/') response.end('ok') }, { connectionTimeout: silence, connectionsCheckingInterval: 1 })
-  const idle = await open(t, server, get('/'))
-  await once(idle, 'data')
-  const silent = await open(t, server, get('/silent'))
-  const unread = await open(t, server, get('/').repeat(limits.maxUnderWay - 1) + get('/silent'))
-  await Promise.all([once(silent, 'close'), once(unread.resume(), 'close')])
-  idle.write(get('/'))
-  t.match(await once(idle, 'data'), [/ok$/])
-})
+t.test(
+  'a connection that is silent while a request is under way is ended, and one between two requests is not',
+  async t => {
+    const silence = 50
+    const { server } = await servePlain(
+      t,
+      (request, response) => {
+        if (request.url === '/') response.end('ok')
+      },
+      { connectionTimeout: silence, connectionsCheckingInterval: 1 },
+    )
+    const idle = await open(t, server, get('/'))
+    await once(idle, 'data')
+    const silent = await open(t, server, get('/silent'))
+    const unread = await open(t, server, get('/').repeat(limits.maxUnderWay - 1) + get('/silent'))
+    await Promise.all([once(silent, 'close'), once(unread.resume(), 'close')])
+    idle.write(get('/'))
+    t.match(await once(idle, 'data'), [/ok$/])
+  },
+)
 
 t.test('a connection that waits for its next request for too long is ended, and none before', async t => {
   const keepAliveTimeout = 200
-  const { server } = await servePlain(t, (request, response) => {
-    // Answers before it has read.
-    response.end(request.method)
-    request.resume()
-  }, { keepAliveTimeout, connectionTimeout: 20, connectionsCheckingInterval: 10 })
+  const { server } = await servePlain(
+    t,
+    (request, response) => {
+      // Answers before it has read.
+      response.end(request.method)
+      request.resume()
+    },
+    { keepAliveTimeout, connectionTimeout: 20, connectionsCheckingInterval: 10 },
+  )
   const busy = await open(t, server, get('/'))
-  const calls = setInterval(() => { busy.write(get('/')) }, keepAliveTimeout / 5)
-  t.teardown(() => { clearInterval(calls) })
+  const calls = setInterval(() => {
+    busy.write(get('/'))
+  }, keepAliveTimeout / 5)
+  t.teardown(() => {
+    clearInterval(calls)
+  })
   const half = await open(t, server, get('/'))
   await once(half, 'data')
-  const lines = setInterval(() => { half.write(half.bytesWritten === get('/').length ? 'GET / HTTP/1.1\r\n' : 'x: y\r\n') }, keepAliveTimeout / 5)
-  t.teardown(() => { clearInterval(lines) })
+  const lines = setInterval(() => {
+    half.write(half.bytesWritten === get('/').length ? 'GET / HTTP/1.1\r\n' : 'x: y\r\n')
+  }, keepAliveTimeout / 5)
+  t.teardown(() => {
+    clearInterval(lines)
+  })
   const began = performance.now()
   const early = await open(t, server, 'POST / HTTP/1.1\r\nhost: museum.test\r\ncontent-length: 4\r\n\r\n')
   t.match(await once(early, 'data'), [/POST$/])
@@ -126,22 +156,41 @@ t.test('a connection that waits for its next request for too long is ended, and 
   t.notOk(busy.closed)
 })
 
-t.test('a request may take longer than a connection waits for one, also where the server has a long timeout of its own', async t => {
-  const { server } = await servePlain(t, (request, response) => {
-    if (request.url === '/') response.end('ok')
-    else idle.then(() => { response.end('late') })
-  }, { keepAliveTimeout: 50, connectionsCheckingInterval: 10 })
-  server.setTimeout(60_000)
-  const socket = await open(t, server, get('/'))
-  await once(socket, 'data')
-  const idle = open(t, server, get('/')).then(idle => once(idle.resume(), 'close'))
-  socket.write(get('/late'))
-  t.match(await once(socket, 'data'), [/late$/])
-})
+t.test(
+  'a request may take longer than a connection waits for one, also where the server has a long timeout of its own',
+  async t => {
+    const { server } = await servePlain(
+      t,
+      (request, response) => {
+        if (request.url === '/') response.end('ok')
+        else {
+          idle.then(() => {
+            response.end('late')
+          })
+        }
+      },
+      { keepAliveTimeout: 50, connectionsCheckingInterval: 10 },
+    )
+    server.setTimeout(60_000)
+    const socket = await open(t, server, get('/'))
+    await once(socket, 'data')
+    const idle = open(t, server, get('/')).then(idle => once(idle.resume(), 'close'))
+    socket.write(get('/late'))
+    t.match(await once(socket, 'data'), [/late$/])
+  },
+)
 
 t.test('a connection that was upgraded does not wait for a request', async t => {
-  const { server } = await servePlain(t, (_request, response) => { response.end('ok') }, { keepAliveTimeout: 50, connectionsCheckingInterval: 10 })
-  server.on('upgrade', (_request, socket) => { socket.pipe(socket).write('upgraded') })
+  const { server } = await servePlain(
+    t,
+    (_request, response) => {
+      response.end('ok')
+    },
+    { keepAliveTimeout: 50, connectionsCheckingInterval: 10 },
+  )
+  server.on('upgrade', (_request, socket) => {
+    socket.pipe(socket).write('upgraded')
+  })
   const upgraded = await open(t, server, get('/'))
   await once(upgraded, 'data')
   upgraded.write('GET / HTTP/1.1\r\nhost: museum.test\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
@@ -154,21 +203,30 @@ t.test('a connection that was upgraded does not wait for a request', async t => 
 
 t.test('whoever sets a timeout of their own on a connection is told of it', async t => {
   const { server } = await servePlain(t, () => {})
-  const called = new Promise<void>(resolve => { server.on('connection', (socket: Socket) => { socket.setTimeout(10, resolve) }) })
+  const called = new Promise<void>(resolve => {
+    server.on('connection', (socket: Socket) => {
+      socket.setTimeout(10, resolve)
+    })
+  })
   await open(t, server)
   t.equal(await called, undefined)
 })
 
 t.test('how long a connection waits for a request is told as Node does', async t => {
-  const { server } = await servePlain(t, (_request, response) => { response.end('ok') })
+  const { server } = await servePlain(t, (_request, response) => {
+    response.end('ok')
+  })
   const socket = await open(t, server, get('/'))
   t.match(await once(socket, 'data'), [/^Keep-Alive: timeout=72\r$/m])
 })
 
 t.test('what a handler sets as the timeout of its request holds, until it is answered', async t => {
   const { server } = await servePlain(t, (request, response) => {
-    if (request.url === '/slow') response.setTimeout(100, () => { response.end('too slow') })
-    else {
+    if (request.url === '/slow') {
+      response.setTimeout(100, () => {
+        response.end('too slow')
+      })
+    } else {
       response.setTimeout(10)
       response.end('ok')
     }
@@ -191,17 +249,32 @@ t.test('the app watches its connections so', async t => {
   socket.destroy()
 })
 
-t.test('bytes that trickle in behind bytes that are no request, whose turn does not come, keep no connection open', async t => {
-  const { server } = await servePlain(t, () => {}, { connectionTimeout: 100, connectionsCheckingInterval: 1 })
-  const socket = await open(t, server, `${get('/')}none\r\n\r\n`)
-  const trickle = setInterval(() => { socket.write('x') }, 20)
-  t.teardown(() => { clearInterval(trickle) })
-  await new Promise<void>(resolve => { socket.resume().once('close', () => { resolve() }) })
-  t.ok(socket.closed)
-})
+t.test(
+  'bytes that trickle in behind bytes that are no request, whose turn does not come, keep no connection open',
+  async t => {
+    const { server } = await servePlain(t, () => {}, { connectionTimeout: 100, connectionsCheckingInterval: 1 })
+    const socket = await open(t, server, `${get('/')}none\r\n\r\n`)
+    const trickle = setInterval(() => {
+      socket.write('x')
+    }, 20)
+    t.teardown(() => {
+      clearInterval(trickle)
+    })
+    await new Promise<void>(resolve => {
+      socket.resume().once('close', () => {
+        resolve()
+      })
+    })
+    t.ok(socket.closed)
+  },
+)
 
 t.test('what comes before bytes that are no request is answered first, and these once', async t => {
-  const { servers, server } = await servePlain(t, (request, response) => setImmediate(() => { response.end(request.url) }))
+  const { servers, server } = await servePlain(t, (request, response) =>
+    setImmediate(() => {
+      response.end(request.url)
+    }),
+  )
   const refused = once(server, 'clientError')
   const socket = await open(t, server)
   socket.write(`${get('/first')}${get('/second')}nonsense\r\n\r\n`)
@@ -214,12 +287,19 @@ t.test('what comes before bytes that are no request is answered first, and these
 })
 
 t.test('a body that turns out to be none ends the connection: with a 400 where nothing is answered yet', async t => {
-  for (const [path, expected] of [['/silent', /^HTTP\/1\.1 400 /], ['/early', /^HTTP\/1\.1 200 OK\r\n[^]*early\r\n$/]] as const) {
+  for (const [path, expected] of [
+    ['/silent', /^HTTP\/1\.1 400 /],
+    ['/early', /^HTTP\/1\.1 200 OK\r\n[^]*early\r\n$/],
+  ] as const) {
     const { server } = await servePlain(t, (request, response) => {
       request.resume()
       if (request.url === '/early') response.write('early')
     })
-    const socket = await open(t, server, `POST ${path} HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`)
+    const socket = await open(
+      t,
+      server,
+      `POST ${path} HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+    )
     socket.write('none\r\n')
     t.match(await text(socket), expected)
   }
@@ -237,38 +317,56 @@ t.test('a client that does not close its half of a refused connection loses it',
   t.ok(other.destroyed)
 })
 
-t.test('closing answers what is under way and ends its connection, and a half-sent request that becomes whole, too', async t => {
-  const held: Array<() => void> = []
-  const { servers, server } = await servePlain(t, (request, response) => {
-    held.push(() => { response.end(request.url) })
-    // As Fastify does.
-    if (servers.isClosing) response.setHeader('connection', 'close')
-  })
-  const silent = await open(t, server)
-  const waiting = await open(t, server, get('/waiting'))
-  const half = await open(t, server, 'GET /half HTTP/1.1\r\n')
-  const port = portOf(server.address())
-  const closed = servers.close()
-  t.equal(await text(silent), '')
-  t.match(await once(connect(port, '127.0.0.1'), 'error').catch((error: unknown) => [error]), [{ code: 'ECONNREFUSED' }])
-  half.write('Host: museum.test\r\n\r\n')
-  await once(server, 'request')
-  for (const answer of held) answer()
-  t.match(await text(waiting), /^HTTP\/1\.1 200 OK\r\nconnection: close\r\n[^]*\/waiting$/i)
-  t.match(await text(half), /^HTTP\/1\.1 200 OK\r\n[^]*\/half$/)
-  await closed
-})
+t.test(
+  'closing answers what is under way and ends its connection, and a half-sent request that becomes whole, too',
+  async t => {
+    const held: Array<() => void> = []
+    const { servers, server } = await servePlain(t, (request, response) => {
+      held.push(() => {
+        response.end(request.url)
+      })
+      // As Fastify does.
+      if (servers.isClosing) response.setHeader('connection', 'close')
+    })
+    const silent = await open(t, server)
+    const waiting = await open(t, server, get('/waiting'))
+    const half = await open(t, server, 'GET /half HTTP/1.1\r\n')
+    const port = portOf(server.address())
+    const closed = servers.close()
+    t.equal(await text(silent), '')
+    t.match(await once(connect(port, '127.0.0.1'), 'error').catch((error: unknown) => [error]), [
+      { code: 'ECONNREFUSED' },
+    ])
+    half.write('Host: museum.test\r\n\r\n')
+    await once(server, 'request')
+    for (const answer of held) answer()
+    t.match(await text(waiting), /^HTTP\/1\.1 200 OK\r\nconnection: close\r\n[^]*\/waiting$/i)
+    t.match(await text(half), /^HTTP\/1\.1 200 OK\r\n[^]*\/half$/)
+    await closed
+  },
+)
 
 t.test('a request that stays half-sent does not keep the server from closing', async t => {
   const { servers, server } = await servePlain(t, () => {}, { patience: 1 })
-  const sockets = [await open(t, server, 'GET / HTTP/1.1\r\n'), await open(t, server, 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 10\r\n\r\nhalf')]
+  const sockets = [
+    await open(t, server, 'GET / HTTP/1.1\r\n'),
+    await open(t, server, 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 10\r\n\r\nhalf'),
+  ]
   await servers.close()
   for (const socket of sockets) t.equal(await text(socket), '')
 })
 
 t.test('a client that reads nothing of its answer does not, either, and one that reads slowly has it', async t => {
   const length = 20_000_000
-  const { servers, server } = await servePlain(t, (_request, response) => { Readable.from(Array.from({ length: 20 }, () => Buffer.alloc(length / 20, 'a'))).pipe(response.setHeader('content-length', length)) }, { patience: 200 })
+  const { servers, server } = await servePlain(
+    t,
+    (_request, response) => {
+      Readable.from(Array.from({ length: 20 }, () => Buffer.alloc(length / 20, 'a'))).pipe(
+        response.setHeader('content-length', length),
+      )
+    },
+    { patience: 200 },
+  )
   const deaf = (await open(t, server, get('/'))).pause()
   const slow = await open(t, server, get('/'))
   const closed = servers.close()
@@ -279,15 +377,28 @@ t.test('a client that reads nothing of its answer does not, either, and one that
   }
   t.ok(read > length)
   await closed
-  t.ok(await text(deaf).then(({ length: read }) => read < length, () => true))
+  t.ok(
+    await text(deaf).then(
+      ({ length: read }) => read < length,
+      () => true,
+    ),
+  )
 })
 
 t.test('half a request after one that was answered does not, either, nor does it cut short who waits', async t => {
   let answer = () => {}
-  const { servers, server } = await servePlain(t, (request, response) => {
-    if (request.url === '/first') response.end('first')
-    else answer = () => { response.end('waited for') }
-  }, { patience: 1 })
+  const { servers, server } = await servePlain(
+    t,
+    (request, response) => {
+      if (request.url === '/first') response.end('first')
+      else {
+        answer = () => {
+          response.end('waited for')
+        }
+      }
+    },
+    { patience: 1 },
+  )
   const waiting = await open(t, server, get('/waiting'))
   const half = await open(t, server, `${get('/first')}GET /second HTTP/1.1\r\n`)
   const alone = await open(t, server, 'GET /second HTTP/1.1\r\n')
@@ -303,7 +414,9 @@ t.test('an answer that has begun before closing ends its connection, too', async
   let end = () => {}
   const { servers, server } = await servePlain(t, (_request, response) => {
     response.write('begun')
-    end = () => { response.end() }
+    end = () => {
+      response.end()
+    }
   })
   const socket = await open(t, server, get('/'))
   const closed = servers.close()
@@ -315,7 +428,13 @@ t.test('an answer that has begun before closing ends its connection, too', async
 t.test('what is sent to an answer whose client left before its turn is closed', async t => {
   const source = new PassThrough()
   let send = () => {}
-  const { server } = await servePlain(t, ({ url }, response) => { if (url === '/second') send = () => { source.pipe(response) } })
+  const { server } = await servePlain(t, ({ url }, response) => {
+    if (url === '/second') {
+      send = () => {
+        source.pipe(response)
+      }
+    }
+  })
   const accepted = once(server, 'connection')
   const socket = await open(t, server, `${get('/first')}${get('/second')}`)
   const [other] = await accepted
@@ -326,19 +445,27 @@ t.test('what is sent to an answer whose client left before its turn is closed', 
   t.ok(source.destroyed)
 })
 
-t.test('a turn of the event loop that takes too long refuses what it has not come to, but not who asks whether it lives', async t => {
-  const { app } = await serve(t)
-  // Otherwise all would wait for the database, and then be in a turn of their own.
-  await ask(app, '/')
-  const sockets: Socket[] = []
-  for (let number = 0; number < 4; number++) sockets.push(await open(t, app.server))
-  for (const [place, path] of ['/slow', '/', '/health', '/ready'].entries()) sockets[place]?.write(get(path, 'Connection: close\r\n'))
-  const [slow, refused, health, ready] = await Promise.all(sockets.map(socket => text(socket)))
-  t.match(slow, /^HTTP\/1\.1 200 [^]*200$/)
-  t.match(refused, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"detail":"There is too much to do\. Try again in a second\."/)
-  t.match(health, /^HTTP\/1\.1 200 /)
-  t.match(ready, /^HTTP\/1\.1 200 /)
-})
+t.test(
+  'a turn of the event loop that takes too long refuses what it has not come to, but not who asks whether it lives',
+  async t => {
+    const { app } = await serve(t)
+    // Otherwise all would wait for the database, and then be in a turn of their own.
+    await ask(app, '/')
+    const sockets: Socket[] = []
+    for (let number = 0; number < 4; number++) sockets.push(await open(t, app.server))
+    for (const [place, path] of ['/slow', '/', '/health', '/ready'].entries()) {
+      sockets[place]?.write(get(path, 'Connection: close\r\n'))
+    }
+    const [slow, refused, health, ready] = await Promise.all(sockets.map(socket => text(socket)))
+    t.match(slow, /^HTTP\/1\.1 200 [^]*200$/)
+    t.match(
+      refused,
+      /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"detail":"There is too much to do\. Try again in a second\."/,
+    )
+    t.match(health, /^HTTP\/1\.1 200 /)
+    t.match(ready, /^HTTP\/1\.1 200 /)
+  },
+)
 
 t.test('what takes long before the first request of a turn refuses nobody', async t => {
   const { app } = await serve(t)
@@ -351,10 +478,20 @@ t.test('what takes long before the first request of a turn refuses nobody', asyn
 t.test('/health and /ready answer at every host, and are said to nobody but who asks', async t => {
   const { app } = await serve(t)
   for (const host of ['museum.test', 'nobody.test', 'a..b']) {
-    t.match(await ask(app, '/health', host), { statusCode: 200, body: '{"status":"alive"}', headers: { 'cache-control': 'no-store' } })
-    t.match(await ask(app, '/ready', host), { statusCode: 200, body: '{"status":"ready"}', headers: { 'cache-control': 'no-store' } })
+    t.match(await ask(app, '/health', host), {
+      statusCode: 200,
+      body: '{"status":"alive"}',
+      headers: { 'cache-control': 'no-store' },
+    })
+    t.match(await ask(app, '/ready', host), {
+      statusCode: 200,
+      body: '{"status":"ready"}',
+      headers: { 'cache-control': 'no-store' },
+    })
   }
-  t.match((await app.inject({ method: 'POST', url: '/ready', headers: { host: 'museum.test' } })).headers, { allow: 'GET' })
+  t.match((await app.inject({ method: 'POST', url: '/ready', headers: { host: 'museum.test' } })).headers, {
+    allow: 'GET',
+  })
 })
 
 t.test('/ready says what is in the way', async t => {
@@ -389,67 +526,94 @@ t.test('what still comes while the server closes is answered, and /ready says so
   await closed
 })
 
-t.test('no more requests of a connection are begun than may be under way, whatever they are, no more is read then, and none is lost', async t => {
-  const held: Array<() => void> = []
-  const { server } = await servePlain(t, (request, response) => {
-    request.resume()
-    if (request.url === '/other') response.end('other')
-    else held.push(() => { response.end(request.url) })
-  })
-  const count = 3000
-  // Some have a body in the next write: Node would read on for it.
-  const requests = Array.from({ length: count }, (_, number) => `POST /${number} HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 100\r\n\r\n${'x'.repeat(100)}`)
-  const accepted: Promise<Socket[]> = once(server, 'connection')
-  const socket = await open(t, server)
-  const [other] = await accepted
-  const bytes = requests.join('')
-  for (let at = 0; at < bytes.length; at += 20_000) socket.write(bytes.slice(at, at + 20_000))
-  while (held.length < limits.maxUnderWay) await turn()
-  const { bytesRead = 0 } = other ?? {}
-  t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
-  t.equal(other?.bytesRead, bytesRead)
-  t.equal(held.length, limits.maxUnderWay)
-  let answers = ''
-  socket.setEncoding('latin1').on('data', (text: string) => { answers += text })
-  while (!answers.endsWith(`/${count - 1}`)) {
-    t.ok(held.length <= limits.maxUnderWay)
-    for (const answer of held.splice(0, limits.maxUnderWay / 2)) answer()
-    await turn()
-  }
-  t.strictSame(answers.match(/(?<=\r\n\r\n)\/\d+/g)?.length, count)
-})
+t.test(
+  'no more requests of a connection are begun than may be under way, whatever they are, no more is read then, and none is lost',
+  async t => {
+    const held: Array<() => void> = []
+    const { server } = await servePlain(t, (request, response) => {
+      request.resume()
+      if (request.url === '/other') response.end('other')
+      else {
+        held.push(() => {
+          response.end(request.url)
+        })
+      }
+    })
+    const count = 3000
+    // Some have a body in the next write: Node would read on for it.
+    const requests = Array.from(
+      { length: count },
+      (_, number) => `POST /${number} HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 100\r\n\r\n${'x'.repeat(100)}`,
+    )
+    const accepted: Promise<Socket[]> = once(server, 'connection')
+    const socket = await open(t, server)
+    const [other] = await accepted
+    const bytes = requests.join('')
+    for (let at = 0; at < bytes.length; at += 20_000) socket.write(bytes.slice(at, at + 20_000))
+    while (held.length < limits.maxUnderWay) await turn()
+    const { bytesRead = 0 } = other ?? {}
+    t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
+    t.equal(other?.bytesRead, bytesRead)
+    t.equal(held.length, limits.maxUnderWay)
+    let answers = ''
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answers += text
+    })
+    while (!answers.endsWith(`/${count - 1}`)) {
+      t.ok(held.length <= limits.maxUnderWay)
+      for (const answer of held.splice(0, limits.maxUnderWay / 2)) answer()
+      await turn()
+    }
+    t.strictSame(answers.match(/(?<=\r\n\r\n)\/\d+/g)?.length, count)
+  },
+)
 
-t.test('a client that asks for much and reads nothing has few requests begun, and all of them answered once it reads', async t => {
-  const [count, length] = [10, 10_000_000]
-  let begun = 0
-  const { server } = await servePlain(t, (_request, response) => {
-    begun++
-    response.end(Buffer.alloc(length, 'a'))
-  })
-  const accepted: Promise<Socket[]> = once(server, 'connection')
-  const socket = await open(t, server, get('/').repeat(count - 1) + get('/', 'Connection: close\r\n'))
-  const [other] = await accepted
-  while (!other?.writableNeedDrain) await turn()
-  t.match(await text(await open(t, server, get('/', 'Connection: close\r\n'))), /a$/)
-  t.ok(begun - 1 < count)
-  t.equal((await text(socket)).match(/HTTP\/1\.1 200 OK/g)?.length, count)
-})
+t.test(
+  'a client that asks for much and reads nothing has few requests begun, and all of them answered once it reads',
+  async t => {
+    const [count, length] = [10, 10_000_000]
+    let begun = 0
+    const { server } = await servePlain(t, (_request, response) => {
+      begun++
+      response.end(Buffer.alloc(length, 'a'))
+    })
+    const accepted: Promise<Socket[]> = once(server, 'connection')
+    const socket = await open(t, server, get('/').repeat(count - 1) + get('/', 'Connection: close\r\n'))
+    const [other] = await accepted
+    while (!other?.writableNeedDrain) await turn()
+    t.match(await text(await open(t, server, get('/', 'Connection: close\r\n'))), /a$/)
+    t.ok(begun - 1 < count)
+    t.equal((await text(socket)).match(/HTTP\/1\.1 200 OK/g)?.length, count)
+  },
+)
 
-t.test('requests that nobody has begun are not kept without bound: a connection with one too many is ended', async t => {
-  let begun = 0
-  const { server } = await servePlain(t, ({ url }, response) => {
-    if (url === '/other') response.end('other')
-    else begun++
-  })
-  const inOneRead = 'GET / HTTP/1.1\r\nHost:m\r\n\r\n'.repeat(2000)
-  const count = Math.ceil(limits.maxHeld / 1000)
-  const sockets: Socket[] = []
-  while (sockets.length < count) sockets.push(await open(t, server, inOneRead))
-  await Promise.race(sockets.map(socket => new Promise<void>(resolve => { socket.resume().once('close', () => { resolve() }) })))
-  t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
-  t.ok(begun <= count * limits.maxUnderWay)
-  t.ok(sockets.some(({ closed }) => !closed))
-})
+t.test(
+  'requests that nobody has begun are not kept without bound: a connection with one too many is ended',
+  async t => {
+    let begun = 0
+    const { server } = await servePlain(t, ({ url }, response) => {
+      if (url === '/other') response.end('other')
+      else begun++
+    })
+    const inOneRead = 'GET / HTTP/1.1\r\nHost:m\r\n\r\n'.repeat(2000)
+    const count = Math.ceil(limits.maxHeld / 1000)
+    const sockets: Socket[] = []
+    while (sockets.length < count) sockets.push(await open(t, server, inOneRead))
+    await Promise.race(
+      sockets.map(
+        socket =>
+          new Promise<void>(resolve => {
+            socket.resume().once('close', () => {
+              resolve()
+            })
+          }),
+      ),
+    )
+    t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
+    t.ok(begun <= count * limits.maxUnderWay)
+    t.ok(sockets.some(({ closed }) => !closed))
+  },
+)
 
 t.test('requests that come in one read leave others their turn', async t => {
   let begun = 0
@@ -467,18 +631,29 @@ t.test('requests that come in one read leave others their turn', async t => {
   t.equal((await text(many)).match(/one of many/g)?.length, count)
 })
 
-t.test('a request that is answered before it has come has no second answer, and its connection no long life', async t => {
-  for (const rest of ['', 'none\r\n']) {
-    const { server } = await servePlain(t, (_request, response) => { response.end('early') })
-    const socket = await open(t, server, 'POST / HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n')
-    await once(socket, 'readable')
-    socket.write(rest)
-    t.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n5\r\nearly\r\n0\r\n\r\n$|early$/)
-  }
-})
+t.test(
+  'a request that is answered before it has come has no second answer, and its connection no long life',
+  async t => {
+    for (const rest of ['', 'none\r\n']) {
+      const { server } = await servePlain(t, (_request, response) => {
+        response.end('early')
+      })
+      const socket = await open(
+        t,
+        server,
+        'POST / HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
+      )
+      await once(socket, 'readable')
+      socket.write(rest)
+      t.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n5\r\nearly\r\n0\r\n\r\n$|early$/)
+    }
+  },
+)
 
 t.test('a request that is answered before it has come may still come, and another after it', async t => {
-  const { server } = await servePlain(t, (request, response) => { response.end(request.url) })
+  const { server } = await servePlain(t, (request, response) => {
+    response.end(request.url)
+  })
   const socket = await open(t, server, 'POST /early HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 2\r\n\r\na')
   await once(socket, 'data')
   socket.write(`b${get('/next')}`)
@@ -491,9 +666,19 @@ t.test('a request that is answered before it has come may still come, and anothe
 
 t.test('bytes that are no body are refused after the answer that comes before them', async t => {
   let answer = () => {}
-  const { server } = await servePlain(t, (request, response) => { if (request.url === '/first') answer = () => { response.end('first') } })
+  const { server } = await servePlain(t, (request, response) => {
+    if (request.url === '/first') {
+      answer = () => {
+        response.end('first')
+      }
+    }
+  })
   const refused = once(server, 'clientError')
-  const socket = await open(t, server, `${get('/first')}POST /second HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n`)
+  const socket = await open(
+    t,
+    server,
+    `${get('/first')}POST /second HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n`,
+  )
   await refused
   answer()
   t.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*firstHTTP\/1\.1 400 Bad Request\r\n/)
@@ -501,17 +686,28 @@ t.test('bytes that are no body are refused after the answer that comes before th
 
 t.test('a CONNECT is answered, after what came before it', async t => {
   let answer = () => {}
-  const { server } = await servePlain(t, (_request, response) => { answer = () => { response.end('first') } })
+  const { server } = await servePlain(t, (_request, response) => {
+    answer = () => {
+      response.end('first')
+    }
+  })
   const refused = once(server, 'connect')
   const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
   await refused
   answer()
-  t.match(await text(socket), /firstHTTP\/1\.1 400 Bad Request\r\nContent-Type: application\/problem\+json[^]*"detail":"There is no tunnel here\."}$/)
+  t.match(
+    await text(socket),
+    /firstHTTP\/1\.1 400 Bad Request\r\nContent-Type: application\/problem\+json[^]*"detail":"There is no tunnel here\."}$/,
+  )
 })
 
 t.test('a CONNECT cuts no answer off that is longer than what is sent at once', async t => {
   const length = 5_000_000
-  const { server } = await servePlain(t, (_request, response) => { Readable.from([Buffer.alloc(length / 2, 'a'), Buffer.alloc(length / 2, 'a')]).pipe(response.setHeader('content-length', length)) })
+  const { server } = await servePlain(t, (_request, response) => {
+    Readable.from([Buffer.alloc(length / 2, 'a'), Buffer.alloc(length / 2, 'a')]).pipe(
+      response.setHeader('content-length', length),
+    )
+  })
   const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
   const answer = await text(socket)
   t.match(answer.slice(-1000), /aHTTP\/1\.1 400 Bad Request\r\n/)
@@ -519,20 +715,40 @@ t.test('a CONNECT cuts no answer off that is longer than what is sent at once', 
 })
 
 t.test('a connection with a CONNECT that its client leaves, or reads nothing of, is ended as others are', async t => {
-  for (const leave of [(socket: Socket) => { socket.destroy() }, (socket: Socket) => { socket.pause() }]) {
-    const { server } = await servePlain(t, (_request, response) => { new PassThrough().end(Buffer.alloc(20_000_000)).pipe(response) }, { connectionTimeout: 50, connectionsCheckingInterval: 1 })
+  for (const leave of [
+    (socket: Socket) => {
+      socket.destroy()
+    },
+    (socket: Socket) => {
+      socket.pause()
+    },
+  ]) {
+    const { server } = await servePlain(
+      t,
+      (_request, response) => {
+        new PassThrough().end(Buffer.alloc(20_000_000)).pipe(response)
+      },
+      { connectionTimeout: 50, connectionsCheckingInterval: 1 },
+    )
     const accepted: Promise<Socket[]> = once(server, 'connection')
     const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
     const [other] = await accepted
     leave(socket)
-    await new Promise<void>(resolve => { other?.once('close', () => { resolve() }) })
+    await new Promise<void>(resolve => {
+      other?.once('close', () => {
+        resolve()
+      })
+    })
     t.ok(other?.closed)
   }
 })
 
 t.test('a CONNECT whose client is gone does no harm', async t => {
   const { server } = await servePlain(t, () => {})
-  const tunnel: Promise<[IncomingMessage, Socket]> = once(server, 'connect').then(([request, socket]) => [request, socket])
+  const tunnel: Promise<[IncomingMessage, Socket]> = once(server, 'connect').then(([request, socket]) => [
+    request,
+    socket,
+  ])
   await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
   const [, socket] = await tunnel
   socket.emit('error', new Error('gone'))
@@ -543,7 +759,10 @@ t.test('what expects something else than to continue is answered as other errors
   const { app } = await serve(t)
   const socket = await open(t, app.server, 'GET / HTTP/1.1\r\nHost: museum.test\r\nExpect: miracles\r\n\r\n')
   socket.write(get('/', 'Accept: text/html\r\nExpect: miracles\r\nConnection: close\r\n'))
-  t.match(await text(socket), /^HTTP\/1\.1 417 Expectation Failed\r\n[^]*cache-control: no-store[^]*application\/problem\+json[^]*"detail":"Only \\"100-continue\\" can be expected\."}HTTP\/1\.1 417 [^]*text\/html[^]*content-security-policy/i)
+  t.match(
+    await text(socket),
+    /^HTTP\/1\.1 417 Expectation Failed\r\n[^]*cache-control: no-store[^]*application\/problem\+json[^]*"detail":"Only \\"100-continue\\" can be expected\."}HTTP\/1\.1 417 [^]*text\/html[^]*content-security-policy/i,
+  )
 })
 
 t.test('who would upgrade is answered as anyone else, on each address of localhost', async t => {
@@ -556,28 +775,46 @@ t.test('who would upgrade is answered as anyone else, on each address of localho
   }
 })
 
-t.test('what comes right after the closing began is accepted and answered, and ends its connection, whether new or kept', async t => {
-  const { servers, server } = await servePlain(t, (request, response) => {
-    if (servers.isClosing) response.setHeader('connection', 'close')
-    setImmediate(() => { response.end(request.url) })
-  }, { lameDuck: limits.lameDuck })
-  const kept = await open(t, server, get('/before'))
-  await once(kept, 'readable')
-  const idle = await open(t, server)
-  const closed = servers.close()
-  kept.write(`${get('/kept')}${get('/pipelined')}`)
-  const fresh = await open(t, server, get('/fresh'))
-  for (const [socket, path] of [[kept, '/pipelined'], [fresh, '/fresh']] as const) {
-    const answers = await text(socket)
-    t.ok(answers.endsWith(path))
-    t.equal(answers.match(/connection: close/gi)?.length, 1)
-  }
-  t.equal(await text(idle), '')
-  await closed
-})
+t.test(
+  'what comes right after the closing began is accepted and answered, and ends its connection, whether new or kept',
+  async t => {
+    const { servers, server } = await servePlain(
+      t,
+      (request, response) => {
+        if (servers.isClosing) response.setHeader('connection', 'close')
+        setImmediate(() => {
+          response.end(request.url)
+        })
+      },
+      { lameDuck: limits.lameDuck },
+    )
+    const kept = await open(t, server, get('/before'))
+    await once(kept, 'readable')
+    const idle = await open(t, server)
+    const closed = servers.close()
+    kept.write(`${get('/kept')}${get('/pipelined')}`)
+    const fresh = await open(t, server, get('/fresh'))
+    for (const [socket, path] of [
+      [kept, '/pipelined'],
+      [fresh, '/fresh'],
+    ] as const) {
+      const answers = await text(socket)
+      t.ok(answers.endsWith(path))
+      t.equal(answers.match(/connection: close/gi)?.length, 1)
+    }
+    t.equal(await text(idle), '')
+    await closed
+  },
+)
 
 t.test('connections that a client goes on making are closed to it after a while, and none of them is lost', async t => {
-  const { servers, server } = await servePlain(t, (_request, response) => { response.end('ok') }, { lameDuck: limits.beat })
+  const { servers, server } = await servePlain(
+    t,
+    (_request, response) => {
+      response.end('ok')
+    },
+    { lameDuck: limits.beat },
+  )
   const port = portOf(server.address())
   const ask = async () => {
     const socket = connect(port, '127.0.0.1')
@@ -598,7 +835,9 @@ t.test('connections that a client goes on making are closed to it after a while,
 })
 
 t.test('whoever has connected before the servers close is accepted, however many wait', async t => {
-  const { servers, server } = await servePlain(t, (_request, response) => { response.end('ok') })
+  const { servers, server } = await servePlain(t, (_request, response) => {
+    response.end('ok')
+  })
   const port = portOf(server.address())
   const answers = Array.from({ length: 100 }, () => {
     const socket = connect(port, '127.0.0.1')
@@ -611,6 +850,6 @@ t.test('whoever has connected before the servers close is accepted, however many
   await closed
 })
 
-async function ask (app: FastifyInstance, url: string, host = 'museum.test') {
+async function ask(app: FastifyInstance, url: string, host = 'museum.test') {
   return await app.inject({ url, headers: { host } })
 }

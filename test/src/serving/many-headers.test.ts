@@ -14,14 +14,14 @@ await addUser(database, { email: 'admin@museum.test', admin: true })
 /** More headers than Node keeps by default, and far less than they may measure. */
 const many = 'a:\r\n'.repeat(1100)
 
-async function serve (environment: Record<string, string> = {}, routes?: (app: FastifyInstance) => Promise<void>) {
+async function serve(environment: Record<string, string> = {}, routes?: (app: FastifyInstance) => Promise<void>) {
   const app = await build(t, { database, environment, ...(routes && { routes }) })
   const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
   return { app, port: Number(port) }
 }
 
 /** The server's answer to a request whose headers are these, after the host and before its end. */
-async function send (port: number, requestLine: string, headers: string, rest = ''): Promise<string> {
+async function send(port: number, requestLine: string, headers: string, rest = ''): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write(`${requestLine} HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n${headers}\r\n${rest}`)
   return await text(socket)
@@ -35,7 +35,11 @@ t.test('a second Host behind 1,100 headers is refused', async t => {
 t.test('a wrong If-Match behind 1,100 headers keeps the change from being made', async t => {
   const { app, port } = await serve()
   const cookie = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
-  const { id } = await database.db.insertInto('platforms').values({ name: 'Kept' }).returning('id').executeTakeFirstOrThrow()
+  const { id } = await database.db
+    .insertInto('platforms')
+    .values({ name: 'Kept' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   const body = '{"name":"Changed"}'
   const headers = `Cookie: ${cookie}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${many}If-Match: "other"\r\n`
   t.match(await send(port, `PATCH /api/platforms/${id}`, headers, body), /^HTTP\/1\.1 412 /)
@@ -43,9 +47,14 @@ t.test('a wrong If-Match behind 1,100 headers keeps the change from being made',
 })
 
 t.test('what a proxy forwards behind 1,100 headers counts', async t => {
-  const { port } = await serve({ TRUST_PROXY: 'loopback' }, async app => { app.get('/', async ({ ip, host, protocol }) => ({ ip, host, protocol })) })
+  const { port } = await serve({ TRUST_PROXY: 'loopback' }, async app => {
+    app.get('/', async ({ ip, host, protocol }) => ({ ip, host, protocol }))
+  })
   const forwarded = 'X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Host: museum.test:8080\r\nX-Forwarded-Proto: https\r\n'
-  t.match(await send(port, 'GET /', many + forwarded), '{"ip":"192.0.2.1","host":"museum.test:8080","protocol":"https"}')
+  t.match(
+    await send(port, 'GET /', many + forwarded),
+    '{"ip":"192.0.2.1","host":"museum.test:8080","protocol":"https"}',
+  )
 })
 
 t.test('a stranger behind a proxy is not shown the profiler, however many headers come before the address', async t => {
@@ -56,7 +65,10 @@ t.test('a stranger behind a proxy is not shown the profiler, however many header
 
 t.test('headers and trailers are all seen up to the size that they may have, and refused beyond it', async t => {
   const { port } = await serve({}, async app => {
-    app.post('/', async ({ raw }) => ({ headers: raw.headersDistinct['a']?.length, trailers: raw.trailersDistinct['a']?.length }))
+    app.post('/', async ({ raw }) => ({
+      headers: raw.headersDistinct['a']?.length,
+      trailers: raw.trailersDistinct['a']?.length,
+    }))
   })
   const chunked = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
   t.match(await send(port, 'POST /', chunked + many, `2\r\n{}\r\n0\r\n${many}\r\n`), '{"headers":1100,"trailers":1100}')

@@ -9,7 +9,7 @@ import { openTestDatabase } from '../../support/test-database.ts'
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async () => 'ok')
   app.get('/slash/', async () => 'ok')
   app.post('/', async () => 'ok')
@@ -19,7 +19,7 @@ const app = await build(t, { database, routes })
 const { port } = new URL(await app.listen({ port: 0 }))
 
 /** What the server answers to these bytes, until it closes the connection. */
-async function send (bytes: string): Promise<string> {
+async function send(bytes: string): Promise<string> {
   const socket = connect(Number(port), '127.0.0.1')
   socket.write(bytes, 'latin1')
   return await text(socket)
@@ -31,10 +31,14 @@ for (const [name, bytes, status] of [
   ['a NUL in the target', 'GET /\0 HTTP/1.1\r\nHost: museum.test\r\n\r\n', 400],
   ['a CR in a header', 'GET / HTTP/1.1\r\nHost: museum.test\r\nReferer: a\rb\r\n\r\n', 400],
   ['two lengths', 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na', 400],
-  ['a length and chunks', 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na', 400],
+  [
+    'a length and chunks',
+    'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na',
+    400,
+  ],
   ['headers without end', `GET / HTTP/1.1\r\nHost: museum.test\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ['a target of 20 kB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: museum.test\r\n\r\n`, 431],
-  ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400]
+  ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
 ] as const) {
   t.test(`${name} gets a well-formed ${status} and a closed connection`, async t => {
     const answer = await send(bytes)
@@ -49,21 +53,27 @@ for (const [name, bytes, status] of [
 
 for (const [name, bytes] of [
   ['headers', `GET / HTTP/1.1\r\nHost: museum.test\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
-  ['a target', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: museum.test\r\n\r\n`]
+  ['a target', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: museum.test\r\n\r\n`],
 ] as const) {
   t.test(`whoever sends ${name} of 20 kB is told that it is too large`, async t => {
     const [, body = ''] = (await send(bytes)).split('\r\n\r\n')
-    t.equal(JSON.parse(body).detail, 'The request\'s target and headers are too large.')
+    t.equal(JSON.parse(body).detail, "The request's target and headers are too large.")
   })
 }
 
 t.test('a client that resets its connection amid a request is let go', async t => {
-  const accepted = new Promise<Socket>(resolve => { app.server.once('connection', resolve) })
+  const accepted = new Promise<Socket>(resolve => {
+    app.server.once('connection', resolve)
+  })
   const client = connect(Number(port), '127.0.0.1')
   client.write('GET / HTTP/1.1\r\nHost: mus')
   const served = await accepted
   while (served.bytesRead === 0) await new Promise(setImmediate)
-  const closed = new Promise<void>(resolve => { served.once('close', () => { resolve() }) })
+  const closed = new Promise<void>(resolve => {
+    served.once('close', () => {
+      resolve()
+    })
+  })
   client.resetAndDestroy()
   await closed
   t.match(await send('GET / HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 200 /)
@@ -71,11 +81,17 @@ t.test('a client that resets its connection amid a request is let go', async t =
 
 t.test('a target of 10 kB is a path like any other', async t => {
   const path = `/${'a/'.repeat(5000)}`
-  t.match(await send(`GET ${path} HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n`), `No route found for \\"GET ${path}\\"`)
+  t.match(
+    await send(`GET ${path} HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n`),
+    `No route found for \\"GET ${path}\\"`,
+  )
 })
 
 t.test('the path of an absolute-form target without one is the root', async t => {
-  t.match(await send('PUT http://museum.test HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'), 'No route found for \\"PUT /\\"')
+  t.match(
+    await send('PUT http://museum.test HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'),
+    'No route found for \\"PUT /\\"',
+  )
 })
 
 for (const [target, path] of [
@@ -87,7 +103,7 @@ for (const [target, path] of [
   ['/version;a=b', '/version;a=b'],
   ['http://museum.test/a//b/%2e%2e?c', '/a//b/%2e%2e'],
   ['/\\evil.test', '/\\evil.test'],
-  ['/<script>', '/<script>']
+  ['/<script>', '/<script>'],
 ] as const) {
   t.test(`the target ${target} is not found as ${path}`, async t => {
     const answer = await send(`GET ${target} HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n`)
@@ -96,8 +112,14 @@ for (const [target, path] of [
 }
 
 t.test('a redirect leaves the fragment away, and stays on this host whatever the path', async t => {
-  t.match(await send('GET /slash?a=1#b HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'), 'location: http://museum.test/slash/?a=1\r\n')
-  t.match(await send('GET // HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'), 'location: http://museum.test/\r\n')
+  t.match(
+    await send('GET /slash?a=1#b HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'),
+    'location: http://museum.test/slash/?a=1\r\n',
+  )
+  t.match(
+    await send('GET // HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'),
+    'location: http://museum.test/\r\n',
+  )
 })
 
 t.test('OPTIONS * is a request without a route', async t => {

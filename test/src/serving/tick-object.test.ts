@@ -18,7 +18,16 @@ const script = `
   const left = made.filter(object => object.deref() !== undefined).length
   process.stdout.write((made.length > 1) + ' ' + left + '\\n')`
 
-t.test('Of the objects that Node makes for process.nextTick() a process that has loaded tick-object.js keeps one', async t => {
-  const { stdout } = await promisify(execFile)('env', [...uncountedNode, '--expose-gc', '--input-type=module', '--eval', script])
-  t.equal(stdout, 'true 1\n')
-})
+t.test(
+  'Of the objects that Node makes for process.nextTick() a process that has loaded tick-object.js keeps one',
+  async t => {
+    const { stdout } = await promisify(execFile)('env', [
+      ...uncountedNode,
+      '--expose-gc',
+      '--input-type=module',
+      '--eval',
+      script,
+    ])
+    t.equal(stdout, 'true 1\n')
+  },
+)

@@ -8,7 +8,7 @@ const { db } = await openTestDatabase(t)
 const secret = 'of a server'
 
 /** Counters of one server, and its clock. */
-function begin (by = secret) {
+function begin(by = secret) {
   const clock = { now: 0 }
   return { clock, attempts: new Attempts({ database: { db, isShared: false }, secret: by, now: () => clock.now }) }
 }
@@ -27,16 +27,25 @@ t.test('A minute begins with the first attempt, and attempts that are refused do
 
 t.test('Keys of whatever bytes and length are counted', async t => {
   const { attempts } = begin()
-  const keys = ['', '\0', '\0\0', '__proto__', 'constructor', '\u{1f5ff}', 'a'.repeat(10_000_000), `${'a'.repeat(10_000_000)}b`]
+  const keys = [
+    '',
+    '\0',
+    '\0\0',
+    '__proto__',
+    'constructor',
+    '\u{1f5ff}',
+    'a'.repeat(10_000_000),
+    `${'a'.repeat(10_000_000)}b`,
+  ]
   for (const key of keys) t.equal(await attempts.add(key, 1), 0)
   for (const key of keys) t.equal(await attempts.add(key, 1), 60)
 })
 
-t.test('100,000 keys in a minute exhaust nobody\'s attempts, and evict no counter', async t => {
+t.test("100,000 keys in a minute exhaust nobody's attempts, and evict no counter", async t => {
   const { attempts } = begin()
   for (let n = 0; n < 20; n++) await attempts.add('held', 20)
   let refused = 0
-  for (let n = 0; n < 100_000; n++) if (await attempts.add(`key ${n}`, 20) > 0) refused++
+  for (let n = 0; n < 100_000; n++) if ((await attempts.add(`key ${n}`, 20)) > 0) refused++
   t.ok(refused < 5, `those that share the counter were refused: ${refused}`)
   t.equal(await attempts.add('held', 20), 60)
 })
@@ -48,7 +57,7 @@ t.test('What was counted while the table could not be written to counts on when 
       if (!isWritable) throw new ServiceUnavailableHttpError('The database is read-only.', 1)
       return node
     },
-    transformResult: async ({ result }) => result
+    transformResult: async ({ result }) => result,
   })
   const clock = { now: 0 }
   const attempts = new Attempts({ database: { db: guarded, isShared: true }, secret, now: () => clock.now })
@@ -59,14 +68,14 @@ t.test('What was counted while the table could not be written to counts on when 
   t.equal(await attempts.add('outage', 5), 30, 'the table has counted one')
   clock.now = 60_000
   for (let n = 0; n < 4; n++) t.equal(await attempts.add('outage', 5), 0)
-  t.ok(await attempts.add('outage', 5) > 0, 'from the next minute on the table counts')
+  t.ok((await attempts.add('outage', 5)) > 0, 'from the next minute on the table counts')
 })
 
 t.test('Which keys share a counter depends on the secret', async t => {
   const { attempts } = begin('one')
   const { attempts: others } = begin('another')
   let n = 0
-  while (await attempts.add(`key ${n}`, 1) === 0) await others.add(`key ${n++}`, 1)
+  while ((await attempts.add(`key ${n}`, 1)) === 0) await others.add(`key ${n++}`, 1)
   t.equal(await others.add(`key ${n}`, 1), 0)
 })
 
@@ -77,18 +86,33 @@ t.test('A network is an IPv4 address, or the first 64 bits of an IPv6 address ho
     ['2001:db8::1', '2001:DB8:0:0:ffff:ffff:ffff:ffff'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::192.0.2.1'],
     ['fe80::1%eth0', 'fe80::2%eth1'],
-    ['unknown', '_hidden']
-  ] as const) t.equal(networkOf(address), networkOf(same), `${address} and ${same}`)
+    ['unknown', '_hidden'],
+  ] as const) {
+    t.equal(networkOf(address), networkOf(same), `${address} and ${same}`)
+  }
   for (const [address, other] of [
     ['192.0.2.1', '192.0.2.2'],
     ['2001:db8:0:1::1', '2001:db8:0:2::1'],
     ['192.0.2.1', 'unknown'],
     ['::', 'unknown'],
-    ['192.0.2.1', '192.0.2.1:80']
-  ] as const) t.not(networkOf(address), networkOf(other), `${address} and ${other}`)
+    ['192.0.2.1', '192.0.2.1:80'],
+  ] as const) {
+    t.not(networkOf(address), networkOf(other), `${address} and ${other}`)
+  }
 })
 
-for (const text of ['', 'fe80::1%eth0.1', '0x7f000001', '2130706433', '127.1', '010.0.0.1', '1.2.3.4, 5.6.7.8', '::ffff:1.2.3.4:80', '\0', 'a'.repeat(100_000)]) {
+for (const text of [
+  '',
+  'fe80::1%eth0.1',
+  '0x7f000001',
+  '2130706433',
+  '127.1',
+  '010.0.0.1',
+  '1.2.3.4, 5.6.7.8',
+  '::ffff:1.2.3.4:80',
+  '\0',
+  'a'.repeat(100_000),
+]) {
   t.test(`${JSON.stringify(text).slice(0, 30)} is no address`, async t => {
     t.equal(networkOf(text), 'unknown')
   })

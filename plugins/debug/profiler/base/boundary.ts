@@ -11,12 +11,12 @@ export class Boundary {
   readonly #told = new Set<string>()
   readonly #complain: (error: unknown, message: string) => void
 
-  constructor (complain: (error: unknown, message: string) => void) {
+  constructor(complain: (error: unknown, message: string) => void) {
     this.#complain = complain
   }
 
   /** What a call answers; what stands for it where the call throws. */
-  guard<Result> (call: () => Result, otherwise: Result): Result {
+  guard<Result>(call: () => Result, otherwise: Result): Result {
     try {
       return call()
     } catch (error) {
@@ -26,7 +26,7 @@ export class Boundary {
   }
 
   /** Tells the log of a failure, once. */
-  tell (error: unknown): void {
+  tell(error: unknown): void {
     // What cannot be profiled may not let itself be logged either.
     attempt(() => {
       const text = describeFailure(error)
@@ -38,6 +38,6 @@ export class Boundary {
 }
 
 /** A failure in a few words. */
-function describeFailure (error: unknown): string {
+function describeFailure(error: unknown): string {
   return isError(error) ? `${nameOfError(error)}: ${textOf(read(error, 'message'))}` : textOf(error)
 }

@@ -26,7 +26,7 @@ export const defaultProfileBounds: ProfileBounds = {
   texts: 2_000_000,
   values: 2000,
   depth: 8,
-  bytes: 1_048_576
+  bytes: 1_048_576,
 }
 
 /** What the store may hold in all. */
@@ -41,5 +41,5 @@ export const defaultStoreBounds: StoreBounds = {
   profiles: 10_000,
   // Half of it are ten thousand of Portico's, of some 9 kB each: those with many queries are larger.
   bytes: 256 * 1_048_576,
-  age: 7 * 24 * 60 * 60 * 1000
+  age: 7 * 24 * 60 * 60 * 1000,
 }

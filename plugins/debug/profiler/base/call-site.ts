@@ -10,7 +10,10 @@ const depth = 24
  * Where the code stands that called a function, without formatting a stack: the nearest frame above `below`
  * whose file is not skipped. Costs a few microseconds.
  */
-export function captureCallSite (below: object & ((...args: never[]) => unknown), skip: (file: string) => boolean): Location | null {
+export function captureCallSite(
+  below: object & ((...args: never[]) => unknown),
+  skip: (file: string) => boolean,
+): Location | null {
   const { prepareStackTrace, stackTraceLimit } = Error
   let location: Location | null = null
   Error.stackTraceLimit = depth
@@ -27,7 +30,7 @@ export function captureCallSite (below: object & ((...args: never[]) => unknown)
   return location
 }
 
-function nearest (sites: NodeJS.CallSite[], skip: (file: string) => boolean): Location | null {
+function nearest(sites: NodeJS.CallSite[], skip: (file: string) => boolean): Location | null {
   for (const site of sites) {
     const name = site.getFileName()
     if (typeof name !== 'string') continue
@@ -39,24 +42,24 @@ function nearest (sites: NodeJS.CallSite[], skip: (file: string) => boolean): Lo
 }
 
 /** A file's path, whether the stack names it by path or by URL. A URL that is no file's of this machine stays as it is. */
-export function pathOf (name: string): string {
+export function pathOf(name: string): string {
   return name.startsWith('file:') ? attempt(() => fileURLToPath(name), name) : name
 }
 
 const modules = /[\\/]node_modules[\\/]/
 
 /** True for what the application did not write: Node itself and its dependencies. */
-export function isForeign (file: string): boolean {
+export function isForeign(file: string): boolean {
   return file.startsWith('node:') || !/[\\/]/.test(file) || modules.test(file)
 }
 
 /** Where the line stood before it was compiled, if Node knows the file's source map. */
-export function originalLocation (location: Location): Location {
+export function originalLocation(location: Location): Location {
   const entry = findSourceMap(location.file)?.findEntry(location.line - 1, location.column - 1)
   if (entry === undefined || !('originalSource' in entry)) return location
   return {
     file: pathOf(entry.originalSource),
     line: entry.originalLine + 1,
-    column: entry.originalColumn + 1
+    column: entry.originalColumn + 1,
   }
 }

@@ -4,7 +4,7 @@
  */
 
 /** What a call answers, or what stands for it where it throws. */
-export function attempt<Result> (call: () => Result, otherwise: Result): Result {
+export function attempt<Result>(call: () => Result, otherwise: Result): Result {
   try {
     return call()
   } catch {
@@ -13,7 +13,7 @@ export function attempt<Result> (call: () => Result, otherwise: Result): Result 
 }
 
 /** A property's value; a sentence where its getter throws. */
-export function read (value: object, key: string): unknown {
+export function read(value: object, key: string): unknown {
   try {
     return Reflect.get(value, key)
   } catch {
@@ -22,25 +22,25 @@ export function read (value: object, key: string): unknown {
 }
 
 /** Anything as text. */
-export function textOf (value: unknown): string {
+export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return attempt(() => String(value), '[no text]')
 }
 
 /** Whether it is an error, as far as it lets itself be asked. */
-export function isError (value: unknown): value is Error {
+export function isError(value: unknown): value is Error {
   return attempt(() => value instanceof Error, false)
 }
 
 /** Its class as a person knows it: the name it was given, or that of its constructor. */
-export function nameOfError (error: Error): string {
+export function nameOfError(error: Error): string {
   const name = read(error, 'name')
   if (typeof name === 'string' && name !== '' && name !== 'Error' && name !== '[getter threw]') return name
   return nameOfClass(error) ?? 'Error'
 }
 
 /** The name of the class a value is of; null where it has none that is text. */
-function nameOfClass (value: object): string | null {
+function nameOfClass(value: object): string | null {
   const constructor = read(value, 'constructor')
   const name = typeof constructor === 'function' ? read(constructor, 'name') : null
   return typeof name === 'string' && name !== '' ? name : null

@@ -42,7 +42,7 @@ export interface Profile {
   routing: Routing
   eventLoop: EventLoopUse
   memory: MemoryUse
-  process: { id: number, startedAt: number }
+  process: { id: number; startedAt: number }
   /** Key of the Configuration this request ran under; it is stored once, not per request. */
   configuration: string
   /** What a bound left out, by what was dropped. Empty: everything is here. */
@@ -140,8 +140,7 @@ export interface LogLine {
 }
 
 export type SpanKind =
-  | 'hook' | 'handler' | 'not-found-handler' | 'error-handler' | 'validation'
-  | 'query' | 'cache' | 'other'
+  'hook' | 'handler' | 'not-found-handler' | 'error-handler' | 'validation' | 'query' | 'cache' | 'other'
 
 /** continued: went on. replied: answered, so that nothing after it ran. threw: failed. unfinished: never came back. */
 export type SpanOutcome = 'continued' | 'replied' | 'threw' | 'unfinished'
@@ -174,10 +173,10 @@ export const dispatchPointNames = [
   'kernel.controller',
   'kernel.controller_arguments',
   'kernel.response',
-  'kernel.finish_request'
+  'kernel.finish_request',
 ] as const
 
-export type DispatchPointName = typeof dispatchPointNames[number]
+export type DispatchPointName = (typeof dispatchPointNames)[number]
 
 /** All five, always, in order; one that never came has `start: null` and no listeners. */
 export interface DispatchPoint {
@@ -251,7 +250,8 @@ export interface MemoryUse {
 }
 
 export interface Dropped {
-  what: 'spans' | 'logs' | 'exceptions' | 'frames' | 'headers' | 'values' | 'notes' | 'texts' | 'secrets' | (string & {})
+  what:
+    'spans' | 'logs' | 'exceptions' | 'frames' | 'headers' | 'values' | 'notes' | 'texts' | 'secrets' | (string & {})
   count: number
   /** The bound that dropped it, as a sentence. */
   why: string

@@ -12,7 +12,20 @@ import { describeLifecycle, type Origins } from './lifecycle.ts'
 import { Mask } from '../mask/mask.ts'
 import { toMicroseconds } from '../base/microseconds.ts'
 import type { Panel } from './panel.ts'
-import { profileVersion, type DispatchPointName, type Dropped, type EventLoopUse, type HeaderLine, type Json, type LogLine, type MatchedRoute, type Outcome, type Profile, type Routing, type SpanKind } from '../base/profile.ts'
+import {
+  profileVersion,
+  type DispatchPointName,
+  type Dropped,
+  type EventLoopUse,
+  type HeaderLine,
+  type Json,
+  type LogLine,
+  type MatchedRoute,
+  type Outcome,
+  type Profile,
+  type Routing,
+  type SpanKind,
+} from '../base/profile.ts'
 import type { Received } from '../watch/received.ts'
 import { notesKept, type Failure, type Recorder } from '../watch/recorder.ts'
 import { RequestSecrets, secretsLearned, valuesLearned } from '../mask/request-secrets.ts'
@@ -58,7 +71,7 @@ const panelSpans = new Set<SpanKind>(['query', 'cache', 'other'])
 const processStart = Math.round(performance.timeOrigin)
 
 /** Makes the profile of a request out of what was recorded: plain, masked, bounded. */
-export function collect (exchange: Exchange, parts: CollectionParts): Profile {
+export function collect(exchange: Exchange, parts: CollectionParts): Profile {
   const before = performance.now()
   const { recorder, raw, response, answer, request, reply } = exchange
   const { bounds } = parts
@@ -75,7 +88,12 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
   for (const url of [recorder.url, headerOf(requestHeaders, 'referer') ?? '']) secrets.learnSpellings(url)
 
   const losses: ChainLosses = { exceptions: 0, frames: 0 }
-  const chains = describeExceptions(recorder.failures.map(({ error }) => isError(error) ? attempt(() => parts.toError(error), error) : error), mask, bounds, losses)
+  const chains = describeExceptions(
+    recorder.failures.map(({ error }) => (isError(error) ? attempt(() => parts.toError(error), error) : error)),
+    mask,
+    bounds,
+    losses,
+  )
   const duration = toMicroseconds(recorder.ended ?? recorder.now())
   const { spans } = recorder
   // In place, and harmless when it is done twice: copies of spans were a third of what a profile costs.
@@ -97,7 +115,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     parent: recorder.parent,
     time: recorder.time,
     duration,
-    status: response.headersSent ? answer.status : exchange.upgrade?.status ?? null,
+    status: response.headersSent ? answer.status : (exchange.upgrade?.status ?? null),
     outcome: outcomeOf(exchange),
     method: recorder.method,
     url: mask.text(recorder.url),
@@ -114,13 +132,13 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
       cookies: cookiesOf(requestHeaders, mask),
       body: mask.value(request === null ? null : read(request, 'body')),
       contentType: maskedOrNull(headerOf(requestHeaders, 'content-type'), mask),
-      bodySize: exchange.received?.bytes ?? null
+      bodySize: exchange.received?.bytes ?? null,
     },
     response: {
       headers: responseHeaders.map(line => mask.responseHeader(line, recorder.token)),
       contentType: maskedOrNull(headerOf(responseHeaders, 'content-type'), mask),
       bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
-      streamed: answer.streamed
+      streamed: answer.streamed,
     },
     exceptions: chains.list,
     logs: recorder.lines.map(({ start, line }) => logLine(start, line, mask)),
@@ -132,7 +150,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
       heapUsedAtStart: recorder.heapAtStart,
       heapUsedAtEnd: heap.used_heap_size,
       heapTotal: heap.total_heap_size,
-      heapLimit: heap.heap_size_limit
+      heapLimit: heap.heap_size_limit,
     },
     process: { id: process.pid, startedAt: processStart },
     configuration: parts.configuration,
@@ -140,7 +158,7 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
     notes: recorder.notes.map(note => mask.text(textOf(note))),
     cost: { trace: Math.round(recorder.ownTime * 1000), collect: 0, store: 0 },
     labels: {},
-    panels: {}
+    panels: {},
   }
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
   profile.dropped = droppedOf(recorder, losses, mask, secrets, bounds)
@@ -149,21 +167,26 @@ export function collect (exchange: Exchange, parts: CollectionParts): Profile {
 }
 
 /** The profile of a request of which something cannot be read: that it came and how it was answered, and no more. */
-export function collectBare (exchange: Exchange, parts: CollectionParts, failure: string): Profile {
+export function collectBare(exchange: Exchange, parts: CollectionParts, failure: string): Profile {
   const { recorder } = exchange
   recorder.forget()
-  recorder.note(`The profiler could not read all of this request (${failure}), and kept only its head. The log says why.`)
+  recorder.note(
+    `The profiler could not read all of this request (${failure}), and kept only its head. The log says why.`,
+  )
   const profile = collect({ ...exchange, request: null, reply: null }, { ...parts, panels: [] })
-  profile.routing = attempt(() => routingOf(exchange, parts.routes, new Mask(parts.bounds, new RequestSecrets(parts.bounds, null))), profile.routing)
+  profile.routing = attempt(
+    () => routingOf(exchange, parts.routes, new Mask(parts.bounds, new RequestSecrets(parts.bounds, null))),
+    profile.routing,
+  )
   if (profile.routing.matched !== null) profile.routing.matched.params = {}
   return profile
 }
 
-function collectPanels (
+function collectPanels(
   profile: Profile,
-  source: { request: FastifyRequest | null, reply: FastifyReply | null, recorder: Recorder },
+  source: { request: FastifyRequest | null; reply: FastifyReply | null; recorder: Recorder },
   panels: ReadonlyArray<Panel<unknown>>,
-  mask: Mask
+  mask: Mask,
 ): void {
   for (const panel of panels) {
     try {
@@ -177,31 +200,49 @@ function collectPanels (
   }
 }
 
-function droppedOf (recorder: Recorder, losses: ChainLosses, mask: Mask, secrets: RequestSecrets, bounds: ProfileBounds): Dropped[] {
+function droppedOf(
+  recorder: Recorder,
+  losses: ChainLosses,
+  mask: Mask,
+  secrets: RequestSecrets,
+  bounds: ProfileBounds,
+): Dropped[] {
   const candidates: Dropped[] = [
     { what: 'spans', count: recorder.droppedSpans, why: `A profile holds ${bounds.spans} spans.` },
     { what: 'logs', count: recorder.droppedLines, why: `A profile holds ${bounds.logs} log lines.` },
-    { what: 'exceptions', count: losses.exceptions + recorder.droppedFailures, why: `A profile holds ${bounds.exceptions} exceptions.` },
+    {
+      what: 'exceptions',
+      count: losses.exceptions + recorder.droppedFailures,
+      why: `A profile holds ${bounds.exceptions} exceptions.`,
+    },
     { what: 'frames', count: losses.frames, why: `An exception holds ${bounds.frames} frames.` },
-    { what: 'values', count: mask.dropped, why: `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.` },
+    {
+      what: 'values',
+      count: mask.dropped,
+      why: `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.`,
+    },
     { what: 'notes', count: recorder.droppedNotes, why: `A profile holds ${notesKept} notes.` },
-    { what: 'texts', count: mask.droppedTexts, why: `A profile holds ${bounds.texts} characters in which secrets are looked for.` },
+    {
+      what: 'texts',
+      count: mask.droppedTexts,
+      why: `A profile holds ${bounds.texts} characters in which secrets are looked for.`,
+    },
     {
       what: 'secrets',
       count: secrets.dropped,
-      why: `A profile knows ${secretsLearned} secrets, and shows no text where there are more.`
+      why: `A profile knows ${secretsLearned} secrets, and shows no text where there are more.`,
     },
     {
       what: 'values that may be secrets',
       count: secrets.droppedLessons,
-      why: `Secrets are looked for in ${valuesLearned} values, and no text is shown where there are more.`
-    }
+      why: `Secrets are looked for in ${valuesLearned} values, and no text is shown where there are more.`,
+    },
   ]
   return candidates.filter(({ count }) => count > 0)
 }
 
 /** Finds for each failed span and phase the exception it threw, and tells the exceptions of their spans. */
-function originsOf (failures: readonly Failure[], { list, thrown }: ExceptionChains): Origins {
+function originsOf(failures: readonly Failure[], { list, thrown }: ExceptionChains): Origins {
   const spans = new Map<number, number>()
   const phases = new Map<DispatchPointName, number>()
   failures.forEach((failure, position) => {
@@ -217,22 +258,26 @@ function originsOf (failures: readonly Failure[], { list, thrown }: ExceptionCha
 }
 
 /** Fastify's own answer where there is one: behind a proxy it may know better, or repeat what anybody wrote. */
-export function protocolOf ({ raw, request }: Exchange): Profile['protocol'] {
+export function protocolOf({ raw, request }: Exchange): Profile['protocol'] {
   const told = attempt(() => request?.protocol, undefined)
   if (told === 'http' || told === 'https') return told
   return 'encrypted' in Object(raw.socket) ? 'https' : 'http'
 }
 
 /** How busy the loop was with anything but the profiler's pages. */
-function eventLoopOf ({ loopAtStart, stoodStill }: Recorder): EventLoopUse {
+function eventLoopOf({ loopAtStart, stoodStill }: Recorder): EventLoopUse {
   const loop = performance.eventLoopUtilization(loopAtStart)
   const active = Math.max(0, loop.active - stoodStill)
   // A microsecond at least: nothing cannot be divided by nothing.
   const utilization = active / Math.max(active + loop.idle, 0.001)
-  return { utilization: Math.round(utilization * 1000) / 1000, active: toMicroseconds(active), idle: toMicroseconds(loop.idle) }
+  return {
+    utilization: Math.round(utilization * 1000) / 1000,
+    active: toMicroseconds(active),
+    idle: toMicroseconds(loop.idle),
+  }
 }
 
-function outcomeOf ({ raw, response, answer, upgrade, hijacked, finished }: Exchange): Outcome {
+function outcomeOf({ raw, response, answer, upgrade, hijacked, finished }: Exchange): Outcome {
   // Of HTTP/2 a broken answer is said to be finished, too.
   if (answer.brokenOff) return 'broken'
   if (finished) return hijacked ? 'hijacked' : 'completed'
@@ -242,7 +287,7 @@ function outcomeOf ({ raw, response, answer, upgrade, hijacked, finished }: Exch
   return response.destroyed || raw.socket?.destroyed ? 'aborted' : 'unfinished'
 }
 
-function routingOf ({ raw, request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {
+function routingOf({ raw, request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {
   const pattern = request === null || request.is404 ? undefined : request.routeOptions.url
   const count = routes.routes.length
   if (pattern !== undefined && request !== null) {
@@ -256,21 +301,26 @@ function routingOf ({ raw, request, recorder }: Exchange, routes: RouteTable, ma
       plugin: null,
       location: null,
       ...route,
-      params: mask.record(read(request, 'params'))
+      params: mask.record(read(request, 'params')),
     }
     return { matched, nearMisses: [], routes: count }
   }
   return { matched: null, nearMisses: routes.nearMisses(askedOf(raw, recorder)), routes: count }
 }
 
-function askedOf (raw: IncomingMessage, { method, url }: Recorder): Asked {
-  return { method, path: pathOfUrl(url), host: requestHost(raw) ?? '', version: String(raw.headers['accept-version'] ?? '') }
+function askedOf(raw: IncomingMessage, { method, url }: Recorder): Asked {
+  return {
+    method,
+    path: pathOfUrl(url),
+    host: requestHost(raw) ?? '',
+    version: String(raw.headers['accept-version'] ?? ''),
+  }
 }
 
 /** What every line has, and a profile says once or in a place of its own. */
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
-function logLine (start: number, line: string, mask: Mask): LogLine {
+function logLine(start: number, line: string, mask: Mask): LogLine {
   const parsed = parseLine(line)
   const { level, msg } = parsed
   const fields: Record<string, Json> = {}
@@ -281,11 +331,11 @@ function logLine (start: number, line: string, mask: Mask): LogLine {
     level: typeof level === 'number' ? level : 30,
     start: toMicroseconds(start),
     message: typeof msg === 'string' ? mask.text(msg) : '',
-    fields
+    fields,
   }
 }
 
-function parseLine (line: string): Record<string, unknown> {
+function parseLine(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line)
     return isRecord(value) ? value : { msg: line }
@@ -294,12 +344,12 @@ function parseLine (line: string): Record<string, unknown> {
   }
 }
 
-function isRecord (value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
 /** As they came in. A request that is no message of Node's, as `injectWS` of @fastify/websocket makes one, has no raw ones. */
-function headerLines ({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): HeaderLine[] {
+function headerLines({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): HeaderLine[] {
   if (!Array.isArray(rawHeaders)) return Object.entries(headers).map(([name, value]) => [name, String(value)])
   const lines: HeaderLine[] = []
   let name: string | null = null
@@ -314,7 +364,7 @@ function headerLines ({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders
   return lines
 }
 
-function answerHeaders (response: ServerResponse): HeaderLine[] {
+function answerHeaders(response: ServerResponse): HeaderLine[] {
   const lines: HeaderLine[] = []
   for (const name of response.getHeaderNames()) {
     const value = response.getHeader(name)
@@ -324,15 +374,15 @@ function answerHeaders (response: ServerResponse): HeaderLine[] {
   return lines
 }
 
-function headerOf (lines: readonly HeaderLine[], wanted: string): string | null {
+function headerOf(lines: readonly HeaderLine[], wanted: string): string | null {
   return lines.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
 }
 
-function maskedOrNull (text: string | null, mask: Mask): string | null {
+function maskedOrNull(text: string | null, mask: Mask): string | null {
   return text === null ? null : mask.text(text)
 }
 
-function cookiesOf (lines: readonly HeaderLine[], mask: Mask): Record<string, string> {
+function cookiesOf(lines: readonly HeaderLine[], mask: Mask): Record<string, string> {
   const cookies: Array<[string, string]> = []
   for (const [name, value] of lines) {
     if (name.toLowerCase() !== 'cookie') continue
@@ -342,12 +392,12 @@ function cookiesOf (lines: readonly HeaderLine[], mask: Mask): Record<string, st
 }
 
 /** The raw path: no query, no fragment, an absolute-form target reduced to its path. */
-export function pathOfUrl (url: string): string {
+export function pathOfUrl(url: string): string {
   const path = url.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
   return path === '' ? '/' : path
 }
 
-function queryOf (url: string): Record<string, Json> {
+function queryOf(url: string): Record<string, Json> {
   const start = url.indexOf('?')
   const query = new Map<string, Json>()
   for (const [name, value] of new URLSearchParams(start === -1 ? '' : url.slice(start + 1))) {

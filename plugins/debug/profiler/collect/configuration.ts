@@ -10,14 +10,14 @@ export interface ConfigurationParts {
 }
 
 /** What many profiles share, under a key that starts with its time: sorted by name, the newest is the last. */
-export function describeConfiguration (parts: ConfigurationParts): Configuration {
+export function describeConfiguration(parts: ConfigurationParts): Configuration {
   const { versions, settings, plugins, routes } = parts
   const content = {
     versions: { node: process.version.slice(1), ...versions },
     environment: process.env.NODE_ENV ?? null,
     settings,
     plugins,
-    routes
+    routes,
   }
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 12)
   return { key: `${Date.now().toString(36)}-${digest}`, ...content }

@@ -22,12 +22,17 @@ export interface ExceptionChains {
 }
 
 /** Everything that was thrown, with its causes and members, as a flat list in reading order. */
-export function describeExceptions (thrown: readonly unknown[], mask: Mask, bounds: ProfileBounds, losses: ChainLosses): ExceptionChains {
+export function describeExceptions(
+  thrown: readonly unknown[],
+  mask: Mask,
+  bounds: ProfileBounds,
+  losses: ChainLosses,
+): ExceptionChains {
   const list: Exception[] = []
   const indexes = new Map<unknown, number>()
   const leftOut = new Set<unknown>()
 
-  function add (error: unknown, relation: Exception['relation'], parent: number | null): void {
+  function add(error: unknown, relation: Exception['relation'], parent: number | null): void {
     if (indexes.has(error)) return
     if (list.length >= bounds.exceptions) return leaveOut(error)
     const index = list.push(describe(error, relation, parent, mask, bounds, losses)) - 1
@@ -38,7 +43,7 @@ export function describeExceptions (thrown: readonly unknown[], mask: Mask, boun
   }
 
   /** Counts it, and all that is below it. */
-  function leaveOut (error: unknown): void {
+  function leaveOut(error: unknown): void {
     const waiting = [error]
     while (waiting.length > 0 && leftOut.size < leftOutKnown) {
       const next = waiting.pop()
@@ -55,13 +60,13 @@ export function describeExceptions (thrown: readonly unknown[], mask: Mask, boun
   return { list, thrown: thrown.map(error => indexes.get(error) ?? null) }
 }
 
-function describe (
+function describe(
   error: unknown,
   relation: Exception['relation'],
   parent: number | null,
   mask: Mask,
   bounds: ProfileBounds,
-  losses: ChainLosses
+  losses: ChainLosses,
 ): Exception {
   if (!isError(error)) {
     return {
@@ -72,7 +77,7 @@ function describe (
       relation,
       parent,
       properties: {},
-      frames: []
+      frames: [],
     }
   }
   const message = textOf(read(error, 'message'))
@@ -92,24 +97,24 @@ function describe (
     relation,
     parent,
     properties: mask.record(properties),
-    frames
+    frames,
   }
 }
 
-function causesOf (error: Error): readonly unknown[] {
+function causesOf(error: Error): readonly unknown[] {
   const cause = read(error, 'cause')
   return cause === undefined || cause === null ? [] : [cause]
 }
 
 /** What an AggregateError holds. */
-function membersOf (error: Error): readonly unknown[] {
+function membersOf(error: Error): readonly unknown[] {
   if (!(error instanceof AggregateError)) return []
   const members = read(error, 'errors')
   return attempt(() => Array.isArray(members), false) && Array.isArray(members) ? members : []
 }
 
 /** The status an error asks for. */
-function statusOf (error: Error): number | null {
+function statusOf(error: Error): number | null {
   for (const key of ['statusCode', 'status']) {
     const status = read(error, key)
     if (typeof status === 'number' && status >= 400 && status <= 599) return status

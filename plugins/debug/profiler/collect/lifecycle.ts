@@ -8,7 +8,7 @@ const hooks: Record<DispatchPointName, string[]> = {
   'kernel.controller': ['preValidation', 'preHandler'],
   'kernel.controller_arguments': ['preHandler of the route', 'handler'],
   'kernel.response': ['preSerialization', 'onSend'],
-  'kernel.finish_request': ['onResponse']
+  'kernel.finish_request': ['onResponse'],
 }
 
 /** Where the exceptions of a profile came from, by their index there. */
@@ -20,39 +20,44 @@ export interface Origins {
 }
 
 /** A dispatch point as it is stored: the rest is the same for all requests, or told by the spans. */
-export type StoredPoint = [name: DispatchPointName, start: DispatchPoint['start'], duration: DispatchPoint['duration'], interrupted: DispatchPoint['interrupted']]
+export type StoredPoint = [
+  name: DispatchPointName,
+  start: DispatchPoint['start'],
+  duration: DispatchPoint['duration'],
+  interrupted: DispatchPoint['interrupted'],
+]
 
 /** The dispatch points as they are stored. */
-export function storedPoints (points: readonly DispatchPoint[]): StoredPoint[] {
+export function storedPoints(points: readonly DispatchPoint[]): StoredPoint[] {
   return points.map(({ name, start, duration, interrupted }) => [name, start, duration, interrupted])
 }
 
 /** The dispatch points that were stored so, beside these spans. */
-export function pointsOf (stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
+export function pointsOf(stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
   return stored.map(([name, start, duration, interrupted]) => {
-    const listeners = spans.flatMap((span, id) => isListener(span, name) ? [id] : [])
+    const listeners = spans.flatMap((span, id) => (isListener(span, name) ? [id] : []))
     return { name, hooks: hooks[name], start, duration, listeners, interrupted }
   })
 }
 
-function isListener (span: Span, point: DispatchPointName): boolean {
+function isListener(span: Span, point: DispatchPointName): boolean {
   return span.dispatchPoint === point && span.kind === 'hook'
 }
 
 /** The five dispatch points of a request: when each came, what listened, and which was interrupted by what. */
-export function describeLifecycle (
+export function describeLifecycle(
   spans: readonly Span[],
   marks: ReadonlyMap<DispatchPointName, number>,
-  origins: Origins
+  origins: Origins,
 ): DispatchPoint[] {
   return dispatchPointNames.map(name => describePoint(name, spans, marks, origins))
 }
 
-function describePoint (
+function describePoint(
   name: DispatchPointName,
   spans: readonly Span[],
   marks: ReadonlyMap<DispatchPointName, number>,
-  origins: Origins
+  origins: Origins,
 ): DispatchPoint {
   const listeners: number[] = []
   let start = marks.get(name) ?? null
@@ -64,10 +69,19 @@ function describePoint (
     start = Math.min(start ?? span.start, span.start)
     end = Math.max(end ?? 0, span.start + span.duration)
     const stopped = span.outcome === 'threw' || (span.outcome === 'replied' && name !== 'kernel.response')
-    if (stopped && interrupted === null) interrupted = { span: id, exception: span.outcome === 'threw' ? origins.spans.get(id) ?? null : null }
+    if (stopped && interrupted === null) {
+      interrupted = { span: id, exception: span.outcome === 'threw' ? (origins.spans.get(id) ?? null) : null }
+    }
   })
   const failed = origins.phases.get(name)
   if (interrupted === null && failed !== undefined) interrupted = { span: null, exception: failed }
   const duration = start === null || end === null ? null : toMicroseconds(end - start)
-  return { name, hooks: hooks[name], start: start === null ? null : toMicroseconds(start), duration, listeners, interrupted }
+  return {
+    name,
+    hooks: hooks[name],
+    start: start === null ? null : toMicroseconds(start),
+    duration,
+    listeners,
+    interrupted,
+  }
 }

@@ -8,24 +8,24 @@ import type { Exchange } from './collect.ts'
 export class OpenExchanges {
   readonly #exchanges: Exchange[] = []
 
-  get count (): number {
+  get count(): number {
     return this.#exchanges.length
   }
 
-  list (): Exchange[] {
+  list(): Exchange[] {
     return [...this.#exchanges]
   }
 
-  has (exchange: Exchange): boolean {
+  has(exchange: Exchange): boolean {
     return exchange.place !== null
   }
 
-  add (exchange: Exchange): void {
+  add(exchange: Exchange): void {
     exchange.place = this.#exchanges.push(exchange) - 1
   }
 
   /** @returns whether it was among them */
-  remove (exchange: Exchange): boolean {
+  remove(exchange: Exchange): boolean {
     const { place } = exchange
     if (place === null) return false
     exchange.place = null

@@ -2,7 +2,8 @@ import { isForeign, pathOf } from '../base/call-site.ts'
 import { isHidden } from '../base/hidden-frames.ts'
 import type { Frame } from '../base/profile.ts'
 
-const line = /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/).*?|node:[\w/]+|<anonymous>):(\d+):(\d+)\)?$/
+const line =
+  /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/).*?|node:[\w/]+|<anonymous>):(\d+):(\d+)\)?$/
 
 const longestLine = 1000
 
@@ -10,7 +11,7 @@ const longestLine = 1000
  * The frames of an error's stack. The message is taken off first: it may itself contain lines that look
  * like frames, and must not make the profiler read files of its choosing.
  */
-export function parseStack (stack: string, message: string, limit: number): { frames: Frame[], dropped: number } {
+export function parseStack(stack: string, message: string, limit: number): { frames: Frame[]; dropped: number } {
   const after = stack.indexOf(message)
   const text = after === -1 ? stack : stack.slice(after + message.length)
   const frames: Frame[] = []
@@ -31,7 +32,7 @@ export function parseStack (stack: string, message: string, limit: number): { fr
   return { frames, dropped }
 }
 
-function kindOf (file: string): Frame['kind'] {
+function kindOf(file: string): Frame['kind'] {
   if (file.startsWith('node:') || file === '<anonymous>') return 'node'
   return isForeign(file) ? 'module' : 'own'
 }

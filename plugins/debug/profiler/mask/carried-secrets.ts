@@ -8,7 +8,7 @@ const shortestSignature = 27
  * What a cookie's value carries within it: the content that was signed, what its JSON holds, the text that
  * is in base64. An application has that in hand, not the cookie.
  */
-export function secretsInCookie (value: string): string[] {
+export function secretsInCookie(value: string): string[] {
   const content = contentOf(value)
   const secrets = content === value ? [] : [content]
   const isPlain = /^[[{]/.test(content)
@@ -21,24 +21,27 @@ export function secretsInCookie (value: string): string[] {
 }
 
 /** What credentials say besides their scheme, as in `Digest username="a", response="…"`. */
-export function secretsInCredentials (credentials: string): string[] {
+export function secretsInCredentials(credentials: string): string[] {
   const secrets: string[] = []
-  for (const { 1: name = '', 2: value = '' } of credentials.matchAll(/(?<![\w+/=.-])([a-z]\w{0,20})\s?=\s?"?([^",\s]+)/gi)) {
+  for (const { 1: name = '', 2: value = '' } of credentials.matchAll(
+    /(?<![\w+/=.-])([a-z]\w{0,20})\s?=\s?"?([^",\s]+)/gi,
+  )) {
     if (/^(?:response|mac)$/i.test(name) || isSensitiveName(name)) secrets.push(value)
   }
   return secrets
 }
 
 /** Without the signature and the marks that Express puts before what it signs and what is JSON. */
-function contentOf (value: string): string {
+function contentOf(value: string): string {
   const text = value.replace(/^(?:s:)?(?:j:)?/, '')
   const dot = text.lastIndexOf('.')
   const signature = text.slice(dot + 1)
-  const isSigned = dot > 0 && (value.startsWith('s:') || (signature.length >= shortestSignature && /^[\w+/=-]*$/.test(signature)))
+  const isSigned =
+    dot > 0 && (value.startsWith('s:') || (signature.length >= shortestSignature && /^[\w+/=-]*$/.test(signature)))
   return isSigned ? text.slice(0, dot) : text
 }
 
-function secretsInJson (json: string): string[] {
+function secretsInJson(json: string): string[] {
   const secrets: string[] = []
   try {
     JSON.parse(json, (name, value: unknown) => {
@@ -51,6 +54,6 @@ function secretsInJson (json: string): string[] {
 }
 
 /** Letters and digits without spaces or slashes: not what a page is called, nor where it is. */
-function isToken (text: string): boolean {
+function isToken(text: string): boolean {
   return /^(?=\D*\d)[\w.~+=-]{10,}$/.test(text) && looksSecret(text)
 }

@@ -9,11 +9,11 @@ const workingDirectory = /^(?:OLD)?PWD$/
 const userInfos = [
   /^[\w+.-]+:\/\/[^\s:/@]*:([^\s@]+)@/,
   /^[\w+.-]+:\/\/[^\s:/@]*:(\S+)@/,
-  /^[\w+.-]+:\/\/([^\s:/@]{20,})@/
+  /^[\w+.-]+:\/\/([^\s:/@]{20,})@/,
 ]
 
 /** The secrets in the environment: values under sensitive names, and passwords in URLs as written and as decoded. */
-export function environmentSecrets (environment: Record<string, string | undefined>): string[] {
+export function environmentSecrets(environment: Record<string, string | undefined>): string[] {
   const secrets: string[] = []
   for (const [name, value = ''] of Object.entries(environment)) {
     if (isSensitiveName(name) && !workingDirectory.test(name)) secrets.push(value)

@@ -15,19 +15,21 @@ const grantField = /^(?:grant_?type|redirect_?uri)$/i
 const longestList = 200
 
 /** Tells for each key of a structure the name that describes its value: another field, the item before it, or the key. */
-export function namesWithin (value: object, keys: readonly string[], name: string): (key: string) => string {
+export function namesWithin(value: object, keys: readonly string[], name: string): (key: string) => string {
   // Everything below a sensitive name is sensitive.
   if (isSensitiveName(name)) return () => name
-  if (Array.isArray(value)) return key => isNamedByTheOneBefore(value, Number(key)) ? textOf(value[Number(key) - 1]) : name
+  if (Array.isArray(value)) {
+    return key => (isNamedByTheOneBefore(value, Number(key)) ? textOf(value[Number(key) - 1]) : name)
+  }
   if (keys.includes('code') && keys.some(key => grantField.test(key)) && isGrant(textOf(read(value, 'code')))) {
-    return key => key === 'code' ? 'authorization code' : key
+    return key => (key === 'code' ? 'authorization code' : key)
   }
   const pair = pairOf(value, keys)
-  return key => key === pair?.key ? pair.name : key
+  return key => (key === pair?.key ? pair.name : key)
 }
 
 /** In `{ name: 'password', value: '…' }`, the key `value` and the name `password`. */
-function pairOf (object: object, keys: readonly string[]): { key: string, name: string } | null {
+function pairOf(object: object, keys: readonly string[]): { key: string; name: string } | null {
   if (keys.length < 2 || keys.length > fieldsOfPair) return null
   const key = keys.find(key => valueField.test(key))
   const nameKey = key === undefined ? undefined : keys.find(key => nameField.test(key))
@@ -37,9 +39,15 @@ function pairOf (object: object, keys: readonly string[]): { key: string, name: 
 }
 
 /** Whether the item before this one is its name, as in ['Authorization', 'Basic …'] and in lists of raw headers. */
-function isNamedByTheOneBefore (items: readonly unknown[], index: number): boolean {
+function isNamedByTheOneBefore(items: readonly unknown[], index: number): boolean {
   if (index % 2 !== 1 || items.length % 2 === 1 || items.length > longestList) return false
   const name = items[index - 1]
   const value = items[index]
-  return typeof name === 'string' && typeof value === 'string' && isSensitiveName(name) && !looksSecret(name) && looksSecret(value)
+  return (
+    typeof name === 'string' &&
+    typeof value === 'string' &&
+    isSensitiveName(name) &&
+    !looksSecret(name) &&
+    looksSecret(value)
+  )
 }

@@ -10,7 +10,7 @@ const plainKept = 2000
 const longestPlain = 200
 
 /** Where a text holds secrets, by their own form or by the name beside them. In order, and none within another. */
-export function findSecrets (text: string): readonly Place[] {
+export function findSecrets(text: string): readonly Place[] {
   if (plain.has(text)) return []
   const places: Place[] = []
   addPublished(text, places)
@@ -23,7 +23,7 @@ export function findSecrets (text: string): readonly Place[] {
 }
 
 /** In order, those that overlap made one. */
-function united (places: Place[]): Place[] {
+function united(places: Place[]): Place[] {
   places.sort((one, other) => one[0] - other[0])
   const result: Place[] = []
   for (const place of places) {

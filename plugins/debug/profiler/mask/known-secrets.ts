@@ -18,12 +18,12 @@ export interface KnownSecrets {
 }
 
 /** Whether a secret can be looked for without finding it everywhere. */
-export function canBeFound ({ length }: string): boolean {
+export function canBeFound({ length }: string): boolean {
   return length >= shortestSecret
 }
 
 /** Makes secrets ready to be looked for; null where there are none. */
-export function knownSecrets (secrets: Iterable<string>): KnownSecrets | null {
+export function knownSecrets(secrets: Iterable<string>): KnownSecrets | null {
   const starts = new Set<string>()
   const lengths = new Map<string, number>()
   for (const secret of secrets) {
@@ -39,7 +39,7 @@ export function knownSecrets (secrets: Iterable<string>): KnownSecrets | null {
 }
 
 /** A text without these secrets. */
-export function hideKnown (text: string, { pattern, lengths }: KnownSecrets): string {
+export function hideKnown(text: string, { pattern, lengths }: KnownSecrets): string {
   let result = ''
   let from = 0
   pattern.lastIndex = 0
@@ -53,18 +53,22 @@ export function hideKnown (text: string, { pattern, lengths }: KnownSecrets): st
 }
 
 /** The longest first, so that none is masked in part. */
-function alternatives (texts: Iterable<string>): string {
+function alternatives(texts: Iterable<string>): string {
   const sorted = [...texts].sort((one, other) => other.length - one.length)
   return sorted.map(text => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|')
 }
 
 /** A secret as it may stand in URLs, forms, JSON (in JSON), HTML and what Node prints of objects. */
-function spellings (secret: string): Set<string> {
+function spellings(secret: string): Set<string> {
   const forms = new Set([secret])
   if (/^[\w.~-]*$/.test(secret)) return forms
   const encoded = encode(secret)
   const escaped = JSON.stringify(secret).slice(1, -1)
-  for (const form of [encoded, encoded.replaceAll("'", '%27'), new URLSearchParams([['', secret]]).toString().slice(1)]) {
+  for (const form of [
+    encoded,
+    encoded.replaceAll("'", '%27'),
+    new URLSearchParams([['', secret]]).toString().slice(1),
+  ]) {
     forms.add(form)
     forms.add(form.replace(/%../g, code => code.toLowerCase()))
   }
@@ -72,11 +76,18 @@ function spellings (secret: string): Set<string> {
   forms.add(JSON.stringify(escaped).slice(1, -1))
   forms.add(secret.replaceAll('\\', '\\\\'))
   forms.add(escaped.replace(/[^ -~]/g, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`))
-  forms.add(secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;'))
+  forms.add(
+    secret
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", '&#39;'),
+  )
   return forms
 }
 
-function encode (text: string): string {
+function encode(text: string): string {
   try {
     return encodeURIComponent(text)
   } catch {

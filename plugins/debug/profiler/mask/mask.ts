@@ -23,14 +23,14 @@ export class Mask {
   /** Texts left out because there were too many to look for secrets in. */
   droppedTexts = 0
 
-  constructor (bounds: ProfileBounds, secrets: RequestSecrets) {
+  constructor(bounds: ProfileBounds, secrets: RequestSecrets) {
     this.#bounds = bounds
     this.#secrets = secrets
     this.#textLeft = bounds.texts
   }
 
   /** A header line without its secrets; cookies keep their names, credentials their scheme. */
-  header ([name, value]: HeaderLine): HeaderLine {
+  header([name, value]: HeaderLine): HeaderLine {
     const lower = name.toLowerCase()
     if (lower === 'cookie') return [name, value.split(';').map(maskCookie).join('; ')]
     if (lower === 'set-cookie') {
@@ -45,14 +45,14 @@ export class Mask {
   }
 
   /** The same for a line of the answer, where some are the profiler's own. */
-  responseHeader (line: HeaderLine, token: string): HeaderLine {
+  responseHeader(line: HeaderLine, token: string): HeaderLine {
     const [name, value] = line
     const isOwn = ownHeaders.has(name) || (name === 'server-timing' && value.startsWith(`token;desc="${token}"`))
     return isOwn ? [name, this.#secrets.hide(value)] : this.header(line)
   }
 
   /** Text without the secrets it contains, cut to what one string may hold. */
-  text (text: string): string {
+  text(text: string): string {
     const limit = this.#bounds.text
     const window = limit * 4
     const isLong = text.length > window
@@ -63,17 +63,17 @@ export class Mask {
   }
 
   /** Anything at all as plain data: masked, bounded, without cycles, whatever its getters do. */
-  value (value: unknown, name = ''): Json {
+  value(value: unknown, name = ''): Json {
     return this.#plain(value, name, [], { left: this.#bounds.values })
   }
 
   /** The same for a structure whose names matter. */
-  record (value: unknown): Record<string, Json> {
+  record(value: unknown): Record<string, Json> {
     const plain = this.value(value)
     return plain !== null && typeof plain === 'object' && !Array.isArray(plain) ? plain : {}
   }
 
-  #hide (text: string): string {
+  #hide(text: string): string {
     if (!canBeFound(text)) return text
     this.#textLeft -= text.length
     if (this.#textLeft < 0) this.droppedTexts++
@@ -90,26 +90,31 @@ export class Mask {
     return result + hidden.slice(at)
   }
 
-  #plain (value: unknown, name: string, path: object[], budget: { left: number }): Json {
+  #plain(value: unknown, name: string, path: object[], budget: { left: number }): Json {
     if (value === null || value === undefined) return null
     if (typeof value === 'string') return isSensitiveField(name, value) ? masked : this.text(value)
     if (isSensitiveName(name) && typeof value !== 'object') return masked
     switch (typeof value) {
-      case 'number': return this.#number(value)
-      case 'boolean': return value
-      case 'function': return `[function ${this.text(textOf(read(value, 'name')))}]`
-      case 'object': return attempt(() => this.#plainObject(value, name, path, budget), '[unreadable]')
-      default: return this.text(String(value))
+      case 'number':
+        return this.#number(value)
+      case 'boolean':
+        return value
+      case 'function':
+        return `[function ${this.text(textOf(read(value, 'name')))}]`
+      case 'object':
+        return attempt(() => this.#plainObject(value, name, path, budget), '[unreadable]')
+      default:
+        return this.text(String(value))
     }
   }
 
-  #number (value: number): Json {
+  #number(value: number): Json {
     const text = String(value)
     if (!Number.isFinite(value)) return text
     return !canBeFound(text) || this.#secrets.hide(text) === text ? value : this.text(text)
   }
 
-  #plainObject (value: object, name: string, path: object[], budget: { left: number }): Json {
+  #plainObject(value: object, name: string, path: object[], budget: { left: number }): Json {
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
     if (value instanceof Error) return this.text(`${nameOfError(value)}: ${textOf(read(value, 'message'))}`)
@@ -128,7 +133,7 @@ export class Mask {
     }
   }
 
-  #plainItems (items: readonly unknown[], name: string, path: object[], budget: { left: number }): Json[] {
+  #plainItems(items: readonly unknown[], name: string, path: object[], budget: { left: number }): Json[] {
     const nameOf = namesWithin(items, [], name)
     const plain: Json[] = []
     for (const [index, item] of items.entries()) {
@@ -138,7 +143,7 @@ export class Mask {
     return plain
   }
 
-  #plainFields (value: object, name: string, path: object[], budget: { left: number }): Record<string, Json> {
+  #plainFields(value: object, name: string, path: object[], budget: { left: number }): Record<string, Json> {
     const keys = value instanceof Map ? [] : Object.keys(value)
     const nameOf = namesWithin(value, keys, name)
     const plain: Record<string, Json> = {}
@@ -152,7 +157,7 @@ export class Mask {
     return plain
   }
 
-  #spend (budget: { left: number }): boolean {
+  #spend(budget: { left: number }): boolean {
     if (budget.left > 0) {
       budget.left--
       return true
@@ -162,11 +167,11 @@ export class Mask {
   }
 }
 
-function * entriesOf (value: object, keys: readonly string[]): Iterable<[string, unknown]> {
+function* entriesOf(value: object, keys: readonly string[]): Iterable<[string, unknown]> {
   for (const key of keys) yield [key, read(value, key)]
 }
 
-function maskCookie (pair: string): string {
+function maskCookie(pair: string): string {
   const equals = pair.indexOf('=')
   return equals === -1 ? masked : `${pair.slice(0, equals).trim()}=${masked}`
 }

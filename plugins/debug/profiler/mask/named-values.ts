@@ -31,12 +31,12 @@ const line = /(?:=\\{0,15}"[^"\r\n]*"|[^\r\n"'<>])+/y
 const spacious = /cookie|authorization|authentication-info/i
 
 /** Adds the places of values beside a sensitive name: in queries, forms, JSON, headers, SQL and XML. */
-export function addNamed (text: string, places: Place[]): void {
+export function addNamed(text: string, places: Place[]): void {
   if (/[:=%]/.test(text)) addSigned(text, places)
   if (text.includes('</') || text.includes('<![')) addElements(text, places)
 }
 
-function addSigned (text: string, places: Place[]): void {
+function addSigned(text: string, places: Place[]): void {
   let end = 0
   for (const { index, 0: sign, 2: found = '', 3: quote = '', 4: space = '' } of text.matchAll(naming)) {
     if (index < end) continue
@@ -61,7 +61,7 @@ function addSigned (text: string, places: Place[]): void {
   }
 }
 
-function addElements (text: string, places: Place[]): void {
+function addElements(text: string, places: Place[]): void {
   for (const { index, 0: whole, 1: name = '', 2: section, 3: content = '' } of text.matchAll(element)) {
     if (!isSensitiveName(name)) continue
     const to = index + whole.length - (section !== undefined && whole.endsWith(']]>') ? 3 : 0)
@@ -70,28 +70,29 @@ function addElements (text: string, places: Place[]): void {
 }
 
 /** A name as it stands in a URL: without brackets that are encoded, and without what is encoded before it. */
-function plainName (name: string): string {
+function plainName(name: string): string {
   return name.includes('%') ? name.replace(/%5[bd]/gi, '.').replace(/^.*%(?:25)*[\da-f]{2}/i, '') : name
 }
 
-function matchAt (pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at
   return pattern.exec(text)
 }
 
-function behindGap (text: string, at: number): number {
+function behindGap(text: string, at: number): number {
   gap.lastIndex = at
   gap.test(text)
   return gap.lastIndex
 }
 
 /** The place of the value that begins here; null if none does. */
-function valueAt (text: string, at: number, name: string, sign: string): Place | null {
+function valueAt(text: string, at: number, name: string, sign: string): Place | null {
   const open = matchAt(opening, text, at)
   if (open !== null) {
     const { 0: delimiter, 1: backslashes = '', 2: quote } = open
     const from = at + delimiter.length
-    const to = quote === undefined ? indexOrEnd(text, delimiter, from) : endOfQuoted(text, from, quote, backslashes.length)
+    const to =
+      quote === undefined ? indexOrEnd(text, delimiter, from) : endOfQuoted(text, from, quote, backslashes.length)
     // `"a"."key" = "b"."key"`: a column.
     return sign === '=' && text.startsWith('."', to + 1) ? null : [from, to]
   }
@@ -103,7 +104,7 @@ function valueAt (text: string, at: number, name: string, sign: string): Place |
   return sign === '=' && value.endsWith(`.${name.replace(/^.*\./, '')}`) ? null : [at, at + value.length]
 }
 
-function indexOrEnd (text: string, wanted: string, from: number): number {
+function indexOrEnd(text: string, wanted: string, from: number): number {
   const index = text.indexOf(wanted, from)
   return index === -1 ? text.length : index
 }
@@ -112,7 +113,7 @@ function indexOrEnd (text: string, wanted: string, from: number): number {
  * Where a quoted text ends: before its closing quote and the backslashes that belong to that. JSON in JSON has one
  * before its quotes, and one level deeper three; what is escaped within it has more.
  */
-function endOfQuoted (text: string, from: number, quote: string, backslashes: number): number {
+function endOfQuoted(text: string, from: number, quote: string, backslashes: number): number {
   const triple = quote.repeat(2)
   if (backslashes === 0 && text.startsWith(triple, from)) return indexOrEnd(text, triple + quote, from + 2)
   for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
@@ -126,7 +127,7 @@ function endOfQuoted (text: string, from: number, quote: string, backslashes: nu
 const structural = /[[\]{}]|(\\{0,15})"/g
 
 /** Where the array or object ends that begins here. */
-function endOfStructure (text: string, from: number): number {
+function endOfStructure(text: string, from: number): number {
   let depth = 0
   structural.lastIndex = from
   for (let match = structural.exec(text); match !== null; match = structural.exec(text)) {

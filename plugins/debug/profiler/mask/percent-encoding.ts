@@ -1,5 +1,5 @@
 /** A text without its percent-encoding; as it is where it has one that is broken. */
-export function decode (text: string): string {
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -7,17 +7,17 @@ export class PrefixIndex<Value> {
   readonly #starts = new Uint8Array(128 * 128)
   readonly #entries = new Map<string, Array<readonly [prefix: string, value: Value]>>()
 
-  constructor (entries: Iterable<readonly [prefix: string, value: Value]>) {
+  constructor(entries: Iterable<readonly [prefix: string, value: Value]>) {
     // The longest first, because one may begin another.
     for (const entry of [...entries].sort(([one], [other]) => other.length - one.length)) {
       const start = entry[0].slice(0, 2)
       this.#starts[start.charCodeAt(0) * 128 + start.charCodeAt(1)] = 1
-      this.#entries.set(start, [...this.#entries.get(start) ?? [], entry])
+      this.#entries.set(start, [...(this.#entries.get(start) ?? []), entry])
     }
   }
 
   /** The first prefix from a position on: where it is, where it ends, and its value. */
-  find (text: string, from: number): { at: number, end: number, value: Value } | null {
+  find(text: string, from: number): { at: number; end: number; value: Value } | null {
     let previous = text.charCodeAt(from)
     for (let next = from + 1; next < text.length; next++) {
       const code = text.charCodeAt(next)

@@ -15,7 +15,7 @@ interface PublishedForm {
 }
 
 /** A word in every mix of capital and small letters. */
-function inAnyCase (word: string): string[] {
+function inAnyCase(word: string): string[] {
   let spellings = ['']
   for (const letter of word) {
     const forms = new Set([letter.toLowerCase(), letter.toUpperCase()])
@@ -37,23 +37,44 @@ const forms: Record<string, PublishedForm> = {
   // https://docs.gitlab.com/security/tokens/#token-prefixes
   'GitLab token': {
     prefixes: [
-      'glpat-', 'gldt-', 'glrt-', 'glcbt-', 'glptt-', 'glft-', 'glimt-', 'glagent-', 'gloas-', 'glsoat-', 'glffct-'
+      'glpat-',
+      'gldt-',
+      'glrt-',
+      'glcbt-',
+      'glptt-',
+      'glft-',
+      'glimt-',
+      'glagent-',
+      'gloas-',
+      'glsoat-',
+      'glffct-',
     ],
-    rest: /[\w.-]{20,}/y
+    rest: /[\w.-]{20,}/y,
   },
   // https://docs.slack.dev/authentication/tokens
   'Slack token': {
     prefixes: [
-      'xoxb-', 'xoxp-', 'xoxa-', 'xoxo-', 'xoxr-', 'xoxs-', 'xoxe-', 'xoxc-', 'xoxd-', 'xoxe.xoxb-', 'xoxe.xoxp-', 'xapp-'
+      'xoxb-',
+      'xoxp-',
+      'xoxa-',
+      'xoxo-',
+      'xoxr-',
+      'xoxs-',
+      'xoxe-',
+      'xoxc-',
+      'xoxd-',
+      'xoxe.xoxb-',
+      'xoxe.xoxp-',
+      'xapp-',
     ],
-    rest: /[\w%-]{10,}/y
+    rest: /[\w%-]{10,}/y,
   },
   // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
   'Slack webhook': { prefixes: ['hooks.slack.com/'], rest: /(?:services|workflows|triggers)\/([\w/+-]{16,})/y },
   // https://docs.discord.com/developers/resources/webhook
   'Discord webhook': {
     prefixes: ['discord.com/api/', 'discordapp.com/api/'],
-    rest: /(?:v\d+\/)?webhooks\/\d{10,}\/([\w-]{30,})/y
+    rest: /(?:v\d+\/)?webhooks\/\d{10,}\/([\w-]{30,})/y,
   },
   'Discord bot token': { prefixes: ['Bot '], rest: /([\w-]{20,40}\.[\w-]{5,8}\.[\w-]{20,50})/y },
   // https://core.telegram.org/bots/features#botfather
@@ -122,64 +143,68 @@ const forms: Record<string, PublishedForm> = {
   // https://datatracker.ietf.org/doc/html/rfc7468
   'private key': {
     prefixes: ['-----BEGIN '],
-    rest: /[A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----([\s\S]*?)(?=-----END|$)/y
+    rest: /[A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----([\s\S]*?)(?=-----END|$)/y,
   },
   // https://github.com/P-H-C/phc-string-format and crypt(5)
   'password hash': {
     prefixes: ['$2a$', '$2b$', '$2y$', '$argon2', '$scrypt$', '$pbkdf2', '$5$', '$6$', '$y$'],
-    rest: /[\w.,=/+$-]{30,}/y
+    rest: /[\w.,=/+$-]{30,}/y,
   },
   // https://datatracker.ietf.org/doc/html/rfc6750 and rfc7617
   'HTTP credentials': {
     prefixes: [...inAnyCase('bearer '), ...inAnyCase('basic '), 'Negotiate ', 'negotiate ', 'NEGOTIATE '],
-    rest: / {0,3}([\w.~+/-]{8,}={0,2})/y
+    rest: / {0,3}([\w.~+/-]{8,}={0,2})/y,
   },
   // https://datatracker.ietf.org/doc/html/rfc3986#section-3.2.1; browsers would call the second user a token.
   'credentials in a URL': {
     prefixes: ['://'],
     rest: /(?:[^\s:/?#@[\]"'`<>]{0,100}:(?:([^\s/"'`<>]{1,300})|(?!\d{1,5}\/)([^\s@"'`<>]{1,300}(?:@[^\s/@"'`<>]{1,300}(?=@)){0,5}))|((?=[^\s:/@]{0,99}\d)[^\s:/?#@[\]"'`<>]{10,200}|[^\s:/?#@[\]"'`<>]{20,200}))(?=@)/y,
-    mayBeWords: true
+    mayBeWords: true,
   },
   // https://curl.se/docs/manpage.html#-u; a backslash continues the line.
   'credentials for curl': {
     prefixes: ['curl ', 'curl.exe '],
     rest: /(?:(?:[^\n\\]|\\[\s\S]){0,300}(?:[ \t]|\\\n))?(?:-[a-zA-Z]{0,10}[uU]|--user|--proxy-user)[ =]?(?:["'][^:"'\n]{0,100}:([^"'\n]{1,200})|[^\s:"']{1,100}:([^\s"']{1,200}))/y,
-    mayBeWords: true
+    mayBeWords: true,
   },
   // https://dev.mysql.com/doc/refman/8.4/en/connecting.html
   'password for MySQL': {
     prefixes: ['mysql ', 'mysqldump ', 'mysqladmin ', 'mariadb ', 'mariadb-dump '],
     rest: /(?:[^\n]{0,300} )?-p(?:["']([^"'\n]{1,200})|([^\s"']{1,200}))/y,
-    mayBeWords: true
+    mayBeWords: true,
   },
   'password for sshpass': {
     prefixes: ['sshpass '],
     rest: /-p ?(?:["']([^"'\n]{1,200})|([^\s"']{1,200}))/y,
-    mayBeWords: true
+    mayBeWords: true,
   },
   'Portico token': { prefixes: ['portico_'], rest: /[\w-]{43}/y },
   'option of a command': {
     prefixes: ['--'],
-    rest: /(?<name>[\w-]{1,40})[ =]{1,4}(?:["']([^"'\n]{6,200})|([^\s"'<-][^\s"']{5,200}))/iy
-  }
+    rest: /(?<name>[\w-]{1,40})[ =]{1,4}(?:["']([^"'\n]{6,200})|([^\s"'<-][^\s"']{5,200}))/iy,
+  },
 }
 
 const index = new PrefixIndex(
-  Object.values(forms).flatMap(form => form.prefixes.map(prefix => [prefix, form] as const))
+  Object.values(forms).flatMap(form => form.prefixes.map(prefix => [prefix, form] as const)),
 )
 
 /** No prefix begins within a word, unless what precedes it is encoded or escaped. */
 const start = /(?<![A-Za-z\d])|(?<=%[\dA-Fa-f]{2}|\\[bfnrt])/y
 
 /** Whether what follows this option is a secret: any key is one there. */
-function isSensitiveOption (name: string): boolean {
+function isSensitiveOption(name: string): boolean {
   return isSensitiveName(name) || /(?:key|auth)$/i.test(name)
 }
 
 /** Adds the places of secrets that have a published form. */
-export function addPublished (text: string, places: Place[]): void {
+export function addPublished(text: string, places: Place[]): void {
   for (let found = index.find(text, 0); found !== null; found = index.find(text, found.end)) {
-    const { at, end, value: { rest, lead = 0, mayBeWords = false } } = found
+    const {
+      at,
+      end,
+      value: { rest, lead = 0, mayBeWords = false },
+    } = found
     start.lastIndex = at
     rest.lastIndex = end
     if (lead === 0 && /^[a-z]/i.test(text.charAt(at)) && !start.test(text)) continue

@@ -37,19 +37,19 @@ export class RequestSecrets {
   /** Values in which no secrets were looked for, because there were too many. */
   droppedLessons = 0
 
-  constructor (bounds: ProfileBounds, standing: KnownSecrets | null) {
+  constructor(bounds: ProfileBounds, standing: KnownSecrets | null) {
     this.#bounds = bounds
     this.#standing = standing
     this.#textLeft = bounds.texts
   }
 
   /** Whether there may be secrets that are not known. */
-  get isIncomplete (): boolean {
+  get isIncomplete(): boolean {
     return this.dropped > 0 || this.droppedLessons > 0
   }
 
   /** Hides this text from now on, wherever it stands. */
-  add (secret: string): void {
+  add(secret: string): void {
     if (!canBeFound(secret) || this.#secrets.has(secret)) return
     if (this.#secrets.size >= secretsLearned) {
       this.dropped++
@@ -60,12 +60,12 @@ export class RequestSecrets {
   }
 
   /** Learns every secret of a structure by the names in it. */
-  learnFrom (value: unknown): void {
+  learnFrom(value: unknown): void {
     attempt(() => this.#learnFrom(value, '', 0), undefined)
   }
 
   /** Learns from header lines, including what cookies and credentials carry. */
-  learnFromHeaders (lines: readonly HeaderLine[]): void {
+  learnFromHeaders(lines: readonly HeaderLine[]): void {
     for (const [name, value] of lines) {
       const lower = name.toLowerCase()
       if (lower === 'cookie') for (const part of value.split(';')) this.#learnCookie(part)
@@ -77,7 +77,7 @@ export class RequestSecrets {
   }
 
   /** Learns the secrets among a URL's parameters. */
-  learnFromUrl (url: string): void {
+  learnFromUrl(url: string): void {
     for (const part of url.split(/[?#]/).slice(1)) {
       for (const [name, value] of new URLSearchParams(part)) {
         if (isSensitiveParameter(name, value)) this.#learn(value)
@@ -86,7 +86,7 @@ export class RequestSecrets {
   }
 
   /** Learns how a URL spells the secrets that are known by now: any of its letters may be encoded. */
-  learnSpellings (url: string): void {
+  learnSpellings(url: string): void {
     if (this.#secrets.size === 0 || !/[%+]/.test(url)) return
     for (const part of url.split(/[/?&=#;]/)) {
       const decoded = decode(part.replaceAll('+', ' '))
@@ -95,7 +95,7 @@ export class RequestSecrets {
   }
 
   /** A text without the secrets that are known. */
-  hide (text: string): string {
+  hide(text: string): string {
     if (!this.#isKnownCurrent) {
       this.#known = knownSecrets(this.#secrets)
       this.#isKnownCurrent = true
@@ -104,25 +104,28 @@ export class RequestSecrets {
     return this.#standing === null ? hidden : hideKnown(hidden, this.#standing)
   }
 
-  #learn (value: string): void {
+  #learn(value: string): void {
     if (looksSecret(value)) this.add(value)
   }
 
-  #learnFrom (value: unknown, name: string, depth: number): void {
+  #learnFrom(value: unknown, name: string, depth: number): void {
     if (--this.#valuesLeft < 0) {
       this.droppedLessons++
       return
     }
     switch (typeof value) {
-      case 'string': return this.#learnText(value, name)
+      case 'string':
+        return this.#learnText(value, name)
       case 'number':
-      case 'bigint': if (isSensitiveName(name)) this.#learn(String(value))
+      case 'bigint':
+        if (isSensitiveName(name)) this.#learn(String(value))
         return
-      case 'object': if (value !== null) this.#learnFromObject(value, name, depth)
+      case 'object':
+        if (value !== null) this.#learnFromObject(value, name, depth)
     }
   }
 
-  #learnText (text: string, name: string): void {
+  #learnText(text: string, name: string): void {
     if (isSensitiveField(name, text)) return this.#learn(text)
     const piece = text.slice(0, this.#bounds.text * 4)
     this.#textLeft -= piece.length
@@ -130,7 +133,7 @@ export class RequestSecrets {
     else for (const place of findSecrets(piece)) this.#learn(piece.slice(...place))
   }
 
-  #learnFromObject (value: object, name: string, depth: number): void {
+  #learnFromObject(value: object, name: string, depth: number): void {
     const seen = this.#seen[isSensitiveName(name) ? 1 : 0]
     // What contains a secret is no part of it: each field of a multipart form refers to the form.
     if (ArrayBuffer.isView(value) || seen.has(value) || this.#path.includes(value)) return
@@ -152,13 +155,13 @@ export class RequestSecrets {
     this.#path.pop()
   }
 
-  #learnCookie (pair: string): void {
+  #learnCookie(pair: string): void {
     const value = unquote(pair.slice(pair.indexOf('=') + 1).trim())
     const decoded = decode(value)
     for (const secret of [value, decoded, ...secretsInCookie(decoded)]) this.#learn(secret)
   }
 
-  #learnCredentials (value: string): void {
+  #learnCredentials(value: string): void {
     const credentials = value.slice(value.indexOf(' ') + 1).trim()
     this.#learn(credentials)
     if (/^basic /i.test(value)) {
@@ -170,6 +173,6 @@ export class RequestSecrets {
   }
 }
 
-function unquote (text: string): string {
+function unquote(text: string): string {
   return text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
 }

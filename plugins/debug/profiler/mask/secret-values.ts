@@ -8,20 +8,23 @@ const words = /^(?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+)(?:[-_./: ](?:[A-Z]?[a-z]
 const passphrase = /[a-z]{25}|^(?=.{20}).* /i
 
 /** Dates, algorithms, local addresses and e-mail addresses. */
-const common = new RegExp([
-  '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z?$',
-  '^(?:hmac|sha|md|aes|[hrep]s|utf|iso|base)[-_]?\\d+[-\\w]{0,10}$',
-  '^localhost:\\d+$',
-  '^[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)*\\.[a-z]+$'
-].join('|'), 'i')
+const common = new RegExp(
+  [
+    '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z?$',
+    '^(?:hmac|sha|md|aes|[hrep]s|utf|iso|base)[-_]?\\d+[-\\w]{0,10}$',
+    '^localhost:\\d+$',
+    '^[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)*\\.[a-z]+$',
+  ].join('|'),
+  'i',
+)
 
 /** Whether a text consists of words only. */
-export function isWords (text: string): boolean {
+export function isWords(text: string): boolean {
   return words.test(text)
 }
 
 /** Whether a value is so unlikely that its other occurrences must be the same secret. */
-export function looksSecret (text: string): boolean {
+export function looksSecret(text: string): boolean {
   if (text.length < shortest) return false
   const start = text.slice(0, 200)
   if (/^[\d .:/+-]*$/.test(start)) return isLongNumber(start)
@@ -31,6 +34,6 @@ export function looksSecret (text: string): boolean {
 }
 
 /** Card numbers and long codes, not dates or addresses. */
-function isLongNumber (text: string): boolean {
+function isLongNumber(text: string): boolean {
   return /^(?!\d{4}-\d\d-\d\d)(?!(\d)\1*$)(?:\d[ -]?){8,}$/.test(text)
 }

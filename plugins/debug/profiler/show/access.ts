@@ -14,18 +14,32 @@ export type Verdict = 'allowed' | 'address' | 'host'
 
 /** Where proxies write whose a request is. */
 const addressHeaders = [
-  'x-forwarded-for', 'x-real-ip', 'true-client-ip', 'cf-connecting-ip', 'x-client-ip', 'x-cluster-client-ip', 'fly-client-ip'
+  'x-forwarded-for',
+  'x-real-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'fly-client-ip',
 ]
 
 /** Headers that only proxies write. */
-const proxyHeaders = [...addressHeaders, 'via', 'forwarded', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-forwarded-server']
+const proxyHeaders = [
+  ...addressHeaders,
+  'via',
+  'forwarded',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-server',
+]
 
 /** Decides for a request, by the address it came from and the name it asked for. */
 export class Access {
   readonly #addresses = new BlockList()
   readonly #isTrustedHost: AccessRules['isTrustedHost']
 
-  constructor ({ allow, isTrustedHost }: AccessRules) {
+  constructor({ allow, isTrustedHost }: AccessRules) {
     this.#addresses.addSubnet('127.0.0.0', 8, 'ipv4')
     this.#addresses.addAddress('::1', 'ipv6')
     for (const entry of allow) this.#add(entry)
@@ -38,7 +52,7 @@ export class Access {
    * through a proxy that does not say for whom could be anybody's.
    * A promise where whoever knows the host names has to look them up.
    */
-  judge (raw: IncomingMessage): Verdict | Promise<Verdict> {
+  judge(raw: IncomingMessage): Verdict | Promise<Verdict> {
     if (mayLackHeaders(raw)) return 'address'
     const forwarded = forwardedAddresses(raw)
     if (forwarded.length === 0 && proxyHeaders.some(name => name in raw.headers)) return 'address'
@@ -49,10 +63,10 @@ export class Access {
     const answers = hosts.map(host => typeof host === 'string' && this.#isKnownHost(host))
     if (answers.every(known => known === true)) return 'allowed'
     if (answers.includes(false)) return 'host'
-    return Promise.all(answers).then(all => all.includes(false) ? 'host' : 'allowed')
+    return Promise.all(answers).then(all => (all.includes(false) ? 'host' : 'allowed'))
   }
 
-  #add (entry: string): void {
+  #add(entry: string): void {
     const [address = '', bits] = entry.split('/')
     const version = isIP(address)
     if (version === 0) throw new Error(`The profiler's "allow" takes IP addresses and networks, not "${entry}".`)
@@ -61,56 +75,62 @@ export class Access {
     else this.#addresses.addSubnet(address, Number(bits), family)
   }
 
-  #isAllowed (address: string): boolean {
+  #isAllowed(address: string): boolean {
     const plain = address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
     const version = isIP(plain)
     return version !== 0 && this.#addresses.check(plain, version === 4 ? 'ipv4' : 'ipv6')
   }
 
-  #isKnownHost (host: string): boolean | Promise<boolean> {
+  #isKnownHost(host: string): boolean | Promise<boolean> {
     const name = hostName(host)
     return isLocalName(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || this.#isTrustedHost(name)
   }
 }
 
 /** The host that a request asks for: HTTP/2 has another name for it. */
-export function requestHost ({ headers }: IncomingMessage): string | null {
+export function requestHost({ headers }: IncomingMessage): string | null {
   const host = headers.host ?? headers[':authority']
   return typeof host === 'string' ? host : null
 }
 
 /** A host without its port, in lower case. */
-export function hostName (host: string): string {
+export function hostName(host: string): string {
   return host.trim().toLowerCase().replace(/:\d*$/, '')
 }
 
 /** Whether Node may have dropped headers, such as a proxy's: it keeps as many as the server says, or 1,000; 0 is all. */
-function mayLackHeaders ({ rawHeaders, socket }: IncomingMessage): boolean {
+function mayLackHeaders({ rawHeaders, socket }: IncomingMessage): boolean {
   const { maxHeadersCount } = Object(Object(socket).server)
   const limit = typeof maxHeadersCount === 'number' ? maxHeadersCount : 1000
   return limit > 0 && rawHeaders.length >= 2 * limit
 }
 
-function isLocalName (name: string): boolean {
+function isLocalName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
 
-function forwardedAddresses (raw: IncomingMessage): string[] {
+function forwardedAddresses(raw: IncomingMessage): string[] {
   return [...addressHeaders.flatMap(name => listOf(raw.headers[name])), ...forwardedParts(raw, 'for')].map(withoutPort)
 }
 
 /** What the standard header says of each hop: `for=192.0.2.1;host=example.org`. */
-function forwardedParts ({ headers }: IncomingMessage, wanted: 'for' | 'host'): string[] {
-  return listOf(headers.forwarded).flatMap(hop => hop.split(';')).flatMap(part => {
-    const [name = '', value = ''] = part.split('=', 2)
-    return name.trim().toLowerCase() === wanted ? [value.trim().replaceAll('"', '')] : []
-  })
+function forwardedParts({ headers }: IncomingMessage, wanted: 'for' | 'host'): string[] {
+  return listOf(headers.forwarded)
+    .flatMap(hop => hop.split(';'))
+    .flatMap(part => {
+      const [name = '', value = ''] = part.split('=', 2)
+      return name.trim().toLowerCase() === wanted ? [value.trim().replaceAll('"', '')] : []
+    })
 }
 
-function listOf (header: string | string[] | undefined): string[] {
-  return [header ?? []].flat().flatMap(line => line.split(',')).map(part => part.trim()).filter(part => part !== '')
+function listOf(header: string | string[] | undefined): string[] {
+  return [header ?? []]
+    .flat()
+    .flatMap(line => line.split(','))
+    .map(part => part.trim())
+    .filter(part => part !== '')
 }
 
-function withoutPort (address: string): string {
+function withoutPort(address: string): string {
   return address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
 }

@@ -18,12 +18,20 @@ const untouched = ['content-encoding', 'content-disposition', 'content-range']
 
 /** What an application says of its own body, which is not the one that is sent. */
 const ofTheOldBody = [
-  ...untouched, 'content-language', 'content-location', 'content-md5', 'content-digest', 'repr-digest', 'digest',
-  'accept-ranges', 'etag', 'last-modified'
+  ...untouched,
+  'content-language',
+  'content-location',
+  'content-md5',
+  'content-digest',
+  'repr-digest',
+  'digest',
+  'accept-ranges',
+  'etag',
+  'last-modified',
 ]
 
 /** What an answer is to carry, or null to leave it as it is; asked when its head is known and its body is not. */
-export function diagnose ({ raw, request, recorder, hijacked }: Exchange, response: ServerResponse): Diagnosis | null {
+export function diagnose({ raw, request, recorder, hijacked }: Exchange, response: ServerResponse): Diagnosis | null {
   const { statusCode } = response
   if (hijacked || raw.method === 'HEAD' || statusCode < 200 || statusCode === 204 || statusCode === 304) return null
   const isUntouched = untouched.some(name => response.hasHeader(name))
@@ -43,13 +51,13 @@ export function diagnose ({ raw, request, recorder, hijacked }: Exchange, respon
 }
 
 /** The body to send instead of the application's, with the headers it needs; null: send that. */
-export function diagnosticBody (
+export function diagnosticBody(
   diagnosis: Diagnosis,
   response: ServerResponse,
   body: Buffer,
   context: ViewContext,
   panels: readonly AnyPanel[],
-  link: string
+  link: string,
 ): Buffer | null {
   if (diagnosis === 'toolbar') return withToolbar(response, body, renderToolbar(context, panels).toString())
   if (diagnosis === 'problem') return withExceptions(body, context.profile, link)
@@ -65,7 +73,7 @@ export function diagnosticBody (
   return Buffer.from(renderErrorPage(context))
 }
 
-function withToolbar (response: ServerResponse, body: Buffer, tag: string): Buffer | null {
+function withToolbar(response: ServerResponse, body: Buffer, tag: string): Buffer | null {
   // Read as text of one byte a character, so that places in it are places in the body.
   const end = endOfBody(body.toString('latin1'))
   if (end === null) return null
@@ -73,23 +81,25 @@ function withToolbar (response: ServerResponse, body: Buffer, tag: string): Buff
   return Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
 }
 
-function withExceptions (body: Buffer, profile: Profile, link: string): Buffer | null {
+function withExceptions(body: Buffer, profile: Profile, link: string): Buffer | null {
   try {
     const problem: unknown = JSON.parse(body.toString())
     if (typeof problem !== 'object' || problem === null || Array.isArray(problem)) return null
-    return Buffer.from(JSON.stringify({ ...problem, token: profile.token, link, exceptions: exceptionsForPrograms(profile) }))
+    return Buffer.from(
+      JSON.stringify({ ...problem, token: profile.token, link, exceptions: exceptionsForPrograms(profile) }),
+    )
   } catch {
     return null
   }
 }
 
 /** The chain of exceptions as a program reads it: no source, frames as lines. */
-function exceptionsForPrograms ({ exceptions }: Profile): Json {
+function exceptionsForPrograms({ exceptions }: Profile): Json {
   return exceptions.map(({ class: name, message, code, relation, frames }) => ({
     class: name,
     message,
     code,
     relation,
-    trace: frames.map(frame => `${frame.function ?? 'anonymous'} (${frame.file}:${frame.line}:${frame.column})`)
+    trace: frames.map(frame => `${frame.function ?? 'anonymous'} (${frame.file}:${frame.line}:${frame.column})`),
   }))
 }

@@ -7,7 +7,7 @@ const space = /[\t\n\f\r ]/
  * Where the last `</body>` of a page begins that is one to a browser: not in a script, a comment, an attribute or a
  * template. Null where there is none, and where that is hard to tell: then a page is better left as it is.
  */
-export function endOfBody (page: string): number | null {
+export function endOfBody(page: string): number | null {
   let last: number | null = null
   let templates = 0
   for (let start = page.indexOf('<'); start !== -1;) {
@@ -41,20 +41,20 @@ export function endOfBody (page: string): number | null {
   return last
 }
 
-function endOfComment (page: string, start: number): number {
+function endOfComment(page: string, start: number): number {
   if (page.startsWith('<!-->', start) || page.startsWith('<!--->', start)) return start + 5
   const ends = ['-->', '--!>'].map(end => page.indexOf(end, start + 4)).filter(end => end !== -1)
   return ends.length === 0 ? -1 : Math.min(...ends)
 }
 
-function nameAt (page: string, start: number): string {
+function nameAt(page: string, start: number): string {
   let end = start
   while (end < page.length && !/[\t\n\f\r />]/.test(page.charAt(end))) end++
   return page.slice(start, end).toLowerCase()
 }
 
 /** Where the ">" of a tag is, past its attributes; -1: nowhere. */
-function endOfTag (page: string, afterName: number): number {
+function endOfTag(page: string, afterName: number): number {
   let at = afterName
   while (at < page.length) {
     while (space.test(page.charAt(at)) || page[at] === '/') at++
@@ -78,13 +78,13 @@ function endOfTag (page: string, afterName: number): number {
 }
 
 /** Where the end tag of an element that holds text begins. */
-function endOfText (page: string, name: string, start: number): number {
+function endOfText(page: string, name: string, start: number): number {
   const pattern = new RegExp(`</${name}[\\t\\n\\f\\r />]`, 'gi')
   pattern.lastIndex = start
   return pattern.exec(page)?.index ?? -1
 }
 
 /** Within a comment, a script may contain the tags of another one. */
-function isAmbiguous (script: string): boolean {
+function isAmbiguous(script: string): boolean {
   return script.includes('<!--') && /<script[\t\n\f\r />]/i.test(script)
 }

@@ -4,19 +4,21 @@ import Negotiator from 'negotiator'
 const types = { 'application/json': 'json', 'text/html': 'html', 'text/markdown': 'markdown' } as const
 
 /** The forms every page has. */
-export type Form = typeof types[keyof typeof types]
+export type Form = (typeof types)[keyof typeof types]
 
 /** The form a client prefers; one that takes anything (curl) gets JSON. */
-export function preferredForm (raw: IncomingMessage): Form {
+export function preferredForm(raw: IncomingMessage): Form {
   const [best] = new Negotiator(raw).mediaTypes(Object.keys(types))
   return best === 'text/html' || best === 'text/markdown' ? types[best] : 'json'
 }
 
 /** Whether a person is to see the answer: a page or a frame, not a script's request, an image or a download. */
-export function isNavigation ({ method, headers }: IncomingMessage): boolean {
+export function isNavigation({ method, headers }: IncomingMessage): boolean {
   if (headers['x-requested-with'] !== undefined) return false
   const destination = headers['sec-fetch-dest']
-  if (destination !== undefined) return destination === 'document' || destination === 'iframe' || destination === 'frame'
+  if (destination !== undefined) {
+    return destination === 'document' || destination === 'iframe' || destination === 'frame'
+  }
   const { accept = '' } = headers
   return method !== 'HEAD' && accept.includes('text/html')
 }

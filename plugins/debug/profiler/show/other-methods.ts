@@ -16,7 +16,7 @@ class MethodNotAllowedError extends Error {
  * Refuses other methods on the profiler's pages with 405 and Allow, through the application's own error handler. To a
  * client that may not look, these requests remain what they are: requests without a route. Register it before the pages.
  */
-export function refuseOtherMethods (app: FastifyInstance, base: string, access: Access): void {
+export function refuseOtherMethods(app: FastifyInstance, base: string, access: Access): void {
   const pages = FindMyWay(pathOptions(app))
   const declared = new Set<HTTPMethod>()
 
@@ -36,18 +36,27 @@ export function refuseOtherMethods (app: FastifyInstance, base: string, access: 
     const path = pathOfUrl(request.url)
     const allow = [...declared].filter(method => pages.find(method, path) !== null).join(', ')
     if (allow === '') return done()
-    isAllowed(request.raw).then(allowed => {
-      if (!allowed) return done()
-      reply.header('allow', allow)
-      done(new MethodNotAllowedError(`No route found for "${request.method} ${path}": Method Not Allowed (Allow: ${allow})`))
-    }, () => { done() })
+    isAllowed(request.raw).then(
+      allowed => {
+        if (!allowed) return done()
+        reply.header('allow', allow)
+        done(
+          new MethodNotAllowedError(
+            `No route found for "${request.method} ${path}": Method Not Allowed (Allow: ${allow})`,
+          ),
+        )
+      },
+      () => {
+        done()
+      },
+    )
   })
 
-  async function isAllowed (raw: Parameters<Access['judge']>[0]): Promise<boolean> {
-    return await access.judge(raw) === 'allowed'
+  async function isAllowed(raw: Parameters<Access['judge']>[0]): Promise<boolean> {
+    return (await access.judge(raw)) === 'allowed'
   }
 }
 
-function isMethod (method: string): method is HTTPMethod {
+function isMethod(method: string): method is HTTPMethod {
   return METHODS.includes(method)
 }

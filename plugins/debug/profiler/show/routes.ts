@@ -42,40 +42,58 @@ const newestShown = 10
 const causedShown = 20
 
 /** The pages of the profiler, for trusted clients only; to anybody else they are paths like any unknown one. */
-export async function profilerRoutes (app: FastifyInstance, options: ProfilerRoutesOptions): Promise<void> {
+export async function profilerRoutes(app: FastifyInstance, options: ProfilerRoutesOptions): Promise<void> {
   const { profiler, base, panels } = options
 
-  app.addHook('onRequest', untraced(async function guardProfiler (request: FastifyRequest, reply: FastifyReply) {
-    const verdict = await profiler.access.judge(request.raw)
-    if (verdict === 'address') return reply.callNotFound()
-    addHeaders(reply)
-    if (verdict === 'host') {
-      return reply.code(403).type('text/plain; charset=utf-8')
-        .send('The profiler does not answer under this host name: it could be anybody\'s. Use localhost, an IP address, or tell it that the name is yours (isTrustedHost).\n')
-    }
-  }))
-  app.setErrorHandler(function profilerFailed (error, request, reply) {
+  app.addHook(
+    'onRequest',
+    untraced(async function guardProfiler(request: FastifyRequest, reply: FastifyReply) {
+      const verdict = await profiler.access.judge(request.raw)
+      if (verdict === 'address') return reply.callNotFound()
+      addHeaders(reply)
+      if (verdict === 'host') {
+        return reply
+          .code(403)
+          .type('text/plain; charset=utf-8')
+          .send(
+            "The profiler does not answer under this host name: it could be anybody's. Use localhost, an IP address, or tell it that the name is yours (isTrustedHost).\n",
+          )
+      }
+    }),
+  )
+  app.setErrorHandler(function profilerFailed(error, request, reply) {
     request.log.error(error, 'The profiler failed to show a page')
-    return reply.code(500).type('text/plain; charset=utf-8').send('The profiler failed to show this page; the log says why.\n')
+    return reply
+      .code(500)
+      .type('text/plain; charset=utf-8')
+      .send('The profiler failed to show this page; the log says why.\n')
   })
 
   app.get(base, showSearch)
   app.get(`${base}/search`, showSearch)
 
-  app.get<{ Params: { '*': string } }>(`${base}/*`, async function showOther (request, reply) {
+  app.get<{ Params: { '*': string } }>(`${base}/*`, async function showOther(request, reply) {
     const path = request.params['*']
     if (!path.endsWith('/')) return sendMissing(request, reply, { what: 'page', path })
     const query = queryOf(request).toString()
-    const segments = path.split('/').filter(segment => segment !== '').map(urlPart)
+    const segments = path
+      .split('/')
+      .filter(segment => segment !== '')
+      .map(urlPart)
     return reply.redirect(`${[base, ...segments].join('/')}${query === '' ? '' : `?${query}`}`, 308)
   })
 
-  async function showSearch (request: FastifyRequest, reply: FastifyReply) {
+  async function showSearch(request: FastifyRequest, reply: FastifyReply) {
     const search = searchOf(request)
     const { criteria, problems, panel } = search
     const { token, ...others } = criteria
     // Who asks for one profile and nothing else wants to see it.
-    if (token !== undefined && Object.keys(others).length === 0 && problems.length === 0 && await profiler.find(token) !== null) {
+    if (
+      token !== undefined &&
+      Object.keys(others).length === 0 &&
+      problems.length === 0 &&
+      (await profiler.find(token)) !== null
+    ) {
       return reply.redirect(profileUrl(base, token, panel ?? undefined), 302)
     }
     const found = await profiler.search(criteria)
@@ -83,28 +101,29 @@ export async function profilerRoutes (app: FastifyInstance, options: ProfilerRou
     return send(request, reply, {
       html: () => renderSearchPage(result, searchBarOptions(search)),
       json: () => result,
-      markdown: () => renderSearchMarkdown(result, base)
+      markdown: () => renderSearchMarkdown(result, base),
     })
   }
 
-  app.get(`${base}/search_bar`, async function showSearchBar (request, reply) {
+  app.get(`${base}/search_bar`, async function showSearchBar(request, reply) {
     const search = searchOf(request)
     const { criteria, problems } = search
     return send(request, reply, {
-      html: () => renderDocument({
-        title: 'Search · Profiler',
-        className: 'part',
-        style: linkStylesheet(assetUrl(base, 'profiler.css')),
-        body: html`<main><h1>Search profiles</h1>
+      html: () =>
+        renderDocument({
+          title: 'Search · Profiler',
+          className: 'part',
+          style: linkStylesheet(assetUrl(base, 'profiler.css')),
+          body: html`<main><h1>Search profiles</h1>
 ${renderProblems(problems)}
-${renderSearchBar(criteria, searchBarOptions(search))}</main>`
-      }),
+${renderSearchBar(criteria, searchBarOptions(search))}</main>`,
+        }),
       json: () => ({ criteria, problems, labels: options.labels }),
-      markdown: () => `${blocks(...problems.map(plain), codeBlock(JSON.stringify(criteria, null, 2), 'json'))}\n`
+      markdown: () => `${blocks(...problems.map(plain), codeBlock(JSON.stringify(criteria, null, 2), 'json'))}\n`,
     })
   })
 
-  app.get<{ Params: { name: string } }>(`${base}/assets/:name`, async function sendAsset (request, reply) {
+  app.get<{ Params: { name: string } }>(`${base}/assets/:name`, async function sendAsset(request, reply) {
     const asset = new Map(Object.entries(assets)).get(request.params.name)
     if (asset === undefined) return sendMissing(request, reply, { what: 'page', path: `assets/${request.params.name}` })
     const isCurrent = queryOf(request).get('v') === asset.version
@@ -114,7 +133,7 @@ ${renderSearchBar(criteria, searchBarOptions(search))}</main>`
       .send(asset.body)
   })
 
-  app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile (request, reply) {
+  app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile(request, reply) {
     // The front page by its other name, which cannot be a route of its own where the router overlooks slashes at the end.
     if (request.params.token === '') return showSearch(request, reply)
     const context = await contextOf(request.params.token)
@@ -129,73 +148,78 @@ ${renderSearchBar(criteria, searchBarOptions(search))}</main>`
     const { profiles: caused } = await profiler.search({ parent: profile.token, perPage: causedShown })
     return send(request, reply, {
       html: () => renderProfilePage(context, panels, open.name, caused),
-      json: () => wanted === null ? profile : { token: profile.token, panel: open.name, data: panelData(open, profile) },
-      markdown: () => renderProfileMarkdown(context, panels, wanted ?? undefined)
+      json: () =>
+        wanted === null ? profile : { token: profile.token, panel: open.name, data: panelData(open, profile) },
+      markdown: () => renderProfileMarkdown(context, panels, wanted ?? undefined),
     })
   })
 
-  app.get<{ Params: { token: string } }>(`${base}/:token/exception`, async function showException (request, reply) {
+  app.get<{ Params: { token: string } }>(`${base}/:token/exception`, async function showException(request, reply) {
     const context = await contextOf(request.params.token)
     if (context === null) return sendUnknown(request, reply, request.params.token)
     const { token, exceptions, logs } = context.profile
     const [thrown] = exceptions
     if (thrown === undefined) return sendMissing(request, reply, { what: 'exception', token })
     return send(request, reply, {
-      html: () => renderDocument({
-        title: `${thrown.class} · Profiler`,
-        className: 'part',
-        style: linkStylesheet(`${base}/${token}/exception.css`),
-        body: html`<main><h1>${thrown.class}</h1>
-${renderExceptionSections(context, 2)}</main>`
-      }),
+      html: () =>
+        renderDocument({
+          title: `${thrown.class} · Profiler`,
+          className: 'part',
+          style: linkStylesheet(`${base}/${token}/exception.css`),
+          body: html`<main><h1>${thrown.class}</h1>
+${renderExceptionSections(context, 2)}</main>`,
+        }),
       json: () => ({ token, exceptions, logs }),
-      markdown: () => renderErrorMarkdown(context)
+      markdown: () => renderErrorMarkdown(context),
     })
   })
 
-  app.get<{ Params: { token: string } }>(`${base}/:token/exception.css`, async function sendExceptionCss (request, reply) {
-    const { token } = request.params
-    if (await profiler.find(token) === null) return sendUnknown(request, reply, token)
-    const { type, body } = assets['exception.css']
-    return reply.header('cache-control', 'private, max-age=3600').type(type).send(body)
-  })
+  app.get<{ Params: { token: string } }>(
+    `${base}/:token/exception.css`,
+    async function sendExceptionCss(request, reply) {
+      const { token } = request.params
+      if ((await profiler.find(token)) === null) return sendUnknown(request, reply, token)
+      const { type, body } = assets['exception.css']
+      return reply.header('cache-control', 'private, max-age=3600').type(type).send(body)
+    },
+  )
 
-  async function contextOf (token: string): Promise<ViewContext | null> {
+  async function contextOf(token: string): Promise<ViewContext | null> {
     const profile = await profiler.find(token)
     return profile === null ? null : profiler.viewContext(profile)
   }
 
-  function sendUnknown (request: FastifyRequest, reply: FastifyReply, token: string): Promise<FastifyReply> {
+  function sendUnknown(request: FastifyRequest, reply: FastifyReply, token: string): Promise<FastifyReply> {
     return sendMissing(request, reply, { what: profiler.isRunning(token) ? 'running' : 'profile', token })
   }
 
-  async function sendMissing (request: FastifyRequest, reply: FastifyReply, missing: Missing): Promise<FastifyReply> {
+  async function sendMissing(request: FastifyRequest, reply: FastifyReply, missing: Missing): Promise<FastifyReply> {
     const { profiles } = await profiler.search({ perPage: newestShown })
     return send(request, reply.code(404), {
       html: () => renderNotFoundPage(missing, profiles, searchBarOptions(searchOf(request))),
       json: () => ({
         error: missingText(missing),
         ...(missing.what === 'panel' && { panels: panels.map(({ name }) => name) }),
-        newest: profiles
+        newest: profiles,
       }),
-      markdown: () => renderNotFoundMarkdown(missing, profiles, base)
+      markdown: () => renderNotFoundMarkdown(missing, profiles, base),
     })
   }
 
-  function searchOf (request: FastifyRequest): Search {
+  function searchOf(request: FastifyRequest): Search {
     return readSearch(queryOf(request), { labels: options.labels, panels: panels.map(({ name }) => name) })
   }
 
-  function searchBarOptions ({ panel }: Search): SearchBarOptions {
+  function searchBarOptions({ panel }: Search): SearchBarOptions {
     return { base, labels: options.labels, ...(panel !== null && { panel }) }
   }
 }
 
-function defaultPanel (profile: Profile): string {
+function defaultPanel(profile: Profile): string {
   return profile.exceptions.length > 0 ? 'exception' : 'request'
 }
 
-function send (request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
+function send(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
   const form = preferredForm(request.raw)
   if (form === 'html') return reply.type('text/html; charset=utf-8').send(page.html())
   if (form === 'markdown') return reply.type('text/markdown; charset=utf-8').send(page.markdown())
@@ -203,18 +227,18 @@ function send (request: FastifyRequest, reply: FastifyReply, page: Page): Fastif
 }
 
 /** Every page, whatever it says: nothing inline, not framed, not kept, not indexed. */
-function addHeaders (reply: FastifyReply): void {
+function addHeaders(reply: FastifyReply): void {
   reply.headers({
     'content-security-policy': profilerPolicy,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'x-robots-tag': 'noindex',
     'cache-control': 'no-store',
-    vary: 'accept'
+    vary: 'accept',
   })
 }
 
-function queryOf (request: FastifyRequest): URLSearchParams {
+function queryOf(request: FastifyRequest): URLSearchParams {
   const { url = '' } = request.raw
   const start = url.indexOf('?')
   return new URLSearchParams(start === -1 ? '' : url.slice(start + 1))

@@ -18,14 +18,17 @@ const largestFile = 2_000_000
  * The same profile with what can only be said when it is viewed: original positions, the source around them, and
  * logged stacks without the profiler's own frames.
  */
-export function resolveSources (profile: Profile): Profile {
+export function resolveSources(profile: Profile): Profile {
   const files = new Map<string, SourceText | null>()
   const exceptions = profile.exceptions.map(exception => withExcerpts(exception, files))
-  const logs = profile.logs.map(line => ({ ...line, fields: Object.fromEntries(Object.entries(line.fields).map(([name, value]) => [name, cleared(value)])) }))
+  const logs = profile.logs.map(line => ({
+    ...line,
+    fields: Object.fromEntries(Object.entries(line.fields).map(([name, value]) => [name, cleared(value)])),
+  }))
   return { ...profile, exceptions, logs }
 }
 
-function cleared (value: Json): Json {
+function cleared(value: Json): Json {
   if (typeof value === 'string') return withoutHiddenFrames(value)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(cleared)
@@ -37,7 +40,7 @@ interface SourceText {
   map: SourceMap | null
 }
 
-function withExcerpts (exception: Exception, files: Map<string, SourceText | null>): Exception {
+function withExcerpts(exception: Exception, files: Map<string, SourceText | null>): Exception {
   let left = excerptsPerException
   const frames = exception.frames.map(frame => {
     if (frame.kind === 'node') return frame
@@ -52,21 +55,21 @@ function withExcerpts (exception: Exception, files: Map<string, SourceText | nul
 }
 
 /** A frame of compiled code, moved to where it was written. */
-function originalFrame (frame: Frame, files: Map<string, SourceText | null>): Frame {
+function originalFrame(frame: Frame, files: Map<string, SourceText | null>): Frame {
   const map = sourceOf(frame.file, files)?.map ?? null
   const entry = map?.findEntry(frame.line - 1, frame.column - 1)
   if (entry === undefined || !('originalSource' in entry)) return frame
   return { ...frame, file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
 }
 
-function excerptOf (frame: Frame, files: Map<string, SourceText | null>): Excerpt | null {
+function excerptOf(frame: Frame, files: Map<string, SourceText | null>): Excerpt | null {
   const lines = sourceOf(frame.file, files)?.lines
   if (lines === undefined || frame.line > lines.length) return null
   const first = Math.max(1, frame.line - around)
   return { first, lines: lines.slice(first - 1, frame.line + around), line: frame.line }
 }
 
-function sourceOf (file: string, files: Map<string, SourceText | null>): SourceText | null {
+function sourceOf(file: string, files: Map<string, SourceText | null>): SourceText | null {
   const known = files.get(file)
   if (known !== undefined) return known
   const source = readSource(file)
@@ -74,7 +77,7 @@ function sourceOf (file: string, files: Map<string, SourceText | null>): SourceT
   return source
 }
 
-function readSource (file: string): SourceText | null {
+function readSource(file: string): SourceText | null {
   if (!sourceFile.test(file)) return null
   try {
     if (statSync(file).size > largestFile) return null
@@ -87,7 +90,7 @@ function readSource (file: string): SourceText | null {
 }
 
 /** The map that a compiler wrote beside its output. */
-function readSourceMap (file: string, text: string): SourceMap | null {
+function readSourceMap(file: string, text: string): SourceMap | null {
   const name = /\n\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/.exec(text)?.[1]
   if (name === undefined) return null
   const path = resolve(dirname(file), name)
@@ -97,7 +100,13 @@ function readSourceMap (file: string, text: string): SourceMap | null {
   return new SourceMap({ ...payload, sources })
 }
 
-function isPayload (value: unknown): value is ConstructorParameters<typeof SourceMap>[0] {
-  return typeof value === 'object' && value !== null && 'sources' in value && Array.isArray(value.sources) &&
-    'mappings' in value && typeof value.mappings === 'string'
+function isPayload(value: unknown): value is ConstructorParameters<typeof SourceMap>[0] {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'sources' in value &&
+    Array.isArray(value.sources) &&
+    'mappings' in value &&
+    typeof value.mappings === 'string'
+  )
 }

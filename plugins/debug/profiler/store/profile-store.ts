@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { threadId } from 'node:worker_threads'
 import type { StoreBounds } from '../base/bounds.ts'
-import { profileVersion, type Configuration, type Profile, type ProfileSummary, type SearchCriteria, type SearchResult } from '../base/profile.ts'
+import {
+  profileVersion,
+  type Configuration,
+  type Profile,
+  type ProfileSummary,
+  type SearchCriteria,
+  type SearchResult,
+} from '../base/profile.ts'
 import { parseProfile } from './profile-text.ts'
 import { matcherOf, pageOf } from './search.ts'
 import { isMissing, lineOf, Segment, type Entry, type Line } from './segment.ts'
@@ -72,14 +79,14 @@ export class ProfileStore {
   /** Milliseconds each of the profiles took that were written last. */
   writingCost = 0
 
-  constructor ({ directory, bounds, complain }: ProfileStoreOptions) {
+  constructor({ directory, bounds, complain }: ProfileStoreOptions) {
     this.#directory = directory
     this.#bounds = bounds
     this.#complain = complain
   }
 
   /** Stores a profile: at once where none was stored just before, else within moments, together with others. */
-  write (summary: ProfileSummary, profile: string): void {
+  write(summary: ProfileSummary, profile: string): void {
     const line = lineOf(summary, profile)
     this.#gathered.push(line)
     this.#gatheredBytes += line.size
@@ -87,7 +94,7 @@ export class ProfileStore {
   }
 
   /** Writes what is gathered, and drops the oldest where that would exceed a bound. */
-  flush (): void {
+  flush(): void {
     if (this.#gathered.length === 0) return
     const began = performance.now()
     const gathered = this.#gathered
@@ -102,7 +109,7 @@ export class ProfileStore {
   }
 
   /** The profile of a token ("latest" is the newest), or null. */
-  find (token: string): Profile | null {
+  find(token: string): Profile | null {
     if (token === 'latest') {
       const [newest] = this.search({ perPage: 1 }).profiles
       return newest === undefined ? null : this.find(newest.token)
@@ -122,7 +129,7 @@ export class ProfileStore {
   }
 
   /** What matches, the newest first. */
-  search (criteria: SearchCriteria): SearchResult {
+  search(criteria: SearchCriteria): SearchResult {
     this.flush()
     this.#refresh()
     const matches = matcherOf(criteria)
@@ -137,7 +144,7 @@ export class ProfileStore {
   }
 
   /** Stores what many profiles share, once. */
-  writeConfiguration (configuration: Configuration): void {
+  writeConfiguration(configuration: Configuration): void {
     this.#configuration = configuration
     const path = this.#configurationPath(configuration.key)
     try {
@@ -152,7 +159,7 @@ export class ProfileStore {
   }
 
   /** The configuration a profile names, or null when it is gone. */
-  findConfiguration (key: string): Configuration | null {
+  findConfiguration(key: string): Configuration | null {
     if (!/^[\w-]+$/.test(key)) return null
     const path = this.#configurationPath(key)
     try {
@@ -164,7 +171,7 @@ export class ProfileStore {
     }
   }
 
-  close (): void {
+  close(): void {
     this.flush()
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
@@ -172,7 +179,7 @@ export class ProfileStore {
     this.#current = null
   }
 
-  #textOf (token: string): string | null {
+  #textOf(token: string): string | null {
     const entry = this.#byToken.get(token)
     if (entry === undefined) return this.#unwritten.get(token)?.profile ?? null
     if (entry.summary.time < Date.now() - this.#bounds.age) return null
@@ -186,7 +193,7 @@ export class ProfileStore {
   }
 
   /** Appends as many of these lines, from one on, as belong into one segment. @returns how many */
-  #append (lines: readonly Line[], from: number): number {
+  #append(lines: readonly Line[], from: number): number {
     let batch = lines.slice(from, from + 1)
     try {
       const segment = this.#segmentFor(batch)
@@ -205,27 +212,27 @@ export class ProfileStore {
   }
 
   /** Keeps in memory what cannot be written. */
-  #keep (line: Line): void {
+  #keep(line: Line): void {
     this.#unwritten.set(line.summary.token, line)
     const [oldest] = this.#unwritten.keys()
     if (this.#unwritten.size > unwrittenKept && oldest !== undefined) this.#unwritten.delete(oldest)
   }
 
-  #segmentFor (first: readonly Line[]): Segment {
+  #segmentFor(first: readonly Line[]): Segment {
     this.#checkCurrent()
     if (this.#current === null || this.#isFull(this.#current, first)) this.#current = this.#begin()
     return this.#current
   }
 
   /** One of the lines, and those after it that its segment has room for, too. */
-  #fitting (segment: Segment, lines: readonly Line[], from: number): Line[] {
+  #fitting(segment: Segment, lines: readonly Line[], from: number): Line[] {
     let to = from + 1
     while (to < lines.length && !this.#isFull(segment, lines.slice(from, to + 1))) to++
     return lines.slice(from, to)
   }
 
   /** Forgets the oldest profiles and deletes the oldest segments until these lines are within the store's bounds. */
-  #makeRoom (current: Segment, batch: readonly Line[]): void {
+  #makeRoom(current: Segment, batch: readonly Line[]): void {
     const { profiles, bytes, age } = this.#bounds
     this.#forgetDownTo(profiles - batch.length)
     const oldestKept = Date.now() - age
@@ -239,21 +246,21 @@ export class ProfileStore {
   }
 
   /** Forgets the oldest profiles of all segments, so that this many are left. */
-  #forgetDownTo (count: number): void {
+  #forgetDownTo(count: number): void {
     while (this.#byToken.size > count) {
       const first = this.#segments.flatMap(({ entries }) => entries.slice(0, 1))
-      const oldest = first.reduce((one, other) => other.summary.time < one.summary.time ? other : one)
+      const oldest = first.reduce((one, other) => (other.summary.time < one.summary.time ? other : one))
       oldest.segment.entries.shift()
       this.#byToken.delete(oldest.summary.token)
     }
   }
 
   /** Leaves the segment in hand to itself if somebody else has touched it: what is left of it is read like any other. */
-  #checkCurrent (): void {
+  #checkCurrent(): void {
     if (this.#current !== null && !this.#current.isIntact()) this.#forget(this.#current)
   }
 
-  #delete (segment: Segment): void {
+  #delete(segment: Segment): void {
     try {
       segment.delete()
     } catch (error) {
@@ -263,48 +270,54 @@ export class ProfileStore {
     this.#forget(segment)
   }
 
-  #begin (): Segment {
+  #begin(): Segment {
     this.#current?.close()
     if (this.#makeDirectory() && this.#configuration !== null) this.writeConfiguration(this.#configuration)
     this.#dropOtherVersions()
     this.#refresh()
     const started = Date.now().toString(36)
     const number = String(segmentsBegun++).padStart(6, '0')
-    const segment = new Segment(join(this.#directory, `profiles-v${profileVersion}-${started}-${process.pid}-${threadId}-${number}.ndjson`))
+    const segment = new Segment(
+      join(this.#directory, `profiles-v${profileVersion}-${started}-${process.pid}-${threadId}-${number}.ndjson`),
+    )
     this.#segments.push(segment)
     return segment
   }
 
-  #dropOtherVersions (): void {
-    for (const name of this.#filesNamed(anySegmentName)) if (!segmentName.test(name)) rmSync(join(this.#directory, name), { force: true })
+  #dropOtherVersions(): void {
+    for (const name of this.#filesNamed(anySegmentName)) {
+      if (!segmentName.test(name)) rmSync(join(this.#directory, name), { force: true })
+    }
   }
 
   /** Makes the directory, and keeps it out of the repository that it may stand in. @returns whether there was none */
-  #makeDirectory (): boolean {
+  #makeDirectory(): boolean {
     const isNew = mkdirSync(this.#directory, { recursive: true, mode: 0o700 }) !== undefined
     if (isNew) writeFileSync(join(this.#directory, '.gitignore'), '*\n', { mode: 0o600 })
     return isNew
   }
 
   /** After a failed write: what was written before stays as it is, and an empty segment is tried again. */
-  #abandonCurrent (error: unknown): void {
+  #abandonCurrent(error: unknown): void {
     this.#current?.close()
     if (this.#current?.size !== 0 || isMissing(error)) this.#current = null
   }
 
   /** Whether a segment is too full, or too old, for these lines; an empty one takes any single line. */
-  #isFull (segment: Segment, lines: readonly Line[]): boolean {
+  #isFull(segment: Segment, lines: readonly Line[]): boolean {
     const { profiles, bytes, age } = this.#bounds
     const [first] = segment.entries
     const count = segment.lines + lines.length
     if (count === 1) return false
-    return segment.size + bytesOf(lines) > bytes / segmentsPerStore ||
+    return (
+      segment.size + bytesOf(lines) > bytes / segmentsPerStore ||
       count > Math.max(1, Math.floor(profiles / segmentsPerStore)) ||
       (first !== undefined && Date.now() - first.summary.time > age / segmentsPerStore)
+    )
   }
 
   /** Looks for what other processes wrote or deleted since. */
-  #refresh (): void {
+  #refresh(): void {
     this.#checkCurrent()
     let names: string[]
     try {
@@ -314,15 +327,17 @@ export class ProfileStore {
       names = []
     }
     const present = new Set(names)
-    for (const segment of [...this.#segments]) if (segment !== this.#current && !present.has(segment.name)) this.#forget(segment)
+    for (const segment of [...this.#segments]) {
+      if (segment !== this.#current && !present.has(segment.name)) this.#forget(segment)
+    }
     const known = new Set(this.#segments.map(segment => segment.name))
     for (const name of names) if (!known.has(name)) this.#segments.push(new Segment(join(this.#directory, name)))
-    this.#segments.sort((one, other) => one.name < other.name ? -1 : 1)
+    this.#segments.sort((one, other) => (one.name < other.name ? -1 : 1))
     for (const segment of this.#segments) if (segment !== this.#current) this.#readOn(segment)
     this.#forgetDownTo(this.#bounds.profiles)
   }
 
-  #readOn (segment: Segment): void {
+  #readOn(segment: Segment): void {
     const { size, corrupt } = segment
     try {
       const added = segment.readOn()
@@ -338,7 +353,7 @@ export class ProfileStore {
   }
 
   /** Somebody cut it short: what was known of it is worth nothing. */
-  #readAgain (segment: Segment): void {
+  #readAgain(segment: Segment): void {
     const again = new Segment(segment.path)
     const place = this.#segments.indexOf(segment)
     this.#forget(segment)
@@ -346,7 +361,7 @@ export class ProfileStore {
     this.#readOn(again)
   }
 
-  #forget (segment: Segment): void {
+  #forget(segment: Segment): void {
     this.#segments = this.#segments.filter(other => other !== segment)
     this.#bytes -= segment.size
     for (const entry of segment.entries) this.#byToken.delete(entry.summary.token)
@@ -355,37 +370,39 @@ export class ProfileStore {
     this.#current = null
   }
 
-  #configurationPath (key: string): string {
+  #configurationPath(key: string): string {
     return join(this.#directory, `configuration-${key}.json`)
   }
 
   /** Regular files only: a folder or a pipe of that name is nobody's profiles. */
-  #filesNamed (pattern: RegExp): string[] {
-    return readdirSync(this.#directory, { withFileTypes: true }).filter(entry => entry.isFile() && pattern.test(entry.name)).map(({ name }) => name)
+  #filesNamed(pattern: RegExp): string[] {
+    return readdirSync(this.#directory, { withFileTypes: true })
+      .filter(entry => entry.isFile() && pattern.test(entry.name))
+      .map(({ name }) => name)
   }
 
-  #pruneConfigurations (): void {
+  #pruneConfigurations(): void {
     const names = this.#filesNamed(configurationName).sort()
     for (const name of names.slice(0, -configurationsKept)) unlinkSync(join(this.#directory, name))
   }
 
-  #trouble (kind: string, error: unknown, message: string): void {
+  #trouble(kind: string, error: unknown, message: string): void {
     const isKnown = this.#troubles.has(kind)
     this.#troubles.set(kind, Date.now())
     if (!isKnown) this.#complain(error, message)
   }
 
   /** Something went well: a trouble that has not been met with for a while is over, and worth a line if it comes again. */
-  #calm (kind: string): void {
+  #calm(kind: string): void {
     const last = this.#troubles.get(kind)
     if (last !== undefined && Date.now() - last > calming) this.#troubles.delete(kind)
   }
 }
 
-function bytesOf (lines: readonly Line[]): number {
+function bytesOf(lines: readonly Line[]): number {
   return lines.reduce((sum, { size }) => sum + size, 0)
 }
 
-function isConfiguration (value: unknown, key: string): value is Configuration {
+function isConfiguration(value: unknown, key: string): value is Configuration {
   return typeof value === 'object' && value !== null && 'key' in value && value.key === key
 }

@@ -10,8 +10,9 @@ interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
 }
 
 /** What a search sees of a profile. */
-export function summarise (profile: Profile): ProfileSummary {
-  const { token, parent, time, duration, status, outcome, method, url, host, ip, routing, exceptions, logs, labels } = profile
+export function summarise(profile: Profile): ProfileSummary {
+  const { token, parent, time, duration, status, outcome, method, url, host, ip, routing, exceptions, logs, labels } =
+    profile
   const [exception] = exceptions
   return {
     token,
@@ -27,40 +28,47 @@ export function summarise (profile: Profile): ProfileSummary {
     route: routing.matched?.url ?? null,
     exception: exception === undefined ? null : `${exception.class}: ${exception.message}`.slice(0, 200),
     logErrors: logs.filter(({ level }) => level >= 50).length,
-    labels
+    labels,
   }
 }
 
 /** A profile as it is stored, cut until it is within its bound; what was cut is said in it. */
-export function serialise (profile: Profile, bytes: number): string {
+export function serialise(profile: Profile, bytes: number): string {
   let text = textOf(profile)
   while (isOver(text, bytes) && shorten(profile, bytes)) text = textOf(profile)
   return text
 }
 
 /** Whether a text has more bytes: counted only where its characters leave it open. */
-function isOver (text: string, bytes: number): boolean {
+function isOver(text: string, bytes: number): boolean {
   return text.length * bytesPerCharacter > bytes && Buffer.byteLength(text) > bytes
 }
 
 /** The profile of a token, as it was serialised; null: this is another, or none. Throws what JSON.parse throws. */
-export function parseProfile (text: string, token: string): Profile | null {
+export function parseProfile(text: string, token: string): Profile | null {
   const stored: unknown = JSON.parse(text)
   if (!isStored(stored, token)) return null
   const spans = stored.spans.map(spanOf)
   return { ...stored, spans, lifecycle: pointsOf(stored.lifecycle, spans) }
 }
 
-function isStored (value: unknown, token: string): value is StoredProfile {
-  return typeof value === 'object' && value !== null && 'version' in value && value.version === profileVersion && 'token' in value && value.token === token
+function isStored(value: unknown, token: string): value is StoredProfile {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'version' in value &&
+    value.version === profileVersion &&
+    'token' in value &&
+    value.token === token
+  )
 }
 
-function textOf ({ spans, lifecycle, ...rest }: Profile): string {
+function textOf({ spans, lifecycle, ...rest }: Profile): string {
   return `${JSON.stringify(rest).slice(0, -1)},"lifecycle":${JSON.stringify(storedPoints(lifecycle))},"spans":${spansText(spans)}}`
 }
 
 /** Halves the largest part of a profile; false when there is nothing left to halve. */
-function shorten (profile: Profile, bytes: number): boolean {
+function shorten(profile: Profile, bytes: number): boolean {
   const why = `A stored profile holds ${bytes} bytes.`
   const sizes = [
     { what: 'spans', size: sizeOf(profile.spans) },
@@ -68,7 +76,7 @@ function shorten (profile: Profile, bytes: number): boolean {
     { what: 'exceptions', size: sizeOf(profile.exceptions) },
     { what: 'headers', size: sizeOf([profile.request.headers, profile.response.headers]) },
     { what: 'values', size: sizeOf([profile.request.body, profile.request.query, profile.request.params]) },
-    ...Object.entries(profile.panels).map(([name, data]) => ({ what: `panel ${name}`, size: sizeOf(data) }))
+    ...Object.entries(profile.panels).map(([name, data]) => ({ what: `panel ${name}`, size: sizeOf(data) })),
   ].sort((one, other) => other.size - one.size)
   const [largest = { what: 'nothing', size: 0 }] = sizes
   if (largest.size < 1000) return false
@@ -100,6 +108,6 @@ function shorten (profile: Profile, bytes: number): boolean {
 }
 
 /** Bytes as JSON. */
-function sizeOf (value: unknown): number {
+function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }

@@ -29,13 +29,16 @@ const quoted = 60
 const namesListed = 5
 
 /** Reads a search from a query string, where labels stand by their names; what makes no sense is left out, and said to be. */
-export function readSearch (query: URLSearchParams, { labels, panels }: SearchNames): Search {
+export function readSearch(query: URLSearchParams, { labels, panels }: SearchNames): Search {
   const criteria: SearchCriteria = {}
   const problems: string[] = []
 
   /** The value of a parameter as `read` understands it; undefined where it is not there or is refused. */
   const take = <Value>(name: string, takes: string, read: (value: string) => Value | null): Value | undefined => {
-    const [text = '', ...others] = query.getAll(name).map(value => value.trim()).filter(value => value !== '')
+    const [text = '', ...others] = query
+      .getAll(name)
+      .map(value => value.trim())
+      .filter(value => value !== '')
     if (others.length > 0) problems.push(`${name} is there ${others.length + 1} times: the first counts.`)
     if (text === '') return undefined
     const value = read(text)
@@ -43,11 +46,13 @@ export function readSearch (query: URLSearchParams, { labels, panels }: SearchNa
     return value ?? undefined
   }
   const takeText = (name: string) =>
-    take(name, `up to ${longestText} characters`, value => value.length <= longestText ? value : null)
+    take(name, `up to ${longestText} characters`, value => (value.length <= longestText ? value : null))
 
-  const status = take('status', '404, 4xx, >=400 or none', value => statusForm.test(value) ? value : null)
+  const status = take('status', '404, 4xx, >=400 or none', value => (statusForm.test(value) ? value : null))
   if (status !== undefined) criteria.status = status
-  const method = take('method', 'the name of a method', value => METHODS.includes(value.toUpperCase()) ? value.toUpperCase() : null)
+  const method = take('method', 'the name of a method', value =>
+    METHODS.includes(value.toUpperCase()) ? value.toUpperCase() : null,
+  )
   if (method !== undefined) criteria.method = method
   for (const name of texts) {
     const value = takeText(name)
@@ -70,9 +75,21 @@ export function readSearch (query: URLSearchParams, { labels, panels }: SearchNa
     return value === undefined ? [] : [[name, value]]
   })
   if (wanted.length > 0) criteria.labels = Object.fromEntries(wanted)
-  const panel = take('panel', `the name of a panel (${panels.join(', ')})`, value => panels.includes(value) ? value : null) ?? null
+  const panel =
+    take('panel', `the name of a panel (${panels.join(', ')})`, value => (panels.includes(value) ? value : null)) ??
+    null
 
-  const known = new Set<string>(['status', 'method', ...texts, ...ranges, ...times, 'page', 'perPage', ...labels, 'panel'])
+  const known = new Set<string>([
+    'status',
+    'method',
+    ...texts,
+    ...ranges,
+    ...times,
+    'page',
+    'perPage',
+    ...labels,
+    'panel',
+  ])
   const unknown = [...new Set(query.keys())].filter(name => !known.has(name))
   if (unknown.length > 0) problems.push(`A search has no ${listOf(unknown)}: it has ${[...known].join(', ')}.`)
   for (const [from, to] of [ranges, times]) {
@@ -81,12 +98,12 @@ export function readSearch (query: URLSearchParams, { labels, panels }: SearchNa
   return { criteria, problems, panel }
 }
 
-function numberOf (value: string): number | null {
+function numberOf(value: string): number | null {
   const number = numberForm.test(value) ? Number(value) : Infinity
   return Number.isFinite(number) ? number : null
 }
 
-function countOf (value: string, most: number): number | null {
+function countOf(value: string, most: number): number | null {
   const number = numberOf(value)
   return number !== null && Number.isInteger(number) && number >= 1 && number <= most ? number : null
 }
@@ -99,21 +116,24 @@ const millisecondsForm = /^\d{12,14}$/
 
 const endOfYear9999 = Date.UTC(10_000, 0)
 
-function timeOf (value: string): number | null {
+function timeOf(value: string): number | null {
   if (millisecondsForm.test(value)) return Number(value)
   const [, day = '', time = '00:00', zone = 'Z'] = isoForm.exec(value) ?? []
-  const offset = zone.toUpperCase().replace(' ', '+').replace(/(\d\d)(\d\d)$/, '$1:$2')
+  const offset = zone
+    .toUpperCase()
+    .replace(' ', '+')
+    .replace(/(\d\d)(\d\d)$/, '$1:$2')
   const moment = Date.parse(`${day}T${time}${offset}`)
   // February the 30th would be the 2nd of March; a year of five digits has another form.
   const isTime = moment >= 0 && moment < endOfYear9999 && new Date(Date.parse(day)).toISOString().startsWith(day)
   return isTime ? moment : null
 }
 
-function listOf (names: readonly string[]): string {
+function listOf(names: readonly string[]): string {
   const listed = names.slice(0, namesListed).map(quote).join(', ')
   return names.length > namesListed ? `${listed} or ${names.length - namesListed} more` : listed
 }
 
-function quote (text: string): string {
+function quote(text: string): string {
   return `"${text.length > quoted ? `${text.slice(0, quoted)}…` : text}"`
 }

@@ -4,7 +4,7 @@ const perPageDefault = 20
 export const perPageLimit = 200
 
 /** Whether a profile is what was asked for; text is found anywhere in a value, in any case. */
-export function matcherOf (criteria: SearchCriteria): (summary: ProfileSummary) => boolean {
+export function matcherOf(criteria: SearchCriteria): (summary: ProfileSummary) => boolean {
   const tests: Array<(summary: ProfileSummary) => boolean> = []
   const text = (wanted: string | undefined, of: (summary: ProfileSummary) => string | null) => {
     if (wanted === undefined || wanted === '') return
@@ -27,23 +27,25 @@ export function matcherOf (criteria: SearchCriteria): (summary: ProfileSummary) 
   if (durationTo !== undefined) tests.push(summary => summary.duration <= durationTo)
   if (timeFrom !== undefined) tests.push(summary => summary.time >= timeFrom)
   if (timeTo !== undefined) tests.push(summary => summary.time <= timeTo)
-  for (const [name, wanted] of Object.entries(criteria.labels ?? {})) text(wanted, summary => summary.labels[name] ?? null)
+  for (const [name, wanted] of Object.entries(criteria.labels ?? {})) {
+    text(wanted, summary => summary.labels[name] ?? null)
+  }
   return summary => tests.every(test => test(summary))
 }
 
 /** What is searched for as it stands in profiles: those of a whole URL have the host apart, and a path without the fragment. */
-function partsOf (url: string): { origin: string, path: string } {
+function partsOf(url: string): { origin: string; path: string } {
   const [, host = '', path = url] = /^https?:\/\/([^/?#]*)([^#]*)/i.exec(url) ?? []
   return { origin: withoutPort(host), path }
 }
 
 /** Profiles have hosts without their ports. */
-function withoutPort (host: string): string {
+function withoutPort(host: string): string {
   return host.replace(/^([^:]*|\[.*\]):\d*$/, '$1')
 }
 
 /** "404", "4xx", ">=400", "none" for requests that were never answered. */
-function statusTest (wanted: string): (summary: ProfileSummary) => boolean {
+function statusTest(wanted: string): (summary: ProfileSummary) => boolean {
   if (wanted === 'none') return summary => summary.status === null
   const family = /^([1-5])xx$/i.exec(wanted)?.[1]
   if (family !== undefined) return summary => Math.floor(Number(summary.status) / 100) === Number(family)
@@ -60,7 +62,7 @@ function statusTest (wanted: string): (summary: ProfileSummary) => boolean {
 }
 
 /** One page of what was found, the newest first. */
-export function pageOf (criteria: SearchCriteria, found: ProfileSummary[]): SearchResult {
+export function pageOf(criteria: SearchCriteria, found: ProfileSummary[]): SearchResult {
   const perPage = Math.min(Math.max(1, criteria.perPage ?? perPageDefault), perPageLimit)
   const pages = Math.max(1, Math.ceil(found.length / perPage))
   const wanted = Math.max(1, criteria.page ?? 1)

@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { basename } from 'node:path'
 import type { ProfileSummary } from '../base/profile.ts'
 
@@ -31,7 +41,7 @@ export interface Line {
 }
 
 /** Makes a profile's line. */
-export function lineOf (summary: ProfileSummary, profile: string): Line {
+export function lineOf(summary: ProfileSummary, profile: string): Line {
   const head = `${JSON.stringify(summary)}\t`
   const start = Buffer.byteLength(head)
   return { summary, head, start, profile, size: start + Buffer.byteLength(profile) + 1 }
@@ -60,20 +70,20 @@ export class Segment {
   /** Which file the descriptor is of. */
   #inode = 0
 
-  constructor (path: string) {
+  constructor(path: string) {
     this.path = path
     this.name = basename(path)
   }
 
   /** Whether the file is there as it was left: neither deleted, replaced, moved nor written to by anybody else. */
-  isIntact (): boolean {
+  isIntact(): boolean {
     if (this.#descriptor === null) return true
     const now = statSync(this.path, { throwIfNoEntry: false })
     return now !== undefined && now.ino === this.#inode && now.size === this.size
   }
 
   /** Adds profiles; throws what the file system says, and leaves the file as it was then. */
-  append (lines: readonly Line[]): Entry[] {
+  append(lines: readonly Line[]): Entry[] {
     if (this.#descriptor === null) {
       this.#descriptor = openSync(this.path, 'a', ownerOnly)
       this.#inode = fstatSync(this.#descriptor).ino
@@ -103,7 +113,7 @@ export class Segment {
   }
 
   /** Reads what was written since the last time, by whichever process; answers the new entries, null if the file shrank. */
-  readOn (): Entry[] | null {
+  readOn(): Entry[] | null {
     const added: Entry[] = []
     const descriptor = openSync(this.path, readable)
     try {
@@ -128,7 +138,7 @@ export class Segment {
   }
 
   /** The text of one profile. */
-  read ({ offset, length }: Entry): string {
+  read({ offset, length }: Entry): string {
     const descriptor = openSync(this.path, readable)
     try {
       return readRange(descriptor, offset, length).toString()
@@ -138,17 +148,17 @@ export class Segment {
   }
 
   /** Deletes the file; another process may have been faster. */
-  delete (): void {
+  delete(): void {
     this.close()
     rmSync(this.path, { force: true })
   }
 
-  close (): void {
+  close(): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor)
     this.#descriptor = null
   }
 
-  #entryOf (line: Buffer, offset: number): Entry | null {
+  #entryOf(line: Buffer, offset: number): Entry | null {
     const end = line.indexOf(tab)
     if (end === -1) return null
     try {
@@ -162,12 +172,12 @@ export class Segment {
 }
 
 /** The bytes of lines, good until the next ones. */
-function encode (lines: string): Buffer {
+function encode(lines: string): Buffer {
   if (lines.length * bytesPerCharacter > draft.length) return Buffer.from(lines)
   return draft.subarray(0, draft.write(lines))
 }
 
-function readRange (descriptor: number, position: number, length: number): Buffer {
+function readRange(descriptor: number, position: number, length: number): Buffer {
   const buffer = Buffer.alloc(Math.max(0, length))
   let read = 0
   while (read < length) {
@@ -178,18 +188,29 @@ function readRange (descriptor: number, position: number, length: number): Buffe
   return buffer.subarray(0, read)
 }
 
-function isSummary (value: unknown): value is ProfileSummary {
-  return typeof value === 'object' && value !== null &&
-    'token' in value && typeof value.token === 'string' &&
-    'time' in value && typeof value.time === 'number' &&
-    'duration' in value && typeof value.duration === 'number' &&
-    'status' in value && (value.status === null || typeof value.status === 'number') &&
-    'method' in value && typeof value.method === 'string' &&
-    'url' in value && typeof value.url === 'string' &&
-    'labels' in value && typeof value.labels === 'object' && value.labels !== null
+function isSummary(value: unknown): value is ProfileSummary {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'token' in value &&
+    typeof value.token === 'string' &&
+    'time' in value &&
+    typeof value.time === 'number' &&
+    'duration' in value &&
+    typeof value.duration === 'number' &&
+    'status' in value &&
+    (value.status === null || typeof value.status === 'number') &&
+    'method' in value &&
+    typeof value.method === 'string' &&
+    'url' in value &&
+    typeof value.url === 'string' &&
+    'labels' in value &&
+    typeof value.labels === 'object' &&
+    value.labels !== null
+  )
 }
 
 /** Whether an error says that a file or folder is not there. */
-export function isMissing (error: unknown): boolean {
+export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -13,7 +13,7 @@ export type StoredSpan = [
   routeLevel: boolean,
   dispatchPoint: Span['dispatchPoint'],
   plugin: Span['plugin'],
-  location: [file: string, line: number, column: number] | null
+  location: [file: string, line: number, column: number] | null,
 ]
 
 /** The part of a span's text that is the same for every request. */
@@ -26,7 +26,7 @@ interface Constant {
 const constants = new WeakMap<Location, Constant>()
 
 /** Spans as the JSON of their stored form: more than half of a profile, and so what writing one costs. */
-export function spansText (spans: readonly Span[]): string {
+export function spansText(spans: readonly Span[]): string {
   let text = ''
   for (const span of spans) {
     const { parent, start, duration, outcome, detail } = span
@@ -38,13 +38,13 @@ export function spansText (spans: readonly Span[]): string {
 }
 
 /** The span that was stored so. */
-export function spanOf (stored: StoredSpan): Span {
+export function spanOf(stored: StoredSpan): Span {
   const [parent, start, duration, outcome, detail, kind, name, hook, routeLevel, dispatchPoint, plugin, place] = stored
   const location = place === null ? null : { file: place[0], line: place[1], column: place[2] }
   return { parent, kind, name, hook, routeLevel, dispatchPoint, plugin, location, start, duration, outcome, detail }
 }
 
-function constantOf (span: Span): string {
+function constantOf(span: Span): string {
   if (span.location === null) return constantText(span)
   const known = constants.get(span.location)
   if (known !== undefined && isAlike(known.span, span)) return known.text
@@ -54,12 +54,18 @@ function constantOf (span: Span): string {
 }
 
 /** Hooks that were added in a loop have one place, and may have several names. */
-function isAlike (one: Span, other: Span): boolean {
-  return one.name === other.name && one.kind === other.kind && one.hook === other.hook && one.routeLevel === other.routeLevel &&
-    one.dispatchPoint === other.dispatchPoint && one.plugin === other.plugin
+function isAlike(one: Span, other: Span): boolean {
+  return (
+    one.name === other.name &&
+    one.kind === other.kind &&
+    one.hook === other.hook &&
+    one.routeLevel === other.routeLevel &&
+    one.dispatchPoint === other.dispatchPoint &&
+    one.plugin === other.plugin
+  )
 }
 
-function constantText ({ kind, name, hook, routeLevel, dispatchPoint, plugin, location }: Span): string {
+function constantText({ kind, name, hook, routeLevel, dispatchPoint, plugin, location }: Span): string {
   const place = location === null ? null : [location.file, location.line, location.column]
   return JSON.stringify([kind, name, hook, routeLevel, dispatchPoint, plugin, place]).slice(1, -1)
 }

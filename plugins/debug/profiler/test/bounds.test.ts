@@ -18,7 +18,9 @@ t.test('exceptions and frames past their bound are counted, and a cycle of cause
     throw first
   })
   app.get('/chain', async () => {
-    throw new Error('1', { cause: new Error('2', { cause: new Error('3', { cause: new Error('4', { cause: new Error('5') }) }) }) })
+    throw new Error('1', {
+      cause: new Error('2', { cause: new Error('3', { cause: new Error('4', { cause: new Error('5') }) }) }),
+    })
   })
   app.get('/cycle', async () => {
     const first = new AggregateError([new Error('member')], 'first')
@@ -27,28 +29,50 @@ t.test('exceptions and frames past their bound are counted, and a cycle of cause
   })
   await app.inject('/')
   const { exceptions, dropped } = await onlyProfile(t, app, '/')
-  t.same(exceptions.map(({ message, frames }) => [message, frames.length]), [['handled 0', 2], ['handled 1', 2], ['handled 2', 2]])
-  t.match(dropped.map(({ what }) => what), ['exceptions', 'frames'])
+  t.same(
+    exceptions.map(({ message, frames }) => [message, frames.length]),
+    [
+      ['handled 0', 2],
+      ['handled 1', 2],
+      ['handled 2', 2],
+    ],
+  )
+  t.match(
+    dropped.map(({ what }) => what),
+    ['exceptions', 'frames'],
+  )
   await app.inject('/chain')
   const chain = await onlyProfile(t, app, '/chain')
-  t.same(chain.exceptions.map(({ message }) => message), ['1', '2', '3'])
+  t.same(
+    chain.exceptions.map(({ message }) => message),
+    ['1', '2', '3'],
+  )
   t.match(chain.dropped, [{ what: 'exceptions', count: 2 }, { what: 'frames' }])
   await app.inject('/cycle')
   const cycle = await onlyProfile(t, app, '/cycle')
-  t.same(cycle.exceptions.map(({ message, relation }) => `${relation} ${message}`), ['thrown first', 'member member', 'cause second'])
+  t.same(
+    cycle.exceptions.map(({ message, relation }) => `${relation} ${message}`),
+    ['thrown first', 'member member', 'cause second'],
+  )
 })
 
 t.test('every exception that is left out is counted, as far as there is an end of them', async t => {
   const app = await profiledApp(t, { profileBounds: { exceptions: 2 } })
   const causedBy = (cause: unknown) => new Error('caused', { cause })
-  const chain = (length: number): Error => length === 1 ? new Error('first') : causedBy(chain(length - 1))
+  const chain = (length: number): Error => (length === 1 ? new Error('first') : causedBy(chain(length - 1)))
   const cycle = chain(3)
   cycle.cause = causedBy(causedBy(cycle))
   class Endless extends Error {
-    override get cause () { return new Endless() }
+    override get cause() {
+      return new Endless()
+    }
   }
-  const unreadable = { get () { throw new Error('getter') } }
-  const thrown: Record<string, { error: Error, count: number }> = {
+  const unreadable = {
+    get() {
+      throw new Error('getter')
+    },
+  }
+  const thrown: Record<string, { error: Error; count: number }> = {
     chain: { error: chain(200), count: 198 },
     members: { error: new AggregateError([chain(3), 'text', causedBy('text')]), count: 4 },
     cycle: { error: cycle, count: 1 },
@@ -57,17 +81,27 @@ t.test('every exception that is left out is counted, as far as there is an end o
     // What stands for the cause that cannot be read is one, too.
     unreadable: { error: causedBy(causedBy(Object.defineProperty(new Error('odd'), 'cause', unreadable))), count: 2 },
     members_unreadable: {
-      error: causedBy(causedBy(Object.defineProperty(new AggregateError([]), 'errors', { value: new Proxy([], { get: unreadable.get }) }))),
-      count: 1
+      error: causedBy(
+        causedBy(
+          Object.defineProperty(new AggregateError([]), 'errors', { value: new Proxy([], { get: unreadable.get }) }),
+        ),
+      ),
+      count: 1,
     },
-    endless: { error: new Endless(), count: 10_000 }
+    endless: { error: new Endless(), count: 10_000 },
   }
-  app.get<{ Params: { kind: string } }>('/:kind', async ({ params }) => { throw thrown[params.kind]?.error })
+  app.get<{ Params: { kind: string } }>('/:kind', async ({ params }) => {
+    throw thrown[params.kind]?.error
+  })
   for (const [kind, { count }] of Object.entries(thrown)) {
     await app.inject(`/${kind}`)
     const { exceptions, dropped } = await onlyProfile(t, app, `/${kind}`)
     t.equal(exceptions.length, 2)
-    t.match(dropped.find(({ what }) => what === 'exceptions'), { count }, kind)
+    t.match(
+      dropped.find(({ what }) => what === 'exceptions'),
+      { count },
+      kind,
+    )
   }
 })
 
@@ -81,7 +115,7 @@ t.test('errors of any kind are described: thrown values, names of their own, cod
     own: new OwnError('own'),
     nameless: new (class extends Error {})('nameless'),
     orphan: Object.assign(new Error('orphan'), { constructor: undefined }),
-    named: Object.assign(new Error('named'), { name: 'NamedError', code: 42, status: 418, stack: undefined, extra: 1 })
+    named: Object.assign(new Error('named'), { name: 'NamedError', code: 42, status: 418, stack: undefined, extra: 1 }),
   }
   app.get<{ Params: { kind: string } }>('/:kind', async ({ params, recorder }) => {
     recorder?.exception(errors[params.kind])
@@ -94,7 +128,7 @@ t.test('errors of any kind are described: thrown values, names of their own, cod
     own: { class: 'OwnError', message: 'own', code: null, statusCode: null },
     nameless: { class: 'Error', message: 'nameless' },
     orphan: { class: 'Error' },
-    named: { class: 'NamedError', code: '42', statusCode: 418, properties: { status: 418, extra: 1 }, frames: [] }
+    named: { class: 'NamedError', code: '42', statusCode: 418, properties: { status: 418, extra: 1 }, frames: [] },
   })) {
     await app.inject(`/${kind}`)
     t.match((await onlyProfile(t, app, `/${kind}`)).exceptions[0], expected, kind)
@@ -104,9 +138,23 @@ t.test('errors of any kind are described: thrown values, names of their own, cod
 t.test('a message that looks like a stack makes the profiler read no file', t => {
   const message = 'bad\n    at evil (/etc/passwd:1:1)'
   const { frames } = parseStack(`Error: ${message}\n    at real (${import.meta.filename}:1:1)`, message, 10)
-  t.same(frames.map(frame => frame.function), ['real'])
-  t.same(parseStack(`Error: other\n    at ${'( '.repeat(1000)}(/a.js:1:1)`, 'gone', 10).frames, [], 'no line of any length is searched')
-  t.same(parseStack('Error: other\n    at node:internal/x:1:2\n    at async f (/a/node_modules/b/c.js:3:4)', 'gone', 10).frames.map(({ kind }) => kind), ['node', 'module'])
+  t.same(
+    frames.map(frame => frame.function),
+    ['real'],
+  )
+  t.same(
+    parseStack(`Error: other\n    at ${'( '.repeat(1000)}(/a.js:1:1)`, 'gone', 10).frames,
+    [],
+    'no line of any length is searched',
+  )
+  t.same(
+    parseStack(
+      'Error: other\n    at node:internal/x:1:2\n    at async f (/a/node_modules/b/c.js:3:4)',
+      'gone',
+      10,
+    ).frames.map(({ kind }) => kind),
+    ['node', 'module'],
+  )
   t.end()
 })
 
@@ -114,7 +162,7 @@ t.test('a profile too large loses its largest parts, and says which', async t =>
   const big = (length: number) => Array.from({ length }, (_, index) => `${index} ${'x'.repeat(1000)}`)
   const app = await profiledApp(t, {
     profileBounds: { bytes: 20_000 },
-    panels: [{ name: 'big', label: 'Big', collect: () => big(100), body: () => html`` }]
+    panels: [{ name: 'big', label: 'Big', collect: () => big(100), body: () => html`` }],
   })
   app.post('/', async request => {
     for (const line of big(60)) request.log.info(line)
@@ -126,7 +174,13 @@ t.test('a profile too large loses its largest parts, and says which', async t =>
   const profile = await onlyProfile(t, app, '/')
   t.ok(JSON.stringify(profile).length <= 20_000)
   t.same(profile.panels, {})
-  t.same([...new Set(profile.dropped.map(({ what }) => what))].sort(), ['exceptions', 'headers', 'logs', 'panel big', 'values'])
+  t.same([...new Set(profile.dropped.map(({ what }) => what))].sort(), [
+    'exceptions',
+    'headers',
+    'logs',
+    'panel big',
+    'values',
+  ])
 })
 
 t.test('compiled code is shown as it was written, by the map beside it', async t => {
@@ -142,7 +196,9 @@ t.test('compiled code is shown as it was written, by the map beside it', async t
   writeFileSync(join(directory, 'huge.js'), 'x\n'.repeat(1_000_001))
   const app = await profiledApp(t, { directory: join(directory, 'profiles') })
   app.get('/', async ({ recorder }) => {
-    const frames = ['made.js', 'odd.js', 'gone.js', 'secret.txt', 'huge.js'].map(name => `    at run (${pathToFileURL(join(directory, name))}:1:1)`)
+    const frames = ['made.js', 'odd.js', 'gone.js', 'secret.txt', 'huge.js'].map(
+      name => `    at run (${pathToFileURL(join(directory, name))}:1:1)`,
+    )
     recorder?.exception(Object.assign(new Error('mapped'), { stack: `Error: mapped\n${frames.join('\n')}` }))
     return 'ok'
   })
@@ -158,7 +214,7 @@ t.test('compiled code is shown as it was written, by the map beside it', async t
 })
 
 t.test('a caller is found without its dependencies', t => {
-  function ask () {
+  function ask() {
     return captureCallSite(ask, isForeign)
   }
   t.match(ask()?.file, /bounds\.test\.[jt]s$/)
@@ -173,7 +229,9 @@ t.test('a second server with the same listener, as Fastify makes for localhost, 
   const app = await profiledApp(t)
   await app.ready()
   const sibling = createServer(app.routing)
-  const stranger = createServer((_request, response) => { response.end('not ours') })
+  const stranger = createServer((_request, response) => {
+    response.end('not ours')
+  })
   for (const server of [sibling, stranger]) {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -197,8 +255,8 @@ t.test('a bound below what any profile takes is no endless loop', async t => {
 
 t.test('spans past their bound are counted, of hooks, panels and records alike', async t => {
   const app = await profiledApp(t, { profileBounds: { spans: 1 } })
-  app.addHook('onRequest', async function first () {})
-  app.get('/', async function dropped ({ recorder }) {
+  app.addHook('onRequest', async function first() {})
+  app.get('/', async function dropped({ recorder }) {
     recorder?.record({ kind: 'query', name: 'one' }, 1)
     const span = recorder?.span({ kind: 'query', name: 'two' })
     span?.end()
@@ -206,6 +264,9 @@ t.test('spans past their bound are counted, of hooks, panels and records alike',
   })
   t.same((await app.inject('/')).json(), { id: null })
   const { spans, dropped } = await onlyProfile(t, app, '/')
-  t.same(spans.map(({ name }) => name), ['first'])
+  t.same(
+    spans.map(({ name }) => name),
+    ['first'],
+  )
   t.match(dropped, [{ what: 'spans', count: 3 }])
 })

@@ -9,7 +9,7 @@ import t from 'tap'
 import profiler, { type OpenSpan } from '../index.ts'
 import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendAndLeave, sendRaw } from './profiled-app.ts'
 
-const answers: Array<{ url: string, method?: 'GET' | 'POST', payload?: string, status: number }> = [
+const answers: Array<{ url: string; method?: 'GET' | 'POST'; payload?: string; status: number }> = [
   { url: '/fine', status: 200 },
   { url: '/nowhere', status: 404 },
   { url: '/not-allowed', status: 405 },
@@ -19,17 +19,23 @@ const answers: Array<{ url: string, method?: 'GET' | 'POST', payload?: string, s
   { url: '/forbidden', status: 403 },
   { url: '/broken', status: 500 },
   { url: '/streamed', status: 200 },
-  { url: '/hijacked', status: 202 }
+  { url: '/hijacked', status: 202 },
 ]
 
-async function appWithEveryAnswer (t: Parameters<typeof profiledApp>[0]) {
+async function appWithEveryAnswer(t: Parameters<typeof profiledApp>[0]) {
   const app = await profiledApp(t)
   app.get('/fine', async () => ({ fine: true }))
   app.get('/not-allowed', async (_request, reply) => reply.code(405).header('allow', 'PUT').send({ no: true }))
   app.get('/moved', async (_request, reply) => reply.redirect('/fine', 301))
   app.post('/json', async () => 'never')
-  app.get('/forbidden', { onRequest: async (_request, reply) => reply.code(403).send({ no: true }) }, async () => 'never')
-  app.get('/broken', async () => { throw new Error('broken') })
+  app.get(
+    '/forbidden',
+    { onRequest: async (_request, reply) => reply.code(403).send({ no: true }) },
+    async () => 'never',
+  )
+  app.get('/broken', async () => {
+    throw new Error('broken')
+  })
   app.get('/streamed', async (_request, reply) => reply.send(Readable.from(['a', 'b', 'c'])))
   app.get('/hijacked', (_request, reply) => {
     reply.hijack()
@@ -59,8 +65,14 @@ t.test('every answer leaves exactly one profile when it goes through a socket', 
   const app = await appWithEveryAnswer(t)
   const { port, origin } = await listen(app)
   for (const { url, method = 'GET', payload, status } of answers) {
-    const body = payload === undefined ? '\r\n' : `content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n${payload}`
-    const text = await sendRaw(port, `${method} ${url} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n${body}`)
+    const body =
+      payload === undefined
+        ? '\r\n'
+        : `content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n${payload}`
+    const text = await sendRaw(
+      port,
+      `${method} ${url} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n${body}`,
+    )
     const profile = await onlyProfile(t, app, url)
     t.equal(profile.status, status, url)
     t.ok(text.startsWith(`HTTP/1.1 ${status} `))
@@ -80,13 +92,19 @@ t.test('a bare Fastify without the constructor options is profiled too, malforme
   await sendRaw(port, 'GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
   await sendRaw(port, 'GET /%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
   const { profiles } = await app.profiler.search({})
-  t.same(profiles.map(({ url, status }) => `${url} ${status}`), ['/%zz 400', '/ 200'])
+  t.same(
+    profiles.map(({ url, status }) => `${url} ${status}`),
+    ['/%zz 400', '/ 200'],
+  )
   const { notes } = await onlyProfile(t, app, '/%zz')
-  t.match(notes, ['The application has no logger of pino\'s, so that there are no log lines.'])
+  t.match(notes, ["The application has no logger of pino's, so that there are no log lines."])
   // Neither a host nor, since the URL cannot be decoded, a request of Fastify's.
   t.match(await sendRaw(port, 'GET /%zy HTTP/1.0\r\n\r\n'), `x-debug-token-link: http://127.0.0.1:${port}/_profiler/`)
   t.match(await onlyProfile(t, app, '/%zy'), { host: null, protocol: 'http' })
-  await sendRaw(port, `GET http://localhost:${port}?a=1&a=2&a=3&b=4 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+  await sendRaw(
+    port,
+    `GET http://localhost:${port}?a=1&a=2&a=3&b=4 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+  )
   t.match(await onlyProfile(t, app, '?a=1'), { path: '/', request: { query: { a: ['1', '2', '3'], b: '4' } } })
 })
 
@@ -117,7 +135,11 @@ t.test('a malformed URL interrupts kernel.request before any listener', async t 
 
 t.test('an input that fails validation interrupts kernel.controller', async t => {
   const app = await profiledApp(t)
-  app.get('/:id', { schema: { params: { type: 'object', properties: { id: { type: 'integer' } } } } }, async () => 'never')
+  app.get(
+    '/:id',
+    { schema: { params: { type: 'object', properties: { id: { type: 'integer' } } } } },
+    async () => 'never',
+  )
   await app.inject('/word')
   const { exceptions, lifecycle, status } = await onlyProfile(t, app, '/word')
   t.equal(status, 400)
@@ -149,21 +171,33 @@ t.test('a client that leaves is an aborted request', async t => {
 
 t.test('an answer that the server breaks off is no client that left, and says what broke it', async t => {
   const app = await profiledApp(t)
-  async function * failing () {
+  async function* failing() {
     yield 'a'
     await sleep(3)
     throw new Error('in stream')
   }
   app.get('/stream', async (_request, reply) => reply.send(Readable.from(failing())))
   app.get('/web', async (_request, reply) => reply.send(Readable.toWeb(Readable.from(failing()))))
-  app.get('/response', async (_request, reply) => reply.send(new Response(new ReadableStream({
-    start (controller) { controller.enqueue(Buffer.from('a')) },
-    async pull (controller) {
-      await sleep(3)
-      controller.error(new Error('in stream'))
-    }
-  }))))
-  app.get('/hooked', { onSend: (_request, _reply, _payload, done) => done(null, Readable.from(failing())) }, async () => 'whole')
+  app.get('/response', async (_request, reply) =>
+    reply.send(
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue(Buffer.from('a'))
+          },
+          async pull(controller) {
+            await sleep(3)
+            controller.error(new Error('in stream'))
+          },
+        }),
+      ),
+    ),
+  )
+  app.get(
+    '/hooked',
+    { onSend: (_request, _reply, _payload, done) => done(null, Readable.from(failing())) },
+    async () => 'whole',
+  )
   app.get('/raw', (_request, reply) => {
     reply.hijack()
     pipeline(Readable.from(failing()), reply.raw, () => {})
@@ -189,10 +223,17 @@ t.test('an answer that the server breaks off is no client that left, and says wh
 
 t.test('a stream that fails before its head is out is a request that failed, and its answer complete', async t => {
   const app = await profiledApp(t)
-  const failing = () => Readable.from((async function * () { throw new Error('at once') })())
+  const failing = () =>
+    Readable.from(
+      (async function* () {
+        throw new Error('at once')
+      })(),
+    )
   app.get('/stream', async (_request, reply) => reply.send(failing()))
   app.get('/web', async (_request, reply) => reply.send(Readable.toWeb(failing())))
-  app.get('/destroyed', (_request, reply) => { reply.raw.destroy() })
+  app.get('/destroyed', (_request, reply) => {
+    reply.raw.destroy()
+  })
   for (const url of ['/stream', '/web']) {
     t.equal((await app.inject(url)).statusCode, 500)
     const { outcome, exceptions } = await onlyProfile(t, app, url)
@@ -205,13 +246,19 @@ t.test('a stream that fails before its head is out is a request that failed, and
 t.test('a client that leaves amid a stream has left, through a socket or injected', async t => {
   const app = await profiledApp(t)
   let begun = deferred()
-  app.get('/stream', async (_request, reply) => reply.send(Readable.from((async function * () {
-    for (;;) {
-      yield 'a'
-      begun.resolve()
-      await sleep(1)
-    }
-  })())))
+  app.get('/stream', async (_request, reply) =>
+    reply.send(
+      Readable.from(
+        (async function* () {
+          for (;;) {
+            yield 'a'
+            begun.resolve()
+            await sleep(1)
+          }
+        })(),
+      ),
+    ),
+  )
   const { port } = await listen(app)
   await sendAndLeave(port, 'GET /stream?socket HTTP/1.1\r\nhost: localhost\r\n\r\n', begun.promise)
   begun = deferred()
@@ -220,7 +267,9 @@ t.test('a client that leaves amid a stream has left, through a socket or injecte
   await begun.promise
   leaving.abort()
   await everythingStored(app)
-  for (const url of ['/stream?socket', '/stream?injected']) t.match(await onlyProfile(t, app, url), { outcome: 'aborted', status: 200, exceptions: [] }, url)
+  for (const url of ['/stream?socket', '/stream?injected']) {
+    t.match(await onlyProfile(t, app, url), { outcome: 'aborted', status: 200, exceptions: [] }, url)
+  }
 })
 
 t.test('an answer that waits behind another one has no status unless its turn comes', async t => {
@@ -231,7 +280,15 @@ t.test('an answer that waits behind another one has no status unless its turn co
     await first.promise
     return 'first'
   })
-  app.get('/second', { onSend: async () => { setImmediate(() => answered.resolve()) } }, async () => 'second')
+  app.get(
+    '/second',
+    {
+      onSend: async () => {
+        setImmediate(() => answered.resolve())
+      },
+    },
+    async () => 'second',
+  )
   app.get('/flushed', (_request, reply) => {
     reply.hijack()
     reply.raw.flushHeaders()
@@ -239,15 +296,25 @@ t.test('an answer that waits behind another one has no status unless its turn co
   })
   const { port } = await listen(app)
   const requests = ['/first', '/flushed', '/nowhere', '/second']
-  const asked = (query: string) => requests.map(url => `GET ${url}${query} HTTP/1.1\r\nhost: localhost\r\n${query === '?stays' && url === '/second' ? 'connection: close\r\n' : ''}\r\n`).join('')
+  const asked = (query: string) =>
+    requests
+      .map(
+        url =>
+          `GET ${url}${query} HTTP/1.1\r\nhost: localhost\r\n${query === '?stays' && url === '/second' ? 'connection: close\r\n' : ''}\r\n`,
+      )
+      .join('')
   await sendAndLeave(port, asked('?leaves'), answered.promise)
   await everythingStored(app)
-  for (const url of requests) t.match(await onlyProfile(t, app, `${url}?leaves`), { outcome: 'aborted', status: null }, url)
+  for (const url of requests) {
+    t.match(await onlyProfile(t, app, `${url}?leaves`), { outcome: 'aborted', status: null }, url)
+  }
   first.resolve()
   answered = deferred()
   first = answered
   t.match(await sendRaw(port, asked('?stays')), /200 OK[^]*200 OK[^]*404 Not Found[^]*200 OK/)
-  for (const url of requests) t.match(await onlyProfile(t, app, `${url}?stays`), { status: url === '/nowhere' ? 404 : 200 }, url)
+  for (const url of requests) {
+    t.match(await onlyProfile(t, app, `${url}?stays`), { status: url === '/nowhere' ? 404 : 200 }, url)
+  }
 })
 
 t.test('a handler that still owes its answer when the client leaves has not come to its end', async t => {
@@ -266,33 +333,40 @@ t.test('a handler that still owes its answer when the client leaves has not come
   t.ok(spans.every(span => span.duration >= duration - span.start))
 })
 
-t.test('ten thousand requests whose clients leave leave nothing pending, asked one by one or many on a connection', async t => {
-  const app = await profiledApp(t, { storeBounds: { profiles: 20_000 } })
-  let waiting = 0
-  let gone = () => {}
-  app.get('/slow', () => { if (--waiting === 0) gone() })
-  const { port } = await listen(app)
-  const leave = async (connections: number, requests: number) => {
-    waiting = connections * requests
-    const { promise, resolve } = deferred()
-    gone = resolve
-    const text = 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(requests)
-    await Promise.all(Array.from({ length: connections }, () => sendAndLeave(port, text, promise)))
-    await everythingStored(app)
-  }
-  for (let round = 0; round < 5; round++) await leave(100, 1)
-  for (let round = 0; round < 5; round++) await leave(10, 190)
-  t.equal(app.profiler.pending, 0)
-  t.equal((await app.profiler.search({ url: '/slow' })).total, 10_000)
-  const { profiles } = await app.profiler.search({ perPage: 200 })
-  t.ok(profiles.every(({ outcome, status }) => outcome === 'aborted' && status === null))
-})
+t.test(
+  'ten thousand requests whose clients leave leave nothing pending, asked one by one or many on a connection',
+  async t => {
+    const app = await profiledApp(t, { storeBounds: { profiles: 20_000 } })
+    let waiting = 0
+    let gone = () => {}
+    app.get('/slow', () => {
+      if (--waiting === 0) gone()
+    })
+    const { port } = await listen(app)
+    const leave = async (connections: number, requests: number) => {
+      waiting = connections * requests
+      const { promise, resolve } = deferred()
+      gone = resolve
+      const text = 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(requests)
+      await Promise.all(Array.from({ length: connections }, () => sendAndLeave(port, text, promise)))
+      await everythingStored(app)
+    }
+    for (let round = 0; round < 5; round++) await leave(100, 1)
+    for (let round = 0; round < 5; round++) await leave(10, 190)
+    t.equal(app.profiler.pending, 0)
+    t.equal((await app.profiler.search({ url: '/slow' })).total, 10_000)
+    const { profiles } = await app.profiler.search({ perPage: 200 })
+    t.ok(profiles.every(({ outcome, status }) => outcome === 'aborted' && status === null))
+  },
+)
 
 t.test('a request that never ends is stored as unfinished when the application closes', async t => {
   const directory = t.testdir()
   const app = await profiledApp(t, { directory })
   const { promise, resolve } = deferred()
-  app.get('/endless', () => { resolve() })
+  app.get('/endless', () => {
+    resolve()
+  })
   const leaving = new AbortController()
   app.inject({ url: '/endless', signal: leaving.signal }, () => {})
   await promise
@@ -318,7 +392,18 @@ t.test('a request that another one injects names it as its parent', async t => {
 
 t.test('a panel that fails to collect is a note, and no harm to the request', async t => {
   const app = await profiledApp(t, {
-    panels: [{ name: 'bad', label: 'Bad', collect () { throw new Error('no data') }, body: () => { throw new Error('no body') } }]
+    panels: [
+      {
+        name: 'bad',
+        label: 'Bad',
+        collect() {
+          throw new Error('no data')
+        },
+        body: () => {
+          throw new Error('no body')
+        },
+      },
+    ],
   })
   app.get('/', async () => 'ok')
   t.equal((await app.inject('/')).body, 'ok')
@@ -336,25 +421,64 @@ t.test('the profiler opens no profile of its own pages', async t => {
   t.equal((await app.profiler.search({})).total, 1)
 })
 
-t.test('the profiler\'s pages are its own however their path is written, and no hook of the application\'s runs for them', async t => {
-  const app = await profiledApp(t, {}, { routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true }, rewriteUrl: ({ url = '' }) => url.replace('/rewritten', '/_profiler/') })
-  app.addHook('onRequest', async (_request, reply) => reply.code(401).send('nobody'))
-  const { port } = await listen(app)
-  for (const url of ['/%5fprofiler/', '/_%70rofiler', '/%5Fprofiler/latest', '/_PROFILER/', '//_profiler//search', '/rewritten']) {
-    const { headers, statusCode } = await app.inject(url)
-    t.not(statusCode, 401, url)
-    t.equal(headers['x-debug-token'], undefined)
-    t.notMatch(await sendRaw(port, `GET ${url} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n`), /x-debug-token|toolbar\.js/)
-  }
-  t.equal(app.profiler.pending, 0)
-  t.equal((await app.profiler.search({})).total, 0)
-})
+t.test(
+  "the profiler's pages are its own however their path is written, and no hook of the application's runs for them",
+  async t => {
+    const app = await profiledApp(
+      t,
+      {},
+      {
+        routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true },
+        rewriteUrl: ({ url = '' }) => url.replace('/rewritten', '/_profiler/'),
+      },
+    )
+    app.addHook('onRequest', async (_request, reply) => reply.code(401).send('nobody'))
+    const { port } = await listen(app)
+    for (const url of [
+      '/%5fprofiler/',
+      '/_%70rofiler',
+      '/%5Fprofiler/latest',
+      '/_PROFILER/',
+      '//_profiler//search',
+      '/rewritten',
+    ]) {
+      const { headers, statusCode } = await app.inject(url)
+      t.not(statusCode, 401, url)
+      t.equal(headers['x-debug-token'], undefined)
+      t.notMatch(
+        await sendRaw(port, `GET ${url} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n`),
+        /x-debug-token|toolbar\.js/,
+      )
+    }
+    t.equal(app.profiler.pending, 0)
+    t.equal((await app.profiler.search({})).total, 0)
+  },
+)
 
-t.test('who looks at profiles leaves no lines in the application\'s log, but what fails is told', async t => {
+t.test("who looks at profiles leaves no lines in the application's log, but what fails is told", async t => {
   const lines: string[] = []
-  const app = await profiledApp(t, { isTrustedHost: () => { throw new Error('no rule') } }, { logger: { level: 'trace', stream: { write (line: string) { lines.push(JSON.parse(line).msg) } } } })
+  const app = await profiledApp(
+    t,
+    {
+      isTrustedHost: () => {
+        throw new Error('no rule')
+      },
+    },
+    {
+      logger: {
+        level: 'trace',
+        stream: {
+          write(line: string) {
+            lines.push(JSON.parse(line).msg)
+          },
+        },
+      },
+    },
+  )
   await app.ready()
-  for (const url of ['/_profiler/', '/_profiler/latest', '/_profiler/assets/toolbar.js', '/%5fprofiler/']) await app.inject(url)
+  for (const url of ['/_profiler/', '/_profiler/latest', '/_profiler/assets/toolbar.js', '/%5fprofiler/']) {
+    await app.inject(url)
+  }
   t.same(lines, [])
   await app.inject({ url: '/_profiler/', headers: { host: 'museum.test' } })
   t.same(lines, ['The profiler failed to show a page'])
@@ -372,16 +496,39 @@ t.test('a request that waits for what it never ends keeps nobody waiting who doe
   const { headers: waiting } = await app.inject('/waiting')
   const asked = [app.profiler.find(String(waiting['x-debug-token'])), app.profiler.find('latest')]
   t.equal((await app.profiler.find(String(fine['x-debug-token'])))?.url, '/fine')
-  for (const url of [`/_profiler/${fine['x-debug-token']}`, '/_profiler/unknown', '/_profiler/', '/_profiler/search_bar']) await app.inject(url)
-  t.same((await app.profiler.search({})).profiles.map(({ url }) => url), ['/fine'], 'lists show what there is')
+  for (const url of [
+    `/_profiler/${fine['x-debug-token']}`,
+    '/_profiler/unknown',
+    '/_profiler/',
+    '/_profiler/search_bar',
+  ]) {
+    await app.inject(url)
+  }
+  t.same(
+    (await app.profiler.search({})).profiles.map(({ url }) => url),
+    ['/fine'],
+    'lists show what there is',
+  )
   t.equal(app.profiler.pending, 1, 'it waits still')
   query?.end()
-  t.same((await Promise.all(asked)).map(profile => profile?.url), ['/waiting', '/waiting'])
+  t.same(
+    (await Promise.all(asked)).map(profile => profile?.url),
+    ['/waiting', '/waiting'],
+  )
 })
 
-t.test('log lines of a logger that is not the profiler\'s are recorded as far as its level goes', async t => {
+t.test("log lines of a logger that is not the profiler's are recorded as far as its level goes", async t => {
   const lines: string[] = []
-  const app = Fastify({ logger: { level: 'info', stream: { write (line: string) { lines.push(line) } } } })
+  const app = Fastify({
+    logger: {
+      level: 'info',
+      stream: {
+        write(line: string) {
+          lines.push(line)
+        },
+      },
+    },
+  })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
   app.get('/', async request => {
@@ -391,7 +538,10 @@ t.test('log lines of a logger that is not the profiler\'s are recorded as far as
   })
   await app.inject('/')
   const { logs, notes } = await onlyProfile(t, app, '/')
-  t.same(logs.map(({ message }) => message), ['incoming request', 'seen', 'request completed'])
+  t.same(
+    logs.map(({ message }) => message),
+    ['incoming request', 'seen', 'request completed'],
+  )
   t.match(notes, [/level \(info\), .* are missing/])
   t.equal(lines.length, 3)
 })
@@ -415,49 +565,82 @@ t.test('a route that was added before the profiler is named, though nothing more
   app.get('/early/:id', async () => 'early')
   await app.register(profiler, { directory: t.testdir() })
   await app.inject('/early/1')
-  const { routing: { matched } } = await onlyProfile(t, app, '/early/1')
+  const {
+    routing: { matched },
+  } = await onlyProfile(t, app, '/early/1')
   t.match(matched, { method: ['GET'], url: '/early/:id', params: { id: '1' }, location: null })
 })
 
 t.test('an input that is checked is a span, whether it passes, fails or is left to the handler', async t => {
   const app = await profiledApp(t)
   const schema = { params: { type: 'object', properties: { id: { type: 'integer' } } } }
-  app.get('/default/:id', { schema, preValidation: async function before () {} }, async () => 'ok')
+  app.get('/default/:id', { schema, preValidation: async function before() {} }, async () => 'ok')
   app.get('/attached/:id', { schema, attachValidation: true }, async () => 'ok')
-  app.get('/own/:id', { schema, errorHandler: async function refuse () { return { no: true } } }, async () => 'ok')
-  for (const [url, outcome] of [['/default/1', 'continued'], ['/default/no', 'threw'], ['/attached/no', 'continued'], ['/own/no', 'threw']] as const) {
+  app.get(
+    '/own/:id',
+    {
+      schema,
+      errorHandler: async function refuse() {
+        return { no: true }
+      },
+    },
+    async () => 'ok',
+  )
+  for (const [url, outcome] of [
+    ['/default/1', 'continued'],
+    ['/default/no', 'threw'],
+    ['/attached/no', 'continued'],
+    ['/own/no', 'threw'],
+  ] as const) {
     await app.inject(url)
     const { spans, exceptions, lifecycle } = await onlyProfile(t, app, url)
-    t.match(spans.filter(({ kind }) => kind === 'validation'), [{ name: 'validation', dispatchPoint: 'kernel.controller', outcome }], url)
-    t.same(exceptions.map(({ code }) => code), outcome === 'threw' ? ['FST_ERR_VALIDATION'] : [])
-    t.same(lifecycle[1]?.interrupted, outcome === 'threw' ? { span: spans.findIndex(({ kind }) => kind === 'validation'), exception: 0 } : null)
+    t.match(
+      spans.filter(({ kind }) => kind === 'validation'),
+      [{ name: 'validation', dispatchPoint: 'kernel.controller', outcome }],
+      url,
+    )
+    t.same(
+      exceptions.map(({ code }) => code),
+      outcome === 'threw' ? ['FST_ERR_VALIDATION'] : [],
+    )
+    t.same(
+      lifecycle[1]?.interrupted,
+      outcome === 'threw' ? { span: spans.findIndex(({ kind }) => kind === 'validation'), exception: 0 } : null,
+    )
   }
 })
 
 t.test('Server-Timing sums up what ran, hooks of no dispatch point too', async t => {
   const app = await profiledApp(t)
-  app.addHook('onError', async function watch () {})
-  app.get('/', async () => { throw new Error('no') })
+  app.addHook('onError', async function watch() {})
+  app.get('/', async () => {
+    throw new Error('no')
+  })
   const { headers } = await app.inject('/')
   t.match(headers['server-timing'], /^token;desc="[\w-]{12}", total;dur=[\d.]+, handler;dur=[\d.]+, other;dur=[\d.]+$/)
 })
 
 t.test('Server-Timing counts once what ran within something of the same name', async t => {
   const app = await profiledApp(t)
-  app.addHook('onRequest', async function asking ({ recorder }) {
+  app.addHook('onRequest', async function asking({ recorder }) {
     const query = recorder?.span({ kind: 'query', name: 'select' })
     await sleep(20)
     query?.end()
   })
   app.get('/', async () => 'ok')
   const { headers } = await app.inject('/')
-  const [total = 0, request = 0] = Array.from(String(headers['server-timing']).matchAll(/(?:total|kernel\.request);dur=([\d.]+)/g), ([, took]) => Number(took))
+  const [total = 0, request = 0] = Array.from(
+    String(headers['server-timing']).matchAll(/(?:total|kernel\.request);dur=([\d.]+)/g),
+    ([, took]) => Number(took),
+  )
   t.ok(request >= 19 && request <= total, String(headers['server-timing']))
 })
 
 t.test('the status is the one that was sent, whatever is set after it', async t => {
   const app = await profiledApp(t)
-  app.addHook('onSend', async () => { await sleep(1) })
+  app.addHook('onSend', async () => {
+    await sleep(1)
+  })
   for (const status of [200, 204]) {
     app.get(`/${status}`, (_request, reply) => {
       reply.code(status).send(status === 204 ? undefined : 'one')
@@ -499,11 +682,18 @@ t.test('a body counts as received as far as it came, whoever reads it', async t 
   await app.inject({ method: 'POST', url: '/read?none' })
   t.equal((await onlyProfile(t, app, '/read?none')).request.bodySize, null)
   const { port } = await listen(app)
-  await sendAndLeave(port, 'POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 5000\r\n\r\n12345', left.promise)
+  await sendAndLeave(
+    port,
+    'POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 5000\r\n\r\n12345',
+    left.promise,
+  )
   await everythingStored(app)
   // Fastify answers nobody with 400.
   t.match(await onlyProfile(t, app, '/upload'), { outcome: 'aborted', status: null, request: { bodySize: 5 } })
-  await sendRaw(port, 'POST /read?chunked HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n')
+  await sendRaw(
+    port,
+    'POST /read?chunked HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n',
+  )
   t.equal((await onlyProfile(t, app, '/read?chunked')).request.bodySize, 7)
 })
 
@@ -517,9 +707,13 @@ t.test('what HTTP/2 calls the authority is the host', async t => {
   t.teardown(() => session.close())
   const stream = session.request({ ':method': 'POST', ':path': '/', 'content-type': 'text/plain' })
   stream.end('body')
-  const headers = await new Promise<Record<string, unknown>>(resolve => { stream.once('response', resolve) })
+  const headers = await new Promise<Record<string, unknown>>(resolve => {
+    stream.once('response', resolve)
+  })
   stream.resume()
-  await new Promise(resolve => { stream.once('close', resolve) })
+  await new Promise(resolve => {
+    stream.once('close', resolve)
+  })
   await everythingStored(app)
   t.match(headers['x-debug-token-link'], `${origin}/_profiler/${String(headers['x-debug-token'])}`)
   const { profiles } = await app.profiler.search({ host: '127.0.0.1' })
@@ -530,20 +724,38 @@ t.test('what HTTP/2 calls the authority is the host', async t => {
 t.test('what the application says in Server-Timing and X-Robots-Tag stays, and its secrets are masked', async t => {
   const app = await profiledApp(t)
   let robots: string | string[] = ''
-  app.get('/', async (_request, reply) => reply.header('server-timing', ['db;dur=53', 'cache;desc="token=whatever-it-is"']).header('x-robots-tag', robots).send('ok'))
+  app.get('/', async (_request, reply) =>
+    reply
+      .header('server-timing', ['db;dur=53', 'cache;desc="token=whatever-it-is"'])
+      .header('x-robots-tag', robots)
+      .send('ok'),
+  )
   for (const [said, sent] of [
     ['noindex, nofollow, noarchive', 'noindex, nofollow, noarchive'],
     ['NONE', 'NONE'],
     ['noarchive', ['noarchive', 'noindex']],
     ['googlebot: noindex', ['googlebot: noindex', 'noindex']],
-    [['noarchive', 'noindex'], ['noarchive', 'noindex']]
+    [
+      ['noarchive', 'noindex'],
+      ['noarchive', 'noindex'],
+    ],
   ] as const) {
     robots = typeof said === 'string' ? said : [...said]
     const { headers } = await app.inject('/')
     t.same(headers['x-robots-tag'], sent)
-    t.match(headers['server-timing'], [/^token;desc="[\w-]{12}", total;dur=/, 'db;dur=53', 'cache;desc="token=whatever-it-is"'])
+    t.match(headers['server-timing'], [
+      /^token;desc="[\w-]{12}", total;dur=/,
+      'db;dur=53',
+      'cache;desc="token=whatever-it-is"',
+    ])
     const profile = await app.profiler.find(String(headers['x-debug-token']))
-    t.same(profile?.response.headers.filter(([name]) => name === 'server-timing').slice(1).map(([, value]) => value), ['db;dur=53', 'cache;desc="token=[masked]"'])
+    t.same(
+      profile?.response.headers
+        .filter(([name]) => name === 'server-timing')
+        .slice(1)
+        .map(([, value]) => value),
+      ['db;dur=53', 'cache;desc="token=[masked]"'],
+    )
     t.match(profile?.response.headers.find(([name]) => name === 'server-timing')?.[1], `token;desc="${profile?.token}"`)
   }
 })
@@ -556,7 +768,9 @@ t.test('a request that an application makes of another one has a profile of its 
     app.routing(raw, response)
     return response.getHeader('x-debug-token')
   })
-  app.get('/inner', (_request, reply) => { reply.send('inner') })
+  app.get('/inner', (_request, reply) => {
+    reply.send('inner')
+  })
   const outer = await app.inject('/outer')
   t.ok(outer.body)
   t.not(outer.body, outer.headers['x-debug-token'])

@@ -10,13 +10,17 @@ import { listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 const page = '<html><body><p>Hello</p><script>"</body>"</script></BODY></html>'
 
-const hasIpv6 = Object.values(networkInterfaces()).flat().some(each => each?.address === '::1')
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some(each => each?.address === '::1')
 
 // Before all others: the first of them is the first error page of a process.
 t.test('an error page takes no longer than 20 ms', async t => {
   const app = await profiledApp(t)
   app.get('/fine', async () => 'fine')
-  app.get('/broken', async () => { throw new Error('it broke') })
+  app.get('/broken', async () => {
+    throw new Error('it broke')
+  })
   await app.inject('/fine')
   const times: number[] = []
   for (let page = 0; page < 5; page++) {
@@ -33,9 +37,16 @@ t.test('an error page takes no longer than 20 ms', async t => {
 
 t.test('a failed request is answered with the diagnostic page, where HTML is wanted', async t => {
   const app = await profiledApp(t)
-  app.get('/broken', async () => { throw new Error('it <broke>') })
+  app.get('/broken', async () => {
+    throw new Error('it <broke>')
+  })
   app.get('/elsewhere', async (_request, reply) => reply.callNotFound())
-  for (const [url, status] of [['/broken', 500], ['/nowhere', 404], ['/elsewhere', 404], ['/%zz', 400]] as const) {
+  for (const [url, status] of [
+    ['/broken', 500],
+    ['/nowhere', 404],
+    ['/elsewhere', 404],
+    ['/%zz', 400],
+  ] as const) {
     const { statusCode, headers, body } = await app.inject({ url, headers: browser })
     t.equal(statusCode, status)
     t.match(headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })
@@ -47,48 +58,81 @@ t.test('a failed request is answered with the diagnostic page, where HTML is wan
   }
 })
 
-t.test('a failed request is answered with the diagnostic page whatever the application says of its own body', async t => {
-  const app = await profiledApp(t)
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (request.url !== '/compressed') return payload
-    reply.header('content-encoding', 'gzip')
-    return gzipSync(String(payload))
-  })
-  const old = { 'content-disposition': 'attachment', 'content-language': 'fr', 'content-range': 'bytes */7', 'accept-ranges': 'bytes', etag: '"1"', 'last-modified': 'Sat, 21 Nov 2026 01:11:07 GMT' }
-  for (const url of ['/compressed', '/download']) {
-    app.get(url, async (_request, reply) => {
-      reply.headers(old)
-      throw new Error('it broke')
+t.test(
+  'a failed request is answered with the diagnostic page whatever the application says of its own body',
+  async t => {
+    const app = await profiledApp(t)
+    app.addHook('onSend', async (request, reply, payload) => {
+      if (request.url !== '/compressed') return payload
+      reply.header('content-encoding', 'gzip')
+      return gzipSync(String(payload))
     })
-  }
-  for (const url of ['/compressed', '/download']) {
-    for (const [accept, part] of [[browser.accept, 'Stack Traces'], ['text/markdown', '# 500']] as const) {
-      const { headers, body } = await app.inject({ url, headers: { accept } })
-      t.match(body, part, url)
-      for (const name of ['content-encoding', ...Object.keys(old)]) t.equal(headers[name], undefined, name)
-      t.equal(headers['content-length'], String(Buffer.byteLength(body)))
+    const old = {
+      'content-disposition': 'attachment',
+      'content-language': 'fr',
+      'content-range': 'bytes */7',
+      'accept-ranges': 'bytes',
+      etag: '"1"',
+      'last-modified': 'Sat, 21 Nov 2026 01:11:07 GMT',
     }
-  }
-  const { rawPayload, headers } = await app.inject('/compressed')
-  t.equal(JSON.parse(gunzipSync(rawPayload).toString()).message, 'it broke', 'a program gets what the application sent')
-  t.equal(headers['content-encoding'], 'gzip')
-})
+    for (const url of ['/compressed', '/download']) {
+      app.get(url, async (_request, reply) => {
+        reply.headers(old)
+        throw new Error('it broke')
+      })
+    }
+    for (const url of ['/compressed', '/download']) {
+      for (const [accept, part] of [
+        [browser.accept, 'Stack Traces'],
+        ['text/markdown', '# 500'],
+      ] as const) {
+        const { headers, body } = await app.inject({ url, headers: { accept } })
+        t.match(body, part, url)
+        for (const name of ['content-encoding', ...Object.keys(old)]) t.equal(headers[name], undefined, name)
+        t.equal(headers['content-length'], String(Buffer.byteLength(body)))
+      }
+    }
+    const { rawPayload, headers } = await app.inject('/compressed')
+    t.equal(
+      JSON.parse(gunzipSync(rawPayload).toString()).message,
+      'it broke',
+      'a program gets what the application sent',
+    )
+    t.equal(headers['content-encoding'], 'gzip')
+  },
+)
 
-t.test('an error of many members is a page that loads at once: members after the first few are folded, without their source', async t => {
-  const app = await profiledApp(t)
-  const member = (number: number) => new RangeError(`member ${number}`)
-  app.get('/many', async () => { throw new AggregateError(Array.from({ length: 50 }, (_, number) => member(number)), 'several') })
-  const { body } = await app.inject({ url: '/many', headers: browser })
-  t.ok(Buffer.byteLength(body) < 90_000, `${Buffer.byteLength(body)} bytes`)
-  t.match(body, /<details class="folded-exception"><summary>RangeError <span class="muted">member 2</)
-})
+t.test(
+  'an error of many members is a page that loads at once: members after the first few are folded, without their source',
+  async t => {
+    const app = await profiledApp(t)
+    const member = (number: number) => new RangeError(`member ${number}`)
+    app.get('/many', async () => {
+      throw new AggregateError(
+        Array.from({ length: 50 }, (_, number) => member(number)),
+        'several',
+      )
+    })
+    const { body } = await app.inject({ url: '/many', headers: browser })
+    t.ok(Buffer.byteLength(body) < 90_000, `${Buffer.byteLength(body)} bytes`)
+    t.match(body, /<details class="folded-exception"><summary>RangeError <span class="muted">member 2</)
+  },
+)
 
 t.test('an answer that a handler or a hook chose is what the client sees, whatever its status', async t => {
   const app = await profiledApp(t)
   app.get('/user', async (_request, reply) => reply.code(404).send({ error: 'no such user' }))
   app.get('/text', async (_request, reply) => reply.code(400).type('text/plain').send('no'))
-  app.get('/forbidden', { onRequest: async (_request, reply) => reply.code(403).send({ no: true }) }, async () => 'never')
-  for (const [url, body] of [['/user', '{"error":"no such user"}'], ['/text', 'no'], ['/forbidden', '{"no":true}']] as const) {
+  app.get(
+    '/forbidden',
+    { onRequest: async (_request, reply) => reply.code(403).send({ no: true }) },
+    async () => 'never',
+  )
+  for (const [url, body] of [
+    ['/user', '{"error":"no such user"}'],
+    ['/text', 'no'],
+    ['/forbidden', '{"no":true}'],
+  ] as const) {
     for (const accept of [browser.accept, 'text/markdown']) {
       const answer = await app.inject({ url, headers: { accept } })
       t.equal(answer.body, body, url)
@@ -108,7 +152,8 @@ t.test('whoever asks for Markdown gets Markdown', async t => {
 t.test('programs get what the application answered, problems with their exceptions', async t => {
   const app = await profiledApp(t)
   app.setErrorHandler(async (error, request, reply) => {
-    const body = request.url === '/list' ? '[]' : request.url === '/text' ? 'no JSON' : JSON.stringify({ title: String(error) })
+    const body =
+      request.url === '/list' ? '[]' : request.url === '/text' ? 'no JSON' : JSON.stringify({ title: String(error) })
     return reply.code(500).type('application/problem+json').send(body)
   })
   for (const url of ['/problem', '/list', '/text']) {
@@ -127,12 +172,15 @@ t.test('programs get what the application answered, problems with their exceptio
     title: 'TypeError: bad',
     token: response.headers['x-debug-token'],
     link: response.headers['x-debug-token-link'],
-    exceptions: [{ class: 'TypeError', message: 'bad', relation: 'thrown' }, { class: 'Error', message: 'deep', relation: 'cause', trace: ['anonymous (/srv/museum/nameless.ts:1:2)'] }]
+    exceptions: [
+      { class: 'TypeError', message: 'bad', relation: 'thrown' },
+      { class: 'Error', message: 'deep', relation: 'cause', trace: ['anonymous (/srv/museum/nameless.ts:1:2)'] },
+    ],
   })
   t.match(problem.exceptions[0].trace[0], /debug-answers\.test\.ts:\d+:\d+/)
 })
 
-t.test('clients that are not trusted get the application\'s own answers, with a token', async t => {
+t.test("clients that are not trusted get the application's own answers, with a token", async t => {
   const app = await profiledApp(t)
   app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
   for (const outsider of [{ remoteAddress: '203.0.113.1' }, { headers: { ...browser, host: 'evil.test' } }]) {
@@ -145,21 +193,32 @@ t.test('clients that are not trusted get the application\'s own answers, with a 
 
 t.test('the toolbar is one tag before the last </body> of a page', async t => {
   const app = await profiledApp(t)
-  app.get('/page', async (_request, reply) => reply.type('text/html').header('content-security-policy', "default-src 'self'").header('etag', '"1"').send(page))
+  app.get('/page', async (_request, reply) =>
+    reply.type('text/html').header('content-security-policy', "default-src 'self'").header('etag', '"1"').send(page),
+  )
   app.get('/plain', async (_request, reply) => reply.type('text/html').send(Buffer.from('<body>text</body>')))
   app.get('/form', async (_request, reply) => reply.code(422).type('text/html').send('<body>try again</body>'))
   const { body, headers } = await app.inject({ url: '/page', headers: browser })
-  t.match(body, /^<html><body><p>Hello<\/p><script>"<\/body>"<\/script><script src="\/_profiler\/assets\/toolbar\.js[^<]*<\/script><\/BODY><\/html>$/i)
+  t.match(
+    body,
+    /^<html><body><p>Hello<\/p><script>"<\/body>"<\/script><script src="\/_profiler\/assets\/toolbar\.js[^<]*<\/script><\/BODY><\/html>$/i,
+  )
   t.equal(headers['content-length'], String(Buffer.byteLength(body)))
   t.match(headers, { etag: '"1"', 'content-security-policy': "default-src 'self'" })
   t.match((await app.inject({ url: '/plain', headers: browser })).body, /^<body>text<script [^<]*<\/script><\/body>$/)
-  t.match((await app.inject({ url: '/form', headers: browser })).body, /^<body>try again<script /, 'a form with mistakes stays a form')
+  t.match(
+    (await app.inject({ url: '/form', headers: browser })).body,
+    /^<body>try again<script /,
+    'a form with mistakes stays a form',
+  )
 })
 
 t.test('a page with a policy lets the toolbar in by the hash of its script, and nothing else', async t => {
   const app = await profiledApp(t)
   let policy: string | string[] = ''
-  app.get('/page', async (_request, reply) => reply.type('text/html').header('content-security-policy', policy).send(page))
+  app.get('/page', async (_request, reply) =>
+    reply.type('text/html').header('content-security-policy', policy).send(page),
+  )
   app.get('/unchanged', async (_request, reply) => reply.code(304).header('content-security-policy', policy).send())
   const { body } = await app.inject({ url: '/page', headers: browser })
   const hash = /integrity="([^"]+)"/.exec(body)?.[1]
@@ -168,12 +227,21 @@ t.test('a page with a policy lets the toolbar in by the hash of its script, and 
     ["style-src 'none'", "style-src 'none'"],
     ["default-src 'self'; style-src x", "default-src 'self'; style-src x"],
     ["default-src 'none'; img-src data:", `default-src 'none'; img-src data:; script-src-elem '${hash}'`],
-    ["default-src 'none'; Script-Src 'nonce-1' 'strict-dynamic' 'self'", `default-src 'none'; Script-Src 'nonce-1' 'strict-dynamic' 'self'; script-src-elem 'nonce-1' 'strict-dynamic' 'self' '${hash}'`],
+    [
+      "default-src 'none'; Script-Src 'nonce-1' 'strict-dynamic' 'self'",
+      `default-src 'none'; Script-Src 'nonce-1' 'strict-dynamic' 'self'; script-src-elem 'nonce-1' 'strict-dynamic' 'self' '${hash}'`,
+    ],
     ["script-src 'self'; script-src-elem 'nonce-1'", `script-src 'self'; script-src-elem 'nonce-1' '${hash}'`],
     ["script-src 'unsafe-inline'", "script-src 'unsafe-inline'; script-src-elem 'unsafe-inline' 'self'"],
-    ["script-src 'unsafe-inline' 'nonce-1'", `script-src 'unsafe-inline' 'nonce-1'; script-src-elem 'unsafe-inline' 'nonce-1' '${hash}'`],
+    [
+      "script-src 'unsafe-inline' 'nonce-1'",
+      `script-src 'unsafe-inline' 'nonce-1'; script-src-elem 'unsafe-inline' 'nonce-1' '${hash}'`,
+    ],
     ["default-src 'self',script-src 'none'", `default-src 'self',script-src 'none'; script-src-elem '${hash}'`],
-    [["script-src 'none'", 'script-src x'], [`script-src 'none'; script-src-elem '${hash}'`, `script-src x; script-src-elem x '${hash}'`].join()]
+    [
+      ["script-src 'none'", 'script-src x'],
+      [`script-src 'none'; script-src-elem '${hash}'`, `script-src x; script-src-elem x '${hash}'`].join(),
+    ],
   ] as const) {
     policy = typeof stated === 'string' ? stated : [...stated]
     for (const url of ['/page', '/unchanged']) {
@@ -204,7 +272,7 @@ t.test('the toolbar stands before the </body> that a browser takes for one, and 
     `<body><script><!-- "</body>" --></script>a < b <? </> ${here}</body><!doctype html>`,
     `<body><script>"</scripture></body>"</script\n>${here}</body><`,
     '<body><script src="</body>"',
-    '<body>text</body'
+    '<body>text</body',
   ]) {
     body = text.replace(here, '')
     const response = await app.inject({ url: '/page', headers: browser })
@@ -239,7 +307,10 @@ t.test('the toolbar leaves alone what is no page', async t => {
   t.equal((await app.inject({ url: '/part', headers: browser })).body, '<p>part</p>')
   t.same((await app.inject({ url: '/json', headers: browser })).json(), { html: page })
   t.equal((await app.inject({ url: '/unchanged', headers: browser })).body, '')
-  t.equal((await app.inject({ method: 'HEAD', url: '/page', headers: browser })).headers['content-length'], String(page.length))
+  t.equal(
+    (await app.inject({ method: 'HEAD', url: '/page', headers: browser })).headers['content-length'],
+    String(page.length),
+  )
   for (const headers of [{ 'x-requested-with': 'XMLHttpRequest' }, { 'sec-fetch-dest': 'empty' }, { accept: '*/*' }]) {
     t.equal((await app.inject({ url: '/page', headers: { ...browser, ...headers } })).body, page)
   }
@@ -275,8 +346,17 @@ t.test('raw answers are untouched, however they are written', async t => {
     t.throws(() => reply.raw.writeHead(500), { code: 'ERR_HTTP_HEADERS_SENT' })
   })
   const { port } = await listen(app)
-  for (const [url, body] of [['/late', page], ['/flushed', page], ['/array', page], ['/pieces', '</body>'], ['/twice', page]] as const) {
-    const text = await sendRaw(port, `GET ${url} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n`)
+  for (const [url, body] of [
+    ['/late', page],
+    ['/flushed', page],
+    ['/array', page],
+    ['/pieces', '</body>'],
+    ['/twice', page],
+  ] as const) {
+    const text = await sendRaw(
+      port,
+      `GET ${url} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n`,
+    )
     t.match(text, body, url)
     t.notMatch(text, 'toolbar.js')
     t.match(text, 'x-debug-token')
@@ -284,9 +364,24 @@ t.test('raw answers are untouched, however they are written', async t => {
   }
 })
 
-t.test('a page of the profiler that fails leaves the application\'s answer as it was', async t => {
+t.test("a page of the profiler that fails leaves the application's answer as it was", async t => {
   const app = await profiledApp(t, {
-    panels: [{ name: 'bad', label: 'Bad', collect: () => 1, labels () { throw new Error('labels') }, toolbarItem () { throw new Error('item') }, body () { throw new Error('body') } }]
+    panels: [
+      {
+        name: 'bad',
+        label: 'Bad',
+        collect: () => 1,
+        labels() {
+          throw new Error('labels')
+        },
+        toolbarItem() {
+          throw new Error('item')
+        },
+        body() {
+          throw new Error('body')
+        },
+      },
+    ],
   })
   app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
   const { body, headers } = await app.inject({ url: '/page', headers: browser })
@@ -295,25 +390,36 @@ t.test('a page of the profiler that fails leaves the application\'s answer as it
   t.equal(shown.statusCode, 200)
 })
 
-t.test('what the profiler takes to make an error page or a toolbar is its own cost, and in none of the request\'s times', async t => {
-  const item = () => {
-    const until = performance.now() + 150
-    while (performance.now() < until);
-    return null
-  }
-  const app = await profiledApp(t, { panels: [{ name: 'slow', label: 'Slow', collect: () => 1, toolbarItem: item, body: () => html`` }] })
-  app.addHook('onResponse', async function afterwards () {})
-  app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
-  await app.inject({ url: '/page', headers: browser })
-  const { duration, spans, cost, eventLoop } = await onlyProfile(t, app, '/page')
-  t.ok(duration < 150, `${duration} ms`)
-  t.ok(eventLoop.active < 150, `${eventLoop.active} ms of the event loop`)
-  t.ok(spans.every(({ start, duration }) => start + duration < 150), 'nor in what came after it')
-  t.ok(cost.trace >= 150_000, `${cost.trace} µs`)
-  t.equal(cost.store, 0, 'no profile was stored before')
-  const shown = await app.inject({ url: '/_profiler/latest', headers: { accept: 'text/html' } })
-  t.match(shown.body, /Profiling this request took \d+ ms: \d{3,} ms while it ran, [\d.]+ (?:µs|ms) after its answer\.</)
-})
+t.test(
+  "what the profiler takes to make an error page or a toolbar is its own cost, and in none of the request's times",
+  async t => {
+    const item = () => {
+      const until = performance.now() + 150
+      while (performance.now() < until);
+      return null
+    }
+    const app = await profiledApp(t, {
+      panels: [{ name: 'slow', label: 'Slow', collect: () => 1, toolbarItem: item, body: () => html`` }],
+    })
+    app.addHook('onResponse', async function afterwards() {})
+    app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
+    await app.inject({ url: '/page', headers: browser })
+    const { duration, spans, cost, eventLoop } = await onlyProfile(t, app, '/page')
+    t.ok(duration < 150, `${duration} ms`)
+    t.ok(eventLoop.active < 150, `${eventLoop.active} ms of the event loop`)
+    t.ok(
+      spans.every(({ start, duration }) => start + duration < 150),
+      'nor in what came after it',
+    )
+    t.ok(cost.trace >= 150_000, `${cost.trace} µs`)
+    t.equal(cost.store, 0, 'no profile was stored before')
+    const shown = await app.inject({ url: '/_profiler/latest', headers: { accept: 'text/html' } })
+    t.match(
+      shown.body,
+      /Profiling this request took \d+ ms: \d{3,} ms while it ran, [\d.]+ (?:µs|ms) after its answer\.</,
+    )
+  },
+)
 
 t.test('where the host is invalid, the link leads to the address and port that the request came to', async t => {
   const app = await profiledApp(t)
@@ -323,7 +429,23 @@ t.test('where the host is invalid, the link leads to the address and port that t
     return /^x-debug-token-link: (.*)\r$/m.exec(answer)?.[1] ?? answer
   }
   for (const hosts of [
-    'foo bar', 'foo\r\nhost: bar', '', 'a..b', '.a', 'foo:abc', 'a:80:81', 'a:', 'a:99999', 'a/b', 'a@b', 'a<b', 'a,b', 'm\u00fc', '1.2.3.999', '[::1', '[1.2.3]'
+    'foo bar',
+    'foo\r\nhost: bar',
+    '',
+    'a..b',
+    '.a',
+    'foo:abc',
+    'a:80:81',
+    'a:',
+    'a:99999',
+    'a/b',
+    'a@b',
+    'a<b',
+    'a,b',
+    'm\u00fc',
+    '1.2.3.999',
+    '[::1',
+    '[1.2.3]',
   ]) {
     const link = await linkFor(`host: ${hosts}\r\n`)
     t.match(link, `${origin}/_profiler/`, hosts)
@@ -334,21 +456,34 @@ t.test('where the host is invalid, the link leads to the address and port that t
   }
 })
 
-t.test('an address of version 6 has its brackets in a link, one of version 4 that is mapped into it has not', { skip: !hasIpv6 }, async t => {
-  const app = await profiledApp(t)
-  const origin = await app.listen({ port: 0, host: '::' })
-  const { port } = new URL(origin)
-  for (const [address, host] of [['::1', '[::1]'], ['127.0.0.1', '127.0.0.1']] as const) {
-    const socket = connect(Number(port), address)
-    socket.end('GET / HTTP/1.1\r\nhost: foo bar\r\nconnection: close\r\n\r\n')
-    t.match(await text(socket), `x-debug-token-link: http://${host}:${port}/_profiler/`)
-  }
-})
+t.test(
+  'an address of version 6 has its brackets in a link, one of version 4 that is mapped into it has not',
+  { skip: !hasIpv6 },
+  async t => {
+    const app = await profiledApp(t)
+    const origin = await app.listen({ port: 0, host: '::' })
+    const { port } = new URL(origin)
+    for (const [address, host] of [
+      ['::1', '[::1]'],
+      ['127.0.0.1', '127.0.0.1'],
+    ] as const) {
+      const socket = connect(Number(port), address)
+      socket.end('GET / HTTP/1.1\r\nhost: foo bar\r\nconnection: close\r\n\r\n')
+      t.match(await text(socket), `x-debug-token-link: http://${host}:${port}/_profiler/`)
+    }
+  },
+)
 
 t.test('links lead to the origin the request came to, or to the one that is configured', async t => {
   const app = await profiledApp(t)
-  t.match((await app.inject({ url: '/', headers: { host: 'museum.test:8080' } })).headers['x-debug-token-link'], 'http://museum.test:8080/_profiler/')
-  t.match((await app.inject({ url: '/', headers: { host: 'a"b' } })).headers['x-debug-token-link'], 'http://localhost/_profiler/')
+  t.match(
+    (await app.inject({ url: '/', headers: { host: 'museum.test:8080' } })).headers['x-debug-token-link'],
+    'http://museum.test:8080/_profiler/',
+  )
+  t.match(
+    (await app.inject({ url: '/', headers: { host: 'a"b' } })).headers['x-debug-token-link'],
+    'http://localhost/_profiler/',
+  )
   const behind = await profiledApp(t, { linkOrigin: 'https://debug.test', base: '/-/profiler' })
   t.match((await behind.inject('/')).headers['x-debug-token-link'], 'https://debug.test/-/profiler/')
 })
@@ -365,23 +500,31 @@ t.test('links lead to the host that a proxy forwards, where the proxy is trusted
 })
 
 t.test('what is written past Fastify without saying so is a page like any other', async t => {
-  const app = await profiledApp(t, {}, {
-    frameworkErrors (_error, _request, { raw }) {
-      raw.statusCode = 400
-      raw.end('mine')
-    }
-  })
-  const send = (url: string, body: string, encoding: BufferEncoding = 'utf8') => app.get(url, (_request, { raw }) => {
-    raw.setHeader('content-type', 'text/html')
-    raw.end(body, encoding)
-  })
+  const app = await profiledApp(
+    t,
+    {},
+    {
+      frameworkErrors(_error, _request, { raw }) {
+        raw.statusCode = 400
+        raw.end('mine')
+      },
+    },
+  )
+  const send = (url: string, body: string, encoding: BufferEncoding = 'utf8') =>
+    app.get(url, (_request, { raw }) => {
+      raw.setHeader('content-type', 'text/html')
+      raw.end(body, encoding)
+    })
   send('/text', '<body>caf\u00e9</body>')
   send('/encoded', '<body>caf\u00e9</body>', 'latin1')
   send('/part', '<p>caf\u00e9</p>', 'latin1')
   t.match((await app.inject({ url: '/%zz', headers: browser })).body, 'Stack Traces')
   t.equal((await app.inject('/%zz')).body, 'mine')
   t.match((await app.inject({ url: '/text', headers: browser })).body, /^<body>caf\u00e9<script /)
-  for (const [url, start] of [['/encoded', '<body>caf\u00e9<script '], ['/part', '<p>caf\u00e9</p>']] as const) {
+  for (const [url, start] of [
+    ['/encoded', '<body>caf\u00e9<script '],
+    ['/part', '<p>caf\u00e9</p>'],
+  ] as const) {
     const { rawPayload, headers } = await app.inject({ url, headers: browser })
     t.equal(headers['content-length'], String(rawPayload.length))
     t.ok(rawPayload.toString('latin1').startsWith(start), url)

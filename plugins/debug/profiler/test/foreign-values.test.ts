@@ -2,22 +2,31 @@ import t from 'tap'
 import { html } from '../index.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
-const throwing = { enumerable: true, configurable: true, get () { throw new Error('getter') } }
+const throwing = {
+  enumerable: true,
+  configurable: true,
+  get() {
+    throw new Error('getter')
+  },
+}
 
 /** An error that a property of throws when it is read. */
-function failingAt (key: string): Error {
+function failingAt(key: string): Error {
   return Object.defineProperty(new Error('odd'), key, throwing)
 }
 
-function withProperty (value: unknown): Error {
+function withProperty(value: unknown): Error {
   return Object.assign(new Error('odd'), { held: value })
 }
 
 class Named {}
 Object.defineProperty(Named, 'name', { value: Symbol('class') })
 
-const errors: Record<string, { thrown: unknown, expected: object }> = {
-  property: { thrown: failingAt('x'), expected: { class: 'Error', message: 'odd', properties: { x: '[getter threw]' } } },
+const errors: Record<string, { thrown: unknown; expected: object }> = {
+  property: {
+    thrown: failingAt('x'),
+    expected: { class: 'Error', message: 'odd', properties: { x: '[getter threw]' } },
+  },
   code: { thrown: failingAt('code'), expected: { message: 'odd', code: '[getter threw]' } },
   message: { thrown: failingAt('message'), expected: { message: '[getter threw]' } },
   stack: { thrown: failingAt('stack'), expected: { message: 'odd', frames: [] } },
@@ -25,27 +34,55 @@ const errors: Record<string, { thrown: unknown, expected: object }> = {
   name: { thrown: failingAt('name'), expected: { class: 'Error' } },
   constructor: { thrown: failingAt('constructor'), expected: { class: 'Error' } },
   status: { thrown: failingAt('status'), expected: { statusCode: null } },
-  symbol: { thrown: Object.assign(new Error(), { message: Symbol('message') }), expected: { message: 'Symbol(message)' } },
-  null: { thrown: Object.assign(new Error(), { message: Object.create(null) }), expected: { message: '[no text]' } },
-  members: { thrown: Object.defineProperty(new AggregateError([], 'odd'), 'errors', throwing), expected: { class: 'AggregateError' } },
-  'error-inside': { thrown: withProperty(failingAt('message')), expected: { properties: { held: 'Error: [getter threw]' } } },
-  'proxy-inside': {
-    thrown: withProperty(new Proxy({}, { ownKeys () { throw new Error('keys') } })),
-    expected: { properties: { held: '[unreadable]' } }
+  symbol: {
+    thrown: Object.assign(new Error(), { message: Symbol('message') }),
+    expected: { message: 'Symbol(message)' },
   },
-  'class-inside': { thrown: withProperty([new Named(), Named]), expected: { properties: { held: [{}, '[function Symbol(class)]'] } } },
-  'date-inside': { thrown: withProperty(Object.create(Date.prototype)), expected: { properties: { held: '[unreadable]' } } },
-  'class-symbol': { thrown: Object.assign(new Error('odd'), { constructor: Named }), expected: { class: 'Error' } }
+  null: { thrown: Object.assign(new Error(), { message: Object.create(null) }), expected: { message: '[no text]' } },
+  members: {
+    thrown: Object.defineProperty(new AggregateError([], 'odd'), 'errors', throwing),
+    expected: { class: 'AggregateError' },
+  },
+  'error-inside': {
+    thrown: withProperty(failingAt('message')),
+    expected: { properties: { held: 'Error: [getter threw]' } },
+  },
+  'proxy-inside': {
+    thrown: withProperty(
+      new Proxy(
+        {},
+        {
+          ownKeys() {
+            throw new Error('keys')
+          },
+        },
+      ),
+    ),
+    expected: { properties: { held: '[unreadable]' } },
+  },
+  'class-inside': {
+    thrown: withProperty([new Named(), Named]),
+    expected: { properties: { held: [{}, '[function Symbol(class)]'] } },
+  },
+  'date-inside': {
+    thrown: withProperty(Object.create(Date.prototype)),
+    expected: { properties: { held: '[unreadable]' } },
+  },
+  'class-symbol': { thrown: Object.assign(new Error('odd'), { constructor: Named }), expected: { class: 'Error' } },
 }
 
 t.test('an error is profiled whatever of it throws when it is read', async t => {
   const app = await profiledApp(t)
-  app.get<{ Params: { kind: string } }>('/:kind', async ({ params }) => { throw errors[params.kind]?.thrown })
+  app.get<{ Params: { kind: string } }>('/:kind', async ({ params }) => {
+    throw errors[params.kind]?.thrown
+  })
   for (const [kind, { expected }] of Object.entries(errors)) {
     const answer = await app.inject({ url: `/${kind}`, headers: { accept: 'text/html' } })
     const profile = await onlyProfile(t, app, `/${kind}`)
     // An error whose status cannot be read Fastify answers with 200.
-    if (answer.statusCode >= 400) t.match(answer.headers['content-type'], 'text/html', `${kind}: a browser gets the error page`)
+    if (answer.statusCode >= 400) {
+      t.match(answer.headers['content-type'], 'text/html', `${kind}: a browser gets the error page`)
+    }
     t.equal(answer.headers['x-debug-token'], profile.token)
     t.match(profile.exceptions[0], expected, kind)
     t.same(profile.notes, [])
@@ -55,8 +92,16 @@ t.test('an error is profiled whatever of it throws when it is read', async t => 
 
 t.test('an error that is a proxy whose every trap throws is profiled', async t => {
   const app = await profiledApp(t)
-  const refuse = () => { throw new Error('trap') }
-  const hostile = new Proxy(new Error('odd'), { ownKeys: refuse, getOwnPropertyDescriptor: refuse, get: refuse, getPrototypeOf: refuse, has: refuse })
+  const refuse = () => {
+    throw new Error('trap')
+  }
+  const hostile = new Proxy(new Error('odd'), {
+    ownKeys: refuse,
+    getOwnPropertyDescriptor: refuse,
+    get: refuse,
+    getPrototypeOf: refuse,
+    has: refuse,
+  })
   app.get('/handled', async ({ recorder }) => {
     recorder?.exception(hostile)
     return 'ok'
@@ -64,7 +109,10 @@ t.test('an error that is a proxy whose every trap throws is profiled', async t =
   app.get('/thrown', (_request, reply) => {
     reply.code(500)
     // Fastify itself asks nothing of an error but what it is.
-    throw new Proxy(new Error('odd'), { ownKeys: refuse, get: (target, key) => key === 'message' || key === 'then' ? Reflect.get(target, key) : refuse() })
+    throw new Proxy(new Error('odd'), {
+      ownKeys: refuse,
+      get: (target, key) => (key === 'message' || key === 'then' ? Reflect.get(target, key) : refuse()),
+    })
   })
   await app.inject('/handled')
   t.match((await onlyProfile(t, app, '/handled')).exceptions, [{ class: 'object', message: '"[unreadable]"' }])
@@ -73,7 +121,11 @@ t.test('an error that is a proxy whose every trap throws is profiled', async t =
 })
 
 t.test('a request that cannot be read is profiled all the same, without what cannot be', async t => {
-  const app = await profiledApp(t, { toError: thrown => { throw thrown } })
+  const app = await profiledApp(t, {
+    toError: thrown => {
+      throw thrown
+    },
+  })
   app.get('/getters', async request => {
     for (const key of ['body', 'params', 'query', 'ip', 'protocol']) Object.defineProperty(request, key, throwing)
     Reflect.set(request, 'id', Object.create(null))
@@ -81,50 +133,81 @@ t.test('a request that cannot be read is profiled all the same, without what can
   })
   t.equal((await app.inject('/getters')).statusCode, 500)
   t.match(await onlyProfile(t, app, '/getters'), {
-    status: 500, protocol: 'http', requestId: '[no text]', request: { body: '[getter threw]', params: {} }, exceptions: [{ message: 'thrown' }]
+    status: 500,
+    protocol: 'http',
+    requestId: '[no text]',
+    request: { body: '[getter threw]', params: {} },
+    exceptions: [{ message: 'thrown' }],
   })
 })
 
 t.test('where collecting fails all the same, the head of the request is kept and a note says so', async t => {
   const app = await profiledApp(t, {
-    panels: [{
-      name: 'cyclic',
-      label: 'Cyclic',
-      collect: ({ profile }) => {
-        if (profile.path === '/cyclic') Reflect.set(profile.labels, 'self', profile)
-        return null
+    panels: [
+      {
+        name: 'cyclic',
+        label: 'Cyclic',
+        collect: ({ profile }) => {
+          if (profile.path === '/cyclic') Reflect.set(profile.labels, 'self', profile)
+          return null
+        },
+        body: () => html``,
       },
-      body: () => html``
-    }]
+    ],
   })
   app.get('/cyclic', async () => 'ok')
   app.get<{ Params: { id: string } }>('/detail/:id', async ({ params, recorder, log }) => {
     log.info('a line')
     const span = recorder?.span({ kind: 'query', name: 'select' })
-    if (span !== undefined) Reflect.apply(span.end, span, ['continued', { detail: params.id === '5' ? { length: 10 } : { length: 10, charCodeAt } }])
+    if (span !== undefined) {
+      Reflect.apply(span.end, span, [
+        'continued',
+        { detail: params.id === '5' ? { length: 10 } : { length: 10, charCodeAt } },
+      ])
+    }
     throw new Error('thrown')
   })
   await app.inject('/cyclic')
-  t.match(await onlyProfile(t, app, '/cyclic'), { status: 200, outcome: 'completed', notes: [/could not read all of this request \(TypeError\)/] })
+  t.match(await onlyProfile(t, app, '/cyclic'), {
+    status: 200,
+    outcome: 'completed',
+    notes: [/could not read all of this request \(TypeError\)/],
+  })
   const answer = await app.inject({ url: '/detail/5', headers: { accept: 'text/html' } })
   t.equal(answer.statusCode, 500)
   const profile = await onlyProfile(t, app, '/detail/5')
-  t.match(profile, { status: 500, exceptions: [], logs: [], spans: [], routing: { matched: { url: '/detail/:id', params: {} } } })
+  t.match(profile, {
+    status: 500,
+    exceptions: [],
+    logs: [],
+    spans: [],
+    routing: { matched: { url: '/detail/:id', params: {} } },
+  })
   t.equal(profile.notes.length, 1)
   await app.inject('/detail/6')
   t.match((await onlyProfile(t, app, '/detail/6')).notes, [/could not read all of this request \(string\)/])
 })
 
-function charCodeAt (): never {
+function charCodeAt(): never {
   throw String('no error')
 }
 
 t.test('what a panel throws is noted, whatever it is', async t => {
   const thrown: unknown[] = [Object.create(null), 5n]
   const app = await profiledApp(t, {
-    panels: thrown.map((value, index) => ({ name: `odd${index}`, label: 'Odd', collect () { throw value }, body: () => html`` }))
+    panels: thrown.map((value, index) => ({
+      name: `odd${index}`,
+      label: 'Odd',
+      collect() {
+        throw value
+      },
+      body: () => html``,
+    })),
   })
   app.get('/', async () => 'ok')
   await app.inject('/')
-  t.same((await onlyProfile(t, app, '/')).notes, ['The panel "odd0" failed to collect: [no text]', 'The panel "odd1" failed to collect: 5'])
+  t.same((await onlyProfile(t, app, '/')).notes, [
+    'The panel "odd0" failed to collect: [no text]',
+    'The panel "odd1" failed to collect: 5',
+  ])
 })

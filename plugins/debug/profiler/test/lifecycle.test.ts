@@ -5,38 +5,69 @@ import type { Profile } from '../base/profile.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
 /** What the lifecycle says of a request: each interruption by dispatch point, and the outcome of each span. */
-async function lifecycleOf (t: Test, app: FastifyInstance, url: string): Promise<{ interruptions: string[], outcomes: string[], profile: Profile, page: string }> {
+async function lifecycleOf(
+  t: Test,
+  app: FastifyInstance,
+  url: string,
+): Promise<{ interruptions: string[]; outcomes: string[]; profile: Profile; page: string }> {
   await app.inject(url)
   const profile = await onlyProfile(t, app, url)
   const { lifecycle, spans, exceptions } = profile
-  const interruptions = lifecycle.flatMap(({ name, interrupted }) => interrupted === null
-    ? []
-    : `${name} ${spans[interrupted.span ?? -1]?.name ?? 'Fastify'} ${exceptions[interrupted.exception ?? -1]?.message ?? 'answer'}`)
+  const interruptions = lifecycle.flatMap(({ name, interrupted }) =>
+    interrupted === null
+      ? []
+      : `${name} ${spans[interrupted.span ?? -1]?.name ?? 'Fastify'} ${exceptions[interrupted.exception ?? -1]?.message ?? 'answer'}`,
+  )
   const outcomes = spans.map(({ name, outcome }) => `${name} ${outcome}`)
-  const { body } = await app.inject({ url: `/_profiler/${profile.token}?panel=lifecycle`, headers: { accept: 'text/html' } })
-  const markdown = await app.inject({ url: `/_profiler/${profile.token}?panel=lifecycle`, headers: { accept: 'text/markdown' } })
+  const { body } = await app.inject({
+    url: `/_profiler/${profile.token}?panel=lifecycle`,
+    headers: { accept: 'text/html' },
+  })
+  const markdown = await app.inject({
+    url: `/_profiler/${profile.token}?panel=lifecycle`,
+    headers: { accept: 'text/markdown' },
+  })
   return { interruptions, outcomes, profile, page: `${body}\n${markdown.body}` }
 }
 
 t.test('a handler that sends or returns an error has failed, and interrupts nothing', async t => {
   const app = await profiledApp(t)
-  app.addHook('preHandler', async function before () {})
-  app.get('/sends', function failing (_request, reply) { reply.send(new Error('sent')) })
-  app.get('/later', async function failing (_request, reply) { return reply.send(new Error('sent')) })
-  app.get('/returns', async function failing () { return new Error('sent') })
-  app.get('/gives', function failing () { return new Error('sent') })
+  app.addHook('preHandler', async function before() {})
+  app.get('/sends', function failing(_request, reply) {
+    reply.send(new Error('sent'))
+  })
+  app.get('/later', async function failing(_request, reply) {
+    return reply.send(new Error('sent'))
+  })
+  app.get('/returns', async function failing() {
+    return new Error('sent')
+  })
+  app.get('/gives', function failing() {
+    return new Error('sent')
+  })
   for (const url of ['/sends', '/later', '/returns', '/gives']) {
     const { interruptions, outcomes, profile, page } = await lifecycleOf(t, app, url)
     t.same(interruptions, [], url)
     t.same(outcomes, ['before continued', 'failing threw'])
-    t.same(profile.exceptions.map(({ message, spans }) => [message, spans]), [['sent', [1]]])
+    t.same(
+      profile.exceptions.map(({ message, spans }) => [message, spans]),
+      [['sent', [1]]],
+    )
     t.match(page, 'No error handler of the application was called.')
   }
 })
 
 t.test('a hook that sends an error has failed, and did not answer', async t => {
   const app = await profiledApp(t)
-  app.get('/', { onRequest: function refusing (_request, reply) { reply.send(new Error('sent')) } }, async () => 'never')
+  app.get(
+    '/',
+    {
+      onRequest: function refusing(_request, reply) {
+        reply.send(new Error('sent'))
+      },
+    },
+    async () => 'never',
+  )
   const { interruptions, page } = await lifecycleOf(t, app, '/')
   t.same(interruptions, ['kernel.request refusing sent'])
   t.match(page, 'Interrupted by refusing with Error: sent')
@@ -44,9 +75,11 @@ t.test('a hook that sends an error has failed, and did not answer', async t => {
 
 t.test('an answer that cannot be serialised interrupts kernel.response, by Fastify itself', async t => {
   const app = await profiledApp(t)
-  app.addHook('preHandler', async function before () {})
-  app.addHook('onSend', async function sending () {})
-  app.get('/', async function answering () { return { value: 1n } })
+  app.addHook('preHandler', async function before() {})
+  app.addHook('onSend', async function sending() {})
+  app.get('/', async function answering() {
+    return { value: 1n }
+  })
   const { interruptions, outcomes, page } = await lifecycleOf(t, app, '/')
   t.match(interruptions, [/^kernel\.response Fastify .*BigInt/])
   t.same(outcomes, ['before continued', 'answering replied', 'sending continued'])
@@ -55,8 +88,10 @@ t.test('an answer that cannot be serialised interrupts kernel.response, by Fasti
 
 t.test('a handler that takes too long has not replied', async t => {
   const app = await profiledApp(t)
-  app.addHook('preHandler', async function before () {})
-  app.get('/', { handlerTimeout: 10 }, async function slow () { await sleep(60) })
+  app.addHook('preHandler', async function before() {})
+  app.get('/', { handlerTimeout: 10 }, async function slow() {
+    await sleep(60)
+  })
   const { interruptions, outcomes, profile } = await lifecycleOf(t, app, '/')
   t.equal(profile.status, 503)
   t.same(interruptions, [])
@@ -66,12 +101,16 @@ t.test('a handler that takes too long has not replied', async t => {
 
 t.test('a body that Fastify cannot read interrupts kernel.controller, which was reached then', async t => {
   const app = await profiledApp(t)
-  app.addHook('preHandler', async function before () {})
-  app.addContentTypeParser('text/odd', (_request, _payload, done) => { done(new Error('odd')) })
+  app.addHook('preHandler', async function before() {})
+  app.addContentTypeParser('text/odd', (_request, _payload, done) => {
+    done(new Error('odd'))
+  })
   app.post('/*', { bodyLimit: 10 }, async () => 'never')
   for (const [type, payload, status, said] of [
-    ['application/json', '{', 400, 'Body is not valid JSON'], ['application/json', '{"a":"long enough"}', 413, 'Request body is too large'],
-    ['museum/picture', 'x', 415, 'Unsupported Media Type'], ['text/odd', 'x', 500, 'odd']
+    ['application/json', '{', 400, 'Body is not valid JSON'],
+    ['application/json', '{"a":"long enough"}', 413, 'Request body is too large'],
+    ['museum/picture', 'x', 415, 'Unsupported Media Type'],
+    ['text/odd', 'x', 500, 'odd'],
   ] as const) {
     const url = `/${status}`
     t.equal((await app.inject({ method: 'POST', url, headers: { 'content-type': type }, payload })).statusCode, status)
@@ -79,11 +118,23 @@ t.test('a body that Fastify cannot read interrupts kernel.controller, which was 
     const [request, controller, ...others] = lifecycle
     t.strictSame(controller?.interrupted, { span: null, exception: 0 }, url)
     t.ok(controller?.start != null && request?.start != null && controller.start >= request.start)
-    t.ok(others.slice(0, 1).every(({ start }) => start === null), 'nothing of it went on')
-    t.strictSame([request, ...others].map(point => point?.interrupted), [null, null, null, null])
+    t.ok(
+      others.slice(0, 1).every(({ start }) => start === null),
+      'nothing of it went on',
+    )
+    t.strictSame(
+      [request, ...others].map(point => point?.interrupted),
+      [null, null, null, null],
+    )
     for (const accept of ['text/html', 'text/markdown']) {
       const { body } = await app.inject({ url: `/_profiler/${token}?panel=lifecycle`, headers: { accept } })
-      t.match(body, new RegExp(`kernel(?:\\\\)?\\.controller.*Interrupted by Fastify itself, before any listener ran, with \\w+: ${said}`, 's'))
+      t.match(
+        body,
+        new RegExp(
+          `kernel(?:\\\\)?\\.controller.*Interrupted by Fastify itself, before any listener ran, with \\w+: ${said}`,
+          's',
+        ),
+      )
       t.equal(body.match(/Not reached/g)?.length, 1, 'kernel.controller_arguments alone was not reached')
     }
   }
@@ -92,11 +143,24 @@ t.test('a body that Fastify cannot read interrupts kernel.controller, which was 
 t.test('each exception is where it was thrown, though a cause is thrown again', async t => {
   const app = await profiledApp(t)
   const cause = new Error('B')
-  app.setErrorHandler(async function rethrowing () { throw cause })
-  app.addHook('onSend', async function badSend () { throw new Error('C') })
-  app.get('/', async function failing () { throw new Error('A', { cause }) })
+  app.setErrorHandler(async function rethrowing() {
+    throw cause
+  })
+  app.addHook('onSend', async function badSend() {
+    throw new Error('C')
+  })
+  app.get('/', async function failing() {
+    throw new Error('A', { cause })
+  })
   const { interruptions, outcomes, profile, page } = await lifecycleOf(t, app, '/')
-  t.same(profile.exceptions.map(({ message, relation, spans }) => [message, relation, spans]), [['A', 'thrown', [0]], ['B', 'cause', [1]], ['C', 'thrown', [2]]])
+  t.same(
+    profile.exceptions.map(({ message, relation, spans }) => [message, relation, spans]),
+    [
+      ['A', 'thrown', [0]],
+      ['B', 'cause', [1]],
+      ['C', 'thrown', [2]],
+    ],
+  )
   t.same(interruptions, ['kernel.response badSend C'])
   t.same(outcomes, ['failing threw', 'rethrowing threw', 'badSend threw'])
   t.match(page, 'Interrupted by badSend with Error: C')
@@ -104,11 +168,17 @@ t.test('each exception is where it was thrown, though a cause is thrown again', 
 
 t.test('the error handlers that were called are named with what they were called for', async t => {
   const app = await profiledApp(t)
-  app.setErrorHandler(async function outer (error, _request, reply) { return reply.code(500).send({ error: String(error) }) })
-  app.register(async function inner (scope) {
-    scope.addHook('onError', async function watching () {})
-    scope.setErrorHandler(function passing (error, _request, reply) { reply.send(error) })
-    scope.get('/', async function failing () { throw new Error('odd | one') })
+  app.setErrorHandler(async function outer(error, _request, reply) {
+    return reply.code(500).send({ error: String(error) })
+  })
+  app.register(async function inner(scope) {
+    scope.addHook('onError', async function watching() {})
+    scope.setErrorHandler(function passing(error, _request, reply) {
+      reply.send(error)
+    })
+    scope.get('/', async function failing() {
+      throw new Error('odd | one')
+    })
   })
   const { profile, page } = await lifecycleOf(t, app, '/')
   t.match(profile.exceptions, [{ message: 'odd | one', spans: [0], handlers: [1, 2, 3] }])
@@ -117,39 +187,56 @@ t.test('the error handlers that were called are named with what they were called
   t.match(page, /\| outer \| Error: odd \\\| one \|/)
 })
 
-t.test('an error that the application handled interrupts nothing, and a hook that answers then has answered', async t => {
-  const app = await profiledApp(t)
-  app.get('/', {
-    preHandler: async function refusing ({ recorder }, reply) {
-      recorder?.exception(new Error('handled'))
-      return reply.code(403).send('no')
-    }
-  }, async () => 'never')
-  app.get('/late', async function failing ({ recorder }) {
-    const error = new Error('first handled, then thrown')
-    recorder?.exception(error)
-    throw error
-  })
-  const { interruptions, page } = await lifecycleOf(t, app, '/')
-  t.same(interruptions, ['kernel.controller_arguments refusing answer'])
-  t.match(page, 'Interrupted by refusing with an answer')
-  t.same((await lifecycleOf(t, app, '/late')).profile.exceptions[0]?.spans, [0])
-})
+t.test(
+  'an error that the application handled interrupts nothing, and a hook that answers then has answered',
+  async t => {
+    const app = await profiledApp(t)
+    app.get(
+      '/',
+      {
+        preHandler: async function refusing({ recorder }, reply) {
+          recorder?.exception(new Error('handled'))
+          return reply.code(403).send('no')
+        },
+      },
+      async () => 'never',
+    )
+    app.get('/late', async function failing({ recorder }) {
+      const error = new Error('first handled, then thrown')
+      recorder?.exception(error)
+      throw error
+    })
+    const { interruptions, page } = await lifecycleOf(t, app, '/')
+    t.same(interruptions, ['kernel.controller_arguments refusing answer'])
+    t.match(page, 'Interrupted by refusing with an answer')
+    t.same((await lifecycleOf(t, app, '/late')).profile.exceptions[0]?.spans, [0])
+  },
+)
 
 t.test('an error that was left out is no answer, and a listener that was left out is not before any', async t => {
   const app = await profiledApp(t, { profileBounds: { exceptions: 2 } })
-  app.get('/', {
-    onRequest: function refusing ({ recorder }, _reply, done) {
-      recorder?.exception(new Error('first', { cause: new Error('cause') }))
-      done(new Error('second'))
-    }
-  }, async () => 'never')
-  app.get('/sent', {
-    errorHandler: function mending (_error, _request, reply) { reply.send('mended') }
-  }, async function failing ({ recorder }) {
-    for (const message of ['first', 'second']) recorder?.exception(new Error(message))
-    return { value: 1n }
-  })
+  app.get(
+    '/',
+    {
+      onRequest: function refusing({ recorder }, _reply, done) {
+        recorder?.exception(new Error('first', { cause: new Error('cause') }))
+        done(new Error('second'))
+      },
+    },
+    async () => 'never',
+  )
+  app.get(
+    '/sent',
+    {
+      errorHandler: function mending(_error, _request, reply) {
+        reply.send('mended')
+      },
+    },
+    async function failing({ recorder }) {
+      for (const message of ['first', 'second']) recorder?.exception(new Error(message))
+      return { value: 1n }
+    },
+  )
   const { page } = await lifecycleOf(t, app, '/')
   t.match(page, 'Interrupted by refusing with an error that was left out')
   const sent = await lifecycleOf(t, app, '/sent')

@@ -7,25 +7,41 @@ import { onlyProfile, profiledApp } from './profiled-app.ts'
 
 t.test('lines of every level are in the profile, while the output keeps its own', async t => {
   const lines: string[] = []
-  const app = Fastify({ logger: profiledLogger({ level: 'warn', stream: { write (line: string) { lines.push(line) } } }) })
+  const app = Fastify({
+    logger: profiledLogger({
+      level: 'warn',
+      stream: {
+        write(line: string) {
+          lines.push(line)
+        },
+      },
+    }),
+  })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
   app.get('/', async request => {
-    for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) request.log[level]({ level }, level)
+    for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
+      request.log[level]({ level }, level)
+    }
     request.log.child({ part: 'child' }).debug('of a child')
     request.log.info({ only: 'fields' })
     return 'ok'
   })
   await app.inject('/')
   const { logs } = await onlyProfile(t, app, '/')
-  t.same(logs.map(({ message }) => message), ['incoming request', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'of a child', '', 'request completed'])
+  t.same(
+    logs.map(({ message }) => message),
+    ['incoming request', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'of a child', '', 'request completed'],
+  )
   t.same(logs.find(({ message }) => message === 'of a child')?.fields.part, 'child')
   t.equal(lines.length, 3)
 })
 
 t.test('a hundred requests at once each have their own lines, whatever id the client gave them', async t => {
   const app = await profiledApp(t, {}, { requestIdHeader: 'x-request-id' })
-  app.addHook('preHandler', async function wait () { await sleep(Math.random() * 5) })
+  app.addHook('preHandler', async function wait() {
+    await sleep(Math.random() * 5)
+  })
   app.get<{ Params: { id: string } }>('/:id', async ({ params, log }) => {
     log.debug(`first of ${params.id}`)
     await sleep(Math.random() * 10)
@@ -37,14 +53,21 @@ t.test('a hundred requests at once each have their own lines, whatever id the cl
   await Promise.all(ids.map(id => app.inject({ url: `/${id}`, headers: { 'x-request-id': 'the same' } })))
   for (const id of ids) {
     const { logs } = await onlyProfile(t, app, `/${id}`)
-    t.same(logs.map(({ message }) => message), [
-      'incoming request', `first of ${id}`, `second of ${id}`, `through the application, of ${id}`, 'request completed'
-    ])
+    t.same(
+      logs.map(({ message }) => message),
+      [
+        'incoming request',
+        `first of ${id}`,
+        `second of ${id}`,
+        `through the application, of ${id}`,
+        'request completed',
+      ],
+    )
   }
 })
 
-t.test('an application\'s own logger and its own factory of child loggers are followed', async t => {
-  const { level, stream } = recordedLogger('silent', { write () {} })
+t.test("an application's own logger and its own factory of child loggers are followed", async t => {
+  const { level, stream } = recordedLogger('silent', { write() {} })
   const options: FastifyServerOptions = { loggerInstance: pino({ level }, stream) }
   const app = Fastify(options)
   t.teardown(() => app.close())
@@ -80,13 +103,16 @@ t.test('a line that is no JSON is kept as text, and lines past the bound are cou
   })
   await app.inject('/')
   const { logs, dropped } = await onlyProfile(t, app, '/')
-  t.same(logs.map(({ message }) => message), ['incoming request', 'not JSON', '"only text"'])
+  t.same(
+    logs.map(({ message }) => message),
+    ['incoming request', 'not JSON', '"only text"'],
+  )
   t.match(dropped, [{ what: 'logs', count: 101, why: 'A profile holds 3 log lines.' }])
 })
 
 t.test('a logged stack takes one frame for the profiler and one for its storage, and shows neither', async t => {
   const app = await profiledApp(t)
-  app.get('/', async function failing ({ log }) {
+  app.get('/', async function failing({ log }) {
     log.error(new Error('logged'), 'It failed')
     log.info({ nested: [{ stack: new Error('nested').stack, count: 1 }], none: null })
     return 'ok'
@@ -105,7 +131,9 @@ t.test('a logged stack takes one frame for the profiler and one for its storage,
 t.test('a logged stack that names a file of another machine is shown as it is', async t => {
   const app = await profiledApp(t)
   const stack = 'Error: foreign\n    at run (file://elsewhere/app.js:1:2)\n    at file:///%00:1:2'
-  app.get('/', async ({ log }) => { log.info({ stack }) })
+  app.get('/', async ({ log }) => {
+    log.info({ stack })
+  })
   await app.inject('/')
   const { token } = await onlyProfile(t, app, '/')
   const { body } = await app.inject({ url: `/_profiler/${token}?panel=logs`, headers: { accept: 'application/json' } })
@@ -119,15 +147,36 @@ t.test('files and transports of pino go on receiving what they did', async t => 
   t.same(options.redact, ['password'])
   t.type(profiledLogger({ transport: { target: 'pino/file', options: { destination: 1 } } }).stream.write, 'function')
   const lines: string[] = []
-  recordedLogger('silent', { write (line: string) { lines.push(line) } }).stream.write('past pino')
+  recordedLogger('silent', {
+    write(line: string) {
+      lines.push(line)
+    },
+  }).stream.write('past pino')
   t.same(lines, ['past pino'])
   for (const logger of [true, { level: 'warn' }]) t.type(profiledLogger(logger).stream.write, 'function')
 })
 
-t.test('an application\'s own multistream goes on receiving its lines by their level', async t => {
+t.test("an application's own multistream goes on receiving its lines by their level", async t => {
   const lines: string[] = []
   const errors: string[] = []
-  const stream = pino.multistream([{ level: 'info', stream: { write (line: string) { lines.push(line) } } }, { level: 'error', stream: { write (line: string) { errors.push(line) } } }])
+  const stream = pino.multistream([
+    {
+      level: 'info',
+      stream: {
+        write(line: string) {
+          lines.push(line)
+        },
+      },
+    },
+    {
+      level: 'error',
+      stream: {
+        write(line: string) {
+          errors.push(line)
+        },
+      },
+    },
+  ])
   const options: FastifyServerOptions = { loggerInstance: pino({ level: 'info' }, stream) }
   const app = Fastify(options)
   t.teardown(() => app.close())
@@ -141,10 +190,22 @@ t.test('an application\'s own multistream goes on receiving its lines by their l
   t.same([lines.length, errors.length], [3, 1])
 })
 
-t.test('a logger that is not pino\'s is left alone, and the profile says why it has no lines', async t => {
+t.test("a logger that is not pino's is left alone, and the profile says why it has no lines", async t => {
   const lines: string[] = []
-  const log = (_fields: unknown, message?: string) => { lines.push(String(message)) }
-  const child = (): FastifyBaseLogger => ({ level: 'info', info: log, warn: log, error: log, fatal: log, debug: log, trace: log, silent: log, child })
+  const log = (_fields: unknown, message?: string) => {
+    lines.push(String(message))
+  }
+  const child = (): FastifyBaseLogger => ({
+    level: 'info',
+    info: log,
+    warn: log,
+    error: log,
+    fatal: log,
+    debug: log,
+    trace: log,
+    silent: log,
+    child,
+  })
   const app = Fastify({ loggerInstance: child() })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
@@ -158,30 +219,65 @@ t.test('a logger that is not pino\'s is left alone, and the profile says why it 
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 
-for (const [level, printed] of [['silent', []], ['error', ['error', 'fatal']], ['debug', ['incoming request', 'debug', 'info', 'warn', 'error', 'fatal', 'request completed']]] as const) {
-  t.test(`a route or plugin whose logLevel is ${level} has every line in its profile, and only those of its level in the output`, async t => {
-    const lines: string[] = []
-    const app = await profiledApp(t, {}, { logger: { level: 'info', stream: { write (line: string) { lines.push(JSON.parse(line).msg) } } } })
-    const handler = async ({ log }: FastifyRequest) => {
-      for (const level of levels) log[level](level)
-      return 'ok'
-    }
-    app.get('/route', { logLevel: level }, handler)
-    app.register(async scope => { scope.get('/plugin', handler) }, { logLevel: level })
-    for (const url of ['/route', '/plugin']) {
-      lines.length = 0
-      await app.inject(url)
-      const { logs, notes } = await onlyProfile(t, app, url)
-      t.same(logs.map(({ message }) => message), ['incoming request', ...levels, 'request completed'])
-      t.same(lines, printed)
-      t.same(notes, [])
-    }
-  })
+for (const [level, printed] of [
+  ['silent', []],
+  ['error', ['error', 'fatal']],
+  ['debug', ['incoming request', 'debug', 'info', 'warn', 'error', 'fatal', 'request completed']],
+] as const) {
+  t.test(
+    `a route or plugin whose logLevel is ${level} has every line in its profile, and only those of its level in the output`,
+    async t => {
+      const lines: string[] = []
+      const app = await profiledApp(
+        t,
+        {},
+        {
+          logger: {
+            level: 'info',
+            stream: {
+              write(line: string) {
+                lines.push(JSON.parse(line).msg)
+              },
+            },
+          },
+        },
+      )
+      const handler = async ({ log }: FastifyRequest) => {
+        for (const level of levels) log[level](level)
+        return 'ok'
+      }
+      app.get('/route', { logLevel: level }, handler)
+      app.register(
+        async scope => {
+          scope.get('/plugin', handler)
+        },
+        { logLevel: level },
+      )
+      for (const url of ['/route', '/plugin']) {
+        lines.length = 0
+        await app.inject(url)
+        const { logs, notes } = await onlyProfile(t, app, url)
+        t.same(
+          logs.map(({ message }) => message),
+          ['incoming request', ...levels, 'request completed'],
+        )
+        t.same(lines, printed)
+        t.same(notes, [])
+      }
+    },
+  )
 }
 
-t.test('a factory that makes loggers from one of its own is followed as far as that one\'s level goes', async t => {
+t.test("a factory that makes loggers from one of its own is followed as far as that one's level goes", async t => {
   const lines: string[] = []
-  const other = pino({ level: 'debug' }, { write (line: string) { lines.push(JSON.parse(line).msg) } })
+  const other = pino(
+    { level: 'debug' },
+    {
+      write(line: string) {
+        lines.push(JSON.parse(line).msg)
+      },
+    },
+  )
   const app = await profiledApp(t)
   app.setChildLoggerFactory((_logger, bindings, options) => other.child(bindings, options))
   app.get('/', { logLevel: 'warn' }, async ({ log }) => {
@@ -189,32 +285,51 @@ t.test('a factory that makes loggers from one of its own is followed as far as t
     return 'ok'
   })
   await app.inject('/')
-  t.same((await onlyProfile(t, app, '/')).logs.map(({ message }) => message), ['warn', 'error', 'fatal'])
+  t.same(
+    (await onlyProfile(t, app, '/')).logs.map(({ message }) => message),
+    ['warn', 'error', 'fatal'],
+  )
   t.same(lines, ['warn', 'error', 'fatal'])
 })
 
-t.test('without the options of the profiler lines through the application are recorded too, what a level hides is told', async t => {
-  const lines: string[] = []
-  const flushed: string[] = []
-  const stream = { write (line: string) { lines.push(JSON.parse(line).msg) }, flushSync () { flushed.push('yes') } }
-  const options: FastifyServerOptions = { loggerInstance: pino({ level: 'info' }, stream) }
-  const apps = [Fastify(options), Fastify(options)]
-  for (const app of apps) {
-    t.teardown(() => app.close())
-    await app.register(profiler, { directory: t.testdir() })
-    app.get('/', { logLevel: 'fatal' }, async ({ log }) => {
-      app.log.info('through the application')
-      app.log.child({ part: 'child' }).warn('through its child')
-      log.warn('hidden')
-      log.fatal('bad')
-      return 'ok'
-    })
-    lines.length = 0
-    await app.inject('/')
-    const { logs, notes } = await onlyProfile(t, app, '/')
-    t.same(logs.map(({ message }) => message), ['through the application', 'through its child', 'bad'])
-    t.same(lines, logs.map(({ message }) => message))
-    t.match(notes, [/level \(info\), or below that of a route or a plugin, are missing/])
-  }
-  t.same(flushed, ['yes', 'yes'], 'and what is fatal is written at once')
-})
+t.test(
+  'without the options of the profiler lines through the application are recorded too, what a level hides is told',
+  async t => {
+    const lines: string[] = []
+    const flushed: string[] = []
+    const stream = {
+      write(line: string) {
+        lines.push(JSON.parse(line).msg)
+      },
+      flushSync() {
+        flushed.push('yes')
+      },
+    }
+    const options: FastifyServerOptions = { loggerInstance: pino({ level: 'info' }, stream) }
+    const apps = [Fastify(options), Fastify(options)]
+    for (const app of apps) {
+      t.teardown(() => app.close())
+      await app.register(profiler, { directory: t.testdir() })
+      app.get('/', { logLevel: 'fatal' }, async ({ log }) => {
+        app.log.info('through the application')
+        app.log.child({ part: 'child' }).warn('through its child')
+        log.warn('hidden')
+        log.fatal('bad')
+        return 'ok'
+      })
+      lines.length = 0
+      await app.inject('/')
+      const { logs, notes } = await onlyProfile(t, app, '/')
+      t.same(
+        logs.map(({ message }) => message),
+        ['through the application', 'through its child', 'bad'],
+      )
+      t.same(
+        lines,
+        logs.map(({ message }) => message),
+      )
+      t.match(notes, [/level \(info\), or below that of a route or a plugin, are missing/])
+    }
+    t.same(flushed, ['yes', 'yes'], 'and what is fatal is written at once')
+  },
+)

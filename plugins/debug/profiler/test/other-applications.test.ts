@@ -4,7 +4,12 @@ import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { ReadableStream } from 'node:stream/web'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions, type RouteOptions } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  type RouteOptions,
+} from 'fastify'
 import t, { type Test } from 'tap'
 import profiler, { type ProfilerOptions } from '../index.ts'
 import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
@@ -17,94 +22,122 @@ interface Application {
 }
 
 /** A server whose requests and responses are something else than Node's by the time Fastify gets them. */
-function handing (change: (raw: IncomingMessage, response: ServerResponse) => Parameters<RequestListener>): FastifyServerOptions {
+function handing(
+  change: (raw: IncomingMessage, response: ServerResponse) => Parameters<RequestListener>,
+): FastifyServerOptions {
   return { serverFactory: handler => createServer((raw, response) => handler(...change(raw, response))) }
 }
 
-const refuse = () => { throw new Error('refused') }
+const refuse = () => {
+  throw new Error('refused')
+}
 
 const isOurs = (key: string | symbol) => key.toString() === 'Symbol(profiler)'
 
 /** The same request, to which the profiler may add nothing. */
-function closed (raw: IncomingMessage): IncomingMessage {
+function closed(raw: IncomingMessage): IncomingMessage {
   return new Proxy(raw, {
-    getOwnPropertyDescriptor: (target, key) => isOurs(key) ? undefined : Reflect.getOwnPropertyDescriptor(target, key),
-    defineProperty: (target, key, descriptor) => isOurs(key) ? refuse() : Reflect.defineProperty(target, key, descriptor),
-    deleteProperty: (target, key) => isOurs(key) ? refuse() : Reflect.deleteProperty(target, key)
+    getOwnPropertyDescriptor: (target, key) =>
+      isOurs(key) ? undefined : Reflect.getOwnPropertyDescriptor(target, key),
+    defineProperty: (target, key, descriptor) =>
+      isOurs(key) ? refuse() : Reflect.defineProperty(target, key, descriptor),
+    deleteProperty: (target, key) => (isOurs(key) ? refuse() : Reflect.deleteProperty(target, key)),
   })
 }
 
 /** The same response, whose methods stay what they are. */
-function fixed (response: ServerResponse): ServerResponse {
+function fixed(response: ServerResponse): ServerResponse {
   const { writeHead, write, end } = response
-  return Object.defineProperties(response, { writeHead: { value: writeHead }, write: { value: write }, end: { value: end } })
+  return Object.defineProperties(response, {
+    writeHead: { value: writeHead },
+    write: { value: write },
+    end: { value: end },
+  })
 }
 
 const applications: Record<string, Application> = {
   'takes away the socket': {
-    build (app) {
-      app.addHook('onRequest', async ({ raw }) => { Object.defineProperty(raw, 'socket', { value: undefined }) })
+    build(app) {
+      app.addHook('onRequest', async ({ raw }) => {
+        Object.defineProperty(raw, 'socket', { value: undefined })
+      })
       app.get('/', async () => 'answer')
     },
-    isProfiled: true
+    isProfiled: true,
   },
   'lets nothing be added to its requests': {
     options: handing((raw, response) => [closed(raw), response]),
-    build (app) { app.get('/', async () => 'answer') },
-    isProfiled: true
-  },
-  'lets no method of its responses be replaced': {
-    build (app) {
-      app.server.prependListener('request', (_raw, response) => { fixed(response) })
+    build(app) {
       app.get('/', async () => 'answer')
     },
-    isProfiled: false
+    isProfiled: true,
+  },
+  'lets no method of its responses be replaced': {
+    build(app) {
+      app.server.prependListener('request', (_raw, response) => {
+        fixed(response)
+      })
+      app.get('/', async () => 'answer')
+    },
+    isProfiled: false,
   },
   'takes no headers but its own': {
-    build (app) {
+    build(app) {
       app.get('/', async (_request, { raw }) => {
         const setHeader = raw.setHeader.bind(raw)
-        raw.setHeader = (name, value) => name.startsWith('x-') ? refuse() : setHeader(name, value)
+        raw.setHeader = (name, value) => (name.startsWith('x-') ? refuse() : setHeader(name, value))
         return 'answer'
       })
     },
-    isProfiled: true
+    isProfiled: true,
   },
-  'answers with a frozen stream of the web\'s': {
-    build (app) {
-      app.get('/', async () => Object.freeze(new ReadableStream({
-        start (controller) {
-          controller.enqueue(Buffer.from('answer'))
-          controller.close()
-        }
-      })))
+  "answers with a frozen stream of the web's": {
+    build(app) {
+      app.get('/', async () =>
+        Object.freeze(
+          new ReadableStream({
+            start(controller) {
+              controller.enqueue(Buffer.from('answer'))
+              controller.close()
+            },
+          }),
+        ),
+      )
     },
-    isProfiled: true
+    isProfiled: true,
   },
   'answers with what does not say whether it is a promise': {
-    build (app) { app.get('/', () => new Proxy({ an: 'answer' }, { has: refuse })) },
-    isProfiled: true
+    build(app) {
+      app.get('/', () => new Proxy({ an: 'answer' }, { has: refuse }))
+    },
+    isProfiled: true,
   },
   'freezes its loggers': {
-    options: { logger: { stream: { write () {} } } },
-    build (app) {
+    options: { logger: { stream: { write() {} } } },
+    build(app) {
       app.setChildLoggerFactory((logger, bindings, options) => Object.freeze(logger.child(bindings, options)))
       app.get('/', async () => 'answer')
     },
-    isProfiled: true
+    isProfiled: true,
   },
   'lets nobody in': {
-    build (app) {
-      app.server.prependListener('request', (_raw, response) => { fixed(response) })
+    build(app) {
+      app.server.prependListener('request', (_raw, response) => {
+        fixed(response)
+      })
       app.addHook('onRequest', async (_request, reply) => reply.code(401).send('who are you?'))
       app.get('/', async () => 'answer')
     },
-    isProfiled: false
-  }
+    isProfiled: false,
+  },
 }
 
 /** An application with a profiler, or without one, that listens; and where. */
-async function started (t: Test, { options, build }: Application, own?: ProfilerOptions): Promise<{ app: FastifyInstance, origin: string }> {
+async function started(
+  t: Test,
+  { options, build }: Application,
+  own?: ProfilerOptions,
+): Promise<{ app: FastifyInstance; origin: string }> {
   const app = Fastify(options)
   t.teardown(() => app.close())
   if (own !== undefined) await app.register(profiler, own)
@@ -118,10 +151,12 @@ for (const [name, application] of Object.entries(applications)) {
     const bare = await started(t, application)
     const profiled = await started(t, application, { directory: t.testdir() })
     for (const path of ['/', '/nothing']) {
-      const [expected, found] = await Promise.all([bare, profiled].map(async ({ origin }) => {
-        const answer = await fetch(origin + path)
-        return { status: answer.status, body: await answer.text() }
-      }))
+      const [expected, found] = await Promise.all(
+        [bare, profiled].map(async ({ origin }) => {
+          const answer = await fetch(origin + path)
+          return { status: answer.status, body: await answer.text() }
+        }),
+      )
       t.same(found, expected, path)
     }
     await everythingStored(profiled.app)
@@ -132,27 +167,55 @@ for (const [name, application] of Object.entries(applications)) {
 
 t.test('a failure of the profiler is told once in the log, and in the profile', async t => {
   const lines: string[] = []
-  const app = Fastify({ logger: { level: 'warn', stream: { write (line: string) { lines.push(line) } } } })
+  const app = Fastify({
+    logger: {
+      level: 'warn',
+      stream: {
+        write(line: string) {
+          lines.push(line)
+        },
+      },
+    },
+  })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
   app.get('/:number', () => new Proxy({}, { has: refuse }))
   for (const number of [1, 2, 3]) await app.inject(`/${number}`)
-  t.same(lines.map(line => JSON.parse(line).msg), ['The profiler failed; the request did not'])
+  t.same(
+    lines.map(line => JSON.parse(line).msg),
+    ['The profiler failed; the request did not'],
+  )
   const { notes } = await onlyProfile(t, app, '/2')
   t.match(notes.at(-1), 'The profiler could not record all of this request (Error)')
 })
 
 t.test('no more than twenty different failures of the profiler are told', async t => {
   const lines: string[] = []
-  const app = Fastify({ logger: { level: 'warn', stream: { write (line: string) { lines.push(line) } } } })
+  const app = Fastify({
+    logger: {
+      level: 'warn',
+      stream: {
+        write(line: string) {
+          lines.push(line)
+        },
+      },
+    },
+  })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
-  app.get<{ Params: { number: string } }>('/:number', ({ params }) => new Proxy({}, {
-    has () {
-      // eslint-disable-next-line no-throw-literal
-      throw `failure ${params.number}`
-    }
-  }))
+  app.get<{ Params: { number: string } }>(
+    '/:number',
+    ({ params }) =>
+      new Proxy(
+        {},
+        {
+          has() {
+            // eslint-disable-next-line no-throw-literal
+            throw `failure ${params.number}`
+          },
+        },
+      ),
+  )
   for (let number = 0; number < 30; number++) await app.inject(`/${number}`)
   t.equal(lines.length, 20)
 })
@@ -161,19 +224,22 @@ t.test('a query that a handler returns is sent once', async t => {
   const app = await profiledApp(t)
   let sent = 0
   app.get('/', () => ({
-    then (fulfilled: (rows: object) => void) {
+    then(fulfilled: (rows: object) => void) {
       sent++
       fulfilled({ rows: 1 })
-    }
+    },
   }))
   t.same((await app.inject('/')).json(), { rows: 1 })
   t.equal(sent, 1)
   const { spans } = await onlyProfile(t, app, '/')
-  t.match(spans.find(({ kind }) => kind === 'handler'), { outcome: 'replied' })
+  t.match(
+    spans.find(({ kind }) => kind === 'handler'),
+    { outcome: 'replied' },
+  )
 })
 
 /** Sends a request as adapters do that have neither a connection nor a server. */
-async function route (app: FastifyInstance, raw: object): Promise<string> {
+async function route(app: FastifyInstance, raw: object): Promise<string> {
   const response = new ServerResponse(Object(raw))
   const connection = new PassThrough()
   response.assignSocket(Object(connection))
@@ -186,14 +252,22 @@ t.test('a request that an adapter makes of no connection is answered and profile
   const app = await profiledApp(t)
   app.get('/', async () => 'answer')
   await app.ready()
-  t.match(await route(app, { method: 'GET', url: '/', httpVersion: '1.1', headers: { host: 'a.example' } }), /^HTTP\/1\.1 200 [^]*answer$/)
+  t.match(
+    await route(app, { method: 'GET', url: '/', httpVersion: '1.1', headers: { host: 'a.example' } }),
+    /^HTTP\/1\.1 200 [^]*answer$/,
+  )
   t.match(await onlyProfile(t, app, '/'), {
-    status: 200, outcome: 'completed', protocol: 'http', host: 'a.example', request: { headers: [['host', 'a.example']] }, notes: []
+    status: 200,
+    outcome: 'completed',
+    protocol: 'http',
+    host: 'a.example',
+    request: { headers: [['host', 'a.example']] },
+    notes: [],
   })
 })
 
 /** Upgrades requests as @fastify/websocket does: they pass Fastify's hooks and handlers first. */
-function upgrades (app: FastifyInstance): void {
+function upgrades(app: FastifyInstance): void {
   app.server.on('upgrade', (raw, socket) => {
     const response = new ServerResponse(raw)
     response.assignSocket(Object(socket))
@@ -202,39 +276,47 @@ function upgrades (app: FastifyInstance): void {
   app.get('/:status', ({ raw, params }, reply) => {
     reply.hijack()
     const { status } = Object(params)
-    if (status === '101') raw.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: upgrade\r\n\r\n')
-    else if (status !== 'nothing') raw.socket.end(`HTTP/1.1 ${status} Refused\r\n\r\n`)
+    if (status === '101') {
+      raw.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: upgrade\r\n\r\n')
+    } else if (status !== 'nothing') raw.socket.end(`HTTP/1.1 ${status} Refused\r\n\r\n`)
     raw.socket.pipe(raw.socket)
   })
 }
 
-const upgradeRequest = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n`
+const upgradeRequest = (path: string) =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n`
 
-t.test('a request whose connection goes on in another protocol is 101 and upgraded, for as long as that lasts', async t => {
-  const app = await profiledApp(t)
-  upgrades(app)
-  const { port } = await listen(app)
-  const socket = connect(port, '127.0.0.1')
-  socket.write(upgradeRequest('/101'))
-  const echoed = deferred()
-  let answer = ''
-  const began = performance.now()
-  socket.on('data', data => {
-    answer += String(data)
-    if (answer.endsWith('\r\n\r\n')) setTimeout(() => socket.write('hello'), 30)
-    if (answer.endsWith('hello')) echoed.resolve()
-  })
-  await echoed.promise
-  const lasted = performance.now() - began
-  t.equal(app.profiler.pending, 1)
-  socket.end()
-  await everythingStored(app)
-  const profile = await onlyProfile(t, app, '/101')
-  t.match(profile, { status: 101, outcome: 'upgraded' })
-  t.ok(profile.duration >= 30 && lasted >= 30, 'its time is that of the connection')
-  const page = await app.inject({ url: `/_profiler/${profile.token}?panel=request`, headers: { accept: 'text/html' } })
-  t.match(page.body, 'Switched to another protocol')
-})
+t.test(
+  'a request whose connection goes on in another protocol is 101 and upgraded, for as long as that lasts',
+  async t => {
+    const app = await profiledApp(t)
+    upgrades(app)
+    const { port } = await listen(app)
+    const socket = connect(port, '127.0.0.1')
+    socket.write(upgradeRequest('/101'))
+    const echoed = deferred()
+    let answer = ''
+    const began = performance.now()
+    socket.on('data', data => {
+      answer += String(data)
+      if (answer.endsWith('\r\n\r\n')) setTimeout(() => socket.write('hello'), 30)
+      if (answer.endsWith('hello')) echoed.resolve()
+    })
+    await echoed.promise
+    const lasted = performance.now() - began
+    t.equal(app.profiler.pending, 1)
+    socket.end()
+    await everythingStored(app)
+    const profile = await onlyProfile(t, app, '/101')
+    t.match(profile, { status: 101, outcome: 'upgraded' })
+    t.ok(profile.duration >= 30 && lasted >= 30, 'its time is that of the connection')
+    const page = await app.inject({
+      url: `/_profiler/${profile.token}?panel=request`,
+      headers: { accept: 'text/html' },
+    })
+    t.match(page.body, 'Switched to another protocol')
+  },
+)
 
 t.test('a protocol that is refused past Fastify is answered with that status, and not aborted', async t => {
   const app = await profiledApp(t)
@@ -250,7 +332,9 @@ t.test('a client that leaves before its protocol is switched is an aborted reque
   upgrades(app)
   const entered = deferred()
   app.addHook('onResponse', async () => {})
-  app.addHook('onRequest', async () => { entered.resolve() })
+  app.addHook('onRequest', async () => {
+    entered.resolve()
+  })
   const { port } = await listen(app)
   const socket = connect(port, '127.0.0.1')
   socket.write(upgradeRequest('/nothing'))
@@ -286,57 +370,87 @@ t.test('closing waits a second for what outlives its answer, however patient the
   await app.close()
   t.equal(app.profiler.pending, 0)
   const next = await profiledApp(t, { directory })
-  t.match(await onlyProfile(t, next, '/'), { status: 200, spans: [{ kind: 'handler' }, { name: 'for ever', outcome: 'unfinished' }] })
+  t.match(await onlyProfile(t, next, '/'), {
+    status: 200,
+    spans: [{ kind: 'handler' }, { name: 'for ever', outcome: 'unfinished' }],
+  })
 })
 
 t.test('a profiler that nobody waits for says that it comes late, and traces what was added meanwhile', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   app.register(profiler, { directory: t.testdir() })
-  app.addHook('onRequest', async function first () {})
-  app.get('/', async function early () { return 'early' })
+  app.addHook('onRequest', async function first() {})
+  app.get('/', async function early() {
+    return 'early'
+  })
   await app.inject('/')
   const { spans, notes } = await onlyProfile(t, app, '/')
-  t.same(spans.map(({ name }) => name), ['first', 'early'])
+  t.same(
+    spans.map(({ name }) => name),
+    ['first', 'early'],
+  )
   t.match(notes.join(), /The profiler was registered after hooks or routes of the application/)
 })
 
-t.test('a profiler that comes after plugins, hooks and routes says so, and traces hooks and handlers that were there', async t => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  app.addHook('onRequest', async function first () {})
-  app.get('/early/:id', async function early () { return 'early' })
-  await app.register(async function plugin (child) {
-    child.addHook('preHandler', async function within () {})
-    child.get('/within', async function inside () { return 'inside' })
-  })
-  await app.register(profiler, { directory: t.testdir() })
-  app.get('/later', async function later () { return 'later' })
-  for (const [url, names] of [
-    ['/early/1', ['first', 'early']],
-    ['/within', ['first', 'within', 'inside']],
-    ['/early/1?again', ['first', 'early']],
-    ['/later', ['first', 'later']]
-  ] as const) {
-    t.equal((await app.inject(url)).statusCode, 200)
-    const { profiles } = await app.profiler.search({ url })
-    const profile = await app.profiler.find(profiles[0]?.token ?? '')
-    t.same(profile?.spans.map(({ name }) => name), names, url)
-    t.match(profile?.notes.join(), /The profiler was registered after hooks or routes of the application/)
-    t.equal(profile?.routing.matched?.handler, names.at(-1))
-  }
-})
+t.test(
+  'a profiler that comes after plugins, hooks and routes says so, and traces hooks and handlers that were there',
+  async t => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    app.addHook('onRequest', async function first() {})
+    app.get('/early/:id', async function early() {
+      return 'early'
+    })
+    await app.register(async function plugin(child) {
+      child.addHook('preHandler', async function within() {})
+      child.get('/within', async function inside() {
+        return 'inside'
+      })
+    })
+    await app.register(profiler, { directory: t.testdir() })
+    app.get('/later', async function later() {
+      return 'later'
+    })
+    for (const [url, names] of [
+      ['/early/1', ['first', 'early']],
+      ['/within', ['first', 'within', 'inside']],
+      ['/early/1?again', ['first', 'early']],
+      ['/later', ['first', 'later']],
+    ] as const) {
+      t.equal((await app.inject(url)).statusCode, 200)
+      const { profiles } = await app.profiler.search({ url })
+      const profile = await app.profiler.find(profiles[0]?.token ?? '')
+      t.same(
+        profile?.spans.map(({ name }) => name),
+        names,
+        url,
+      )
+      t.match(profile?.notes.join(), /The profiler was registered after hooks or routes of the application/)
+      t.equal(profile?.routing.matched?.handler, names.at(-1))
+    }
+  },
+)
 
-t.test('a hook that was there before the profiler and refuses a request leaves it with a profile that names it', async t => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  app.addHook('onRequest', async function guard (_request, reply) { return reply.code(401).send('no') })
-  await app.register(profiler, { directory: t.testdir() })
-  app.get('/', async () => 'answer')
-  t.equal((await app.inject('/')).statusCode, 401)
-  const profile = await onlyProfile(t, app, '/')
-  t.match(profile, { status: 401, routing: { matched: { url: '/' } }, spans: [{ name: 'guard', outcome: 'replied' }] })
-})
+t.test(
+  'a hook that was there before the profiler and refuses a request leaves it with a profile that names it',
+  async t => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    app.addHook('onRequest', async function guard(_request, reply) {
+      return reply.code(401).send('no')
+    })
+    await app.register(profiler, { directory: t.testdir() })
+    app.get('/', async () => 'answer')
+    t.equal((await app.inject('/')).statusCode, 401)
+    const profile = await onlyProfile(t, app, '/')
+    t.match(profile, {
+      status: 401,
+      routing: { matched: { url: '/' } },
+      spans: [{ name: 'guard', outcome: 'replied' }],
+    })
+  },
+)
 
 t.test('a profiler that comes first says nothing of being late', async t => {
   const app = await profiledApp(t)
@@ -350,44 +464,67 @@ t.test('what Fastify refuses of a factory of loggers it refuses with its own err
   app.setChildLoggerFactory(Object(() => {}))
   app.get('/', async () => 'answer')
   await app.ready()
-  t.throws(() => { app.inject('/', () => {}) }, { code: 'FST_ERR_LOG_INVALID_LOGGER' })
+  t.throws(
+    () => {
+      app.inject('/', () => {})
+    },
+    { code: 'FST_ERR_LOG_INVALID_LOGGER' },
+  )
 })
 
 t.test('a factory of loggers keeps the name it was given', async t => {
   const app = await profiledApp(t)
-  app.setChildLoggerFactory(function ofTheApplication (logger: FastifyBaseLogger, bindings, options) { return logger.child(bindings, options) })
+  app.setChildLoggerFactory(function ofTheApplication(logger: FastifyBaseLogger, bindings, options) {
+    return logger.child(bindings, options)
+  })
   t.equal(app.childLoggerFactory.name, 'ofTheApplication')
 })
 
-t.test('hooks for routes see what the application gave each route, and none of the profiler\'s routes', async t => {
+t.test("hooks for routes see what the application gave each route, and none of the profiler's routes", async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   // As a preloaded module does that hears of each instance when it is made.
   await profiler(app, { directory: t.testdir() })
   const seen: RouteOptions[] = []
-  app.addHook('onRoute', function onRoute (route) { seen.push({ ...route }) })
-  app.addHook('onRoute', route => { route.preHandler = async function added () {} })
-  const handler = async function given () { return 'answer' }
-  const onRequest = async function ofRoute () {}
+  app.addHook('onRoute', function onRoute(route) {
+    seen.push({ ...route })
+  })
+  app.addHook('onRoute', route => {
+    route.preHandler = async function added() {}
+  })
+  const handler = async function given() {
+    return 'answer'
+  }
+  const onRequest = async function ofRoute() {}
   const errorHandler = () => {}
   const config = { own: true }
   app.get('/', { exposeHeadRoute: false, onRequest, errorHandler, config, schema: { querystring: {} } }, handler)
   await app.ready()
   t.equal(seen.length, 1)
-  t.strictSame(seen.map(route => [route.handler, route.onRequest, route.errorHandler, route.config, 'preValidation' in route]), [[handler, onRequest, errorHandler, config, false]])
+  t.strictSame(
+    seen.map(route => [route.handler, route.onRequest, route.errorHandler, route.config, 'preValidation' in route]),
+    [[handler, onRequest, errorHandler, config, false]],
+  )
   await app.inject('/')
   const { spans } = await onlyProfile(t, app, '/')
-  t.same(spans.map(({ name }) => name), ['ofRoute', 'validation', 'added', 'given'])
+  t.same(
+    spans.map(({ name }) => name),
+    ['ofRoute', 'validation', 'added', 'given'],
+  )
 })
 
 t.test('a handler that a hook puts in place of another one is traced under the name of that', async t => {
   const app = await profiledApp(t)
   app.addHook('onRoute', route => {
     const { handler } = route
-    route.handler = function (...args) { return handler.apply(this, args) }
+    route.handler = function (...args) {
+      return handler.apply(this, args)
+    }
     Object.defineProperty(route.handler, 'name', { value: '' })
   })
-  app.get('/', async function given () { return 'answer' })
+  app.get('/', async function given() {
+    return 'answer'
+  })
   t.equal((await app.inject('/')).body, 'answer')
   const { spans, routing } = await onlyProfile(t, app, '/')
   t.match(spans, [{ kind: 'handler', name: 'given', location: { file: /other-applications/ } }])
@@ -397,34 +534,40 @@ t.test('a handler that a hook puts in place of another one is traced under the n
 
 t.test('plugins have the names that Fastify gives them: their file, or their text', async t => {
   const file = `${t.testdir({ 'plugin.cjs': 'module.exports = function (app, options, done) { done() }' })}/plugin.cjs`
-  const names = await Promise.all([false, true].map(async isProfiled => {
-    const app = Fastify()
-    t.teardown(() => app.close())
-    if (isProfiled) await app.register(profiler, { directory: t.testdirName })
-    let named = ''
-    await app.register(createRequire(import.meta.url)(file))
-    const unnamed = (() => (child: FastifyInstance, _options: object, done: () => void) => {
-      named = child.pluginName
-      done()
-    })()
-    await app.register(unnamed)
-    return [named, app.hasPlugin(file), app.printPlugins().includes(file)]
-  }))
+  const names = await Promise.all(
+    [false, true].map(async isProfiled => {
+      const app = Fastify()
+      t.teardown(() => app.close())
+      if (isProfiled) await app.register(profiler, { directory: t.testdirName })
+      let named = ''
+      await app.register(createRequire(import.meta.url)(file))
+      const unnamed = (() => (child: FastifyInstance, _options: object, done: () => void) => {
+        named = child.pluginName
+        done()
+      })()
+      await app.register(unnamed)
+      return [named, app.hasPlugin(file), app.printPlugins().includes(file)]
+    }),
+  )
   t.same(names[1], names[0])
   t.match(names[1]?.[0], '(child, _options, done) =>')
 })
 
 t.test('a malformed URL is answered as without the profiler by an application that has no routes', async t => {
-  const [expected, found] = await Promise.all([Fastify(), await profiledApp(t)].map(async app => {
-    const { statusCode, body } = await app.inject('/%zz')
-    return { statusCode, body }
-  }))
+  const [expected, found] = await Promise.all(
+    [Fastify(), await profiledApp(t)].map(async app => {
+      const { statusCode, body } = await app.inject('/%zz')
+      return { statusCode, body }
+    }),
+  )
   t.same(found, expected)
 })
 
 t.test('a handler that somebody else than Fastify calls is called as it is', async t => {
   const app = await profiledApp(t)
-  app.get('/', async request => request === undefined ? 'called' : Reflect.apply(Object(request.routeOptions).handler, app, []))
+  app.get('/', async request =>
+    request === undefined ? 'called' : Reflect.apply(Object(request.routeOptions).handler, app, []),
+  )
   t.equal((await app.inject('/')).body, 'called')
   t.equal((await onlyProfile(t, app, '/')).spans.length, 1)
 })

@@ -4,10 +4,12 @@ import { html, plain } from '../index.ts'
 import { escape } from '../base/html.ts'
 import { deferred, everythingStored, listen, profiledApp, sendRaw } from './profiled-app.ts'
 
-async function appWithProfiles (t: Parameters<typeof profiledApp>[0], options: Parameters<typeof profiledApp>[1] = {}) {
+async function appWithProfiles(t: Parameters<typeof profiledApp>[0], options: Parameters<typeof profiledApp>[1] = {}) {
   const app = await profiledApp(t, options)
   app.get('/fine', async () => 'fine')
-  app.get('/broken', async () => { throw new Error('it broke', { cause: new AggregateError([new RangeError('one'), 'two'], 'several') }) })
+  app.get('/broken', async () => {
+    throw new Error('it broke', { cause: new AggregateError([new RangeError('one'), 'two'], 'several') })
+  })
   const fine = String((await app.inject('/fine')).headers['x-debug-token'])
   const broken = String((await app.inject('/broken')).headers['x-debug-token'])
   return { app, fine, broken }
@@ -17,16 +19,33 @@ const accepts = { html: 'text/html', json: 'application/json', markdown: 'text/m
 
 t.test('each page answers as HTML, JSON and Markdown', async t => {
   const { app, broken } = await appWithProfiles(t)
-  for (const url of ['/_profiler', '/_profiler/', '/_profiler/search?status=500', '/_profiler/search_bar?panel=exception',
-    '/_profiler/latest', `/_profiler/${broken}`, `/_profiler/${broken}?panel=logs`, `/_profiler/${broken}/exception`]) {
+  for (const url of [
+    '/_profiler',
+    '/_profiler/',
+    '/_profiler/search?status=500',
+    '/_profiler/search_bar?panel=exception',
+    '/_profiler/latest',
+    `/_profiler/${broken}`,
+    `/_profiler/${broken}?panel=logs`,
+    `/_profiler/${broken}/exception`,
+  ]) {
     for (const [form, accept] of Object.entries(accepts)) {
       const { statusCode, headers, body } = await app.inject({ url, headers: { accept } })
       t.equal(statusCode, 200, `${url} as ${form}`)
       t.match(headers['content-type'], accept)
-      t.match(headers, { 'x-robots-tag': 'noindex', 'cache-control': 'no-store', vary: 'accept', 'x-content-type-options': 'nosniff' })
+      t.match(headers, {
+        'x-robots-tag': 'noindex',
+        'cache-control': 'no-store',
+        vary: 'accept',
+        'x-content-type-options': 'nosniff',
+      })
       t.match(headers['content-security-policy'], /^default-src 'none'/)
       t.notMatch(headers['content-security-policy'], 'unsafe-inline')
-      if (form === 'json') t.doesNotThrow(() => { JSON.parse(body) })
+      if (form === 'json') {
+        t.doesNotThrow(() => {
+          JSON.parse(body)
+        })
+      }
     }
   }
   t.match((await app.inject('/_profiler/latest')).headers['content-type'], 'application/json', 'curl gets JSON')
@@ -34,7 +53,10 @@ t.test('each page answers as HTML, JSON and Markdown', async t => {
 
 t.test('a profile opens at its exception, if it has one', async t => {
   const { app, fine, broken } = await appWithProfiles(t)
-  const open = async (url: string) => /aria-current="page"[^>]*>([^<]*)/.exec((await app.inject({ url, headers: { accept: 'text/html' } })).body)?.[1]?.trim()
+  const open = async (url: string) =>
+    /aria-current="page"[^>]*>([^<]*)/
+      .exec((await app.inject({ url, headers: { accept: 'text/html' } })).body)?.[1]
+      ?.trim()
   t.equal(await open(`/_profiler/${broken}`), 'Exception')
   t.not(await open(`/_profiler/${fine}`), 'Exception')
   t.equal(await open(`/_profiler/${fine}?panel=logs`), 'Logs')
@@ -48,38 +70,57 @@ t.test('the chain of causes and members is there, each with frames and the sourc
     { class: 'Error', message: 'it broke', relation: 'thrown', parent: null },
     { class: 'AggregateError', message: 'several', relation: 'cause', parent: 0 },
     { class: 'RangeError', message: 'one', relation: 'member', parent: 1 },
-    { class: 'string', message: 'two', relation: 'member', parent: 1, frames: [] }
+    { class: 'string', message: 'two', relation: 'member', parent: 1, frames: [] },
   ])
   const profile = await app.profiler.find(broken)
-  const [frame] = profile === null ? [] : app.profiler.viewContext(profile).profile.exceptions[0]?.frames ?? []
+  const [frame] = profile === null ? [] : (app.profiler.viewContext(profile).profile.exceptions[0]?.frames ?? [])
   t.equal(frame?.kind, 'own')
   t.match(frame?.excerpt?.lines[frame.line - frame.excerpt.first], /throw new Error\('it broke'/)
 })
 
-t.test('the exception of a profile has the sections Exceptions, Logs and Stack Traces with their counts, as the error page has', async t => {
-  const app = await profiledApp(t)
-  app.get('/broken', async ({ log }) => {
-    log.warn('it will break')
-    throw new Error('it broke', { cause: new Error('worn out') })
-  })
-  const headings = (page: string) => [...page.matchAll(/<h([23]) id="([\w-]+)-title">([\w ]+) <span class="count">(\d+)</g)]
-    .map(([, level, id, ...counted]) => [level, id, counted.join(' ')].join(' '))
-  const open = async (url: string, accept: string) => (await app.inject({ url, headers: { accept } })).body
-  const sections = ['exceptions Exceptions 2', 'logs Logs 3', 'stack-traces Stack Traces 2']
-  t.strictSame(headings(await open('/broken', 'text/html')), sections.map(section => `2 ${section}`))
-  const { token } = (await app.inject('/_profiler/latest')).json()
-  const page = await open(`/_profiler/${token}/exception`, 'text/html')
-  const logs = (await app.inject(`/_profiler/${token}`)).json().logs.length
-  const stored = ['exceptions Exceptions 2', `logs Logs ${logs}`, 'stack-traces Stack Traces 2']
-  t.strictSame(headings(page), stored.map(section => `2 ${section}`))
-  t.match(page, /<main><h1>Error<\/h1>.*it will break/s)
-  t.strictSame(headings(await open(`/_profiler/${token}?panel=exception`, 'text/html')), stored.map(section => `3 ${section}`))
-  for (const [url, level] of [[`/_profiler/${token}/exception`, '##'], [`/_profiler/${token}?panel=exception`, '###']] as const) {
-    const markdown = await open(url, 'text/markdown')
-    for (const section of ['Exceptions (2)', `Logs (${logs})`, 'Stack Traces (2)']) t.match(markdown, `\n${level} ${section}\n`)
-  }
-  t.equal((await app.inject(`/_profiler/${token}/exception`)).json().logs.length, logs)
-})
+t.test(
+  'the exception of a profile has the sections Exceptions, Logs and Stack Traces with their counts, as the error page has',
+  async t => {
+    const app = await profiledApp(t)
+    app.get('/broken', async ({ log }) => {
+      log.warn('it will break')
+      throw new Error('it broke', { cause: new Error('worn out') })
+    })
+    const headings = (page: string) =>
+      [...page.matchAll(/<h([23]) id="([\w-]+)-title">([\w ]+) <span class="count">(\d+)</g)].map(
+        ([, level, id, ...counted]) => [level, id, counted.join(' ')].join(' '),
+      )
+    const open = async (url: string, accept: string) => (await app.inject({ url, headers: { accept } })).body
+    const sections = ['exceptions Exceptions 2', 'logs Logs 3', 'stack-traces Stack Traces 2']
+    t.strictSame(
+      headings(await open('/broken', 'text/html')),
+      sections.map(section => `2 ${section}`),
+    )
+    const { token } = (await app.inject('/_profiler/latest')).json()
+    const page = await open(`/_profiler/${token}/exception`, 'text/html')
+    const logs = (await app.inject(`/_profiler/${token}`)).json().logs.length
+    const stored = ['exceptions Exceptions 2', `logs Logs ${logs}`, 'stack-traces Stack Traces 2']
+    t.strictSame(
+      headings(page),
+      stored.map(section => `2 ${section}`),
+    )
+    t.match(page, /<main><h1>Error<\/h1>.*it will break/s)
+    t.strictSame(
+      headings(await open(`/_profiler/${token}?panel=exception`, 'text/html')),
+      stored.map(section => `3 ${section}`),
+    )
+    for (const [url, level] of [
+      [`/_profiler/${token}/exception`, '##'],
+      [`/_profiler/${token}?panel=exception`, '###'],
+    ] as const) {
+      const markdown = await open(url, 'text/markdown')
+      for (const section of ['Exceptions (2)', `Logs (${logs})`, 'Stack Traces (2)']) {
+        t.match(markdown, `\n${level} ${section}\n`)
+      }
+    }
+    t.equal((await app.inject(`/_profiler/${token}/exception`)).json().logs.length, logs)
+  },
+)
 
 t.test('what is not there is a 404 that says so and offers the newest', async t => {
   const { app, fine } = await appWithProfiles(t)
@@ -88,7 +129,7 @@ t.test('what is not there is a 404 that says so and offers the newest', async t 
     ['/_profiler/unknown/exception', 'There is no profile "unknown"'],
     ['/_profiler/unknown/exception.css', 'There is no profile "unknown"'],
     [`/_profiler/${fine}?panel=unknown`, 'There is no panel "unknown"'],
-    [`/_profiler/${fine}/exception`, 'had no exception']
+    [`/_profiler/${fine}/exception`, 'had no exception'],
   ] as const) {
     for (const accept of Object.values(accepts)) {
       const { statusCode, body } = await app.inject({ url, headers: { accept } })
@@ -97,7 +138,15 @@ t.test('what is not there is a 404 that says so and offers the newest', async t 
       t.match(body, fine)
     }
   }
-  t.same((await app.inject(`/_profiler/${fine}?panel=unknown`)).json().panels, ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'configuration'])
+  t.same((await app.inject(`/_profiler/${fine}?panel=unknown`)).json().panels, [
+    'request',
+    'performance',
+    'exception',
+    'logs',
+    'lifecycle',
+    'routing',
+    'configuration',
+  ])
 })
 
 t.test('assets are cacheable, for good where their version is asked for', async t => {
@@ -116,9 +165,17 @@ t.test('only trusted addresses are answered, and forwarded headers can only take
   const url = `/_profiler/${fine}`
   const unknown = await app.inject({ url: '/nothing', remoteAddress: '203.0.113.1' })
   for (const [remoteAddress, headers, status] of [
-    ['127.0.0.1', {}, 200], ['127.9.9.9', {}, 200], ['::1', {}, 200], ['::ffff:127.0.0.1', {}, 200],
-    ['10.1.2.3', {}, 200], ['192.0.2.7', {}, 200], ['2001:db8::5', {}, 200],
-    ['10.2.0.1', {}, 404], ['203.0.113.1', {}, 404], ['::ffff:203.0.113.1', {}, 404], ['no address', {}, 404],
+    ['127.0.0.1', {}, 200],
+    ['127.9.9.9', {}, 200],
+    ['::1', {}, 200],
+    ['::ffff:127.0.0.1', {}, 200],
+    ['10.1.2.3', {}, 200],
+    ['192.0.2.7', {}, 200],
+    ['2001:db8::5', {}, 200],
+    ['10.2.0.1', {}, 404],
+    ['203.0.113.1', {}, 404],
+    ['::ffff:203.0.113.1', {}, 404],
+    ['no address', {}, 404],
     ['127.0.0.1', { 'x-forwarded-for': '203.0.113.1' }, 404],
     ['127.0.0.1', { 'x-forwarded-for': '127.0.0.1, 203.0.113.1' }, 404],
     ['127.0.0.1', { 'x-forwarded-for': '10.1.0.1:443, 127.0.0.1' }, 200],
@@ -139,7 +196,7 @@ t.test('only trusted addresses are answered, and forwarded headers can only take
     ['127.0.0.1', { 'x-client-ip': '203.0.113.1' }, 404],
     ['127.0.0.1', { 'x-cluster-client-ip': '203.0.113.1' }, 404],
     ['127.0.0.1', { 'fly-client-ip': '203.0.113.1' }, 404],
-    ['127.0.0.1', { via: '1.1 proxy', 'true-client-ip': '10.1.2.3' }, 200]
+    ['127.0.0.1', { via: '1.1 proxy', 'true-client-ip': '10.1.2.3' }, 200],
   ] as const) {
     const { statusCode, body } = await app.inject({ url, remoteAddress, headers: { ...headers } })
     t.equal(statusCode, status, `${remoteAddress} ${JSON.stringify(headers)}`)
@@ -151,30 +208,66 @@ t.test('under a host name that anybody could have pointed here nothing is shown'
   const { app, fine } = await appWithProfiles(t, { isTrustedHost: host => host === 'museum.test' })
   const url = `/_profiler/${fine}`
   for (const [host, status] of [
-    ['localhost:3000', 200], ['LOCALHOST', 200], ['app.localhost', 200], ['127.0.0.1:80', 200], ['[::1]:80', 200], ['192.0.2.1', 200],
-    ['museum.test:8080', 200], ['evil.test', 403], ['localhost.evil.test', 403], ['127.0.0.1.evil.test', 403]
+    ['localhost:3000', 200],
+    ['LOCALHOST', 200],
+    ['app.localhost', 200],
+    ['127.0.0.1:80', 200],
+    ['[::1]:80', 200],
+    ['192.0.2.1', 200],
+    ['museum.test:8080', 200],
+    ['evil.test', 403],
+    ['localhost.evil.test', 403],
+    ['127.0.0.1.evil.test', 403],
   ] as const) {
     t.equal((await app.inject({ url, headers: { host } })).statusCode, status, host)
   }
   const { port } = await listen(app)
   t.match(await sendRaw(port, `GET ${url} HTTP/1.0\r\n\r\n`), /^HTTP\/1\.1 403 /, 'nor without any')
-  t.equal((await app.inject({ url, headers: { host: 'evil.test', 'x-forwarded-host': 'localhost', 'x-forwarded-for': '127.0.0.1' } })).statusCode, 403)
-  t.equal((await app.inject({ url, headers: { host: 'localhost', 'x-forwarded-host': 'evil.test', 'x-forwarded-for': '127.0.0.1' } })).statusCode, 403)
+  t.equal(
+    (
+      await app.inject({
+        url,
+        headers: { host: 'evil.test', 'x-forwarded-host': 'localhost', 'x-forwarded-for': '127.0.0.1' },
+      })
+    ).statusCode,
+    403,
+  )
+  t.equal(
+    (
+      await app.inject({
+        url,
+        headers: { host: 'localhost', 'x-forwarded-host': 'evil.test', 'x-forwarded-for': '127.0.0.1' },
+      })
+    ).statusCode,
+    403,
+  )
   for (const [forwarded, status] of [
-    ['for=127.0.0.1;host=evil.test', 403], ['for=127.0.0.1;host=localhost, for=127.0.0.1; Host="evil.test:80"', 403], ['for=127.0.0.1;host="localhost:80"', 200]
+    ['for=127.0.0.1;host=evil.test', 403],
+    ['for=127.0.0.1;host=localhost, for=127.0.0.1; Host="evil.test:80"', 403],
+    ['for=127.0.0.1;host="localhost:80"', 200],
   ] as const) {
     t.equal((await app.inject({ url, headers: { host: 'localhost', forwarded } })).statusCode, status, forwarded)
   }
 })
 
-t.test('a client from another machine is told nothing', { skip: Object.values(networkInterfaces()).flat().every(each => each?.internal !== false || each.family !== 'IPv4') }, async t => {
-  const { app, fine } = await appWithProfiles(t)
-  const address = Object.values(networkInterfaces()).flat().find(each => each?.internal === false && each.family === 'IPv4')?.address
-  const origin = await app.listen({ port: 0, host: address ?? '' })
-  t.equal((await fetch(`${origin}/_profiler/${fine}`)).status, 404)
-})
+t.test(
+  'a client from another machine is told nothing',
+  {
+    skip: Object.values(networkInterfaces())
+      .flat()
+      .every(each => each?.internal !== false || each.family !== 'IPv4'),
+  },
+  async t => {
+    const { app, fine } = await appWithProfiles(t)
+    const address = Object.values(networkInterfaces())
+      .flat()
+      .find(each => each?.internal === false && each.family === 'IPv4')?.address
+    const origin = await app.listen({ port: 0, host: address ?? '' })
+    t.equal((await fetch(`${origin}/_profiler/${fine}`)).status, 404)
+  },
+)
 
-t.test('the application\'s own hooks and error handlers do not stand between a person and the profiler', async t => {
+t.test("the application's own hooks and error handlers do not stand between a person and the profiler", async t => {
   const { app, fine } = await appWithProfiles(t)
   t.equal((await app.inject(`/_profiler/${fine}`)).statusCode, 200)
   const strict = await profiledApp(t)
@@ -189,15 +282,17 @@ t.test('the application\'s own hooks and error handlers do not stand between a p
 t.test('one file makes a panel: it is collected, listed, shown, searched and in the toolbar', async t => {
   const app = await profiledApp(t, {
     labels: ['license'],
-    panels: [{
-      name: 'license',
-      label: 'License',
-      collect: ({ request }) => request?.url === '/' ? { name: 'Louvre' } : null,
-      labels: ({ name }) => ({ license: name }),
-      badge: ({ name }) => ({ text: name, tone: 'good' }),
-      body: ({ name }) => html`<p>Licensed to ${name}</p>`,
-      markdown: ({ name }) => `Licensed to ${name}`
-    }]
+    panels: [
+      {
+        name: 'license',
+        label: 'License',
+        collect: ({ request }) => (request?.url === '/' ? { name: 'Louvre' } : null),
+        labels: ({ name }) => ({ license: name }),
+        badge: ({ name }) => ({ text: name, tone: 'good' }),
+        body: ({ name }) => html`<p>Licensed to ${name}</p>`,
+        markdown: ({ name }) => `Licensed to ${name}`,
+      },
+    ],
   })
   app.get('/', async () => 'ok')
   await app.inject('/')
@@ -229,7 +324,8 @@ const searched = appWithProfiles(t, { labels: ['license'] }).then(async ({ app }
   await everythingStored(app)
   return app
 })
-const searchParameters = 'status, method, token, url, route, host, ip, exception, parent, durationFrom, durationTo, timeFrom, timeTo, page, perPage, license, panel'
+const searchParameters =
+  'status, method, token, url, route, host, ip, exception, parent, durationFrom, durationTo, timeFrom, timeTo, page, perPage, license, panel'
 const panelNames = 'request, performance, exception, logs, lifecycle, routing, configuration'
 const takesTime = 'takes an ISO 8601 time such as 2026-11-22T09:30Z, or milliseconds since 1970'
 for (const [query, ...problems] of [
@@ -255,13 +351,16 @@ for (const [query, ...problems] of [
   ['timeFrom=-1764000000000', `timeFrom ${takesTime}, not "-1764000000000".`],
   ['panel=nope', `panel takes the name of a panel (${panelNames}), not "nope".`],
   ['duration_min=50', `A search has no "duration_min": it has ${searchParameters}.`],
-  ['token[]=a&__proto__=b&constructor=', `A search has no "token[]", "__proto__", "constructor": it has ${searchParameters}.`],
+  [
+    'token[]=a&__proto__=b&constructor=',
+    `A search has no "token[]", "__proto__", "constructor": it has ${searchParameters}.`,
+  ],
   ['a=&b=&c=&d=&e=&f=&g=&a=', `A search has no "a", "b", "c", "d", "e" or 2 more: it has ${searchParameters}.`],
   [`url=${'x'.repeat(100_000)}`, `url takes up to 4000 characters, not "${'x'.repeat(60)}…".`],
   [`license=${'x'.repeat(4001)}`, `license takes up to 4000 characters, not "${'x'.repeat(60)}…".`],
   [`${'x'.repeat(100_000)}=1`, `A search has no "${'x'.repeat(60)}…": it has ${searchParameters}.`],
   ['perPage=&panel=&status=%20'],
-  ['status=>= 200&method=get&durationFrom=0&durationTo=1e9&timeFrom=2020-01-01&page=1&perPage=200&panel=logs']
+  ['status=>= 200&method=get&durationFrom=0&durationTo=1e9&timeFrom=2020-01-01&page=1&perPage=200&panel=logs'],
 ] as const) {
   t.test(`a search for ${query.slice(0, 50)} says ${problems[0] ?? 'nothing'}`.slice(0, 120), async t => {
     const app = await searched
@@ -287,15 +386,32 @@ for (const [query, ...problems] of [
 t.test('what is asked for twice counts once, and a range that is none finds nothing: both is said', async t => {
   const { app } = await appWithProfiles(t)
   await everythingStored(app)
-  t.match((await app.inject('/_profiler/search?status=500&status=200&status=')).json(), { total: 1, problems: ['status is there 2 times: the first counts.'] })
-  t.match((await app.inject('/_profiler/search?durationFrom=10&durationTo=5')).json(), { total: 0, problems: ['durationFrom is after durationTo: nothing is between them.'] })
+  t.match((await app.inject('/_profiler/search?status=500&status=200&status=')).json(), {
+    total: 1,
+    problems: ['status is there 2 times: the first counts.'],
+  })
+  t.match((await app.inject('/_profiler/search?durationFrom=10&durationTo=5')).json(), {
+    total: 0,
+    problems: ['durationFrom is after durationTo: nothing is between them.'],
+  })
 })
 
 t.test('hostile values find nothing, and break nothing', async t => {
   const { app } = await appWithProfiles(t, { labels: ['license'] })
   await everythingStored(app)
   for (const name of ['token', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'license']) {
-    for (const value of ['%00', '__proto__', 'constructor', '%ff%fe', '%', '..%2f..%2fetc', '[object Object]', '%ed%a0%80', '(a%2B)%2B$', '-1']) {
+    for (const value of [
+      '%00',
+      '__proto__',
+      'constructor',
+      '%ff%fe',
+      '%',
+      '..%2f..%2fetc',
+      '[object Object]',
+      '%ed%a0%80',
+      '(a%2B)%2B$',
+      '-1',
+    ]) {
       for (const accept of Object.values(accepts)) {
         const { statusCode } = await app.inject({ url: `/_profiler/search?${name}=${value}`, headers: { accept } })
         t.equal(statusCode, 200, `${name}=${value}`)
@@ -314,22 +430,45 @@ t.test('a time is ISO 8601 with or without its zone, or milliseconds', async t =
   }
   const half = Date.UTC(2026, 10, 22, 9, 30)
   for (const [value, time] of [
-    ['2026-11-22', Date.UTC(2026, 10, 22)], ['2026-11-22T09:30', half], ['2026-11-22%2009:30', half], ['2026-11-22T09:30Z', half],
-    ['2026-11-22t09:30:00z', half], ['2026-11-22T10:30%2B01:00', half], ['2026-11-22T10:30+01:00', half], ['2026-11-22T10:30%2B0100', half],
-    ['2026-11-22T04:00:00-05:30', half], ['2026-11-22T09:30:00.125Z', half + 125], [String(half), half], ['2024-02-29', Date.UTC(2024, 1, 29)]
-  ] as const) t.equal(await at(value), time, value)
+    ['2026-11-22', Date.UTC(2026, 10, 22)],
+    ['2026-11-22T09:30', half],
+    ['2026-11-22%2009:30', half],
+    ['2026-11-22T09:30Z', half],
+    ['2026-11-22t09:30:00z', half],
+    ['2026-11-22T10:30%2B01:00', half],
+    ['2026-11-22T10:30+01:00', half],
+    ['2026-11-22T10:30%2B0100', half],
+    ['2026-11-22T04:00:00-05:30', half],
+    ['2026-11-22T09:30:00.125Z', half + 125],
+    [String(half), half],
+    ['2024-02-29', Date.UTC(2024, 1, 29)],
+  ] as const) {
+    t.equal(await at(value), time, value)
+  }
 })
 
 t.test('a search by one token opens that profile, in the panel asked for', async t => {
   const { app, broken, fine } = await appWithProfiles(t)
   for (const accept of Object.values(accepts)) {
     // As the form sends it.
-    const { statusCode, headers } = await app.inject({ url: `/_profiler/search?url=&method=&timeFrom=&token=+${broken}`, headers: { accept } })
+    const { statusCode, headers } = await app.inject({
+      url: `/_profiler/search?url=&method=&timeFrom=&token=+${broken}`,
+      headers: { accept },
+    })
     t.equal(statusCode, 302)
     t.equal(headers.location, `/_profiler/${broken}`)
   }
-  t.equal((await app.inject(`/_profiler/search?panel=logs&token=${fine}`)).headers.location, `/_profiler/${fine}?panel=logs`)
-  for (const [query, total] of [[`token=${fine}&status=200`, 1], [`token=${fine}&status=500`, 0], [`token=${fine}&panel=nope`, 1], ['token=unknown', 0], [`token=${fine}&x=y`, 1]] as const) {
+  t.equal(
+    (await app.inject(`/_profiler/search?panel=logs&token=${fine}`)).headers.location,
+    `/_profiler/${fine}?panel=logs`,
+  )
+  for (const [query, total] of [
+    [`token=${fine}&status=200`, 1],
+    [`token=${fine}&status=500`, 0],
+    [`token=${fine}&panel=nope`, 1],
+    ['token=unknown', 0],
+    [`token=${fine}&x=y`, 1],
+  ] as const) {
     t.match((await app.inject(`/_profiler/search?${query}`)).json(), { total }, query)
   }
 })
@@ -337,7 +476,10 @@ t.test('a search by one token opens that profile, in the panel asked for', async
 t.test('a failure is found by what was thrown', async t => {
   const { app, broken } = await appWithProfiles(t)
   await everythingStored(app)
-  t.match((await app.inject('/_profiler/search?exception=IT+BROKE')).json(), { total: 1, profiles: [{ token: broken }] })
+  t.match((await app.inject('/_profiler/search?exception=IT+BROKE')).json(), {
+    total: 1,
+    profiles: [{ token: broken }],
+  })
 })
 
 t.test('a profile opens where no panel is named', async t => {
@@ -362,44 +504,82 @@ t.test('a wrong option fails at the start, with a sentence', async t => {
 
 t.test('who knows the host names may have to look them up', async t => {
   const { app, fine } = await appWithProfiles(t, { isTrustedHost: async host => host === 'museum.test' })
-  for (const [host, forwarded, status] of [['museum.test', 'museum.test', 200], ['museum.test', 'evil.test', 403], ['evil.test', 'museum.test', 403]] as const) {
-    t.equal((await app.inject({ url: `/_profiler/${fine}`, headers: { host, 'x-forwarded-host': forwarded, 'x-forwarded-for': '127.0.0.1' } })).statusCode, status)
+  for (const [host, forwarded, status] of [
+    ['museum.test', 'museum.test', 200],
+    ['museum.test', 'evil.test', 403],
+    ['evil.test', 'museum.test', 403],
+  ] as const) {
+    t.equal(
+      (
+        await app.inject({
+          url: `/_profiler/${fine}`,
+          headers: { host, 'x-forwarded-host': forwarded, 'x-forwarded-for': '127.0.0.1' },
+        })
+      ).statusCode,
+      status,
+    )
   }
   const page = await app.inject({ url: '/broken', headers: { host: 'museum.test', accept: 'text/html' } })
   t.equal(page.json().message, 'it broke', 'which is too late for a response under that name')
 })
 
-t.test('a rule of the application\'s that throws is told to the log: the page fails, the request does not', async t => {
+t.test("a rule of the application's that throws is told to the log: the page fails, the request does not", async t => {
   const lines: string[] = []
-  const options = { isTrustedHost: () => { throw new Error('no rule') } }
-  const app = await profiledApp(t, options, { logger: { level: 'warn', stream: { write (line: string) { lines.push(line) } } } })
+  const options = {
+    isTrustedHost: () => {
+      throw new Error('no rule')
+    },
+  }
+  const app = await profiledApp(t, options, {
+    logger: {
+      level: 'warn',
+      stream: {
+        write(line: string) {
+          lines.push(line)
+        },
+      },
+    },
+  })
   const headers = { host: 'museum.test', accept: 'text/html' }
   t.equal((await app.inject({ url: '/', headers })).statusCode, 404)
   t.equal((await app.inject({ url: '/_profiler/', headers })).statusCode, 500)
-  t.match(lines.map(line => JSON.parse(line).msg), ['The profiler failed; the request did not', 'The profiler failed to show a page'])
+  t.match(
+    lines.map(line => JSON.parse(line).msg),
+    ['The profiler failed; the request did not', 'The profiler failed to show a page'],
+  )
 })
 
-t.test('an unknown path below the profiler\'s is a page of its own that is not there, outside of any profile', async t => {
-  const { app, fine } = await appWithProfiles(t)
-  for (const path of ['a/b', 'assets/none', 'assets/a/b', `${fine}/exception/more`, 'x'.repeat(200)]) {
-    for (const accept of Object.values(accepts)) {
-      const { statusCode, headers, body } = await app.inject({ url: `/_profiler/${path}`, headers: { accept } })
-      t.equal(statusCode, 404, path)
-      t.match(body, path.replaceAll('_', accept === 'text/markdown' ? '\\_' : '_'))
-      t.match(body, fine)
-      t.equal(headers['x-debug-token'], undefined)
+t.test(
+  "an unknown path below the profiler's is a page of its own that is not there, outside of any profile",
+  async t => {
+    const { app, fine } = await appWithProfiles(t)
+    for (const path of ['a/b', 'assets/none', 'assets/a/b', `${fine}/exception/more`, 'x'.repeat(200)]) {
+      for (const accept of Object.values(accepts)) {
+        const { statusCode, headers, body } = await app.inject({ url: `/_profiler/${path}`, headers: { accept } })
+        t.equal(statusCode, 404, path)
+        t.match(body, path.replaceAll('_', accept === 'text/markdown' ? '\\_' : '_'))
+        t.match(body, fine)
+        t.equal(headers['x-debug-token'], undefined)
+      }
     }
-  }
-  const outside = { url: '/_profiler/a/b', remoteAddress: '203.0.113.1' }
-  t.equal((await app.inject(outside)).json().message, 'Route GET:/_profiler/a/b not found', 'which nobody else is told')
-})
+    const outside = { url: '/_profiler/a/b', remoteAddress: '203.0.113.1' }
+    t.equal(
+      (await app.inject(outside)).json().message,
+      'Route GET:/_profiler/a/b not found',
+      'which nobody else is told',
+    )
+  },
+)
 
 t.test('a slash too many leads to the page without it', async t => {
   const { app, fine } = await appWithProfiles(t)
   for (const [url, location] of [
-    [`/_profiler/${fine}/`, `/_profiler/${fine}`], [`/_profiler/${fine}/?panel=logs`, `/_profiler/${fine}?panel=logs`],
-    [`/_profiler/${fine}/exception/`, `/_profiler/${fine}/exception`], ['/_profiler/search//', '/_profiler/search'],
-    ['/_profiler//', '/_profiler'], ['/_profiler//evil.test/%2f/', '/_profiler/evil.test']
+    [`/_profiler/${fine}/`, `/_profiler/${fine}`],
+    [`/_profiler/${fine}/?panel=logs`, `/_profiler/${fine}?panel=logs`],
+    [`/_profiler/${fine}/exception/`, `/_profiler/${fine}/exception`],
+    ['/_profiler/search//', '/_profiler/search'],
+    ['/_profiler//', '/_profiler'],
+    ['/_profiler//evil.test/%2f/', '/_profiler/evil.test'],
   ] as const) {
     const { statusCode, headers } = await app.inject(url)
     t.equal(statusCode, 308, url)
@@ -411,25 +591,34 @@ for (const [what, routerOptions] of Object.entries({
   'the slash at the end': { ignoreTrailingSlash: true },
   'double slashes': { ignoreDuplicateSlashes: true },
   case: { caseSensitive: false },
-  'all of them': { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false }
+  'all of them': { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false },
 })) {
   t.test(`every page is there where the router overlooks ${what}`, async t => {
     const app = await profiledApp(t, {}, { routerOptions })
-    app.get('/broken', async () => { throw new Error('it broke') })
+    app.get('/broken', async () => {
+      throw new Error('it broke')
+    })
     const token = String((await app.inject('/broken')).headers['x-debug-token'])
     const page = async (url: string) => {
       const { statusCode, body } = await app.inject(url)
       t.equal(statusCode, 200, url)
       return body
     }
-    for (const url of ['/_profiler', '/_profiler/', '/_profiler/search']) t.match(JSON.parse(await page(url)), { total: 1 }, url)
+    for (const url of ['/_profiler', '/_profiler/', '/_profiler/search']) {
+      t.match(JSON.parse(await page(url)), { total: 1 }, url)
+    }
     t.match(JSON.parse(await page(`/_profiler/${token}`)), { token })
     t.match(JSON.parse(await page(`/_profiler/${token}/exception`)), { token })
     t.match(await page(`/_profiler/${token}/exception.css`), '.exception')
     t.match(await page('/_profiler/assets/toolbar.js'), 'profiler-toolbar')
     t.match((await app.inject('/_profiler/a/b')).json().error, 'no page "a/b"')
     t.equal((await app.inject('/_profiler/unknown')).statusCode, 404)
-    const { ignoreTrailingSlash, ignoreDuplicateSlashes, caseSensitive } = { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, caseSensitive: true, ...routerOptions }
+    const { ignoreTrailingSlash, ignoreDuplicateSlashes, caseSensitive } = {
+      ignoreTrailingSlash: false,
+      ignoreDuplicateSlashes: false,
+      caseSensitive: true,
+      ...routerOptions,
+    }
     t.equal((await app.inject(`/_profiler/${token}/`)).statusCode, ignoreTrailingSlash ? 200 : 308)
     if (ignoreDuplicateSlashes) t.match(JSON.parse(await page(`//_profiler//${token}`)), { token })
     if (!caseSensitive) t.match(JSON.parse(await page(`/_PROFILER/${token}`)), { token })
@@ -462,11 +651,24 @@ t.test('a request whose answer is not out yet is said to run', async t => {
 t.test('a host is found with its port, and a request by its whole URL', async t => {
   const app = await profiledApp(t)
   for (const host of ['localhost:4700', '[::1]:4700']) await app.inject({ url: '/version?a=b', headers: { host } })
-  const total = async (name: string, value: string) => (await app.inject(`/_profiler/search?${new URLSearchParams({ [name]: value })}`)).json().total
+  const total = async (name: string, value: string) =>
+    (await app.inject(`/_profiler/search?${new URLSearchParams({ [name]: value })}`)).json().total
   for (const [name, value, found] of [
-    ['host', 'localhost:4700', 1], ['host', 'localhost', 1], ['host', 'LOCALHOST:', 1], ['host', '[::1]:4700', 1], ['host', '::1', 1], ['host', 'museum.test:4700', 0],
-    ['url', 'http://localhost:4700/version?a=b#top', 1], ['url', 'HTTP://localhost', 1], ['url', 'http://[::1]:4700/version', 1], ['url', 'http://museum.test/version', 0], ['url', 'http://localhost/other', 0], ['url', '/version', 2]
-  ] as const) t.equal(await total(name, value), found, `${name} ${value}`)
+    ['host', 'localhost:4700', 1],
+    ['host', 'localhost', 1],
+    ['host', 'LOCALHOST:', 1],
+    ['host', '[::1]:4700', 1],
+    ['host', '::1', 1],
+    ['host', 'museum.test:4700', 0],
+    ['url', 'http://localhost:4700/version?a=b#top', 1],
+    ['url', 'HTTP://localhost', 1],
+    ['url', 'http://[::1]:4700/version', 1],
+    ['url', 'http://museum.test/version', 0],
+    ['url', 'http://localhost/other', 0],
+    ['url', '/version', 2],
+  ] as const) {
+    t.equal(await total(name, value), found, `${name} ${value}`)
+  }
 })
 
 t.test('the search form alone has a heading, and is the main part', async t => {
@@ -478,11 +680,25 @@ t.test('the search form alone has a heading, and is the main part', async t => {
 t.test('another method on a page of the profiler is 405 and names the one there is', async t => {
   const { app, fine } = await appWithProfiles(t)
   for (const path of [
-    '', '/', '/search', '/search_bar', '/search_bar?panel=exception', '/latest', `/${fine}`, `/${fine}/exception`, `/${fine}/exception.css`,
-    '/assets/profiler.css', '/unknown'
+    '',
+    '/',
+    '/search',
+    '/search_bar',
+    '/search_bar?panel=exception',
+    '/latest',
+    `/${fine}`,
+    `/${fine}/exception`,
+    `/${fine}/exception.css`,
+    '/assets/profiler.css',
+    '/unknown',
   ]) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
-      const { statusCode, headers, body } = await app.inject({ method, url: `/_profiler${path}`, payload: '{', headers: { 'content-type': 'application/json' } })
+      const { statusCode, headers, body } = await app.inject({
+        method,
+        url: `/_profiler${path}`,
+        payload: '{',
+        headers: { 'content-type': 'application/json' },
+      })
       t.equal(statusCode, 405, `${method} ${path}`)
       t.equal(headers.allow, 'GET')
       const message = `No route found for "${method} /_profiler${path.replace(/\?.*/, '')}": Method Not Allowed (Allow: GET)`
@@ -490,31 +706,72 @@ t.test('another method on a page of the profiler is 405 and names the one there 
     }
   }
   for (const path of ['/a/b', `/${fine}/exception/more`]) {
-    t.equal((await app.inject({ method: 'POST', url: `/_profiler${path}` })).statusCode, 404, `${path} is no page by any method`)
+    t.equal(
+      (await app.inject({ method: 'POST', url: `/_profiler${path}` })).statusCode,
+      404,
+      `${path} is no page by any method`,
+    )
   }
-  t.equal((await app.inject({ method: 'POST', url: '/fine' })).statusCode, 404, 'and the application\'s own paths are its own')
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/fine' })).statusCode,
+    404,
+    "and the application's own paths are its own",
+  )
 })
 
 t.test('a page is known by each of its spellings where another method is refused', async t => {
-  const app = await profiledApp(t, {}, { routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true, ignoreTrailingSlash: true } })
-  for (const url of ['/_PROFILER/Search', '//_profiler//search', '/_profiler/search/', '/_profiler/%73earch', 'http://localhost/_profiler/search']) {
+  const app = await profiledApp(
+    t,
+    {},
+    { routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true, ignoreTrailingSlash: true } },
+  )
+  for (const url of [
+    '/_PROFILER/Search',
+    '//_profiler//search',
+    '/_profiler/search/',
+    '/_profiler/%73earch',
+    'http://localhost/_profiler/search',
+  ]) {
     t.equal((await app.inject({ method: 'POST', url })).statusCode, 405, url)
   }
 })
 
-t.test('a client that may not look meets no 405, but what the application says of any path without a route', async t => {
-  const app = await profiledApp(t, { isTrustedHost: host => { if (host === 'broken.test') throw new Error('no rule'); return false } })
-  app.setNotFoundHandler(async ({ method }) => ({ missing: method }))
-  for (const [remoteAddress, host] of [['203.0.113.1', 'localhost'], ['127.0.0.1', 'evil.test'], ['127.0.0.1', 'broken.test']] as const) {
-    const ask = async (url: string) => {
-      const { statusCode, headers, body } = await app.inject({ method: 'POST', url, remoteAddress, headers: { host } })
-      return [statusCode, body, Object.keys(headers).filter(name => !name.startsWith('x-debug') && !['server-timing', 'x-robots-tag'].includes(name))]
+t.test(
+  'a client that may not look meets no 405, but what the application says of any path without a route',
+  async t => {
+    const app = await profiledApp(t, {
+      isTrustedHost: host => {
+        if (host === 'broken.test') throw new Error('no rule')
+        return false
+      },
+    })
+    app.setNotFoundHandler(async ({ method }) => ({ missing: method }))
+    for (const [remoteAddress, host] of [
+      ['203.0.113.1', 'localhost'],
+      ['127.0.0.1', 'evil.test'],
+      ['127.0.0.1', 'broken.test'],
+    ] as const) {
+      const ask = async (url: string) => {
+        const { statusCode, headers, body } = await app.inject({
+          method: 'POST',
+          url,
+          remoteAddress,
+          headers: { host },
+        })
+        return [
+          statusCode,
+          body,
+          Object.keys(headers).filter(
+            name => !name.startsWith('x-debug') && !['server-timing', 'x-robots-tag'].includes(name),
+          ),
+        ]
+      }
+      t.strictSame(await ask('/_profiler/search_bar'), await ask('/nothing'), host)
     }
-    t.strictSame(await ask('/_profiler/search_bar'), await ask('/nothing'), host)
-  }
-})
+  },
+)
 
-t.test('what else is asked of the profiler\'s paths the application answers, and has no recorder for it', async t => {
+t.test("what else is asked of the profiler's paths the application answers, and has no recorder for it", async t => {
   const app = await profiledApp(t)
   app.setNotFoundHandler(async request => ({ recorder: request.recorder }))
   t.strictSame((await app.inject({ method: 'POST', url: '/_profiler/a/b' })).json(), { recorder: null })

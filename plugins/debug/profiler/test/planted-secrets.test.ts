@@ -11,12 +11,12 @@ const alphabets = {
   base32: `${upper}234567`,
   alphanumeric: `${lower}${upper}0123456789`,
   url: `${lower}${upper}0123456789_-`,
-  base64: `${lower}${upper}0123456789+/`
+  base64: `${lower}${upper}0123456789+/`,
 }
 
 let state = 17
 /** Random characters, the same in each run: real secrets would alarm those who scan this file. */
-function some (length: number, alphabet: keyof typeof alphabets = 'alphanumeric'): string {
+function some(length: number, alphabet: keyof typeof alphabets = 'alphanumeric'): string {
   const letters = alphabets[alphabet]
   let text = ''
   while (text.length < length) {
@@ -42,7 +42,10 @@ const secrets: Record<string, Planted> = {
   'Slack bot token': bare(`xoxb-${some(12, 'hex')}-${some(12, 'hex')}-${some(24)}`),
   'Slack user token': bare(`xoxp-${some(12, 'hex')}-${some(32, 'hex')}`),
   'Slack app token': bare(`xapp-1-A${some(10, 'base32')}-${some(64, 'hex')}`),
-  'Slack webhook': said(`T${some(8, 'base32')}/B${some(8, 'base32')}/${some(24)}`, path => `https://hooks.slack.com/services/${path}`),
+  'Slack webhook': said(
+    `T${some(8, 'base32')}/B${some(8, 'base32')}/${some(24)}`,
+    path => `https://hooks.slack.com/services/${path}`,
+  ),
   'Discord webhook': said(some(68, 'url'), token => `https://discord.com/api/webhooks/123456789012345678/${token}`),
   'Telegram bot token': said(`AA${some(33, 'url')}`, token => `bot 123456789:${token}`),
   'Stripe live key': bare(`sk_live_${some(24)}`),
@@ -91,7 +94,7 @@ const secrets: Record<string, Planted> = {
   'API key in a query': said(some(20), key => `GET /feed?api_key=${key}&page=2`),
   'password in JSON': said(some(12), password => `{"user":"bob","password":"${password}"}`),
   'token in JSON in JSON': said(some(20), token => JSON.stringify({ body: JSON.stringify({ access_token: token }) })),
-  'option of a command': said(some(16), token => `deploy --auth-token ${token} --verbose`)
+  'option of a command': said(some(16), token => `deploy --auth-token ${token} --verbose`),
 }
 
 const harmless: Record<string, string> = {
@@ -154,13 +157,13 @@ const harmless: Record<string, string> = {
   'AKIA in a word': 'AKIAKUSHA',
   'version of a hash': '$2b$',
   ULID: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-  trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
 }
 
 /** Each route lets the texts be seen in one way in which applications do that. */
 const channels = ['log-text', 'log-field', 'header', 'url', 'body', 'error', 'sql']
 
-async function plantingApp (t: Test, texts: readonly string[], directory: string): Promise<FastifyInstance> {
+async function plantingApp(t: Test, texts: readonly string[], directory: string): Promise<FastifyInstance> {
   const app = await profiledApp(t, { directory }, { routerOptions: { maxParamLength: 1000 } })
   app.get('/log-text', async ({ log }) => texts.map(text => log.info(`saw ${text} here`)).length)
   app.get('/log-field', async ({ log }) => texts.map((text, index) => log.info({ note: text, index }, 'noted')).length)
@@ -178,12 +181,16 @@ async function plantingApp (t: Test, texts: readonly string[], directory: string
     }
     throw error
   })
-  app.get('/sql', async ({ recorder }) => texts.map(text => recorder?.record({ kind: 'query', name: 'select', detail: `select '${text}'` }, 1)).length)
+  app.get(
+    '/sql',
+    async ({ recorder }) =>
+      texts.map(text => recorder?.record({ kind: 'query', name: 'select', detail: `select '${text}'` }, 1)).length,
+  )
   return app
 }
 
 /** Sends one request through each channel, and answers all that can be read of it, by channel. */
-async function plant (t: Test, texts: readonly string[]): Promise<{ seen: Map<string, string>, stored: string }> {
+async function plant(t: Test, texts: readonly string[]): Promise<{ seen: Map<string, string>; stored: string }> {
   const directory = t.testdir()
   const app = await plantingApp(t, texts, directory)
   const seen = new Map<string, string>()
@@ -192,17 +199,30 @@ async function plant (t: Test, texts: readonly string[]): Promise<{ seen: Map<st
     const { headers } = await app.inject({
       method: channel === 'body' ? 'POST' : 'GET',
       url: channel === 'url' ? `/url?${query}` : `/${channel}`,
-      headers: channel === 'header' ? Object.fromEntries(texts.flatMap((text, index) => text.includes('\n') ? [] : [[`x-note-${index}`, text]])) : {},
-      ...channel === 'body' ? { payload: { notes: texts } } : {}
+      headers:
+        channel === 'header'
+          ? Object.fromEntries(texts.flatMap((text, index) => (text.includes('\n') ? [] : [[`x-note-${index}`, text]])))
+          : {},
+      ...(channel === 'body' ? { payload: { notes: texts } } : {}),
     })
-    const pages = ['application/json', 'text/html', 'text/markdown'].flatMap(accept => ['request', 'logs', 'exception', 'performance'].map(async panel => {
-      const { body } = await app.inject({ url: `/_profiler/${headers['x-debug-token']}?panel=${panel}`, headers: { accept } })
-      return body
-    }))
+    const pages = ['application/json', 'text/html', 'text/markdown'].flatMap(accept =>
+      ['request', 'logs', 'exception', 'performance'].map(async panel => {
+        const { body } = await app.inject({
+          url: `/_profiler/${headers['x-debug-token']}?panel=${panel}`,
+          headers: { accept },
+        })
+        return body
+      }),
+    )
     const profile = await app.profiler.find(String(headers['x-debug-token']))
-    seen.set(channel, [JSON.stringify(profile), ...await Promise.all(pages)].join('\n'))
+    seen.set(channel, [JSON.stringify(profile), ...(await Promise.all(pages))].join('\n'))
   }
-  return { seen, stored: readdirSync(directory).map(name => readFileSync(join(directory, name), 'utf8')).join('\n') }
+  return {
+    seen,
+    stored: readdirSync(directory)
+      .map(name => readFileSync(join(directory, name), 'utf8'))
+      .join('\n'),
+  }
 }
 
 /** A text as JSON and URLs spell it, too. */
@@ -210,11 +230,19 @@ const spellings = (text: string) => [text, JSON.stringify(text).slice(1, -1), en
 
 t.test('no secret of a published form is on a page or on the disk, wherever an application says it', async t => {
   t.equal(Object.keys(secrets).length, 60)
-  const { seen, stored } = await plant(t, Object.values(secrets).map(([, text]) => text))
+  const { seen, stored } = await plant(
+    t,
+    Object.values(secrets).map(([, text]) => text),
+  )
   for (const [name, [secret]] of Object.entries(secrets)) {
-    const leaks = [...seen].filter(([, text]) => spellings(secret).some(spelling => text.includes(spelling))).map(([channel]) => channel)
+    const leaks = [...seen]
+      .filter(([, text]) => spellings(secret).some(spelling => text.includes(spelling)))
+      .map(([channel]) => channel)
     t.same(leaks, [], `${name} is on no page`)
-    t.notOk(spellings(secret).some(spelling => stored.includes(spelling)), `${name} is not on the disk`)
+    t.notOk(
+      spellings(secret).some(spelling => stored.includes(spelling)),
+      `${name} is not on the disk`,
+    )
   }
 })
 
@@ -223,7 +251,9 @@ t.test('what only resembles a secret is not masked', async t => {
   const { seen } = await plant(t, Object.values(harmless))
   for (const [channel, text] of seen) {
     t.notOk(text.includes('[masked]'), `${channel} masks nothing`)
-    const missing = Object.entries(harmless).filter(([, value]) => !spellings(value).some(spelling => text.includes(spelling)))
+    const missing = Object.entries(harmless).filter(
+      ([, value]) => !spellings(value).some(spelling => text.includes(spelling)),
+    )
     t.same(missing, [], `${channel} shows all of them`)
   }
 })
@@ -232,7 +262,11 @@ t.test('a variable that names a cookie makes no secret of that name', async t =>
   process.env.PLANTED_COOKIE_NAME = 'session_id'
   process.env.PLANTED_SESSION_SECRET = 'production'
   process.env.PLANTED_TOKEN_TTL = '12345678'
-  t.teardown(() => { for (const name of ['COOKIE_NAME', 'SESSION_SECRET', 'TOKEN_TTL']) Reflect.deleteProperty(process.env, `PLANTED_${name}`) })
+  t.teardown(() => {
+    for (const name of ['COOKIE_NAME', 'SESSION_SECRET', 'TOKEN_TTL']) {
+      Reflect.deleteProperty(process.env, `PLANTED_${name}`)
+    }
+  })
   const { seen } = await plant(t, ['the session_id of production is 12345678'])
   t.match(seen.get('log-text'), 'the session_id of production is 12345678')
 })
@@ -255,29 +289,80 @@ t.test('the password of a multipart form is masked, and the other fields are sho
   // As @fastify/multipart attaches it to the body: each field refers to all of them.
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => {
     const fields: Record<string, object> = {}
-    for (const [fieldname, value] of [['password', 'planted-4x9'], ['title', 'La Joconde'], ['note', 'seen planted-4x9']]) {
-      fields[String(fieldname)] = { type: 'field', fieldname, mimetype: 'text/plain', encoding: '7bit', value, fieldnameTruncated: false, valueTruncated: false, fields }
+    for (const [fieldname, value] of [
+      ['password', 'planted-4x9'],
+      ['title', 'La Joconde'],
+      ['note', 'seen planted-4x9'],
+    ]) {
+      fields[String(fieldname)] = {
+        type: 'field',
+        fieldname,
+        mimetype: 'text/plain',
+        encoding: '7bit',
+        value,
+        fieldnameTruncated: false,
+        valueTruncated: false,
+        fields,
+      }
     }
     done(null, fields)
   })
   app.post('/', async () => 'ok')
-  const { headers } = await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'multipart/form-data; boundary=x' }, payload: 'x' })
+  const { headers } = await app.inject({
+    method: 'POST',
+    url: '/',
+    headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    payload: 'x',
+  })
   const profile = await app.profiler.find(String(headers['x-debug-token']))
   t.notMatch(JSON.stringify(profile), 'planted-4x9')
   t.match(profile?.request.body, {
     password: { value: '[masked]', fields: '[circular]' },
-    title: { type: 'field', fieldname: 'title', mimetype: 'text/plain', encoding: '7bit', value: 'La Joconde', fields: '[circular]' },
-    note: { value: 'seen [masked]' }
+    title: {
+      type: 'field',
+      fieldname: 'title',
+      mimetype: 'text/plain',
+      encoding: '7bit',
+      value: 'La Joconde',
+      fields: '[circular]',
+    },
+    note: { value: 'seen [masked]' },
   })
 })
 
 t.test('values under names of secrets are masked there, and learnt only if they are unlikely', async t => {
   const app = await profiledApp(t)
   app.post('/', async () => 'ok')
-  const common = ['museum', 'Europe/Paris', '12345', '20260', '2026-11-22', '11111111', 'aaaaaaaaaaaa', 'sha256-rsa', 'localhost:3000', 'bob@museum.example', 'session-cookie-name', '2026-11-22T10:15:30Z']
-  const unlikely = ['correct horse battery staple', 'correcthorsebatterystaple', '4111 1111 1111 1111', 'x7Kp-2mQ9', '12345678']
-  await app.inject({ method: 'POST', url: '/', payload: { passwords: [...common, ...unlikely], list: [...common, ...unlikely] } })
+  const common = [
+    'museum',
+    'Europe/Paris',
+    '12345',
+    '20260',
+    '2026-11-22',
+    '11111111',
+    'aaaaaaaaaaaa',
+    'sha256-rsa',
+    'localhost:3000',
+    'bob@museum.example',
+    'session-cookie-name',
+    '2026-11-22T10:15:30Z',
+  ]
+  const unlikely = [
+    'correct horse battery staple',
+    'correcthorsebatterystaple',
+    '4111 1111 1111 1111',
+    'x7Kp-2mQ9',
+    '12345678',
+  ]
+  await app.inject({
+    method: 'POST',
+    url: '/',
+    payload: { passwords: [...common, ...unlikely], list: [...common, ...unlikely] },
+  })
   const { profiles } = await app.profiler.search({})
   const profile = await app.profiler.find(profiles[0]?.token ?? '')
-  t.same(profile?.request.body, { passwords: [...common, ...unlikely].map(() => '[masked]'), list: [...common, ...unlikely.map(() => '[masked]')] })
+  t.same(profile?.request.body, {
+    passwords: [...common, ...unlikely].map(() => '[masked]'),
+    list: [...common, ...unlikely.map(() => '[masked]')],
+  })
 })

@@ -6,10 +6,14 @@ import profiler, { profiledOptions, type ProfilerOptions } from '../index.ts'
 import type { Profile } from '../base/profile.ts'
 
 /** Swallows what would go to stdout. */
-const silence = { write () {} }
+const silence = { write() {} }
 
 /** A bare Fastify with the profiler in it; routes are added by the test. */
-export async function profiledApp (t: Test, options: ProfilerOptions = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
+export async function profiledApp(
+  t: Test,
+  options: ProfilerOptions = {},
+  server: FastifyServerOptions = {},
+): Promise<FastifyInstance> {
   const app = Fastify(profiledOptions({ logger: { level: 'info', stream: silence }, ...server }))
   t.teardown(() => app.close())
   await app.register(profiler, { ...options, directory: options.directory ?? t.testdir() })
@@ -17,7 +21,7 @@ export async function profiledApp (t: Test, options: ProfilerOptions = {}, serve
 }
 
 /** The one profile there is of a URL; fails when there are none or several. */
-export async function onlyProfile (t: Test, app: FastifyInstance, url: string): Promise<Profile> {
+export async function onlyProfile(t: Test, app: FastifyInstance, url: string): Promise<Profile> {
   await app.profiler.settled()
   const { profiles } = await app.profiler.search({ url })
   t.equal(profiles.length, 1, `one profile of ${url}`)
@@ -27,23 +31,25 @@ export async function onlyProfile (t: Test, app: FastifyInstance, url: string): 
 }
 
 /** Listens on a free port and answers where. */
-export async function listen (app: FastifyInstance): Promise<{ origin: string, port: number }> {
+export async function listen(app: FastifyInstance): Promise<{ origin: string; port: number }> {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   return { origin, port: Number(new URL(origin).port) }
 }
 
 /** Sends text through a socket of its own and answers all that comes back until the server closes. */
-export async function sendRaw (port: number, text: string): Promise<string> {
+export async function sendRaw(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''
-  socket.on('data', data => { answer += String(data) })
+  socket.on('data', data => {
+    answer += String(data)
+  })
   socket.write(text)
   await once(socket, 'close')
   return answer
 }
 
 /** Sends text and leaves as soon as `gone` resolves. */
-export async function sendAndLeave (port: number, text: string, gone: Promise<unknown>): Promise<void> {
+export async function sendAndLeave(port: number, text: string, gone: Promise<unknown>): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
   socket.write(text)
@@ -52,7 +58,7 @@ export async function sendAndLeave (port: number, text: string, gone: Promise<un
 }
 
 /** Resolves when no request is without its profile any more. */
-export async function everythingStored (app: Pick<FastifyInstance, 'profiler'>): Promise<void> {
+export async function everythingStored(app: Pick<FastifyInstance, 'profiler'>): Promise<void> {
   while (app.profiler.pending > 0) {
     await new Promise(resolve => setImmediate(resolve))
     await app.profiler.settled()
@@ -60,8 +66,10 @@ export async function everythingStored (app: Pick<FastifyInstance, 'profiler'>):
 }
 
 /** A promise that somebody else resolves. */
-export function deferred (): { promise: Promise<void>, resolve: () => void } {
+export function deferred(): { promise: Promise<void>; resolve: () => void } {
   let settle = () => {}
-  const promise = new Promise<void>(resolve => { settle = resolve })
+  const promise = new Promise<void>(resolve => {
+    settle = resolve
+  })
   return { promise, resolve: () => settle() }
 }

@@ -62,7 +62,8 @@ const secrets = {
   'curl for Windows': 'curl.exe -u alice:planted http://localhost/page',
   'curl on two lines': 'curl http://localhost/page \\\n  -u alice:planted',
   'curl with nothing else on its line': 'curl \\\n-u alice:planted http://localhost/page',
-  'options by sensitive names': 'page --pw planted1 --dsn=planted2 --cookie "planted3 1" --session-id planted4 --credential planted5 --otp planted6',
+  'options by sensitive names':
+    'page --pw planted1 --dsn=planted2 --cookie "planted3 1" --session-id planted4 --credential planted5 --otp planted6',
   'a secret behind a harmless option': 'page --url postgres://user:planted1@localhost/db',
   'a token of Portico': `page of portico_planted${'aB3-_x'.repeat(6)}`,
   'a password for MySQL': 'mysql -u root -pplanted page',
@@ -71,7 +72,7 @@ const secrets = {
   'a quoted password for sshpass': 'sshpass -p "planted one" ssh page',
   'a word as a password': 'page with password=planted and otp=plant',
   'a word in a form': 'token=planted&page=2',
-  'a secret in a secret': 'page token=eyJhbGciOiJIUzI1NiJ9.eyJplanted.planted@x'
+  'a secret in a secret': 'page token=eyJhbGciOiJIUzI1NiJ9.eyJplanted.planted@x',
 }
 
 const harmless = [
@@ -110,7 +111,7 @@ const harmless = [
   'mysql -p museum and mysql -P 3306 -h localhost and sshpass -e ssh',
   'the table portico_changes and --color readable1 --level 1234567',
   'curl -X PUT http://localhost:3000/a',
-  'oauth2: readable, bypass=readable, auth0: readable'
+  'oauth2: readable, bypass=readable, auth0: readable',
 ]
 
 t.test('secrets are known by the form they stand in, and only they', async t => {
@@ -135,10 +136,19 @@ t.test('a secret is masked wherever else it stands, in any spelling, a number to
   const password = 'p"a\\ss wörd<&\'x'
   app.post('/', async ({ body, log }) => {
     log.info({ number: 98765432, id: 7 }, `got ${JSON.stringify(body)}`)
-    throw new Error([
-      JSON.stringify({ body: JSON.stringify({ name: password }) }), JSON.stringify([password]), encodeURIComponent(password), new URLSearchParams({ name: password }).toString(),
-      'p&quot;a\\ss wörd&lt;&amp;&#39;x', '"p\\"a\\\\ss w\\u00f6rd<&\'x"', 'bad 4111111111111111', 'x98765432y', 'big 123456789012345678901'
-    ].join(' | '))
+    throw new Error(
+      [
+        JSON.stringify({ body: JSON.stringify({ name: password }) }),
+        JSON.stringify([password]),
+        encodeURIComponent(password),
+        new URLSearchParams({ name: password }).toString(),
+        'p&quot;a\\ss wörd&lt;&amp;&#39;x',
+        '"p\\"a\\\\ss w\\u00f6rd<&\'x"',
+        'bad 4111111111111111',
+        'x98765432y',
+        'big 123456789012345678901',
+      ].join(' | '),
+    )
   })
   const payload = JSON.stringify({ password, pin: 98765432, cardNumber: 4111111111111111, other: 'visible' })
   await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload })
@@ -153,13 +163,22 @@ t.test('a secret in a URL is masked as it is spelled there', async t => {
   const app = await profiledApp(t)
   app.get('/params/:token/:id', async () => 'ok')
   app.get('/callback', async (_request, reply) => reply.redirect('/after?code=plantedlocation3xYz&page=2'))
-  await app.inject({ url: '/params/s%65cret-tok%65n-4x2/5?again=s%65cret-tok%65n-%34x2&page=2', headers: { referer: 'http://localhost/s%65cret-token-4x2' } })
+  await app.inject({
+    url: '/params/s%65cret-tok%65n-4x2/5?again=s%65cret-tok%65n-%34x2&page=2',
+    headers: { referer: 'http://localhost/s%65cret-token-4x2' },
+  })
   const params = await onlyProfile(t, app, '/params')
-  t.same([params.path, params.url, params.request.query], ['/params/[masked]/5', '/params/[masked]/5?again=[masked]&page=2', { again: '[masked]', page: '2' }])
+  t.same(
+    [params.path, params.url, params.request.query],
+    ['/params/[masked]/5', '/params/[masked]/5?again=[masked]&page=2', { again: '[masked]', page: '2' }],
+  )
   t.notMatch(JSON.stringify(params), /s(?:e|%65)cret-tok/)
   const { profiles } = await app.profiler.search({ url: '/params' })
   t.equal(profiles[0]?.url, params.url)
-  const answer = await app.inject({ url: '/callback?code=plantedcode2xYzAbC&state=visible', headers: { 'x-auth': 'plantedauth4', 'ocp-apim-subscription-key': 'plantedkey5' } })
+  const answer = await app.inject({
+    url: '/callback?code=plantedcode2xYzAbC&state=visible',
+    headers: { 'x-auth': 'plantedauth4', 'ocp-apim-subscription-key': 'plantedkey5' },
+  })
   t.match(answer.headers.location, 'plantedlocation3')
   const callback = await onlyProfile(t, app, '/callback')
   t.equal(callback.url, '/callback?code=[masked]&state=visible')
@@ -168,7 +187,9 @@ t.test('a secret in a URL is masked as it is spelled there', async t => {
 
 t.test('an authorization code in the query of a referer is masked there, and where a message repeats it', async t => {
   const app = await profiledApp(t)
-  app.get('/', async request => { request.log.info(`from "${request.headers.referer}"`) })
+  app.get('/', async request => {
+    request.log.info(`from "${request.headers.referer}"`)
+  })
   for (const referer of ['http://localhost/x?code=Mb6Nc3Xz8Lk1Qw', '/cb?code=Mb6Nc3Xz8Lk1Qw&state=s']) {
     await app.inject({ url: '/?page=1', headers: { referer } })
   }
@@ -179,8 +200,18 @@ t.test('an authorization code in the query of a referer is masked there, and whe
 
 t.test('fields of any name for a secret are masked, and codes of errors are not', async t => {
   const app = await profiledApp(t)
-  app.post('/', async () => { throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED', statusCode: 503, errno: -111 }) })
-  const payload = { otpCode: 'planted1', pw: 'planted2', private: 'planted3', query: 'mutation { login(password: "planted-4x9") }', code: 'E_FAILED', again: 'planted-4x9', statusCode: 12345678 }
+  app.post('/', async () => {
+    throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED', statusCode: 503, errno: -111 })
+  })
+  const payload = {
+    otpCode: 'planted1',
+    pw: 'planted2',
+    private: 'planted3',
+    query: 'mutation { login(password: "planted-4x9") }',
+    code: 'E_FAILED',
+    again: 'planted-4x9',
+    statusCode: 12345678,
+  }
   await app.inject({ method: 'POST', url: '/', payload })
   const profile = await onlyProfile(t, app, '/')
   t.notMatch(JSON.stringify(profile), 'planted')
@@ -195,7 +226,13 @@ t.test('cookies that remember a choice leave the record as it was', async t => {
   await app.inject({ url: '/museums/louvre-paris?museum=1', headers: { cookie } })
   const profile = await onlyProfile(t, app, '/museums/louvre')
   t.equal(profile.url, '/museums/louvre-paris?museum=1')
-  t.same(profile.request.cookies, { theme: '[masked]', view: '[masked]', page: '[masked]', zone: '[masked]', session: '[masked]' })
+  t.same(profile.request.cookies, {
+    theme: '[masked]',
+    view: '[masked]',
+    page: '[masked]',
+    zone: '[masked]',
+    session: '[masked]',
+  })
 })
 
 t.test('long secrets are masked whole, however long, and no short ones', async t => {
@@ -225,14 +262,27 @@ t.test('where there are more secrets than can be looked for, texts are left out,
     recorder?.conceal('concealed0')
     return 'ok'
   })
-  app.post('/tokens', async () => { throw new Error('bad planted1050') })
+  app.post('/tokens', async () => {
+    throw new Error('bad planted1050')
+  })
   await app.inject({ method: 'POST', url: '/', payload: { password: 'plantedlast9' } })
-  const { profiles: [concealed] } = await app.profiler.search({})
+  const {
+    profiles: [concealed],
+  } = await app.profiler.search({})
   const profile = await app.profiler.find(concealed?.token ?? '')
-  t.match(profile?.dropped.find(({ what }) => what === 'secrets'), { count: 101 })
+  t.match(
+    profile?.dropped.find(({ what }) => what === 'secrets'),
+    { count: 101 },
+  )
   t.match(profile, { status: 200, logs: [{}, { message: '[left out]' }] })
-  await app.inject({ method: 'POST', url: '/tokens', payload: { tokens: Array.from({ length: 1100 }, (_, index) => `planted${index}`) } })
-  const { profiles: [learned] } = await app.profiler.search({})
+  await app.inject({
+    method: 'POST',
+    url: '/tokens',
+    payload: { tokens: Array.from({ length: 1100 }, (_, index) => `planted${index}`) },
+  })
+  const {
+    profiles: [learned],
+  } = await app.profiler.search({})
   const tokens = await app.profiler.find(learned?.token ?? '')
   t.notMatch(JSON.stringify(tokens), 'planted')
   t.match(tokens?.dropped, [{ what: 'secrets', count: 100 }])
@@ -252,7 +302,10 @@ t.test('notes past their bound are counted', async t => {
 })
 
 t.test('texts past their bound are left out, and that is said', async t => {
-  const app = await profiledApp(t, { profileBounds: { texts: 5000 }, panels: [{ name: 'long', label: 'Long', collect: () => ['y'.repeat(3000), 'last one'], body: () => html`` }] })
+  const app = await profiledApp(t, {
+    profileBounds: { texts: 5000 },
+    panels: [{ name: 'long', label: 'Long', collect: () => ['y'.repeat(3000), 'last one'], body: () => html`` }],
+  })
   app.post('/', async () => 'ok')
   await app.inject({ method: 'POST', url: '/', payload: { long: 'x'.repeat(3000) } })
   const { panels, dropped } = await onlyProfile(t, app, '/')
@@ -262,9 +315,11 @@ t.test('texts past their bound are left out, and that is said', async t => {
 })
 
 /** The profile of a request with this body, of which the handler complains, and the seconds of CPU it took. */
-async function profileOf (t: Parameters<typeof profiledApp>[0], payload: string) {
+async function profileOf(t: Parameters<typeof profiledApp>[0], payload: string) {
   const app = await profiledApp(t)
-  app.post('/', async request => { throw new Error(String(JSON.stringify(request.body)).slice(0, 20_000)) })
+  app.post('/', async request => {
+    throw new Error(String(JSON.stringify(request.body)).slice(0, 20_000))
+  })
   await app.ready()
   const before = process.cpuUsage()
   await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload })
@@ -343,13 +398,16 @@ const hostile: Record<string, string> = {
   'keys and brackets': '"key":[',
   'keys and braces': 'key:{',
   'codes and braces': 'code:{',
-  'keys, braces and quotes': 'key1:{"'
+  'keys, braces and quotes': 'key1:{"',
 }
 
 t.test('no text takes longer than its length allows, whatever is in it', async t => {
   for (const [name, piece] of Object.entries(hostile)) {
     const text = piece.repeat(Math.floor(15_990 / piece.length))
-    const { seconds } = await profileOf(t, JSON.stringify({ a: Array.from({ length: 20 }, (_, index) => `${text}${index}:`) }))
+    const { seconds } = await profileOf(
+      t,
+      JSON.stringify({ a: Array.from({ length: 20 }, (_, index) => `${text}${index}:`) }),
+    )
     t.ok(seconds < 1, `${name}: ${seconds} s`)
   }
 })
@@ -361,11 +419,20 @@ t.test('learning is bounded in all, and what it leaves unlearned is not shown', 
   t.match(profile.dropped.find(({ what }) => what === 'values that may be secrets')?.count, Number)
   t.ok(seconds < 2, `${seconds} s`)
   const { profile: deep } = await profileOf(t, `${'{"a":'.repeat(200)}{"password":"planted"}${'}'.repeat(200)}`)
-  t.match(deep.dropped.find(({ what }) => what === 'values that may be secrets'), { count: 1 })
+  t.match(
+    deep.dropped.find(({ what }) => what === 'values that may be secrets'),
+    { count: 1 },
+  )
 })
 
 t.test('as many secrets as may be known do not make the search for them slow', async t => {
   const start = 'a'.repeat(800)
-  const { seconds } = await profileOf(t, JSON.stringify({ tokens: Array.from({ length: 900 }, (_, index) => `${start}${index}`), texts: Array(20).fill('a'.repeat(10_000)) }))
+  const { seconds } = await profileOf(
+    t,
+    JSON.stringify({
+      tokens: Array.from({ length: 900 }, (_, index) => `${start}${index}`),
+      texts: Array(20).fill('a'.repeat(10_000)),
+    }),
+  )
   t.ok(seconds < 1, `${seconds} s`)
 })

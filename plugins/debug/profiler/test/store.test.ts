@@ -1,5 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -15,31 +26,39 @@ import { everythingStored, onlyProfile, profiledApp } from './profiled-app.ts'
 
 type Test = Parameters<typeof profiledApp>[0]
 
-async function exampleProfile (t: Test): Promise<Profile> {
+async function exampleProfile(t: Test): Promise<Profile> {
   const app = await profiledApp(t)
   app.get('/example/:id', async () => 'ok')
   await app.inject('/example/1')
   return onlyProfile(t, app, '/example/1')
 }
 
-function storeIn (directory: string, bounds: Partial<StoreBounds> = {}) {
+function storeIn(directory: string, bounds: Partial<StoreBounds> = {}) {
   const complaints: string[] = []
   const store = new ProfileStore({
     directory,
     bounds: { ...defaultStoreBounds, ...bounds },
-    complain: (_error, message) => { complaints.push(message) }
+    complain: (_error, message) => {
+      complaints.push(message)
+    },
   })
   return { store, complaints }
 }
 
-function write (store: ProfileStore, profile: Profile, token: string, changes: Partial<Profile> = {}) {
+function write(store: ProfileStore, profile: Profile, token: string, changes: Partial<Profile> = {}) {
   const changed = { ...profile, ...changes, token }
   store.write(summarise(changed), serialise(changed, Infinity))
 }
 
-const configuration = { versions: {}, environment: null, settings: {}, plugins: { name: 'application', duration: null, children: [] }, routes: [] }
+const configuration = {
+  versions: {},
+  environment: null,
+  settings: {},
+  plugins: { name: 'application', duration: null, children: [] },
+  routes: [],
+}
 
-function bytesIn (directory: string): number {
+function bytesIn(directory: string): number {
   return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
 }
 
@@ -52,10 +71,13 @@ t.test('profiles survive a restart', async t => {
   const second = await profiledApp(t, { directory })
   const profile = await second.profiler.find(String(headers['x-debug-token']))
   t.equal(profile?.url, '/')
-  t.ok(second.profiler.viewContext(profile ?? await exampleProfile(t)).configuration, 'with the configuration they ran under')
+  t.ok(
+    second.profiler.viewContext(profile ?? (await exampleProfile(t))).configuration,
+    'with the configuration they ran under',
+  )
 })
 
-t.test('two applications on one directory read each other\'s profiles as they come', async t => {
+t.test("two applications on one directory read each other's profiles as they come", async t => {
   const directory = t.testdir()
   const [one, other] = [await profiledApp(t, { directory }), await profiledApp(t, { directory })]
   for (const app of [one, other]) app.get('/', async () => 'ok')
@@ -69,11 +91,13 @@ t.test('two applications on one directory read each other\'s profiles as they co
   }
 })
 
-t.test('two processes write into one directory, and what one had stored when it was killed is there for the other', async t => {
-  const directory = t.testdir()
-  const app = await profiledApp(t, { directory })
-  app.get('/mine', async () => 'ok')
-  const program = `
+t.test(
+  'two processes write into one directory, and what one had stored when it was killed is there for the other',
+  async t => {
+    const directory = t.testdir()
+    const app = await profiledApp(t, { directory })
+    app.get('/mine', async () => 'ok')
+    const program = `
     import { writeSync } from 'node:fs'
     import Fastify from 'fastify'
     import profiler from 'fastify-profiler'
@@ -86,17 +110,20 @@ t.test('two processes write into one directory, and what one had stored when it 
       writeSync(1, headers['x-debug-token'] + '\\n')
     }
   `
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const tokens: string[] = []
-  for await (const token of createInterface(child.stdout)) {
-    tokens.push(token)
-    if (tokens.length < 50) await app.inject('/mine')
-    else child.kill('SIGKILL')
-  }
-  t.equal((await app.profiler.search({ url: '/mine' })).total, 49)
-  t.ok(tokens.length >= 50)
-  for (const token of tokens) t.equal((await app.profiler.find(token))?.url, '/its')
-})
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const tokens: string[] = []
+    for await (const token of createInterface(child.stdout)) {
+      tokens.push(token)
+      if (tokens.length < 50) await app.inject('/mine')
+      else child.kill('SIGKILL')
+    }
+    t.equal((await app.profiler.search({ url: '/mine' })).total, 49)
+    t.ok(tokens.length >= 50)
+    for (const token of tokens) t.equal((await app.profiler.find(token))?.url, '/its')
+  },
+)
 
 t.test('profiles that come in a rush are written together within moments', async t => {
   const profile = await exampleProfile(t)
@@ -123,7 +150,9 @@ t.test('a process that exits amid a rush leaves all its profiles', async t => {
     await Promise.all(Array.from({ length: 30 }, () => app.inject('/its')))
     setImmediate(() => setImmediate(() => process.exit()))
   `
-  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program, directory], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program, directory], {
+    stdio: 'inherit',
+  })
   t.equal(status, 0)
   const app = await profiledApp(t, { directory })
   t.equal((await app.profiler.search({ url: '/its' })).total, 30)
@@ -131,7 +160,7 @@ t.test('a process that exits amid a rush leaves all its profiles', async t => {
 
 for (const [how, route] of [
   ['exits', 'process.exit()'],
-  ['dies of an error', "setTimeout(() => { throw new Error('from nowhere') })"]
+  ['dies of an error', "setTimeout(() => { throw new Error('from nowhere') })"],
 ] as const) {
   t.test(`a request amid which the process ${how} has a profile`, async t => {
     const directory = t.testdir()
@@ -185,25 +214,44 @@ t.test('ten thousand profiles are searched within 50 ms', async t => {
       url: `/page/${index}`,
       method: index % 2 === 0 ? 'GET' : 'POST',
       host: index % 3 === 0 ? 'one.test' : 'two.test',
-      labels: { license: index % 5 === 0 ? 'Louvre' : 'Prado' }
+      labels: { license: index % 5 === 0 ? 'Louvre' : 'Prado' },
     })
   }
   const searches = [
-    [{}, 10_000], [{ token: 'token-77' }, 1], [{ method: 'post' }, 5000], [{ status: '404' }, 1000], [{ status: '4xx' }, 1000],
-    [{ status: '>=400' }, 1000], [{ status: '<300' }, 9000], [{ status: '<= 200' }, 9000], [{ status: '>404' }, 0], [{ status: 'none' }, 0],
-    [{ status: 'odd' }, 0], [{ url: '/PAGE/123' }, 11], [{ route: '/example/:id' }, 10_000], [{ host: 'one' }, 3334], [{ ip: '127.' }, 10_000],
-    [{ durationFrom: 9000, durationTo: 9009 }, 10], [{ timeFrom: start + 5, timeTo: start + 9 }, 5], [{ labels: { license: 'louvre' } }, 2000],
-    [{ labels: { none: 'such' } }, 0], [{ status: '4xx', labels: { license: 'Louvre' }, host: 'one' }, 334]
+    [{}, 10_000],
+    [{ token: 'token-77' }, 1],
+    [{ method: 'post' }, 5000],
+    [{ status: '404' }, 1000],
+    [{ status: '4xx' }, 1000],
+    [{ status: '>=400' }, 1000],
+    [{ status: '<300' }, 9000],
+    [{ status: '<= 200' }, 9000],
+    [{ status: '>404' }, 0],
+    [{ status: 'none' }, 0],
+    [{ status: 'odd' }, 0],
+    [{ url: '/PAGE/123' }, 11],
+    [{ route: '/example/:id' }, 10_000],
+    [{ host: 'one' }, 3334],
+    [{ ip: '127.' }, 10_000],
+    [{ durationFrom: 9000, durationTo: 9009 }, 10],
+    [{ timeFrom: start + 5, timeTo: start + 9 }, 5],
+    [{ labels: { license: 'louvre' } }, 2000],
+    [{ labels: { none: 'such' } }, 0],
+    [{ status: '4xx', labels: { license: 'Louvre' }, host: 'one' }, 334],
   ] as const
   const times: number[] = []
   for (const [criteria, total] of searches) {
     t.equal(store.search(criteria).total, total, JSON.stringify(criteria))
     // The quickest of three: the machine may be busy with other things.
-    times.push(Math.min(...[1, 2, 3].map(() => {
-      const before = performance.now()
-      store.search(criteria)
-      return performance.now() - before
-    })))
+    times.push(
+      Math.min(
+        ...[1, 2, 3].map(() => {
+          const before = performance.now()
+          store.search(criteria)
+          return performance.now() - before
+        }),
+      ),
+    )
   }
   t.comment(`slowest of ${times.length} searches: ${Math.max(...times).toFixed(1)} ms`)
   t.ok(Math.max(...times) < 50)
@@ -230,38 +278,52 @@ t.test('the store stays within its bounds by dropping the oldest', async t => {
   }
 })
 
-t.test('as many profiles are found as the store may hold, always the newest, by whichever process reads them', async t => {
-  const profile = await exampleProfile(t)
-  const directory = t.testdir()
-  const start = Date.now() - 100_000
-  const stores = [storeIn(directory, { profiles: 100 }), storeIn(directory, { profiles: 100 })].map(({ store }) => store)
-  const [one, other] = stores
-  if (one === undefined || other === undefined) return t.fail()
-  for (let index = 0; index < 700; index++) {
-    // The second writes a tenth: its segments are as old as several of the first one's.
-    write(index % 10 === 0 ? other : one, profile, `token-${index}`, { time: start + index })
-    if (index < 100 || index % 7 !== 0) continue
-    for (const store of stores) store.flush()
-    const { store: late } = storeIn(directory, { profiles: 100 })
-    for (const store of [one, other, late]) {
-      const { profiles, total } = store.search({ perPage: 200 })
-      t.equal(total, 100)
-      t.strictSame(profiles.map(({ token }) => token), Array.from({ length: 100 }, (_, place) => `token-${index - place}`))
-      t.equal(store.find(`token-${index - 100}`), null)
+t.test(
+  'as many profiles are found as the store may hold, always the newest, by whichever process reads them',
+  async t => {
+    const profile = await exampleProfile(t)
+    const directory = t.testdir()
+    const start = Date.now() - 100_000
+    const stores = [storeIn(directory, { profiles: 100 }), storeIn(directory, { profiles: 100 })].map(
+      ({ store }) => store,
+    )
+    const [one, other] = stores
+    if (one === undefined || other === undefined) return t.fail()
+    for (let index = 0; index < 700; index++) {
+      // The second writes a tenth: its segments are as old as several of the first one's.
+      write(index % 10 === 0 ? other : one, profile, `token-${index}`, { time: start + index })
+      if (index < 100 || index % 7 !== 0) continue
+      for (const store of stores) store.flush()
+      const { store: late } = storeIn(directory, { profiles: 100 })
+      for (const store of [one, other, late]) {
+        const { profiles, total } = store.search({ perPage: 200 })
+        t.equal(total, 100)
+        t.strictSame(
+          profiles.map(({ token }) => token),
+          Array.from({ length: 100 }, (_, place) => `token-${index - place}`),
+        )
+        t.equal(store.find(`token-${index - 100}`), null)
+      }
+      const lines = readdirSync(directory).reduce(
+        (sum, name) => sum + readFileSync(join(directory, name), 'utf8').split('\n').length - 1,
+        0,
+      )
+      t.ok(lines <= 100 + 3 * 12, `${lines} on disk`)
     }
-    const lines = readdirSync(directory).reduce((sum, name) => sum + readFileSync(join(directory, name), 'utf8').split('\n').length - 1, 0)
-    t.ok(lines <= 100 + 3 * 12, `${lines} on disk`)
-  }
-  for (const store of stores) store.close()
-})
+    for (const store of stores) store.close()
+  },
+)
 
 t.test('ten thousand profiles of some queries each fit into the bytes that the store may hold', async t => {
   const profile = await exampleProfile(t)
   const size = Buffer.byteLength(serialise(profile, Infinity))
-  const spans = Array.from({ length: 30 }, () => ({ ...profile.spans[0], detail: 'select * from "museums" where "license_id" = $1 order by "name" limit 20' }))
+  const spans = Array.from({ length: 30 }, () => ({
+    ...profile.spans[0],
+    detail: 'select * from "museums" where "license_id" = $1 order by "name" limit 20',
+  }))
   const large = Buffer.byteLength(serialise({ ...profile, spans: spans as typeof profile.spans }, Infinity))
   t.comment(`${size} bytes, with thirty queries ${large}`)
-  t.ok(large * defaultStoreBounds.profiles * 9 / 8 < defaultStoreBounds.bytes)
+  t.ok((large * defaultStoreBounds.profiles * 9) / 8 < defaultStoreBounds.bytes)
 })
 
 t.test('profiles that are too old are found no more, and dropped at the next write', async t => {
@@ -280,7 +342,21 @@ t.test('profiles that are too old are found no more, and dropped at the next wri
 t.test('an unwritable folder costs one log line, and the newest profiles are kept in memory', async t => {
   const lines: string[] = []
   const directory = join(t.testdir({ file: 'in the way' }), 'file', 'profiles')
-  const app = await profiledApp(t, { directory }, { logger: { level: 'warn', stream: new Writable({ write (line, _encoding, done) { lines.push(String(line)); done() } }) } })
+  const app = await profiledApp(
+    t,
+    { directory },
+    {
+      logger: {
+        level: 'warn',
+        stream: new Writable({
+          write(line, _encoding, done) {
+            lines.push(String(line))
+            done()
+          },
+        }),
+      },
+    },
+  )
   app.get('/', async () => 'ok')
   for (let request = 0; request < 60; request++) t.equal((await app.inject('/')).body, 'ok')
   t.equal((await app.profiler.search({})).total, 50)
@@ -338,93 +414,135 @@ t.test('a folder deleted under a running process is made anew', async t => {
 t.test('a profile whose characters have several bytes each stays within its bytes', async t => {
   const app = await profiledApp(t, { profileBounds: { bytes: 50_000 } })
   app.post('/', async () => 'ok')
-  await app.inject({ method: 'POST', url: '/', payload: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`field${index}`, '語'.repeat(1000)])) })
+  await app.inject({
+    method: 'POST',
+    url: '/',
+    payload: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`field${index}`, '語'.repeat(1000)])),
+  })
   const profile = await onlyProfile(t, app, '/')
   t.match(profile.dropped, [{ what: 'values', why: 'A stored profile holds 50000 bytes.' }])
   t.ok(Buffer.byteLength(JSON.stringify(profile)) <= 50_000)
 })
 
-t.test('a hundred thousand queries and a body of 100 MB stay within a profile\'s bounds, and what is dropped is said', { timeout: 60_000 }, async t => {
-  const directory = t.testdir()
-  const app = await profiledApp(t, { directory, profileBounds: { bytes: 200_000 } }, { bodyLimit: 200 * 1024 * 1024 })
-  app.post('/', async request => {
-    for (let query = 0; query < 100_000; query++) request.recorder?.span({ kind: 'query', name: 'select', detail: 'select '.repeat(20) }).end()
-    return 'ok'
-  })
-  const payload = JSON.stringify({ text: 'x'.repeat(100 * 1024 * 1024) })
-  const response = await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload })
-  t.equal(response.statusCode, 200)
-  const profile = await onlyProfile(t, app, '/')
-  t.ok(JSON.stringify(profile).length <= 200_000)
-  t.equal(profile.request.bodySize, payload.length)
-  const spans = profile.dropped.filter(({ what }) => what === 'spans').reduce((sum, { count }) => sum + count, 0)
-  t.equal(spans + profile.spans.length, 100_001, 'every span is there or counted')
-  t.match(JSON.stringify(profile.request.body), 'characters')
-})
+t.test(
+  "a hundred thousand queries and a body of 100 MB stay within a profile's bounds, and what is dropped is said",
+  { timeout: 60_000 },
+  async t => {
+    const directory = t.testdir()
+    const app = await profiledApp(t, { directory, profileBounds: { bytes: 200_000 } }, { bodyLimit: 200 * 1024 * 1024 })
+    app.post('/', async request => {
+      for (let query = 0; query < 100_000; query++) {
+        request.recorder?.span({ kind: 'query', name: 'select', detail: 'select '.repeat(20) }).end()
+      }
+      return 'ok'
+    })
+    const payload = JSON.stringify({ text: 'x'.repeat(100 * 1024 * 1024) })
+    const response = await app.inject({
+      method: 'POST',
+      url: '/',
+      headers: { 'content-type': 'application/json' },
+      payload,
+    })
+    t.equal(response.statusCode, 200)
+    const profile = await onlyProfile(t, app, '/')
+    t.ok(JSON.stringify(profile).length <= 200_000)
+    t.equal(profile.request.bodySize, payload.length)
+    const spans = profile.dropped.filter(({ what }) => what === 'spans').reduce((sum, { count }) => sum + count, 0)
+    t.equal(spans + profile.spans.length, 100_001, 'every span is there or counted')
+    t.match(JSON.stringify(profile.request.body), 'characters')
+  },
+)
 
 // The system tells of a file that grew too large by a signal too; with a listener it is not the end.
 process.on('SIGXFSZ', () => {})
 
 /** Sets how large a file this very process may write: what a full disk answers, at a place of our choosing. */
-function limitFiles (bytes: number | 'unlimited'): boolean {
+function limitFiles(bytes: number | 'unlimited'): boolean {
   return spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`]).status === 0
 }
 
-t.test('a disk that fills up amid a write costs that profile its place on disk, and nothing else', { skip: !limitFiles('unlimited') }, async t => {
-  const profile = await exampleProfile(t)
-  const directory = t.testdir()
-  const { store, complaints } = storeIn(directory)
-  write(store, profile, 'before')
-  const before = bytesIn(directory)
-  t.teardown(() => limitFiles('unlimited'))
-  limitFiles(before + 1000)
-  write(store, profile, 'lost')
-  store.flush()
-  t.equal(bytesIn(directory), before, 'no half line stays')
-  limitFiles(1000)
-  for (let index = 0; index < 5; index++) {
-    write(store, profile, `lost ${index}`)
+t.test(
+  'a disk that fills up amid a write costs that profile its place on disk, and nothing else',
+  { skip: !limitFiles('unlimited') },
+  async t => {
+    const profile = await exampleProfile(t)
+    const directory = t.testdir()
+    const { store, complaints } = storeIn(directory)
+    write(store, profile, 'before')
+    const before = bytesIn(directory)
+    t.teardown(() => limitFiles('unlimited'))
+    limitFiles(before + 1000)
+    write(store, profile, 'lost')
     store.flush()
-  }
-  limitFiles('unlimited')
-  t.equal(bytesIn(directory), before)
-  t.ok(readdirSync(directory).length <= 2, 'not a file for each failure')
-  write(store, profile, 'after')
-  store.flush()
-  limitFiles(1000)
-  write(store, profile, 'lost again')
-  store.flush()
-  limitFiles('unlimited')
-  store.close()
-  t.same(complaints, ['The profiler cannot write; profiles are kept in memory, and only the newest'])
-  t.equal(store.search({}).total, 9)
-  const { store: reader, complaints: troubles } = storeIn(directory)
-  t.same(reader.search({}).profiles.map(({ token }) => token).sort(), ['after', 'before'])
-  t.same(troubles, [])
-})
+    t.equal(bytesIn(directory), before, 'no half line stays')
+    limitFiles(1000)
+    for (let index = 0; index < 5; index++) {
+      write(store, profile, `lost ${index}`)
+      store.flush()
+    }
+    limitFiles('unlimited')
+    t.equal(bytesIn(directory), before)
+    t.ok(readdirSync(directory).length <= 2, 'not a file for each failure')
+    write(store, profile, 'after')
+    store.flush()
+    limitFiles(1000)
+    write(store, profile, 'lost again')
+    store.flush()
+    limitFiles('unlimited')
+    store.close()
+    t.same(complaints, ['The profiler cannot write; profiles are kept in memory, and only the newest'])
+    t.equal(store.search({}).total, 9)
+    const { store: reader, complaints: troubles } = storeIn(directory)
+    t.same(
+      reader
+        .search({})
+        .profiles.map(({ token }) => token)
+        .sort(),
+      ['after', 'before'],
+    )
+    t.same(troubles, [])
+  },
+)
 
-t.test('a disk that fills up again a while after it was mended costs another line', { skip: !limitFiles('unlimited') }, async t => {
-  const profile = await exampleProfile(t)
-  const { store, complaints } = storeIn(t.testdir())
-  t.teardown(() => limitFiles('unlimited'))
-  const now = Date.now()
-  const writeAt = (minutes: number, token: string, limit: number | 'unlimited') => {
-    t.intercept(Date, 'now', { value: () => now + minutes * 60_000 })
-    limitFiles(limit)
-    write(store, profile, token)
-    store.flush()
-  }
-  writeAt(0, 'lost', 0)
-  writeAt(2, 'stored', 'unlimited')
-  writeAt(3, 'lost again', 0)
-  t.equal(complaints.length, 2)
-  limitFiles('unlimited')
-  store.close()
-})
+t.test(
+  'a disk that fills up again a while after it was mended costs another line',
+  { skip: !limitFiles('unlimited') },
+  async t => {
+    const profile = await exampleProfile(t)
+    const { store, complaints } = storeIn(t.testdir())
+    t.teardown(() => limitFiles('unlimited'))
+    const now = Date.now()
+    const writeAt = (minutes: number, token: string, limit: number | 'unlimited') => {
+      t.intercept(Date, 'now', { value: () => now + minutes * 60_000 })
+      limitFiles(limit)
+      write(store, profile, token)
+      store.flush()
+    }
+    writeAt(0, 'lost', 0)
+    writeAt(2, 'stored', 'unlimited')
+    writeAt(3, 'lost again', 0)
+    t.equal(complaints.length, 2)
+    limitFiles('unlimited')
+    store.close()
+  },
+)
 
 t.test('a disk that is full never reaches the request', { skip: !limitFiles('unlimited') }, async t => {
   const lines: string[] = []
-  const app = await profiledApp(t, {}, { logger: { level: 'warn', stream: { write (line: string) { lines.push(line) } } } })
+  const app = await profiledApp(
+    t,
+    {},
+    {
+      logger: {
+        level: 'warn',
+        stream: {
+          write(line: string) {
+            lines.push(line)
+          },
+        },
+      },
+    },
+  )
   app.get('/', async () => 'ok')
   await app.ready()
   t.teardown(() => limitFiles('unlimited'))
@@ -454,7 +572,7 @@ t.test('files and folders that should not be where they are cost one log line ea
   t.equal(store.find('other'), null)
   t.same(complaints, [
     'The profiler found a stored profile that cannot be read, and skips it',
-    'The profiler cannot read a stored profile'
+    'The profiler cannot read a stored profile',
   ])
   store.close()
   const { store: reader, complaints: troubles } = storeIn(directory)
@@ -467,7 +585,9 @@ t.test('a segment that cannot be read is told of once', async t => {
   const profile = await exampleProfile(t)
   // Where somebody without rights can get to.
   const directory = mkdtempSync(join(tmpdir(), 'profiles-'))
-  t.teardown(() => { rmSync(directory, { recursive: true }) })
+  t.teardown(() => {
+    rmSync(directory, { recursive: true })
+  })
   chmodSync(directory, 0o755)
   const { store } = storeIn(directory)
   write(store, profile, 'one')
@@ -477,28 +597,36 @@ t.test('a segment that cannot be read is told of once', async t => {
   const { store: reader, complaints } = storeIn(directory)
   const user = process.geteuid?.() ?? 0
   if (user === 0) process.seteuid?.(65534)
-  t.teardown(() => { process.seteuid?.(user) })
+  t.teardown(() => {
+    process.seteuid?.(user)
+  })
   for (let time = 0; time < 2; time++) t.equal(reader.search({}).total, 0)
   process.seteuid?.(user)
   t.same(complaints, ['The profiler cannot read a segment of its store'])
 })
 
-t.test('folders and pipes that are named like segments stop neither writing nor reading', { timeout: 20_000 }, async t => {
-  const profile = await exampleProfile(t)
-  const directory = t.testdir()
-  for (const name of ['profiles-v3-0-0-0.ndjson', 'configuration-0.json']) mkdirSync(join(directory, name))
-  for (const name of ['profiles-v3-0-0-1.ndjson', 'profiles-v3-z-0-0.ndjson']) spawnSync('mkfifo', [join(directory, name)])
-  const { store, complaints } = storeIn(directory, { profiles: 20 })
-  store.writeConfiguration({ ...configuration, key: 'key' })
-  spawnSync('mkfifo', [join(directory, 'configuration-pipe.json')])
-  t.equal(store.findConfiguration('pipe'), null)
-  for (let index = 0; index < 30; index++) write(store, profile, `token-${index}`)
-  appendFileSync(join(directory, 'profiles-v3-0-0-2.ndjson'), '')
-  t.equal(store.find('latest')?.token, 'token-29')
-  t.ok(store.search({}).total <= 20)
-  t.same(complaints, [])
-  store.close()
-})
+t.test(
+  'folders and pipes that are named like segments stop neither writing nor reading',
+  { timeout: 20_000 },
+  async t => {
+    const profile = await exampleProfile(t)
+    const directory = t.testdir()
+    for (const name of ['profiles-v3-0-0-0.ndjson', 'configuration-0.json']) mkdirSync(join(directory, name))
+    for (const name of ['profiles-v3-0-0-1.ndjson', 'profiles-v3-z-0-0.ndjson']) {
+      spawnSync('mkfifo', [join(directory, name)])
+    }
+    const { store, complaints } = storeIn(directory, { profiles: 20 })
+    store.writeConfiguration({ ...configuration, key: 'key' })
+    spawnSync('mkfifo', [join(directory, 'configuration-pipe.json')])
+    t.equal(store.findConfiguration('pipe'), null)
+    for (let index = 0; index < 30; index++) write(store, profile, `token-${index}`)
+    appendFileSync(join(directory, 'profiles-v3-0-0-2.ndjson'), '')
+    t.equal(store.find('latest')?.token, 'token-29')
+    t.ok(store.search({}).total <= 20)
+    t.same(complaints, [])
+    store.close()
+  },
+)
 
 t.test('a segment that cannot be deleted costs one log line, and is left alone', async t => {
   const profile = await exampleProfile(t)
@@ -522,26 +650,39 @@ t.test('a segment that cannot be deleted costs one log line, and is left alone',
 })
 
 for (const [how, remove] of [
-  ['deleted', (directory: string) => { rmSync(directory, { recursive: true }) }],
-  ['moved away', (directory: string) => { renameSync(directory, `${directory}-moved`) }]
+  [
+    'deleted',
+    (directory: string) => {
+      rmSync(directory, { recursive: true })
+    },
+  ],
+  [
+    'moved away',
+    (directory: string) => {
+      renameSync(directory, `${directory}-moved`)
+    },
+  ],
 ] as const) {
-  t.test(`profiles are stored in a new folder, with their configuration, when theirs is ${how} while requests come in`, async t => {
-    const directory = join(t.testdir(), 'profiles')
-    const app = await profiledApp(t, { directory })
-    app.get('/', async () => 'ok')
-    await app.inject('/')
-    await everythingStored(app)
-    remove(directory)
-    for (let request = 0; request < 20; request++) await app.inject('/')
-    await everythingStored(app)
-    const { store, complaints } = storeIn(directory)
-    const { profiles, total } = store.search({})
-    t.equal(total, 20)
-    const profile = store.find(profiles[0]?.token ?? '')
-    t.ok(profile)
-    t.ok(store.findConfiguration(profile?.configuration ?? ''))
-    t.same(complaints, [])
-  })
+  t.test(
+    `profiles are stored in a new folder, with their configuration, when theirs is ${how} while requests come in`,
+    async t => {
+      const directory = join(t.testdir(), 'profiles')
+      const app = await profiledApp(t, { directory })
+      app.get('/', async () => 'ok')
+      await app.inject('/')
+      await everythingStored(app)
+      remove(directory)
+      for (let request = 0; request < 20; request++) await app.inject('/')
+      await everythingStored(app)
+      const { store, complaints } = storeIn(directory)
+      const { profiles, total } = store.search({})
+      t.equal(total, 20)
+      const profile = store.find(profiles[0]?.token ?? '')
+      t.ok(profile)
+      t.ok(store.findConfiguration(profile?.configuration ?? ''))
+      t.same(complaints, [])
+    },
+  )
 }
 
 t.test('a segment that is cut short from outside lists what is left of it, and takes no more', async t => {
@@ -609,7 +750,9 @@ t.test('the newest configurations are kept, and no other file is ever taken for 
 t.test('without a directory of its own the store is a folder in the working directory', async t => {
   const before = process.cwd()
   process.chdir(t.testdir())
-  t.teardown(() => { process.chdir(before) })
+  t.teardown(() => {
+    process.chdir(before)
+  })
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(profiler)
@@ -620,7 +763,12 @@ t.test('without a directory of its own the store is a folder in the working dire
 })
 
 t.test('bounds of the store that leave no room for a profile are refused at registration', async t => {
-  for (const [name, value] of [['profiles', 0], ['bytes', -1], ['age', NaN], ['profiles', 0.5]] as const) {
+  for (const [name, value] of [
+    ['profiles', 0],
+    ['bytes', -1],
+    ['age', NaN],
+    ['profiles', 0.5],
+  ] as const) {
     const refusal = { message: `The profiler's "storeBounds.${name}" is a number from 1 on, not ${value}.` }
     await t.rejects(profiledApp(t, { storeBounds: { [name]: value } }), refusal)
   }

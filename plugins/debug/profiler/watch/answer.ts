@@ -32,21 +32,21 @@ export type Replace = (body: Buffer) => Buffer | null
  * its hooks on purpose: it sees every answer, a hijacked one and that to a malformed URL too, after compression
  * and ETags have been decided; and a streamed body is never held back.
  */
-export function watchAnswer (response: ServerResponse, observer: AnswerObserver): Answer {
+export function watchAnswer(response: ServerResponse, observer: AnswerObserver): Answer {
   const { writeHead, write, end, flushHeaders, destroy } = response
   const answer: Answer = { status: null, bytes: 0, streamed: false, brokenOff: false }
   let announced = false
   let ending = false
   /** The arguments of a writeHead that waits for the body that follows at once, and what is to be done to that. */
-  let held: { args: unknown[], replace: Replace } | null = null
+  let held: { args: unknown[]; replace: Replace } | null = null
 
-  function announce (): void {
+  function announce(): void {
     if (announced) return
     announced = true
     observer.beforeHead(response)
   }
 
-  function release (): void {
+  function release(): void {
     if (held === null) return
     const { args } = held
     held = null
@@ -54,26 +54,26 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
   }
 
   /** Whether nobody is there any more to be answered. */
-  function isOver (): boolean {
+  function isOver(): boolean {
     // Adapters make requests that have no socket.
     return response.destroyed || response.req?.socket?.destroyed
   }
 
   /** The head is on its way, or will be: an answer that waits behind another one has no socket yet. */
-  function tell (status: number): void {
+  function tell(status: number): void {
     observer.guard(() => {
       if (response.socket === null) response.once('socket', () => tell(status))
       else if (!isOver()) answer.status = status
     })
   }
 
-  function count (chunk: unknown): void {
+  function count(chunk: unknown): void {
     if (typeof chunk === 'string') answer.bytes += Buffer.byteLength(chunk)
     else if (ArrayBuffer.isView(chunk)) answer.bytes += chunk.byteLength
   }
 
   /** Puts the observer's body among the arguments of `end`, if it has one. */
-  function replaceBody (args: unknown[]): void {
+  function replaceBody(args: unknown[]): void {
     if (!response.headersSent && held === null && !answer.streamed && isBody(args[0])) {
       announce()
       const replace = observer.replacement(response)
@@ -91,7 +91,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
   }
 
   Object.assign(response, {
-    writeHead (status: number, ...rest: unknown[]): unknown {
+    writeHead(status: number, ...rest: unknown[]): unknown {
       if (held !== null || response.headersSent) return Reflect.apply(writeHead, response, [status, ...rest])
       response.statusCode = status
       tell(status)
@@ -107,7 +107,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
       return response
     },
 
-    write (...args: unknown[]): unknown {
+    write(...args: unknown[]): unknown {
       if (!ending) {
         answer.streamed = true
         release()
@@ -116,7 +116,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
       return Reflect.apply(write, response, args)
     },
 
-    end (...args: unknown[]): unknown {
+    end(...args: unknown[]): unknown {
       ending = true
       if (!response.headersSent && held === null) tell(response.statusCode)
       observer.guard(() => replaceBody(args))
@@ -125,7 +125,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
       return Reflect.apply(end, response, args)
     },
 
-    flushHeaders (): void {
+    flushHeaders(): void {
       answer.streamed = true
       if (!response.headersSent && held === null) tell(response.statusCode)
       release()
@@ -133,7 +133,7 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
     },
 
     // Node does not call this when the client leaves; who injects does, and takes the request away before.
-    destroy (error?: Error): unknown {
+    destroy(error?: Error): unknown {
       observer.guard(() => {
         const { req } = response
         if (isOver() || response.writableEnded || (req.destroyed && !req.readableEnded)) return
@@ -141,19 +141,21 @@ export function watchAnswer (response: ServerResponse, observer: AnswerObserver)
         if (error !== undefined && response.headersSent) observer.failed(error)
       })
       return Reflect.apply(destroy, response, [error])
-    }
+    },
   })
   response.once('pipe', source => {
     // It only watches: an error that nobody listens for stays one.
     observer.guard(() => {
-      source.once(errorMonitor, error => { if (response.headersSent && !isOver()) observer.failed(error) })
+      source.once(errorMonitor, error => {
+        if (response.headersSent && !isOver()) observer.failed(error)
+      })
     })
   })
   return answer
 }
 
 /** Sets what writeHead was given, as Node does, so that the headers can be read; false for forms left to Node. */
-function takeHeaders (response: ServerResponse, headers: unknown): boolean {
+function takeHeaders(response: ServerResponse, headers: unknown): boolean {
   if (headers === undefined || typeof headers === 'string') return true
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return false
   for (const [name, value] of Object.entries(headers)) {
@@ -163,11 +165,11 @@ function takeHeaders (response: ServerResponse, headers: unknown): boolean {
   return true
 }
 
-function isBody (chunk: unknown): chunk is string | Uint8Array {
+function isBody(chunk: unknown): chunk is string | Uint8Array {
   return typeof chunk === 'string' || chunk instanceof Uint8Array
 }
 
-function bodyOf (chunk: string | Uint8Array, encoding: unknown): Buffer {
+function bodyOf(chunk: string | Uint8Array, encoding: unknown): Buffer {
   if (typeof chunk !== 'string') return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
   return Buffer.from(chunk, typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8')
 }

@@ -10,7 +10,7 @@ export type Arrive = (raw: IncomingMessage, response: ServerResponse) => void
  * too. A server that listens on "localhost" has a second one for the other address, which Fastify keeps to
  * itself; Node's diagnostics channel knows it. What is injected is in neither: hooks tell of it.
  */
-export function watchArrivals (app: FastifyInstance, arrive: Arrive): void {
+export function watchArrivals(app: FastifyInstance, arrive: Arrive): void {
   const { server } = app
   const onRequest = (raw: IncomingMessage, response: ServerResponse) => arrive(raw, response)
   server.prependListener('request', onRequest)
@@ -29,7 +29,9 @@ export function watchArrivals (app: FastifyInstance, arrive: Arrive): void {
     if (sibling) arrive(message.request, message.response)
   }
   requests.subscribe(onAnyRequest)
-  app.addHook('onClose', async () => { requests.unsubscribe(onAnyRequest) })
+  app.addHook('onClose', async () => {
+    requests.unsubscribe(onAnyRequest)
+  })
 }
 
 interface RequestMessage {
@@ -38,6 +40,12 @@ interface RequestMessage {
   server: FastifyInstance['server']
 }
 
-function isRequestMessage (message: unknown): message is RequestMessage {
-  return typeof message === 'object' && message !== null && 'request' in message && 'response' in message && 'server' in message
+function isRequestMessage(message: unknown): message is RequestMessage {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'request' in message &&
+    'response' in message &&
+    'server' in message
+  )
 }

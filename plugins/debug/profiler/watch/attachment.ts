@@ -6,15 +6,15 @@
 export class Attachment<Value> {
   readonly #key = Symbol('profiler')
 
-  get (target: object): Value | undefined {
+  get(target: object): Value | undefined {
     return Object.hasOwn(target, this.#key) ? Reflect.get(target, this.#key) : undefined
   }
 
-  set (target: object, value: Value): void {
+  set(target: object, value: Value): void {
     Object.defineProperty(target, this.#key, { value, configurable: true })
   }
 
-  delete (target: object): void {
+  delete(target: object): void {
     Reflect.deleteProperty(target, this.#key)
   }
 }

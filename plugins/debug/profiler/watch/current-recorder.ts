@@ -8,6 +8,6 @@ hideFrames(import.meta.filename)
 export const recorders = new AsyncLocalStorage<Recorder>()
 
 /** The recorder of the request this code runs for; undefined outside of any, and when it is not profiled. */
-export function currentRecorder (): Recorder | undefined {
+export function currentRecorder(): Recorder | undefined {
   return recorders.getStore()
 }

@@ -4,7 +4,8 @@ import type { Profiler } from '../profiler.ts'
 import { withRoute } from './route-table.ts'
 import { dispatchPoints, tracedHandler, tracedHook, type AnyFunction } from './tracer.ts'
 
-const lateNote = 'The profiler was registered after hooks or routes of the application: of these it knows neither line ' +
+const lateNote =
+  'The profiler was registered after hooks or routes of the application: of these it knows neither line ' +
   'nor plugin, and it does not see the hooks of such routes. Write "await app.register(profiler)" before them.'
 
 /** The hooks of an instance as Fastify keeps them: lists under their names. */
@@ -24,7 +25,7 @@ interface EarlierHooks {
  * Traces what an application has added before its profiler, and says in every profile that there is such. Fastify keeps
  * hooks to itself: a version that keeps them elsewhere has none found.
  */
-export function followEarlier (app: FastifyInstance, profiler: Profiler): void {
+export function followEarlier(app: FastifyInstance, profiler: Profiler): void {
   const instances = hooksOf(app)
   const earlier = instances.flatMap(earlierHooks)
   const isLate = earlier.length > 0 || attempt(() => app.printRoutes(), '') !== '(empty tree)'
@@ -37,12 +38,12 @@ export function followEarlier (app: FastifyInstance, profiler: Profiler): void {
 }
 
 /** The hooks of an instance and of all that were made from it. */
-function hooksOf (app: object): Hooks[] {
+function hooksOf(app: object): Hooks[] {
   const children = internal(app, 'fastify.children').flat().map(Object)
   return [...internal(app, 'fastify.hooks').map(Object), ...children.flatMap(hooksOf)]
 }
 
-function earlierHooks (lists: Hooks): EarlierHooks[] {
+function earlierHooks(lists: Hooks): EarlierHooks[] {
   return Object.keys(dispatchPoints).flatMap(name => {
     const hooks = lists[name]
     return Array.isArray(hooks) && hooks.length > 0 ? [{ name, hooks, count: hooks.length }] : []
@@ -50,13 +51,13 @@ function earlierHooks (lists: Hooks): EarlierHooks[] {
 }
 
 /** Traces hooks where they stand, behind the profiler's own: whatever runs is to be seen. */
-function traceEarlierHooks ({ name, hooks, count }: EarlierHooks, profiler: Profiler): void {
+function traceEarlierHooks({ name, hooks, count }: EarlierHooks, profiler: Profiler): void {
   const ours = hooks.splice(count)
   hooks.splice(0, count, ...ours, ...hooks.map(hook => tracedHook(hook, name, profiler)))
 }
 
 /** Fastify adds a hook when all plugins before it are loaded: hooks that waited for the profiler have passed its `addHook`. */
-function traceQueuedHooks (hooks: Hooks, profiler: Profiler): void {
+function traceQueuedHooks(hooks: Hooks, profiler: Profiler): void {
   const { add } = hooks
   hooks.add = function (name, hook) {
     const traced = name in dispatchPoints ? tracedHook(hook, name, profiler) : hook
@@ -66,7 +67,7 @@ function traceQueuedHooks (hooks: Hooks, profiler: Profiler): void {
 }
 
 /** Traces the handler of a route that was there before the profiler, when that is asked for: earlier nobody tells of it. */
-export function traceEarlierRoute (request: FastifyRequest, profiler: Profiler): void {
+export function traceEarlierRoute(request: FastifyRequest, profiler: Profiler): void {
   const { method = [], url = '' } = request.routeOptions
   for (const context of internal(request, 'fastify.context').map(Object)) {
     const { handler, route } = tracedHandler(context.handler, { method: [method].flat(), url }, profiler)
@@ -76,7 +77,7 @@ export function traceEarlierRoute (request: FastifyRequest, profiler: Profiler):
 }
 
 /** What Fastify keeps under a symbol of its own; nothing where there is none. */
-function internal (owner: object, description: string): unknown[] {
+function internal(owner: object, description: string): unknown[] {
   const keys = Object.getOwnPropertySymbols(owner).filter(symbol => symbol.description === description)
   return keys.map(key => Reflect.get(owner, key))
 }

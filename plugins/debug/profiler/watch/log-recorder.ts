@@ -30,17 +30,17 @@ class RecordingStream implements DestinationStream, Metadata {
   readonly #level: string | null
 
   /** Passes on lines of this level and above; null: all that come. */
-  constructor (stream: DestinationStream | null, level: string | null) {
+  constructor(stream: DestinationStream | null, level: string | null) {
     this.#stream = stream
     this.#level = level
   }
 
   /** Whether lines come here that the application does not want to see. */
-  get isComplete (): boolean {
+  get isComplete(): boolean {
     return this.#level !== null
   }
 
-  write (line: string): void {
+  write(line: string): void {
     recorderFor(this.lastLogger)?.line(line)
     const stream = this.#stream
     if (stream === null || !this.#isWanted()) return
@@ -52,12 +52,12 @@ class RecordingStream implements DestinationStream, Metadata {
   }
 
   /** Pino asks for it before a process ends. */
-  flushSync (): void {
+  flushSync(): void {
     const flushSync: unknown = Reflect.get(this.#stream ?? {}, 'flushSync')
     if (typeof flushSync === 'function') Reflect.apply(flushSync, this.#stream, [])
   }
 
-  #isWanted (): boolean {
+  #isWanted(): boolean {
     const { lastLevel, lastLogger } = this
     if (this.#level === null || lastLevel === undefined || lastLogger === undefined) return true
     const level: unknown = Reflect.get(lastLogger, levelOfLogger)
@@ -66,12 +66,12 @@ class RecordingStream implements DestinationStream, Metadata {
 }
 
 /** A child of a request's logger inherits the mark through its prototype; a logger of the application's own has none. */
-function recorderFor (logger: object = {}): Recorder | undefined {
+function recorderFor(logger: object = {}): Recorder | undefined {
   const marked: unknown = Reflect.get(logger, recorderOfLogger)
   return isRecorder(marked) ? marked : currentRecorder()
 }
 
-function isRecorder (value: unknown): value is Recorder {
+function isRecorder(value: unknown): value is Recorder {
   return typeof value === 'object' && value !== null && 'token' in value && 'line' in value
 }
 
@@ -85,48 +85,53 @@ export interface RecordedLogger {
  * A logger that records every level for the profiler, while what it wrote before goes where it went, at the
  * level it had. `output` is the application's own stream, stdout if there is none.
  */
-export function recordedLogger (level = 'info', output: DestinationStream = destination(1)): RecordedLogger {
+export function recordedLogger(level = 'info', output: DestinationStream = destination(1)): RecordedLogger {
   return { level: 'trace', stream: new RecordingStream(output, level) }
 }
 
 /** The `logger` option of the Fastify constructor, made so that the profiler sees every level. */
-export function profiledLogger (logger: FastifyServerOptions['logger']): LoggerOptions & { stream: DestinationStream } {
+export function profiledLogger(logger: FastifyServerOptions['logger']): LoggerOptions & { stream: DestinationStream } {
   if (logger === undefined || logger === false) return { level: 'trace', stream: new RecordingStream(null, 'silent') }
   if (logger === true) return recordedLogger()
   const { transport: target, stream, file, level, ...options } = logger
-  const output = stream ?? (file !== undefined ? destination(file) : target !== undefined ? transport(target) : destination(1))
+  const output =
+    stream ?? (file !== undefined ? destination(file) : target !== undefined ? transport(target) : destination(1))
   return { ...options, ...recordedLogger(level, output) }
 }
 
 /** Marks a request's logger, so that its lines find their way however many requests run at once. */
-export function markLogger (logger: object, recorder: Recorder): void {
+export function markLogger(logger: object, recorder: Recorder): void {
   Object.defineProperty(logger, recorderOfLogger, { value: recorder, configurable: true })
 }
 
 /** Says from which level on a logger's lines are wanted by the application, where that is a level of its own. */
-export function limitLogger (logger: object, level: string): void {
+export function limitLogger(logger: object, level: string): void {
   Object.defineProperty(logger, levelOfLogger, { value: level, configurable: true })
 }
 
 /** Whether a logger gives the profiler the lines of every level. */
-export function recordsEveryLevel (logger: object): boolean {
+export function recordsEveryLevel(logger: object): boolean {
   const stream = streamOf(logger)
   return stream instanceof RecordingStream && stream.isComplete
 }
 
 /** Lets the profiler see at least the lines that a logger's level lets through, and those of loggers made from it. */
-export function recordLinesOf (logger: object): void {
+export function recordLinesOf(logger: object): void {
   const stream = streamOf(logger)
   if (stream === null || stream instanceof RecordingStream) return
-  Object.defineProperty(logger, symbols.streamSym, { value: new RecordingStream(stream, null), configurable: true, writable: true })
+  Object.defineProperty(logger, symbols.streamSym, {
+    value: new RecordingStream(stream, null),
+    configurable: true,
+    writable: true,
+  })
 }
 
 /** Where a logger of pino's writes; null for any other, and for none. */
-export function streamOf (logger: object): DestinationStream | null {
+export function streamOf(logger: object): DestinationStream | null {
   const stream: unknown = Reflect.get(logger, symbols.streamSym)
   return isStream(stream) ? stream : null
 }
 
-function isStream (value: unknown): value is DestinationStream {
+function isStream(value: unknown): value is DestinationStream {
   return typeof value === 'object' && value !== null && 'write' in value && typeof value.write === 'function'
 }

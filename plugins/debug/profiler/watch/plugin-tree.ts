@@ -13,24 +13,24 @@ export class PluginTree {
   readonly #loading = new AsyncLocalStorage<PluginNode>()
 
   /** Watches every `register` from now on, in all contexts. */
-  watch (app: FastifyInstance): void {
+  watch(app: FastifyInstance): void {
     const register = app.register
     const observe = (plugin: unknown) => this.#observe(plugin)
     Object.defineProperty(app, 'register', {
       configurable: true,
       writable: true,
-      value: function observedRegister (this: FastifyInstance, plugin: unknown, ...options: unknown[]): unknown {
+      value: function observedRegister(this: FastifyInstance, plugin: unknown, ...options: unknown[]): unknown {
         return Reflect.apply(register, this, [observe(plugin), ...options])
-      }
+      },
     })
   }
 
   /** The name of the plugin whose code runs now; null for the application's own. */
-  current (): string | null {
+  current(): string | null {
     return this.#loading.getStore()?.name ?? null
   }
 
-  #observe (plugin: unknown): unknown {
+  #observe(plugin: unknown): unknown {
     // What `import()` answers, or will.
     if (plugin instanceof Promise) return plugin.then(module => this.#observe(module))
     if (typeof plugin === 'object' && plugin !== null && 'default' in plugin) return this.#observe(plugin.default)
@@ -41,15 +41,17 @@ export class PluginTree {
     const loading = this.#loading
     // A proxy and not a wrapper: fastify-plugin's marks, the name and the arity stay as they are.
     return new Proxy(plugin, {
-      get (target, key) {
+      get(target, key) {
         // Fastify names a plugin by its file, which it finds by the function itself, or by the function's text.
         if (key === displayName) return Reflect.get(target, displayName) ?? fileOf(target)
         if (key === 'toString') return () => Function.prototype.toString.call(target)
         return Reflect.get(target, key)
       },
-      apply (target, self, parameters: unknown[]): unknown {
+      apply(target, self, parameters: unknown[]): unknown {
         const start = performance.now()
-        const end = () => { node.duration = performance.now() - start }
+        const end = () => {
+          node.duration = performance.now() - start
+        }
         const done = parameters[2]
         if (typeof done === 'function') {
           parameters[2] = (...results: unknown[]): unknown => {
@@ -60,7 +62,7 @@ export class PluginTree {
         const result: unknown = loading.run(node, () => Reflect.apply(target, self, parameters))
         if (result instanceof Promise) result.then(end, end)
         return result
-      }
+      },
     })
   }
 }
@@ -70,11 +72,11 @@ const displayName = Symbol.for('fastify.display-name')
 const { cache } = createRequire(import.meta.url)
 
 /** The CommonJS module that a plugin is; undefined for any other. */
-function fileOf (plugin: unknown): string | undefined {
+function fileOf(plugin: unknown): string | undefined {
   return Object.keys(cache).find(file => cache[file]?.exports === plugin)
 }
 
-function pluginName (plugin: { readonly name: string }): string {
+function pluginName(plugin: { readonly name: string }): string {
   const name: unknown = Reflect.get(plugin, displayName)
   return typeof name === 'string' ? name : plugin.name || 'anonymous'
 }

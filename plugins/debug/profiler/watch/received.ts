@@ -9,7 +9,7 @@ export interface Received {
  * Counts the bytes of a body as they come in, whoever reads them and whether anybody does: what was declared may be
  * more than what came. Null where no body is announced.
  */
-export function watchBody (raw: IncomingMessage): Received | null {
+export function watchBody(raw: IncomingMessage): Received | null {
   const { headers, httpVersionMajor, method } = raw
   const isAnnounced = 'content-length' in headers || 'transfer-encoding' in headers
   // HTTP/2 announces nothing.

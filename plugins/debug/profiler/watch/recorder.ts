@@ -50,7 +50,7 @@ export interface RecordedLine {
   line: string
 }
 
-function isTimeout (error: unknown): boolean {
+function isTimeout(error: unknown): boolean {
   return isError(error) && read(error, 'code') === 'FST_ERR_HANDLER_TIMEOUT'
 }
 
@@ -81,10 +81,16 @@ const answerHooks = new Set(['preSerialization', 'onSend', 'onError', 'onRespons
 /** Hooks that run beside all others. */
 const hooksApart = new Set(['onTimeout', 'onRequestAbort'])
 
-const ignoredSpan: OpenSpan = { id: null, end () {} }
+const ignoredSpan: OpenSpan = { id: null, end() {} }
 
 const validation: TracedFunction = {
-  kind: 'validation', name: 'validation', hook: null, routeLevel: false, dispatchPoint: 'kernel.controller', plugin: null, location: null
+  kind: 'validation',
+  name: 'validation',
+  hook: null,
+  routeLevel: false,
+  dispatchPoint: 'kernel.controller',
+  plugin: null,
+  location: null,
 }
 
 /** More would not be read. */
@@ -97,7 +103,7 @@ const tokenBytes = 9
 let random = Buffer.alloc(0)
 
 /** Random bytes are cheap by the thousand and dear by the nine. */
-function newToken (): string {
+function newToken(): string {
   if (random.length < tokenBytes) random = randomBytes(tokenBytes * 256)
   const token = random.toString('base64url', 0, tokenBytes)
   random = random.subarray(tokenBytes)
@@ -148,7 +154,7 @@ export class Recorder {
   #lastDropped: unknown
   #whenIdle: (() => void) | null = null
 
-  constructor (raw: IncomingMessage, parent: string | null, bounds: ProfileBounds) {
+  constructor(raw: IncomingMessage, parent: string | null, bounds: ProfileBounds) {
     this.raw = raw
     this.parent = parent
     const { method = 'GET', url = '/', socket } = raw
@@ -160,12 +166,12 @@ export class Recorder {
   }
 
   /** Milliseconds since the request came in. */
-  now (): number {
+  now(): number {
     return performance.now() - this.#start
   }
 
   /** Does something of the profiler's amid the request: the clock stands still, none of that time is the request's. */
-  aside<Result> (call: () => Result): Result {
+  aside<Result>(call: () => Result): Result {
     const before = performance.now()
     try {
       return call()
@@ -178,7 +184,7 @@ export class Recorder {
   }
 
   /** Adds a span of a panel's to the waterfall: a query, a cache read. The profile waits for its end. */
-  span (description: SpanDescription): OpenSpan {
+  span(description: SpanDescription): OpenSpan {
     if (this.#full()) return ignoredSpan
     const span = this.#add(description, this.now())
     this.underWay++
@@ -192,12 +198,12 @@ export class Recorder {
         span.duration = this.now() - span.start
         span.outcome = outcome
         this.#settle()
-      }
+      },
     }
   }
 
   /** Adds a span that is over: for sources that tell only afterwards how long it took. */
-  record (description: SpanDescription, duration: number): void {
+  record(description: SpanDescription, duration: number): void {
     if (this.#full()) return
     const span = this.#add(description, Math.max(0, this.now() - duration))
     span.duration = duration
@@ -205,12 +211,12 @@ export class Recorder {
   }
 
   /** An error that somebody handled, but that belongs on the exception panel. */
-  exception (error: unknown): void {
+  exception(error: unknown): void {
     this.fail(error, null)
   }
 
   /** For the tracer: an error is on its way to the error handlers. What runs now has failed; if nothing does, Fastify has. */
-  failing (error: unknown): void {
+  failing(error: unknown): void {
     if (this.#failureOf(error)?.spans.length) return
     const running = this.#running.find(({ id }) => id === this.#validation) ?? this.#running.at(-1)
     if (running === undefined) {
@@ -228,25 +234,25 @@ export class Recorder {
   }
 
   /** For the tracer: this error handler was given it. */
-  handling (error: unknown, span: number): void {
+  handling(error: unknown, span: number): void {
     this.#failureOf(error)?.handlers.push(span)
   }
 
   /** A sentence about what could not be recorded. */
-  note (sentence: string): void {
+  note(sentence: string): void {
     if (this.notes.includes(sentence)) return
     if (this.notes.length < notesKept) this.notes.push(sentence)
     else this.droppedNotes++
   }
 
   /** This text is masked wherever it turns up in the profile: what only a panel knows to be a secret. */
-  conceal (secret: string): void {
+  conceal(secret: string): void {
     if (this.secrets.size < secretsKept || this.secrets.has(secret)) this.secrets.add(secret)
     else this.droppedSecrets++
   }
 
   /** For the tracer: a hook or a handler begins. Answers the span's id, null when there is no room for it. */
-  open (traced: TracedFunction): number | null {
+  open(traced: TracedFunction): number | null {
     if (this.#full()) return null
     const { kind, name, hook, routeLevel, dispatchPoint, plugin, location } = traced
     const start = this.now()
@@ -266,7 +272,7 @@ export class Recorder {
       start,
       duration: 0,
       outcome: 'unfinished',
-      detail: null
+      detail: null,
     }
     const id = this.spans.push(span) - 1
     this.#running.push({ id, span, gaveOn: null, waitsSince: null, waited: 0, form: null, isAwaited: false })
@@ -275,7 +281,7 @@ export class Recorder {
   }
 
   /** For the tracer: the function has returned. What returned without a promise and has answered is over. */
-  returned (id: number, form: 'sync' | 'async'): void {
+  returned(id: number, form: 'sync' | 'async'): void {
     const running = this.#running.findLast(running => running.id === id)
     if (running === undefined) return
     running.form = form
@@ -283,7 +289,7 @@ export class Recorder {
   }
 
   /** For the tracer: it came to its end. The first end counts. */
-  close (id: number, outcome: SpanOutcome): void {
+  close(id: number, outcome: SpanOutcome): void {
     const index = this.#running.findLastIndex(running => running.id === id)
     const [running] = index === -1 ? [] : this.#running.splice(index, 1)
     if (running === undefined) return
@@ -295,25 +301,25 @@ export class Recorder {
   }
 
   /** Somebody sends an answer: until that gives back, hooks and Fastify work, and not the sender. */
-  sends (): Sending | null {
+  sends(): Sending | null {
     const sender = this.#running.at(-1)
     return sender === undefined ? null : { sender, since: this.now() }
   }
 
   /** It was given back: the sender may work on. */
-  sent ({ sender, since }: Sending): void {
+  sent({ sender, since }: Sending): void {
     // Who waits already does not work either, which is counted when the wait is over.
     if (sender.waitsSince === null) sender.waited += this.now() - since
   }
 
   /** Somebody waits for the answer to be out, as whoever returns the reply does. */
-  waits (): void {
+  waits(): void {
     const now = this.now()
     for (const running of this.#running) if (!answerHooks.has(running.span.hook ?? '')) running.waitsSince ??= now
   }
 
   /** The answer is out, or the client left: whoever waited goes on, and who waited in vain never comes to an end. */
-  goesOn (): void {
+  goesOn(): void {
     const now = this.now()
     for (const running of [...this.#running]) {
       if (running.waitsSince === null) continue
@@ -324,7 +330,7 @@ export class Recorder {
   }
 
   /** Makes the profile wait for those who have answered and work on. */
-  awaitWork (): void {
+  awaitWork(): void {
     for (const running of this.#running) {
       if (running.form !== 'async' || running.span.outcome !== 'replied' || running.waitsSince !== null) continue
       running.isAwaited = true
@@ -333,45 +339,46 @@ export class Recorder {
   }
 
   /** For the tracer: Fastify begins to check the input against the route's schema. */
-  validating (): void {
+  validating(): void {
     this.#validation ??= this.open(validation)
   }
 
   /** For the tracer: it is done with that, if it was about it. */
-  validated (outcome: SpanOutcome): void {
+  validated(outcome: SpanOutcome): void {
     if (this.#validation !== null) this.close(this.#validation, outcome)
   }
 
   /** For the tracer: an answer is being sent, by whatever runs now. */
-  answering (): void {
+  answering(): void {
     this.#answeredAt(this.now())
   }
 
   /** Remembers an error once, with the ids of the spans it came from. */
-  fail (error: unknown, span: number | null): void {
+  fail(error: unknown, span: number | null): void {
     const spans = span === null ? [] : [span]
     const known = this.#failureOf(error)
     if (known !== undefined) known.spans.push(...spans)
-    else if (this.failures.length < this.#bounds.exceptions) this.failures.push({ error, spans, handlers: [], phase: null })
-    else if (error !== this.#lastDropped) {
+    else if (this.failures.length < this.#bounds.exceptions) {
+      this.failures.push({ error, spans, handlers: [], phase: null })
+    } else if (error !== this.#lastDropped) {
       // It is told of by each hook and handler that it passes.
       this.#lastDropped = error
       this.droppedFailures++
     }
   }
 
-  mark (point: DispatchPointName): void {
+  mark(point: DispatchPointName): void {
     if (!this.marks.has(point)) this.marks.set(point, this.now())
   }
 
-  line (line: string): void {
+  line(line: string): void {
     if (this.finished) return
     if (this.lines.length < this.#bounds.logs) this.lines.push({ start: this.now(), line })
     else this.droppedLines++
   }
 
   /** Nothing is recorded any more; spans that never ended get the time they had. */
-  finish (): void {
+  finish(): void {
     this.finished = true
     const end = this.now()
     for (const span of this.spans) {
@@ -381,7 +388,7 @@ export class Recorder {
   }
 
   /** Lets go of all that others made, but for secrets: something of it cannot be read. */
-  forget (): void {
+  forget(): void {
     this.spans.length = 0
     this.lines.length = 0
     this.failures.length = 0
@@ -390,21 +397,23 @@ export class Recorder {
   }
 
   /** Calls back once nothing of the request is under way any more; for when something is. */
-  whenIdle (callback: () => void): void {
+  whenIdle(callback: () => void): void {
     this.#whenIdle = callback
   }
 
-  #failureOf (error: unknown): Failure | undefined {
+  #failureOf(error: unknown): Failure | undefined {
     return this.failures.find(failure => failure.error === error)
   }
 
   /** Where the request is while nothing of the application's runs: Fastify reads the input, or writes the answer. */
-  #phase (): DispatchPointName {
+  #phase(): DispatchPointName {
     if (!this.marks.has('kernel.request')) return 'kernel.request'
-    return this.marks.has('kernel.controller_arguments') || this.marks.has('kernel.response') ? 'kernel.response' : 'kernel.controller'
+    return this.marks.has('kernel.controller_arguments') || this.marks.has('kernel.response')
+      ? 'kernel.response'
+      : 'kernel.controller'
   }
 
-  #answeredAt (now: number): void {
+  #answeredAt(now: number): void {
     const running = this.#running.at(-1)
     if (running === undefined || answerHooks.has(running.span.hook ?? '') || running.span.outcome === 'replied') return
     running.gaveOn ??= now
@@ -414,7 +423,7 @@ export class Recorder {
     if (running.form === 'sync') this.close(running.id, 'replied')
   }
 
-  #settle (): void {
+  #settle(): void {
     this.underWay--
     if (this.underWay > 0 || this.#whenIdle === null) return
     const callback = this.#whenIdle
@@ -422,14 +431,14 @@ export class Recorder {
     callback()
   }
 
-  #full (): boolean {
+  #full(): boolean {
     if (this.finished) return true
     if (this.spans.length < this.#bounds.spans) return false
     this.droppedSpans++
     return true
   }
 
-  #add (description: SpanDescription, start: number): Span {
+  #add(description: SpanDescription, start: number): Span {
     const parent = this.#running.at(-1)?.id ?? null
     const span: Span = {
       parent,
@@ -437,13 +446,13 @@ export class Recorder {
       name: description.name,
       hook: null,
       routeLevel: false,
-      dispatchPoint: parent === null ? null : this.spans[parent]?.dispatchPoint ?? null,
+      dispatchPoint: parent === null ? null : (this.spans[parent]?.dispatchPoint ?? null),
       plugin: description.plugin ?? null,
       location: description.location ?? null,
       start,
       duration: 0,
       outcome: 'unfinished',
-      detail: description.detail ?? null
+      detail: description.detail ?? null,
     }
     this.spans.push(span)
     return span

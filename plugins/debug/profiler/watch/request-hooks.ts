@@ -11,7 +11,7 @@ hideFrames(import.meta.filename)
  * The profiler's own hooks: where a request is, that it is being answered, and what went wrong in Fastify
  * itself. Added before anything is traced, and so in no profile.
  */
-export function addRequestHooks (app: FastifyInstance, profiler: Profiler): void {
+export function addRequestHooks(app: FastifyInstance, profiler: Profiler): void {
   app.addHook('onRequest', (request, reply, done) => {
     profiler.enter(request, reply)
     profiler.record(request, recorder => recorder.mark('kernel.request'))
@@ -29,7 +29,9 @@ export function addRequestHooks (app: FastifyInstance, profiler: Profiler): void
       recorder.answering()
       recorder.mark('kernel.response')
       // Before its head is out, Fastify tells the error handlers.
-      watchWebStream(payload, error => { if (raw.headersSent) recorder.exception(error) })
+      watchWebStream(payload, error => {
+        if (raw.headersSent) recorder.exception(error)
+      })
     })
     done()
   })
@@ -49,12 +51,12 @@ type LoggerFactory = Parameters<FastifyInstance['setChildLoggerFactory']>[0]
  * Gives every request's logger to its recorder, whichever factory the application or a plugin of its own sets. A
  * route's own level keeps lines from the application's output, not from the profile.
  */
-export function followRequestLoggers (app: FastifyInstance, profiler: Profiler): void {
+export function followRequestLoggers(app: FastifyInstance, profiler: Profiler): void {
   const isComplete = recordsEveryLevel(app.log)
   const setChildLoggerFactory = app.setChildLoggerFactory
   recordLinesOf(app.log)
 
-  function follow (recorder: Recorder, child: object, level: string | undefined): void {
+  function follow(recorder: Recorder, child: object, level: string | undefined): void {
     markLogger(child, recorder)
     // A factory may make it from another logger than the one it is given.
     recordLinesOf(child)
@@ -64,19 +66,20 @@ export function followRequestLoggers (app: FastifyInstance, profiler: Profiler):
   }
 
   // A proxy, so that the factory that is asked for has the name of the one that was set.
-  const following = (factory: LoggerFactory): LoggerFactory => new Proxy(factory, {
-    apply (target, self, [logger, bindings, options, raw]: Parameters<LoggerFactory>): unknown {
-      const recorder = profiler.recorderOf(raw)
-      if (recorder === undefined) return Reflect.apply(target, self, [logger, bindings, options, raw])
-      const { level, ...others } = options
-      const child: unknown = Reflect.apply(target, self, [logger, bindings, isComplete ? others : options, raw])
-      // Without logging every request has the same logger, and it writes nothing. What is none Fastify refuses.
-      if (child !== logger && Object(child) === child) {
-        profiler.guard(recorder, () => follow(recorder, Object(child), level), undefined)
-      }
-      return child
-    }
-  })
+  const following = (factory: LoggerFactory): LoggerFactory =>
+    new Proxy(factory, {
+      apply(target, self, [logger, bindings, options, raw]: Parameters<LoggerFactory>): unknown {
+        const recorder = profiler.recorderOf(raw)
+        if (recorder === undefined) return Reflect.apply(target, self, [logger, bindings, options, raw])
+        const { level, ...others } = options
+        const child: unknown = Reflect.apply(target, self, [logger, bindings, isComplete ? others : options, raw])
+        // Without logging every request has the same logger, and it writes nothing. What is none Fastify refuses.
+        if (child !== logger && Object(child) === child) {
+          profiler.guard(recorder, () => follow(recorder, Object(child), level), undefined)
+        }
+        return child
+      },
+    })
 
   app.setChildLoggerFactory(following(app.childLoggerFactory))
   Object.defineProperty(app, 'setChildLoggerFactory', {
@@ -84,13 +87,13 @@ export function followRequestLoggers (app: FastifyInstance, profiler: Profiler):
     writable: true,
     value: function (this: FastifyInstance, factory: LoggerFactory): FastifyInstance {
       return setChildLoggerFactory.call(this, following(factory))
-    }
+    },
   })
 }
 
 /** What is to be said in every profile of an application whose logger the profiler does not see whole; null: nothing. */
-export function loggerNote (app: FastifyInstance): string | null {
+export function loggerNote(app: FastifyInstance): string | null {
   if (recordsEveryLevel(app.log)) return null
-  if (streamOf(app.log) === null) return 'The application has no logger of pino\'s, so that there are no log lines.'
+  if (streamOf(app.log) === null) return "The application has no logger of pino's, so that there are no log lines."
   return `Log lines below the logger's level (${app.log.level}), or below that of a route or a plugin, are missing: make the logger with profiledLogger().`
 }

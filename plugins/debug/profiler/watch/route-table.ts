@@ -35,7 +35,7 @@ interface Candidate {
 const routeOfConfig = Symbol('profiler.route')
 
 /** A route's configuration that says which route it is. */
-export function withRoute (config: object | undefined, route: Route): object {
+export function withRoute(config: object | undefined, route: Route): object {
   return { ...config, [routeOfConfig]: route }
 }
 
@@ -46,19 +46,21 @@ const pathDefaults: Record<string, unknown> = {
   ignoreDuplicateSlashes: false,
   allowUnsafeRegex: false,
   useSemicolonDelimiter: false,
-  maxParamLength: 100
+  maxParamLength: 100,
 }
 
 /**
  * How an application's router reads paths. Fastify takes that from two places, and fills in its defaults in both. The
  * router's functions are left out: they are not to hear of paths that nobody asked for.
  */
-export function pathOptions ({ initialConfig }: Pick<FastifyInstance, 'initialConfig'>): Config<HTTPVersion.V1> {
+export function pathOptions({ initialConfig }: Pick<FastifyInstance, 'initialConfig'>): Config<HTTPVersion.V1> {
   const told: Record<string, unknown>[] = [{ ...initialConfig.routerOptions }, { ...initialConfig }]
-  return Object.fromEntries(Object.entries(pathDefaults).map(([name, byDefault]) => {
-    const values = told.map(options => options[name]).filter(value => value !== undefined && value !== byDefault)
-    return [name, values[0] ?? byDefault]
-  }))
+  return Object.fromEntries(
+    Object.entries(pathDefaults).map(([name, byDefault]) => {
+      const values = told.map(options => options[name]).filter(value => value !== undefined && value !== byDefault)
+      return [name, values[0] ?? byDefault]
+    }),
+  )
 }
 
 /** The routes as they stand, to say of a request what it matched, or what it nearly did. */
@@ -70,11 +72,11 @@ export class RouteTable {
   readonly #router: FindMyWay.Instance<HTTPVersion.V1>
 
   /** With what the application tells its own router about paths: both are to match the same ones. */
-  constructor (options: Config<HTTPVersion.V1> = {}) {
+  constructor(options: Config<HTTPVersion.V1> = {}) {
     this.#router = FindMyWay(options)
   }
 
-  add (route: Route, constraints: Constraints = {}): void {
+  add(route: Route, constraints: Constraints = {}): void {
     this.routes.push(route)
     this.#entries.push({ route, constraints })
     this.#known.add(route)
@@ -87,13 +89,13 @@ export class RouteTable {
   }
 
   /** The route that a configuration belongs to; null for one that was added before the profiler. */
-  find (config: object): Route | null {
+  find(config: object): Route | null {
     const route: unknown = Reflect.get(config, routeOfConfig)
     return this.#isRoute(route) ? route : null
   }
 
   /** Which routes a path that matched nothing was close to, the nearest first. */
-  nearMisses (asked: Asked): NearMiss[] {
+  nearMisses(asked: Asked): NearMiss[] {
     const { method, path } = asked
     const misses = new Map<Route, NearMiss>()
     const add = (route: Route, reason: NearMiss['reason'], distance: number) => {
@@ -108,11 +110,11 @@ export class RouteTable {
     return [...misses.values()].slice(0, nearMissesShown)
   }
 
-  #isRoute (value: unknown): value is Route {
+  #isRoute(value: unknown): value is Route {
     return this.#known.has(value)
   }
 
-  #matching (path: string): Set<Route> {
+  #matching(path: string): Set<Route> {
     const routes = new Set<Route>()
     for (const method of this.#methods) {
       const found = this.#find(method, path)
@@ -121,12 +123,12 @@ export class RouteTable {
     return routes
   }
 
-  #find (method: HTTPMethod, path: string): Route | null {
+  #find(method: HTTPMethod, path: string): Route | null {
     const found = this.#router.find(method, path)
     return this.routes.find(route => route === found?.store) ?? null
   }
 
-  #similar (asked: Asked): Candidate[] {
+  #similar(asked: Asked): Candidate[] {
     const { path } = asked
     const wanted = segmentsOf(path)
     const candidates: Candidate[] = []
@@ -143,7 +145,7 @@ export class RouteTable {
   }
 
   /** Why a route whose path looks the same did not match; null where it is for what else is listed. */
-  #refusal ({ route, constraints }: Entry, { method, path, host, version }: Asked): NearMiss['reason'] | null {
+  #refusal({ route, constraints }: Entry, { method, path, host, version }: Asked): NearMiss['reason'] | null {
     if (route.method.filter(isMethod).some(each => this.#find(each, path)?.url === route.url)) {
       if (!route.method.includes(method)) return null
       if (!admits(constraints.host, host)) return 'host'
@@ -157,34 +159,37 @@ export class RouteTable {
 }
 
 /** Whether a route for this host, or for hosts of this pattern, is for that one. */
-function admits (constraint: unknown, host: string): boolean {
+function admits(constraint: unknown, host: string): boolean {
   if (constraint === undefined) return true
   return constraint instanceof RegExp ? constraint.test(host) : constraint === host
 }
 
-function isSameCase (path: readonly string[], pattern: readonly string[]): boolean {
+function isSameCase(path: readonly string[], pattern: readonly string[]): boolean {
   return pattern.every((expected, index) => isPlaceholder(expected) || expected === path[index])
 }
 
-function isPlaceholder (segment: string): boolean {
+function isPlaceholder(segment: string): boolean {
   return segment.includes(':') || segment === '*'
 }
 
 /** A route for everything is near to nothing. */
-function isCatchAll ({ url }: Route): boolean {
+function isCatchAll({ url }: Route): boolean {
   return url === '*' || url === '/*'
 }
 
-function isMethod (method: string): method is HTTPMethod {
+function isMethod(method: string): method is HTTPMethod {
   return /^[A-Z-]+$/.test(method) && method !== '*'
 }
 
-function segmentsOf (path: string): string[] {
-  return path.split('/').filter(segment => segment !== '').map(segment => segment.slice(0, 64))
+function segmentsOf(path: string): string[] {
+  return path
+    .split('/')
+    .filter(segment => segment !== '')
+    .map(segment => segment.slice(0, 64))
 }
 
 /** Edits between two paths, whatever the case of their letters; a parameter matches any segment, a segment too many costs its length. */
-function pathDistance (wanted: readonly string[], pattern: readonly string[]): number {
+function pathDistance(wanted: readonly string[], pattern: readonly string[]): number {
   if (Math.abs(wanted.length - pattern.length) > 2) return Infinity
   let distance = 0
   for (let index = 0; index < Math.max(wanted.length, pattern.length); index++) {
@@ -196,7 +201,7 @@ function pathDistance (wanted: readonly string[], pattern: readonly string[]): n
 }
 
 /** The Levenshtein distance of two words, row by row of the usual table. */
-function edits (word: string, other: string): number {
+function edits(word: string, other: string): number {
   const letters = other.split('')
   let start = 0
   let row = letters.map((_letter, column) => column + 1)

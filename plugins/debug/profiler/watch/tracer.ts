@@ -26,13 +26,13 @@ export const dispatchPoints: Record<string, DispatchPointName | null> = {
   onResponse: 'kernel.finish_request',
   onError: null,
   onTimeout: null,
-  onRequestAbort: null
+  onRequestAbort: null,
 }
 
 const tracedAlready = new WeakSet<object>()
 
 /** Keeps a hook of the profiler's own pages out of the tracer's sight. */
-export function untraced<Subject extends AnyFunction> (subject: Subject): Subject {
+export function untraced<Subject extends AnyFunction>(subject: Subject): Subject {
   tracedAlready.add(subject)
   return subject
 }
@@ -41,28 +41,31 @@ export function untraced<Subject extends AnyFunction> (subject: Subject): Subjec
  * Times every hook, route hook, handler and error handler that is added from now on, in all contexts, under
  * its own name. Functions keep their name, arity, asyncness and `this`; nothing else about them is known.
  */
-export function trace (app: FastifyInstance, profiler: Profiler): void {
+export function trace(app: FastifyInstance, profiler: Profiler): void {
   traceRoutes(app, profiler)
   traceHooks(app, profiler)
   traceErrorHandlers(app, profiler)
   traceNotFoundHandlers(app, profiler)
 }
 
-function traceHooks (app: FastifyInstance, profiler: Profiler): void {
+function traceHooks(app: FastifyInstance, profiler: Profiler): void {
   const addHook = app.addHook
-  replaceMethod(app, 'addHook', function tracedAddHook (this: FastifyInstance, name: unknown, hook: unknown): unknown {
+  replaceMethod(app, 'addHook', function tracedAddHook(this: FastifyInstance, name: unknown, hook: unknown): unknown {
     if (typeof name !== 'string' || !isFunction(hook)) return Reflect.apply(addHook, this, [name, hook])
     if (name === 'onRoute') return Reflect.apply(addHook, this, [name, unaware(hook, profiler)])
     if (!(name in dispatchPoints)) return Reflect.apply(addHook, this, [name, hook])
     const location = registrationSite(tracedAddHook)
-    return Reflect.apply(addHook, this, [name, traced(hook, describeHook(hook, name, false, profiler, location), profiler)])
+    return Reflect.apply(addHook, this, [
+      name,
+      traced(hook, describeHook(hook, name, false, profiler, location), profiler),
+    ])
   })
 }
 
 /** An onRoute hook that sees each route as it was given, and none of the profiler's. */
-function unaware<Hook extends AnyFunction> (hook: Hook, profiler: Profiler): Hook {
+function unaware<Hook extends AnyFunction>(hook: Hook, profiler: Profiler): Hook {
   return new Proxy(hook, {
-    apply (target, self, args: [RouteOptions]): unknown {
+    apply(target, self, args: [RouteOptions]): unknown {
       const [route] = args
       if (profiler.isOwn(route.url)) return undefined
       const seen = seenRoutes.get(route)
@@ -70,31 +73,43 @@ function unaware<Hook extends AnyFunction> (hook: Hook, profiler: Profiler): Hoo
       const result: unknown = Reflect.apply(target, self, args)
       if (seen !== undefined) traceRoute(route, seen, profiler)
       return result
-    }
+    },
   })
 }
 
-function traceErrorHandlers (app: FastifyInstance, profiler: Profiler): void {
+function traceErrorHandlers(app: FastifyInstance, profiler: Profiler): void {
   const setErrorHandler = app.setErrorHandler
-  replaceMethod(app, 'setErrorHandler', function tracedSetErrorHandler (this: FastifyInstance, handler: unknown): unknown {
-    if (!isFunction(handler)) return Reflect.apply(setErrorHandler, this, [handler])
-    const location = registrationSite(tracedSetErrorHandler)
-    return Reflect.apply(setErrorHandler, this, [traced(handler, describe(handler, 'error-handler', profiler, location), profiler)])
-  })
+  replaceMethod(
+    app,
+    'setErrorHandler',
+    function tracedSetErrorHandler(this: FastifyInstance, handler: unknown): unknown {
+      if (!isFunction(handler)) return Reflect.apply(setErrorHandler, this, [handler])
+      const location = registrationSite(tracedSetErrorHandler)
+      return Reflect.apply(setErrorHandler, this, [
+        traced(handler, describe(handler, 'error-handler', profiler, location), profiler),
+      ])
+    },
+  )
 }
 
-function traceNotFoundHandlers (app: FastifyInstance, profiler: Profiler): void {
+function traceNotFoundHandlers(app: FastifyInstance, profiler: Profiler): void {
   const setNotFoundHandler = app.setNotFoundHandler
-  replaceMethod(app, 'setNotFoundHandler', function tracedSetNotFoundHandler (this: FastifyInstance, ...args: unknown[]): unknown {
-    const location = registrationSite(tracedSetNotFoundHandler)
-    const wrapped = args.map(arg => {
-      if (isFunction(arg)) return traced(arg, describe(arg, 'not-found-handler', profiler, location), profiler)
-      const options = { ...Object(arg) }
-      traceHooksOf(options, profiler, location, (name, hooks) => { Reflect.set(options, name, hooks) })
-      return options
-    })
-    return Reflect.apply(setNotFoundHandler, this, wrapped)
-  })
+  replaceMethod(
+    app,
+    'setNotFoundHandler',
+    function tracedSetNotFoundHandler(this: FastifyInstance, ...args: unknown[]): unknown {
+      const location = registrationSite(tracedSetNotFoundHandler)
+      const wrapped = args.map(arg => {
+        if (isFunction(arg)) return traced(arg, describe(arg, 'not-found-handler', profiler, location), profiler)
+        const options = { ...Object(arg) }
+        traceHooksOf(options, profiler, location, (name, hooks) => {
+          Reflect.set(options, name, hooks)
+        })
+        return options
+      })
+      return Reflect.apply(setNotFoundHandler, this, wrapped)
+    },
+  )
 }
 
 /** A route on its way through the onRoute hooks. */
@@ -106,9 +121,9 @@ interface SeenRoute {
 
 const seenRoutes = new WeakMap<RouteOptions, SeenRoute>()
 
-function traceRoutes (app: FastifyInstance, profiler: Profiler): void {
-  const routes = new Map<string, { handler: unknown, route: Route }>()
-  app.addHook('onRoute', function profileRoute (route) {
+function traceRoutes(app: FastifyInstance, profiler: Profiler): void {
+  const routes = new Map<string, { handler: unknown; route: Route }>()
+  app.addHook('onRoute', function profileRoute(route) {
     if (profiler.isOwn(route.url)) return
     const location = registrationSite(profileRoute)
     const { handler } = route
@@ -127,7 +142,7 @@ function traceRoutes (app: FastifyInstance, profiler: Profiler): void {
           ...(constraints.version !== undefined && { version: String(constraints.version) }),
           handler: nameOf(handler),
           plugin: profiler.plugins.current(),
-          location
+          location,
         }
     if (!isAdded) profiler.routes.add(described, constraints)
     if (methods.includes('GET')) routes.set(key, { handler, route: described })
@@ -140,7 +155,7 @@ function traceRoutes (app: FastifyInstance, profiler: Profiler): void {
 /** The parts of a route's schema that its input is checked against. */
 const inputs = ['body', 'querystring', 'query', 'params', 'headers']
 
-function traceRoute (route: RouteOptions, { described, given }: SeenRoute, profiler: Profiler): void {
+function traceRoute(route: RouteOptions, { described, given }: SeenRoute, profiler: Profiler): void {
   const { location } = described
   const put = (name: string, traced: unknown) => {
     if (!given.has(name)) given.set(name, { before: Reflect.get(route, name) })
@@ -164,7 +179,7 @@ function traceRoute (route: RouteOptions, { described, given }: SeenRoute, profi
 }
 
 /** Gives a route back what it was given. */
-function giveBack (route: RouteOptions, { given }: SeenRoute): void {
+function giveBack(route: RouteOptions, { given }: SeenRoute): void {
   for (const [name, { before }] of given) {
     if (before === undefined) Reflect.deleteProperty(route, name)
     else Reflect.set(route, name, before)
@@ -173,7 +188,7 @@ function giveBack (route: RouteOptions, { given }: SeenRoute): void {
 }
 
 /** The last hook before validation: it tells when that begins. */
-function validating (profiler: Profiler) {
+function validating(profiler: Profiler) {
   return untraced((request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     profiler.record(request, recorder => recorder.validating())
     done()
@@ -181,11 +196,11 @@ function validating (profiler: Profiler) {
 }
 
 /** Traces the hooks that stand in an object of options, a route's or a not-found handler's. */
-function traceHooksOf (
+function traceHooksOf(
   options: object,
   profiler: Profiler,
   location: Location | null,
-  put: (name: string, hooks: unknown) => void
+  put: (name: string, hooks: unknown) => void,
 ): void {
   for (const name of Object.keys(dispatchPoints)) {
     const hooks: unknown = Reflect.get(options, name)
@@ -196,75 +211,97 @@ function traceHooksOf (
   }
 }
 
-function describeHook (hook: AnyFunction, name: string, routeLevel: boolean, profiler: Profiler, location: Location | null): TracedFunction {
+function describeHook(
+  hook: AnyFunction,
+  name: string,
+  routeLevel: boolean,
+  profiler: Profiler,
+  location: Location | null,
+): TracedFunction {
   const { [name]: point = null } = dispatchPoints
   return {
     ...describe(hook, 'hook', profiler, location),
     hook: name,
     routeLevel,
     // What a route adds runs after what its plugins added: the arguments are there by then.
-    dispatchPoint: routeLevel && name === 'preHandler' ? 'kernel.controller_arguments' : point
+    dispatchPoint: routeLevel && name === 'preHandler' ? 'kernel.controller_arguments' : point,
   }
 }
 
-function describe (subject: AnyFunction, kind: SpanKind, profiler: Profiler, location: Location | null): TracedFunction {
-  return { kind, name: nameOf(subject), hook: null, routeLevel: false, dispatchPoint: null, plugin: profiler.plugins.current(), location }
+function describe(subject: AnyFunction, kind: SpanKind, profiler: Profiler, location: Location | null): TracedFunction {
+  return {
+    kind,
+    name: nameOf(subject),
+    hook: null,
+    routeLevel: false,
+    dispatchPoint: null,
+    plugin: profiler.plugins.current(),
+    location,
+  }
 }
 
 /** The same function, timed. A proxy, so that all Fastify may ask of a function is answered by the function itself. */
-function traced<Subject extends AnyFunction> (subject: Subject, description: TracedFunction, profiler: Profiler): Subject {
+function traced<Subject extends AnyFunction>(
+  subject: Subject,
+  description: TracedFunction,
+  profiler: Profiler,
+): Subject {
   if (tracedAlready.has(subject)) return subject
   const proxy = new Proxy(subject, {
     // What it calls has returned when the function begins: V8 keeps ten frames of a stack, and of ours only this one.
-    apply (target, self, args: unknown[]): unknown {
+    apply(target, self, args: unknown[]): unknown {
       const raw = attempt(() => rawRequestIn(args), null)
       // Somebody else than Fastify calls it.
       if (raw === null) return Reflect.apply(target, self, args)
       const recorder = profiler.recorderOf(raw)
       if (recorder === undefined || recorder.finished) {
-        const isSkipped = description.kind === 'hook' && attempt(() => profiler.isOwnPage(raw) && !isUnmatched(args[0]), false)
+        const isSkipped =
+          description.kind === 'hook' && attempt(() => profiler.isOwnPage(raw) && !isUnmatched(args[0]), false)
         return isSkipped ? skip(args) : Reflect.apply(target, self, args)
       }
       const call = new TracedCall(recorder, description, args, profiler)
       let result: unknown
       try {
         // A hook that calls the next one back has it run where it does itself: every change of that costs.
-        result = currentRecorder() === recorder ? Reflect.apply(target, self, args) : recorders.run(recorder, Reflect.apply, target, self, args)
+        result =
+          currentRecorder() === recorder
+            ? Reflect.apply(target, self, args)
+            : recorders.run(recorder, Reflect.apply, target, self, args)
       } catch (error) {
         call.fail(error)
         throw error
       }
       return call.follow(result)
-    }
+    },
   })
   tracedAlready.add(proxy)
   return proxy
 }
 
 /** The profiler's pages pass none of the application's hooks: a broken one is what they are there to show. */
-function skip (args: readonly unknown[]): void {
+function skip(args: readonly unknown[]): void {
   const done = args.at(-1)
   if (isFunction(done)) Reflect.apply(done, undefined, [])
 }
 
-function isUnmatched (request: unknown): boolean {
+function isUnmatched(request: unknown): boolean {
   return typeof request === 'object' && request !== null && 'is404' in request && request.is404 === true
 }
 
 /** A hook that was added before anybody looked: what is known of it is the function itself. */
-export function tracedHook (hook: AnyFunction, name: string, profiler: Profiler): AnyFunction {
+export function tracedHook(hook: AnyFunction, name: string, profiler: Profiler): AnyFunction {
   return traced(hook, describeHook(hook, name, false, profiler, null), profiler)
 }
 
 /** The handler of a route that was added before anybody looked, and what can be said of that route. */
-export function tracedHandler (
+export function tracedHandler(
   handler: AnyFunction,
   route: Pick<Route, 'method' | 'url'>,
-  profiler: Profiler
-): { handler: AnyFunction, route: Route } {
+  profiler: Profiler,
+): { handler: AnyFunction; route: Route } {
   return {
     handler: traced(handler, describe(handler, 'handler', profiler, null), profiler),
-    route: { ...route, host: null, handler: nameOf(handler), plugin: null, location: null }
+    route: { ...route, host: null, handler: nameOf(handler), plugin: null, location: null },
   }
 }
 
@@ -278,7 +315,7 @@ class TracedCall {
   #id: number | null = null
 
   /** Begins: notes the time, and puts a callback of its own in place of the one among the arguments. */
-  constructor (recorder: Recorder, description: TracedFunction, args: unknown[], profiler: Profiler) {
+  constructor(recorder: Recorder, description: TracedFunction, args: unknown[], profiler: Profiler) {
     const before = performance.now()
     this.#recorder = recorder
     this.#profiler = profiler
@@ -303,16 +340,16 @@ class TracedCall {
    * The function has returned: a promise of its end, its answer, or nothing, and then its end is seen elsewhere.
    * @returns what Fastify is to be given
    */
-  follow (result: unknown): unknown {
+  follow(result: unknown): unknown {
     return this.#profiler.guard(this.#recorder, () => this.#follow(result), result)
   }
 
-  fail (error: unknown): void {
+  fail(error: unknown): void {
     this.#recorder.fail(error, this.#id)
     if (this.#id !== null) this.#recorder.close(this.#id, 'threw')
   }
 
-  #begin (description: TracedFunction): void {
+  #begin(description: TracedFunction): void {
     const recorder = this.#recorder
     const { kind, hook } = description
     const [first, , third] = this.#args
@@ -324,12 +361,15 @@ class TracedCall {
     if (this.#id !== null && hook === 'onError') recorder.handling(third, this.#id)
   }
 
-  #follow (result: unknown): unknown {
+  #follow(result: unknown): unknown {
     // The reply is a promise too, of its answer being out: no function's own end.
     const isReply = isThenable(result) && this.#args.includes(result)
     if (isPromise(result)) {
       this.#returned('async')
-      result.then(value => this.#end(this.#sent(value)), (error: unknown) => this.fail(error))
+      result.then(
+        value => this.#end(this.#sent(value)),
+        (error: unknown) => this.fail(error),
+      )
     } else if (isReply || result === undefined) this.#returned('sync')
     // A query builder, for one, sends its query whenever its `then` is called: that may be called once.
     else if (isThenable(result)) return this.#follow(Promise.resolve(result))
@@ -338,64 +378,67 @@ class TracedCall {
   }
 
   /** What a handler returns Fastify sends; an error is no answer. */
-  #sent (value: unknown): unknown {
+  #sent(value: unknown): unknown {
     return this.#isAnswer ? value : null
   }
 
-  #returned (form: 'sync' | 'async'): void {
+  #returned(form: 'sync' | 'async'): void {
     if (this.#id !== null) this.#recorder.returned(this.#id, form)
   }
 
   /** What a callback is given first is an error to Fastify if it is truthy, whatever it is. */
-  #calledBack (error: unknown): void {
+  #calledBack(error: unknown): void {
     if (error) this.fail(error)
     else this.#end(null)
   }
 
-  #end (error: unknown): void {
+  #end(error: unknown): void {
     if (isError(error)) this.fail(error)
     else if (this.#id !== null) this.#recorder.close(this.#id, this.#isAnswer ? 'replied' : 'continued')
   }
 }
 
-function isAnswer (kind: SpanKind): boolean {
+function isAnswer(kind: SpanKind): boolean {
   return kind === 'handler' || kind === 'not-found-handler' || kind === 'error-handler'
 }
 
 /** Fastify passes the request first, after the error to error handlers. */
-function rawRequestIn (args: readonly unknown[]): IncomingMessage | null {
+function rawRequestIn(args: readonly unknown[]): IncomingMessage | null {
   return rawRequest(args[0]) ?? rawRequest(args[1])
 }
 
-function rawRequest (value: unknown): IncomingMessage | null {
+function rawRequest(value: unknown): IncomingMessage | null {
   const isRequest = typeof value === 'object' && value !== null && 'raw' in value && 'routeOptions' in value
   return isRequest && isIncomingMessage(value.raw) ? value.raw : null
 }
 
-function isIncomingMessage (value: unknown): value is IncomingMessage {
+function isIncomingMessage(value: unknown): value is IncomingMessage {
   return typeof value === 'object' && value !== null && 'headers' in value
 }
 
-function isFunction (value: unknown): value is AnyFunction {
+function isFunction(value: unknown): value is AnyFunction {
   return typeof value === 'function'
 }
 
-function isThenable (value: unknown): value is PromiseLike<unknown> {
+function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-function nameOf (subject: AnyFunction): string {
+function nameOf(subject: AnyFunction): string {
   return subject.name.replace(/^(?:bound )+/, '') || 'anonymous'
 }
 
 /** Where the application registers what is being added: the first line outside Fastify and the profiler. */
-function registrationSite (below: AnyFunction): Location | null {
-  const location = captureCallSite(below, file => file === import.meta.filename || file.startsWith('node:') || framework.test(file))
+function registrationSite(below: AnyFunction): Location | null {
+  const location = captureCallSite(
+    below,
+    file => file === import.meta.filename || file.startsWith('node:') || framework.test(file),
+  )
   return location === null ? null : originalLocation(location)
 }
 
 const framework = /[\\/]node_modules[\\/](?:fastify|avvio|fastify-plugin)[\\/]/
 
-function replaceMethod (app: FastifyInstance, name: string, method: AnyFunction): void {
+function replaceMethod(app: FastifyInstance, name: string, method: AnyFunction): void {
   Object.defineProperty(app, name, { configurable: true, writable: true, value: method })
 }

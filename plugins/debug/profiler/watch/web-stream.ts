@@ -4,10 +4,12 @@ interface WebStream {
 }
 
 /** Tells of the failure of an answer's payload, if it is a stream of the web's or a Response with one. */
-export function watchWebStream (payload: unknown, failed: (error: unknown) => void): void {
+export function watchWebStream(payload: unknown, failed: (error: unknown) => void): void {
   if (typeof payload !== 'object' || payload === null) return
   // As Fastify asks: Node loads all of fetch for whoever mentions its class.
-  if ('body' in payload && Object.prototype.toString.call(payload) === '[object Response]') return watchWebStream(payload.body, failed)
+  if ('body' in payload && Object.prototype.toString.call(payload) === '[object Response]') {
+    return watchWebStream(payload.body, failed)
+  }
   if (!isWebStream(payload)) return
   const { getReader } = payload
   payload.getReader = function (...args) {
@@ -17,6 +19,6 @@ export function watchWebStream (payload: unknown, failed: (error: unknown) => vo
   }
 }
 
-function isWebStream (value: object): value is WebStream {
+function isWebStream(value: object): value is WebStream {
   return 'getReader' in value && typeof value.getReader === 'function'
 }

@@ -1,17 +1,19 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { RequestReads } from '../../../../plugins/debug/reads.ts'
+import { hearAll } from '../../../support/heard.ts'
 import { addLicense } from '../../../support/records.ts'
 import { openTestDatabase } from '../../../support/test-database.ts'
 import { buildDebugged, panelOf, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)
 const license = await addLicense(database, { domain: 'museum.test', museums: ['Louvre'] })
+await hearAll(database)
 const hostile = '<script>alert(1)</script>`|'
 
 let isLost = false
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   const { museums } = app.entities
   const tokens = app.store.segment({ table: 'tokens', columns: ['id'], key: 'token', joins: [] }, async () => null)
   const names = app.store.segment({ table: 'names', columns: ['id'], key: 'name', joins: [] }, async () => null)
@@ -35,9 +37,25 @@ const ask = (url: string, host = 'museum.test') => app.inject({ url, headers: { 
 
 t.test('a record that is read for the first time is loaded, and held for the next request', async t => {
   const first = await panelOf<RequestReads>(app, await ask('/none'), 'cache')
-  t.match(first, { hit: 1, miss: 1, shared: 0, first: [{ table: 'licenses', column: 'domain', value: 'museum.test', outcome: 'miss' }, { table: 'license_languages', outcome: 'hit' }] })
+  t.match(first, {
+    hit: 1,
+    miss: 1,
+    shared: 0,
+    first: [
+      { table: 'licenses', column: 'domain', value: 'museum.test', outcome: 'miss' },
+      { table: 'license_languages', outcome: 'hit' },
+    ],
+  })
   const second = await panelOf<RequestReads>(app, await ask('/none'), 'cache')
-  t.match(second, { hit: 2, miss: 0, shared: 0, first: [{ table: 'licenses', outcome: 'hit' }, { table: 'license_languages', outcome: 'hit' }] })
+  t.match(second, {
+    hit: 2,
+    miss: 0,
+    shared: 0,
+    first: [
+      { table: 'licenses', outcome: 'hit' },
+      { table: 'license_languages', outcome: 'hit' },
+    ],
+  })
   t.ok(second.first.every(({ start }) => start > 0))
 })
 
@@ -45,12 +63,17 @@ t.test('a read while another loads the record shares its load', async t => {
   const response = await ask('/shared')
   t.match(await panelOf(app, response, 'cache'), { hit: 2, miss: 1, shared: 1 })
   t.match(await readPanel(app, response, 'cache', 'text/html'), 'shared a load')
-  t.match(await readPanel(app, response, 'cache', 'text/markdown'), '4 reads: 2 held, 1 loaded, 1 shared with a load that was under way.')
+  t.match(
+    await readPanel(app, response, 'cache', 'text/markdown'),
+    '4 reads: 2 held, 1 loaded, 1 shared with a load that was under way.',
+  )
 })
 
 t.test('a record that is read by a secret does not tell it', async t => {
   const response = await ask('/secret')
-  t.match(await panelOf(app, response, 'cache'), { first: [{}, {}, { table: 'tokens', column: 'token', value: '[masked]' }] })
+  t.match(await panelOf(app, response, 'cache'), {
+    first: [{}, {}, { table: 'tokens', column: 'token', value: '[masked]' }],
+  })
   t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).body, 'planted-hunter2')
 })
 
@@ -68,7 +91,9 @@ t.test('of many reads the first are listed, and all are counted', async t => {
   t.ok(hit >= 2001)
   t.match(await readPanel(app, response, 'cache', 'text/html'), /The first 300 are listed; the other 1702 are counted/)
   t.match(await readPanel(app, response, 'cache', 'text/markdown'), 'The other 1702 are counted, not listed.')
-  t.match((await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).json().notes, ['Only the first 500 reads of the cache are on the timeline.'])
+  t.match((await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).json().notes, [
+    'Only the first 500 reads of the cache are on the timeline.',
+  ])
 })
 
 t.test('a request that reads nothing has nothing there', async t => {
@@ -84,7 +109,11 @@ t.test('an answer from what may have changed while the database is lost says so'
   isLost = true
   t.match(await ask('/room'), { body: 'Salle 1', headers: { 'x-debug-stale': 'rooms' } })
   t.match(await ask('/room'), { body: 'Salle 1', headers: { 'x-debug-stale': 'rooms' } })
-  const fromElsewhere = await app.inject({ url: '/room', headers: { host: 'museum.test' }, remoteAddress: '203.0.113.7' })
+  const fromElsewhere = await app.inject({
+    url: '/room',
+    headers: { host: 'museum.test' },
+    remoteAddress: '203.0.113.7',
+  })
   t.equal(fromElsewhere.body, 'Salle 1')
   t.notOk('x-debug-stale' in fromElsewhere.headers)
   app.store.listen()

@@ -11,12 +11,16 @@ import { buildDebugged, panelOf, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database
-const license = await addLicense(database, { domain: 'museum.test', languages: ['en', 'de'], museums: ['Louvre', 'Prado', 'Uffizi'] })
+const license = await addLicense(database, {
+  domain: 'museum.test',
+  languages: ['en', 'de'],
+  museums: ['Louvre', 'Prado', 'Uffizi'],
+})
 const coldDomains = ['one.test', 'two.test']
 for (const domain of coldDomains) await addLicense(database, { domain })
 const hostile = '</code><script>alert(1)</script>`|\u202e'
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   const selectMuseum = (id: number) => db.selectFrom('museums').select('name').where('id', '=', String(id)).execute() // asked for a museum
 
   app.get('/loop', async () => {
@@ -32,7 +36,9 @@ async function routes (app: FastifyInstance) {
   app.get('/duplicates', async () => {
     await db.selectFrom('museums').selectAll().where('license_id', '=', license).execute() // asked first
     await db.selectFrom('museums').selectAll().where('license_id', '=', license).execute() // asked again
-    for (let n = 0; n < 2; n++) await db.updateTable('museums').set({ name: 'Prado' }).where('name', '=', 'Prado').execute()
+    for (let n = 0; n < 2; n++) {
+      await db.updateTable('museums').set({ name: 'Prado' }).where('name', '=', 'Prado').execute()
+    }
     for (let n = 0; n < 2; n++) await sql`select ${[n]}::text, ${'x'.repeat(2000)}`.execute(db)
   })
   app.get('/unawaited', async () => {
@@ -62,7 +68,9 @@ async function routes (app: FastifyInstance) {
     await db.executeQuery(query)
   })
   app.get('/parameters', async () => {
-    await sql`select ${1}::int, ${null}::text, ${new Date(0)}::timestamptz, ${Buffer.from('bytes')}::bytea, ${{ some: ['json'] }}::jsonb`.execute(db)
+    await sql`select ${1}::int, ${null}::text, ${new Date(0)}::timestamptz, ${Buffer.from('bytes')}::bytea, ${{ some: ['json'] }}::jsonb`.execute(
+      db,
+    )
   })
   app.get('/large', async () => {
     await sql`select ${'x'.repeat(300_000)}::text`.execute(db)
@@ -79,7 +87,11 @@ async function routes (app: FastifyInstance) {
     for (let n = 0; n < 20_000; n++) {
       const queryId = createQueryId()
       database.queries.emit('asked', queryId)
-      database.queries.emit('ended', { level: 'query', queryDurationMillis: 0.5, query: { ...compiled, queryId, parameters: [n] } })
+      database.queries.emit('ended', {
+        level: 'query',
+        queryDurationMillis: 0.5,
+        query: { ...compiled, queryId, parameters: [n] },
+      })
       database.queries.emit('returned', queryId, 1)
     }
   })
@@ -118,7 +130,14 @@ const lineOf = (comment: string) => source.findIndex(line => line.endsWith(`// $
 t.test('a loop of 1 + 20 queries is flagged with its file and line', async t => {
   const { count, repetitions } = await queriesOf('/loop')
   t.equal(count, 21)
-  t.match(repetitions, [{ kind: 'loop', count: 20, sql: /from "museums" where "id" = \$1/, locations: [{ file: sourceFile(import.meta.filename), line: lineOf('asked for a museum') }] }])
+  t.match(repetitions, [
+    {
+      kind: 'loop',
+      count: 20,
+      sql: /from "museums" where "id" = \$1/,
+      locations: [{ file: sourceFile(import.meta.filename), line: lineOf('asked for a museum') }],
+    },
+  ])
   t.equal(repetitions.length, 1)
 })
 
@@ -143,15 +162,25 @@ t.test('four queries of one shape are no loop yet', async t => {
   t.strictSame((await queriesOf('/four')).repetitions, [])
 })
 
-t.test('what is read twice with the same parameters is a duplicate, wherever it was asked; a change made twice is none', async t => {
-  const { repetitions } = await queriesOf('/duplicates')
-  t.match(repetitions, [{ kind: 'duplicate', count: 2, locations: [{ line: lineOf('asked first') }, { line: lineOf('asked again') }] }])
-  t.equal(repetitions.length, 1)
-})
+t.test(
+  'what is read twice with the same parameters is a duplicate, wherever it was asked; a change made twice is none',
+  async t => {
+    const { repetitions } = await queriesOf('/duplicates')
+    t.match(repetitions, [
+      { kind: 'duplicate', count: 2, locations: [{ line: lineOf('asked first') }, { line: lineOf('asked again') }] },
+    ])
+    t.equal(repetitions.length, 1)
+  },
+)
 
 t.test('a query that nobody awaits has its caller and its end', async t => {
-  const { queries: [query] } = await queriesOf('/unawaited')
-  t.match(query, { sql: 'select pg_sleep(0.05)', location: { file: sourceFile(import.meta.filename), line: lineOf('asked and left') } })
+  const {
+    queries: [query],
+  } = await queriesOf('/unawaited')
+  t.match(query, {
+    sql: 'select pg_sleep(0.05)',
+    location: { file: sourceFile(import.meta.filename), line: lineOf('asked and left') },
+  })
   t.ok(Number(query?.duration) >= 45)
 })
 
@@ -164,7 +193,7 @@ t.test('a query that outlives the profile is said to be not over', async t => {
   await sql`select 1`.execute(db)
 })
 
-t.test('a wait for a connection is told apart from a query\'s duration', async t => {
+t.test("a wait for a connection is told apart from a query's duration", async t => {
   const { waited, queries } = await queriesOf('/crowd')
   const last = queries.toSorted((one, other) => one.waited - other.waited).at(-1)
   t.ok(Number(last?.waited) >= 18, `waited ${last?.waited} ms`)
@@ -186,7 +215,9 @@ t.test('a change has the rows that it changed', async t => {
 
 t.test('parameters of every type are shown', async t => {
   const response = await ask('/parameters')
-  const { queries: [query] } = await panelOf<DatabaseData>(app, response, 'database')
+  const {
+    queries: [query],
+  } = await panelOf<DatabaseData>(app, response, 'database')
   t.strictSame(query?.parameters, [1, null, '1970-01-01T00:00:00.000Z', '[5 bytes]', { some: ['json'] }])
   t.match(await readPanel(app, response, 'database', 'text/html'), '$5 = {&quot;some&quot;:[&quot;json&quot;]}')
 })
@@ -202,7 +233,9 @@ t.test('a query that fails has its error, and the panel says how many did', asyn
 t.test('hostile parameters make no tag in HTML, and no other cell in Markdown', async t => {
   const response = await ask('/failing')
   t.notMatch(await readPanel(app, response, 'database', 'text/html'), '<script>alert')
-  const row = (await readPanel(app, response, 'database', 'text/markdown')).split('\n').find(line => line.includes('alert(1)'))
+  const row = (await readPanel(app, response, 'database', 'text/markdown'))
+    .split('\n')
+    .find(line => line.includes('alert(1)'))
   t.equal(row?.replaceAll('\\|', '').split('|').length, 9)
 })
 
@@ -213,10 +246,13 @@ t.test('a parameter that cannot be sent does not harm the profile', async t => {
 })
 
 t.test('the toolbar tells how many queries there were, and how long they took', async t => {
-  t.match((await app.inject({ url: '/page', headers: { ...headers, accept: 'text/html' } })).body, /Queries&quot;,&quot;value&quot;:&quot;1 in [\d.]+ ms/)
+  t.match(
+    (await app.inject({ url: '/page', headers: { ...headers, accept: 'text/html' } })).body,
+    /Queries&quot;,&quot;value&quot;:&quot;1 in [\d.]+ ms/,
+  )
 })
 
-t.test('a query that is not asked by the application\'s own code has no place, and may be empty', async t => {
+t.test("a query that is not asked by the application's own code has no place, and may be empty", async t => {
   t.match((await queriesOf('/foreign')).queries, [{ sql: ';', location: null }])
 })
 
@@ -230,25 +266,38 @@ t.test('times are stored as exact as they get, and no more', async t => {
 t.test('begin and commit are queries without a caller, and no repetition', async t => {
   const response = await ask('/transaction')
   const { queries, repetitions } = await panelOf<DatabaseData>(app, response, 'database')
-  t.match(queries.map(({ sql }) => sql), ['begin', /museums/, 'commit', 'begin', /languages/, 'commit'])
+  t.match(
+    queries.map(({ sql }) => sql),
+    ['begin', /museums/, 'commit', 'begin', /languages/, 'commit'],
+  )
   t.match(queries[0], { location: null, rows: null })
   t.match(await readPanel(app, response, 'database', 'text/html'), 'Asked by Kysely itself')
   t.match(await readPanel(app, response, 'database', 'text/markdown'), '| `begin` |  |  |')
   t.strictSame(repetitions, [])
 })
 
-t.test('a query that was compiled before belongs to each request that sends it, and says where it was compiled', async t => {
-  for (const response of [await ask('/compiled'), await ask('/compiled')]) {
-    const { count, queries } = await panelOf<DatabaseData>(app, response, 'database')
-    t.equal(count, 2)
-    t.match(queries, [{ rows: 1, location: { line: lineOf('compiled once') } }, { rows: 1, location: { line: lineOf('compiled once') } }])
-  }
-})
+t.test(
+  'a query that was compiled before belongs to each request that sends it, and says where it was compiled',
+  async t => {
+    for (const response of [await ask('/compiled'), await ask('/compiled')]) {
+      const { count, queries } = await panelOf<DatabaseData>(app, response, 'database')
+      t.equal(count, 2)
+      t.match(queries, [
+        { rows: 1, location: { line: lineOf('compiled once') } },
+        { rows: 1, location: { line: lineOf('compiled once') } },
+      ])
+    }
+  },
+)
 
 t.test('a query for several cold hosts is in the profile of the request that was the first to wait for it', async t => {
-  const responses = await Promise.all(coldDomains.map(domain => app.inject({ url: '/none', headers: { host: domain } })))
+  const responses = await Promise.all(
+    coldDomains.map(domain => app.inject({ url: '/none', headers: { host: domain } })),
+  )
   const panels = await Promise.all(responses.map(response => panelOf<DatabaseData | null>(app, response, 'database')))
-  const asked = panels.map(panel => panel?.queries.flatMap(({ parameters }): string[] => JSON.parse(String(parameters[0]))) ?? [])
+  const asked = panels.map(
+    panel => panel?.queries.flatMap(({ parameters }): string[] => JSON.parse(String(parameters[0]))) ?? [],
+  )
   t.strictSame(asked.flat().sort(), [...coldDomains].sort())
   for (const [place, domains] of asked.entries()) if (domains.length > 0) t.equal(domains[0], coldDomains[place])
 })
@@ -256,7 +305,10 @@ t.test('a query for several cold hosts is in the profile of the request that was
 t.test('a query that a request compiles and sends twice is two queries', async t => {
   const { count, queries } = await queriesOf('/compiles')
   t.equal(count, 2)
-  t.match(queries, [{ rows: 2, location: { line: lineOf('compiled and sent twice') } }, { rows: 2, location: { line: lineOf('compiled and sent twice') } }])
+  t.match(queries, [
+    { rows: 2, location: { line: lineOf('compiled and sent twice') } },
+    { rows: 2, location: { line: lineOf('compiled and sent twice') } },
+  ])
 })
 
 t.test('parameters that are too large or too many are described instead', async t => {
@@ -275,11 +327,17 @@ t.test('of 20,000 queries all are counted, the first are listed, and the rest sa
   t.match({ count, rows, duration }, { count: 20_000, rows: 20_000, duration: 10_000 })
   t.equal(queries.length, 100)
   t.match(repetitions, [{ kind: 'loop', count: 20_000 }])
-  t.match(await readPanel(app, response, 'database', 'text/html'), 'The first 100 are listed; the other 19900 are counted.')
+  t.match(
+    await readPanel(app, response, 'database', 'text/html'),
+    'The first 100 are listed; the other 19900 are counted.',
+  )
   t.match(await readPanel(app, response, 'database', 'text/markdown'), 'The other 19900 are counted, not listed.')
   const profile = (await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).json()
   t.match(profile, { notes: ['Only the first 1000 queries are on the timeline.'], dropped: [] })
-  t.ok(profile.spans.some(({ hook }: { hook: string | null }) => hook === 'onSend'), 'what came after is on the timeline')
+  t.ok(
+    profile.spans.some(({ hook }: { hook: string | null }) => hook === 'onSend'),
+    'what came after is on the timeline',
+  )
   t.ok(JSON.stringify(profile).length < 1_048_576)
 })
 
@@ -292,9 +350,13 @@ t.test('of too many loops the first are shown', async t => {
 t.test('what the database does for nobody is in no profile, and does no harm', async t => {
   const queryId = createQueryId()
   database.queries.emit('asked', queryId)
-  database.queries.emit('ended', { level: 'query', queryDurationMillis: 1, query: { ...db.selectFrom('museums').selectAll().compile(), queryId } })
+  database.queries.emit('ended', {
+    level: 'query',
+    queryDurationMillis: 1,
+    query: { ...db.selectFrom('museums').selectAll().compile(), queryId },
+  })
   database.queries.emit('returned', queryId, 1)
-  t.equal((await panelOf(app, await ask('/none'), 'database')), null)
+  t.equal(await panelOf(app, await ask('/none'), 'database'), null)
 })
 
 t.test('a request without a query has nothing there, and its panel says so', async t => {

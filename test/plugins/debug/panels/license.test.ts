@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { LicenseData } from '../../../../plugins/debug/panels/license.ts'
+import { hearAll } from '../../../support/heard.ts'
 import { addLicense } from '../../../support/records.ts'
 import { openTestDatabase } from '../../../support/test-database.ts'
 import { buildDebugged, leaveDuringRead, panelOf, readPanel } from './panels.ts'
@@ -11,10 +12,13 @@ const hostile = '<script>alert(1)</script>|'
 const id = await addLicense(database, { domain: 'museum.test', name: hostile, type: 'gold' })
 await addLicense(database, { domain: 'protected.test', name: 'Louvre', protected: true })
 await addLicense(database, { domain: 'second.test' })
+await hearAll(database)
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async () => 'inside')
-  app.get('/open', { config: { license: 'optional' } }, async (_request, reply) => reply.type('text/html').send('<html><body></body></html>'))
+  app.get('/open', { config: { license: 'optional' } }, async (_request, reply) =>
+    reply.type('text/html').send('<html><body></body></html>'),
+  )
   app.get('/page', async (_request, reply) => reply.type('text/html').send('<html><body></body></html>'))
 }
 
@@ -24,21 +28,31 @@ const licenseOf = async (host: string) => panelOf<LicenseData>(app, await ask(ho
 
 t.test('a license is shown with its key and its row, from the database and then from the cache', async t => {
   const loaded = await licenseOf('MUSEUM.test:8080')
-  t.match(loaded, { domain: 'museum.test', lookup: 'found', outcome: 'miss', row: { id, domain: 'museum.test', name: hostile, type: 'gold', protected: false } })
+  t.match(loaded, {
+    domain: 'museum.test',
+    lookup: 'found',
+    outcome: 'miss',
+    row: { id, domain: 'museum.test', name: hostile, type: 'gold', protected: false },
+  })
   t.ok(Number(loaded.duration) > 0)
   t.match(await licenseOf('museum.test'), { outcome: 'hit' })
 })
 
 t.test('requests that wait for one load say so', async t => {
   const responses = await Promise.all([ask('second.test'), ask('second.test')])
-  const outcomes = await Promise.all(responses.map(async response => (await panelOf<LicenseData>(app, response, 'license')).outcome))
+  const outcomes = await Promise.all(
+    responses.map(async response => (await panelOf<LicenseData>(app, response, 'license')).outcome),
+  )
   t.strictSame(outcomes.sort(), ['miss', 'shared'])
 })
 
 t.test('the license is told in HTML, in Markdown, in the toolbar and to the search', async t => {
   const response = await ask('protected.test')
   t.match(await readPanel(app, response, 'license', 'text/html'), 'Louvre <span class="badge neutral">protected</span>')
-  t.match(await readPanel(app, response, 'license', 'text/markdown'), 'Domain `protected.test`, answered by the database in')
+  t.match(
+    await readPanel(app, response, 'license', 'text/markdown'),
+    'Domain `protected.test`, answered by the database in',
+  )
   t.match((await ask('museum.test', '/page')).body, /License&quot;,&quot;value&quot;:&quot;.{0,20}script/)
   const { total, profiles } = (await app.inject('/_profiler/search?license=protected.test')).json()
   t.equal(total, 1)
@@ -53,7 +67,12 @@ t.test('a hostile name makes no tag, and no other cell in Markdown', async t => 
 
 t.test('a host that no license has warns, by name', async t => {
   const response = await ask('unknown.test')
-  t.match(await panelOf(app, response, 'license'), { domain: 'unknown.test', lookup: 'none', row: null, outcome: 'miss' })
+  t.match(await panelOf(app, response, 'license'), {
+    domain: 'unknown.test',
+    lookup: 'none',
+    row: null,
+    outcome: 'miss',
+  })
   const html = await readPanel(app, response, 'license', 'text/html')
   t.match(html, 'No license with a license type has the domain &quot;unknown.test&quot;.')
   t.match(html, /License <span class="badge warning">none/)
@@ -61,7 +80,10 @@ t.test('a host that no license has warns, by name', async t => {
 })
 
 t.test('the toolbar of a page that needs no license says that there is none', async t => {
-  t.match((await ask('unlicensed.localhost', '/open')).body, /License&quot;,&quot;value&quot;:&quot;none for unlicensed\.localhost/)
+  t.match(
+    (await ask('unlicensed.localhost', '/open')).body,
+    /License&quot;,&quot;value&quot;:&quot;none for unlicensed\.localhost/,
+  )
 })
 
 t.test('a host that is too long for a license was looked up nowhere', async t => {

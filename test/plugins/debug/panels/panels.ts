@@ -19,26 +19,39 @@ interface Response {
 }
 
 /** The app with diagnostics on, whose profiles are gone after the test. */
-export function buildDebugged (t: Test, { environment, ...options }: BuildOptions): Promise<FastifyInstance> {
+export function buildDebugged(t: Test, { environment, ...options }: BuildOptions): Promise<FastifyInstance> {
   return build(t, { environment: { DEBUG: '1', DATA_DIR: makeFolder(t), ...environment }, ...options })
 }
 
 /** What the panel shows a program of the request that was answered so. */
-export async function panelOf<Data> (app: FastifyInstance, answered: Response, panel: string): Promise<Data> {
+export async function panelOf<Data>(app: FastifyInstance, answered: Response, panel: string): Promise<Data> {
   return (await openPanel(app, answered, panel, 'application/json')).json<PanelJson<Data>>().data
 }
 
 /** What the panel shows of the request that was answered so, as text/html or text/markdown. */
-export async function readPanel (app: FastifyInstance, answered: Response, panel: string, type: string): Promise<string> {
+export async function readPanel(
+  app: FastifyInstance,
+  answered: Response,
+  panel: string,
+  type: string,
+): Promise<string> {
   return (await openPanel(app, answered, panel, type)).body
 }
 
-function openPanel (app: FastifyInstance, { headers }: Response, panel: string, accept: string) {
-  return app.inject({ url: `/_profiler/${String(headers['x-debug-token'])}?panel=${panel}`, headers: { accept, host: 'localhost' } })
+function openPanel(app: FastifyInstance, { headers }: Response, panel: string, accept: string) {
+  return app.inject({
+    url: `/_profiler/${String(headers['x-debug-token'])}?panel=${panel}`,
+    headers: { accept, host: 'localhost' },
+  })
 }
 
 /** A request for this host whose client leaves while it waits for a table. @returns what its answer would have said of its profile */
-export async function leaveDuringRead (app: FastifyInstance, { db }: Database, host: string, table: string): Promise<Response> {
+export async function leaveDuringRead(
+  app: FastifyInstance,
+  { db }: Database,
+  host: string,
+  table: string,
+): Promise<Response> {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   await db.transaction().execute(async transaction => {
     await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(transaction)

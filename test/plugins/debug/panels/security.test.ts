@@ -19,7 +19,7 @@ await addUser(database, { email: 'member@museum.test', licenses: [depot] })
 await addUser(database, { email: 'stranger@museum.test' })
 await addUser(database, { email: 'admin@museum.test', admin: true })
 
-async function routes (app: FastifyInstance) {
+async function routes(app: FastifyInstance) {
   app.get('/', async () => 'inside')
   app.get('/open', { config: { license: 'optional' } }, async () => 'inside')
   app.post('/', async () => 'posted')
@@ -34,7 +34,7 @@ interface Asked {
   headers?: Record<string, string>
 }
 
-async function checksOf ({ method = 'GET', url = '/', headers = {} }: Asked, of = app): Promise<Record<string, string>> {
+async function checksOf({ method = 'GET', url = '/', headers = {} }: Asked, of = app): Promise<Record<string, string>> {
   const response = await of.inject({ method, url, headers: { host: 'museum.test', ...headers } })
   const { checks } = await panelOf<SecurityData>(of, response, 'security')
   return Object.fromEntries(checks.map(({ check, verdict, reason }) => [check, `${verdict}: ${reason}`]))
@@ -42,24 +42,44 @@ async function checksOf ({ method = 'GET', url = '/', headers = {} }: Asked, of 
 
 t.test('a request that passes is told why, check by check, and in their order', async t => {
   const checks = await checksOf({})
-  t.strictSame(Object.keys(checks), ['Host', 'Firewall', 'Locale', 'Access: domain', 'Access: user', 'Access: group', 'Request checker'])
+  t.strictSame(Object.keys(checks), [
+    'Host',
+    'Firewall',
+    'Locale',
+    'Access: domain',
+    'Access: user',
+    'Access: group',
+    'Request checker',
+  ])
   t.strictSame(checks, {
     Host: 'passed: "museum.test" is a valid host.',
     Firewall: 'passed: Nobody says who they are.',
-    Locale: 'passed: en, the license\'s default: the request asks for none of its languages.',
+    Locale: "passed: en, the license's default: the request asks for none of its languages.",
     'Access: domain': 'passed: "museum.test" is the domain of "Louvre".',
     'Access: user': 'passed: "Louvre" is open to everybody.',
     'Access: group': 'passed: "Louvre" is open to everybody.',
-    'Request checker': 'passed: GET changes nothing.'
+    'Request checker': 'passed: GET changes nothing.',
   })
 })
 
 const locales: [what: string, asked: Asked, reason: string][] = [
   ['the query', { url: '/?_locale=de', headers: { cookie: 'locale=fr' } }, 'de, by _locale "de" of the query.'],
-  ['the cookie', { url: '/?_locale=xx', headers: { cookie: 'locale=fr', 'accept-language': 'de' } }, 'fr, by the locale cookie.'],
+  [
+    'the cookie',
+    { url: '/?_locale=xx', headers: { cookie: 'locale=fr', 'accept-language': 'de' } },
+    'fr, by the locale cookie.',
+  ],
   ['Accept-Language', { headers: { 'accept-language': 'de-AT,fr;q=0.5' } }, 'de, by Accept-Language "de-AT,fr;q=0.5".'],
-  ['a license of one language', { headers: { host: 'single.test', 'accept-language': 'it' } }, 'it: the license leaves no choice.'],
-  ['no license', { url: '/open', headers: { host: 'unknown.test' } }, 'en, the default: there is no license with languages of its own.']
+  [
+    'a license of one language',
+    { headers: { host: 'single.test', 'accept-language': 'it' } },
+    'it: the license leaves no choice.',
+  ],
+  [
+    'no license',
+    { url: '/open', headers: { host: 'unknown.test' } },
+    'en, the default: there is no license with languages of its own.',
+  ],
 ]
 
 for (const [what, asked, reason] of locales) {
@@ -73,30 +93,49 @@ t.test('who has to sign in is refused by the access check, and the next was not 
     'Access: domain': 'passed: "protected.test" is the domain of "Depot".',
     'Access: user': 'refused: Nobody is signed in.',
     'Access: group': 'not reached: The request was interrupted before.',
-    'Request checker': 'not reached: The request was interrupted before.'
+    'Request checker': 'not reached: The request was interrupted before.',
   })
 })
 
 t.test('a browser that has to sign in was sent to do so', async t => {
-  t.match(await checksOf({ headers: { host: 'protected.test', accept: 'text/html' } }), { 'Access: user': 'refused: Nobody is signed in: the browser is sent to sign in.' })
+  t.match(await checksOf({ headers: { host: 'protected.test', accept: 'text/html' } }), {
+    'Access: user': 'refused: Nobody is signed in: the browser is sent to sign in.',
+  })
 })
 
 t.test('the way to sign in is open to everybody', async t => {
-  t.match(await checksOf({ url: '/login', headers: { host: 'protected.test' } }), { 'Access: user': 'passed: The route answers everybody, whatever the license.' })
+  t.match(await checksOf({ url: '/login', headers: { host: 'protected.test' } }), {
+    'Access: user': 'passed: The route answers everybody, whatever the license.',
+  })
 })
 
 const users: [email: string, user: object, checks: Record<string, string>, text: RegExp][] = [
-  ['member@museum.test', { admin: false, groups: [`Staff of license ${depot}`] }, {
-    Firewall: 'passed: The session cookie is that of member@museum.test.',
-    'Access: user': 'passed: member@museum.test is signed in.',
-    'Access: group': 'passed: member@museum.test belongs to "Staff", a group of "Depot".'
-  }, /member@museum\.test, groups: Staff of license \d+\. Address/],
-  ['stranger@museum.test', { admin: false, groups: [] }, {
-    'Access: user': 'passed: stranger@museum.test is signed in.',
-    'Access: group': 'refused: stranger@museum.test belongs to none of the groups of "Depot".',
-    'Request checker': 'not reached: The request was interrupted before.'
-  }, /stranger@museum\.test, groups: none\. Address/],
-  ['admin@museum.test', { admin: true, groups: [] }, { 'Access: group': 'passed: An admin needs no group.' }, /admin@museum\.test, an admin, groups: none\. Address/]
+  [
+    'member@museum.test',
+    { admin: false, groups: [`Staff of license ${depot}`] },
+    {
+      Firewall: 'passed: The session cookie is that of member@museum.test.',
+      'Access: user': 'passed: member@museum.test is signed in.',
+      'Access: group': 'passed: member@museum.test belongs to "Staff", a group of "Depot".',
+    },
+    /member@museum\.test, groups: Staff of license \d+\. Address/,
+  ],
+  [
+    'stranger@museum.test',
+    { admin: false, groups: [] },
+    {
+      'Access: user': 'passed: stranger@museum.test is signed in.',
+      'Access: group': 'refused: stranger@museum.test belongs to none of the groups of "Depot".',
+      'Request checker': 'not reached: The request was interrupted before.',
+    },
+    /stranger@museum\.test, groups: none\. Address/,
+  ],
+  [
+    'admin@museum.test',
+    { admin: true, groups: [] },
+    { 'Access: group': 'passed: An admin needs no group.' },
+    /admin@museum\.test, an admin, groups: none\. Address/,
+  ],
 ]
 
 for (const [email, user, checks, text] of users) {
@@ -104,25 +143,39 @@ for (const [email, user, checks, text] of users) {
     const cookie = await signIn(app, { host: 'protected.test', email })
     const response = await app.inject({ url: '/', headers: { host: 'protected.test', cookie } })
     const data = await panelOf<SecurityData>(app, response, 'security')
-    t.match(data, { user: { email, ...user }, firewall: { finding: 'It holds.', kind: 'for the browser\'s session', expires: /^\d{4}-\d\d-\d\dT/, answer: /^The answer leaves it:/ } })
+    t.match(data, {
+      user: { email, ...user },
+      firewall: {
+        finding: 'It holds.',
+        kind: "for the browser's session",
+        expires: /^\d{4}-\d\d-\d\dT/,
+        answer: /^The answer leaves it:/,
+      },
+    })
     t.match(await checksOf({ headers: { host: 'protected.test', cookie } }), checks)
     const markdown = await readPanel(app, response, 'security', 'text/markdown')
     t.match(markdown, text)
     t.match(markdown, /It is for the browser's session, and expires at \d{4}/)
     const html = await readPanel(app, response, 'security', 'text/html')
     t.match(html, /<dt>User<\/dt><dd><code>[^<]*@museum\.test<\/code>/)
-    for (const shown of [markdown, html, JSON.stringify(data)]) t.notMatch(shown, cookie.replace('portico_session=', '').slice(0, 60))
+    for (const shown of [markdown, html, JSON.stringify(data)]) {
+      t.notMatch(shown, cookie.replace('portico_session=', '').slice(0, 60))
+    }
   })
 }
 
 /** What it says of a cookie, and of what the answer does with it. */
-async function firewallOf (cookie: string, url = '/', host = 'protected.test') {
+async function firewallOf(cookie: string, url = '/', host = 'protected.test') {
   const response = await app.inject({ url, headers: { host, cookie } })
   return (await panelOf<SecurityData>(app, response, 'security')).firewall
 }
 
-async function signed (email: string, expires: number, remembered = false): Promise<string> {
-  const { id, password_hash: passwordHash } = await database.db.selectFrom('users').select(['id', 'password_hash']).where('email', '=', email).executeTakeFirstOrThrow()
+async function signed(email: string, expires: number, remembered = false): Promise<string> {
+  const { id, password_hash: passwordHash } = await database.db
+    .selectFrom('users')
+    .select(['id', 'password_hash'])
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow()
   const token = { userId: id, session: nameSession(), expires, remembered, fingerprint: fingerprintOf(passwordHash) }
   return `portico_session=${new SessionTokens([secret]).sign(token, 'protected.test')}`
 }
@@ -133,49 +186,111 @@ t.test('of each cookie that does not hold it says why, and that the answer clear
   const changed = await signIn(app, { host: 'protected.test', email: 'changed@museum.test' })
   const deleted = await signIn(app, { host: 'protected.test', email: 'deleted@museum.test' })
   const over = await signIn(app, { host: 'protected.test', email: 'changed@museum.test' })
-  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host: 'protected.test', cookie: over } }))
+  await heardOf(database, () =>
+    app.inject({ method: 'POST', url: '/logout', headers: { host: 'protected.test', cookie: over } }),
+  )
   t.match(await firewallOf(over), { finding: 'Its session was ended by signing out.', answer: 'The answer clears it.' })
-  await heardOf(database, () => database.db.updateTable('users').set({ password_hash: 'changed' }).where('email', '=', 'changed@museum.test').execute())
+  await heardOf(database, () =>
+    database.db
+      .updateTable('users')
+      .set({ password_hash: 'changed' })
+      .where('email', '=', 'changed@museum.test')
+      .execute(),
+  )
   await heardOf(database, () => database.db.deleteFrom('users').where('email', '=', 'deleted@museum.test').execute())
   t.match(await firewallOf(changed), { finding: 'The password was changed since.', answer: 'The answer clears it.' })
   t.match(await firewallOf(deleted), { finding: 'Its user is gone.', answer: 'The answer clears it.' })
-  t.match(await firewallOf(await signed('member@museum.test', 0)), { finding: 'It is out of date.', expires: '1970-01-01T00:00:00.000Z' })
-  t.match(await firewallOf('portico_session=forged'), { finding: 'It is not one that this server signed for this site.', kind: null, answer: 'The answer clears it.' })
-  t.match(await checksOf({ headers: { cookie: 'portico_session=forged' } }), { Firewall: 'passed: The session cookie is nobody\'s. It is not one that this server signed for this site.' })
+  t.match(await firewallOf(await signed('member@museum.test', 0)), {
+    finding: 'It is out of date.',
+    expires: '1970-01-01T00:00:00.000Z',
+  })
+  t.match(await firewallOf('portico_session=forged'), {
+    finding: 'It is not one that this server signed for this site.',
+    kind: null,
+    answer: 'The answer clears it.',
+  })
+  t.match(await checksOf({ headers: { cookie: 'portico_session=forged' } }), {
+    Firewall: "passed: The session cookie is nobody's. It is not one that this server signed for this site.",
+  })
 })
 
 t.test('a cookie that is renewed is said to be, and one that nobody looks at to be left alone', async t => {
-  t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000, true)), { finding: 'It holds.', kind: 'remembered', answer: 'The answer sets it anew.' })
-  t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000), '/nowhere'), { finding: 'Nobody asked whose it is.', kind: null, answer: 'The answer leaves it alone.' })
-  t.match(await firewallOf('locale=en'), { finding: 'The request carries none.', answer: 'The answer leaves it alone.' })
+  t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000, true)), {
+    finding: 'It holds.',
+    kind: 'remembered',
+    answer: 'The answer sets it anew.',
+  })
+  t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000), '/nowhere'), {
+    finding: 'Nobody asked whose it is.',
+    kind: null,
+    answer: 'The answer leaves it alone.',
+  })
+  t.match(await firewallOf('locale=en'), {
+    finding: 'The request carries none.',
+    answer: 'The answer leaves it alone.',
+  })
 })
 
 t.test('the toolbar says who is signed in', async t => {
-  const headers = { host: 'protected.test', accept: 'text/html', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  const headers = {
+    host: 'protected.test',
+    accept: 'text/html',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  }
   const cookie = await signIn(app, { host: 'protected.test', email: 'member@museum.test' })
   t.match((await app.inject({ url: '/login', headers })).body, /data-profiler="[^"]*nobody/)
-  t.match((await app.inject({ url: '/login', headers: { ...headers, cookie } })).body, /data-profiler="[^"]*member@museum\.test/)
+  t.match(
+    (await app.inject({ url: '/login', headers: { ...headers, cookie } })).body,
+    /data-profiler="[^"]*member@museum\.test/,
+  )
 })
 
 t.test('of signing in it says that the cookie was set, and why the request was believed', async t => {
-  const response = await app.inject({ method: 'POST', url: '/login', headers: { host: 'protected.test' }, payload: { email: 'member@museum.test', password: testPassword } })
-  t.match(await panelOf(app, response, 'security'), { user: null, firewall: { finding: 'The request carries none.', answer: 'The answer sets it anew.' }, checks: { 6: { reason: 'It carries neither Sec-Fetch-Site nor Origin: it is no browser\'s.' } } })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/login',
+    headers: { host: 'protected.test' },
+    payload: { email: 'member@museum.test', password: testPassword },
+  })
+  t.match(await panelOf(app, response, 'security'), {
+    user: null,
+    firewall: { finding: 'The request carries none.', answer: 'The answer sets it anew.' },
+    checks: { 6: { reason: "It carries neither Sec-Fetch-Site nor Origin: it is no browser's." } },
+  })
   t.notMatch(await readPanel(app, response, 'security', 'text/html'), cookieOf(response).slice(20))
 })
 
 t.test('a host without a license is refused, unless the path has no route or the route needs none', async t => {
   const headers = { host: 'unknown.test' }
-  t.match(await checksOf({ headers }), { 'Access: domain': 'refused: No license found for "unknown.test".', 'Access: user': 'not reached: The request was interrupted before.' })
-  t.match(await checksOf({ headers, url: '/nowhere' }), { 'Access: domain': 'passed: The path has no route: it is answered as such, whatever the license.', 'Access: user': 'passed: Nobody is asked to sign in.' })
-  t.match(await checksOf({ headers, url: '/open' }), { 'Access: domain': 'passed: "unknown.test" has no license, and the route needs none.', 'Access: group': 'passed: Nobody is asked to sign in.' })
+  t.match(await checksOf({ headers }), {
+    'Access: domain': 'refused: No license found for "unknown.test".',
+    'Access: user': 'not reached: The request was interrupted before.',
+  })
+  t.match(await checksOf({ headers, url: '/nowhere' }), {
+    'Access: domain': 'passed: The path has no route: it is answered as such, whatever the license.',
+    'Access: user': 'passed: Nobody is asked to sign in.',
+  })
+  t.match(await checksOf({ headers, url: '/open' }), {
+    'Access: domain': 'passed: "unknown.test" has no license, and the route needs none.',
+    'Access: group': 'passed: Nobody is asked to sign in.',
+  })
 })
 
 const posts: [what: string, headers: Record<string, string>, reason: string][] = [
-  ['without a cookie', {}, 'passed: Without a cookie it acts in nobody\'s name.'],
-  ['of this site', { cookie: 'a=b', 'sec-fetch-site': 'same-origin' }, 'passed: Sec-Fetch-Site "same-origin": it comes from this site.'],
-  ['of this origin', { cookie: 'a=b', origin: 'http://museum.test' }, 'passed: Origin "http://museum.test" is this site.'],
-  ['of no browser', { cookie: 'a=b' }, 'passed: It carries neither Sec-Fetch-Site nor Origin: it is no browser\'s.'],
-  ['of another site', { cookie: 'a=b', origin: 'http://other.test' }, 'refused: This request came from another site.']
+  ['without a cookie', {}, "passed: Without a cookie it acts in nobody's name."],
+  [
+    'of this site',
+    { cookie: 'a=b', 'sec-fetch-site': 'same-origin' },
+    'passed: Sec-Fetch-Site "same-origin": it comes from this site.',
+  ],
+  [
+    'of this origin',
+    { cookie: 'a=b', origin: 'http://museum.test' },
+    'passed: Origin "http://museum.test" is this site.',
+  ],
+  ['of no browser', { cookie: 'a=b' }, "passed: It carries neither Sec-Fetch-Site nor Origin: it is no browser's."],
+  ['of another site', { cookie: 'a=b', origin: 'http://other.test' }, 'refused: This request came from another site.'],
 ]
 
 for (const [what, headers, reason] of posts) {
@@ -186,11 +301,19 @@ for (const [what, headers, reason] of posts) {
 
 t.test('an invalid host is refused with its reason, and hostile text makes no tag', async t => {
   const response = await app.inject({ url: '/', headers: { host: '<script>alert(1)</script>' } })
-  t.match(await panelOf(app, response, 'security'), { checks: [{ check: 'Host', verdict: 'refused', reason: 'Invalid Host "<script>alert(1)</script>".' }, { verdict: 'not reached' }] })
+  t.match(await panelOf(app, response, 'security'), {
+    checks: [
+      { check: 'Host', verdict: 'refused', reason: 'Invalid Host "<script>alert(1)</script>".' },
+      { verdict: 'not reached' },
+    ],
+  })
   const html = await readPanel(app, response, 'security', 'text/html')
   t.notMatch(html, '<script>alert')
   t.match(html, /Security <span class="badge error">refused/)
-  t.match(await readPanel(app, response, 'security', 'text/markdown'), '| Host | refused | Invalid Host "\\<script\\>alert(1)\\</script\\>". |')
+  t.match(
+    await readPanel(app, response, 'security', 'text/markdown'),
+    '| Host | refused | Invalid Host "\\<script\\>alert(1)\\</script\\>". |',
+  )
 })
 
 t.test('a URL that cannot be decoded met no check', async t => {
@@ -202,26 +325,36 @@ t.test('a request says where it comes from, and which proxy said so', async t =>
   const headers = { host: 'museum.test', forwarded: 'for=203.0.113.7' }
   const response = await behind.inject({ url: '/', headers })
   t.match(await panelOf(behind, response, 'security'), { user: null, ip: '203.0.113.7', by: '127.0.0.1' })
-  t.match(await readPanel(behind, response, 'security', 'text/html'), /<code>203\.0\.113\.7<\/code>[^]*As told by<\/dt><dd><code>127\.0\.0\.1<\/code>/)
+  t.match(
+    await readPanel(behind, response, 'security', 'text/html'),
+    /<code>203\.0\.113\.7<\/code>[^]*As told by<\/dt><dd><code>127\.0\.0\.1<\/code>/,
+  )
   t.match(await readPanel(behind, response, 'security', 'text/markdown'), 'Address: 203.0.113.7, as told by 127.0.0.1.')
   t.match(await checksOf({ headers }, behind), { 'Forwarded headers': 'passed: The Forwarded header agrees' })
   t.match(await checksOf({}, behind), { 'Forwarded headers': 'passed: The request has no Forwarded header.' })
-  t.match(await checksOf({ headers: { ...headers, 'x-forwarded-for': '203.0.113.8' } }, behind), { 'Forwarded headers': 'refused: The "Forwarded" and "x-forwarded-for" headers disagree.' })
+  t.match(await checksOf({ headers: { ...headers, 'x-forwarded-for': '203.0.113.8' } }, behind), {
+    'Forwarded headers': 'refused: The "Forwarded" and "x-forwarded-for" headers disagree.',
+  })
 })
 
 t.test('a check that answers the request itself has refused it', async t => {
   const app = Fastify(profiledOptions({}))
   t.teardown(() => app.close())
   await app.register(profiler, { directory: makeFolder(t), panels: [securityPanel] })
-  app.addHook('onRequest', function validateHost (_request, reply) { reply.redirect('/login') })
+  app.addHook('onRequest', function validateHost(_request, reply) {
+    reply.redirect('/login')
+  })
   app.get('/', async () => 'inside')
   const { checks } = await panelOf<SecurityData>(app, await app.inject('/'), 'security')
-  t.match(checks, [{ check: 'Host', verdict: 'refused', reason: 'It answered the request itself.' }, { verdict: 'not reached' }])
+  t.match(checks, [
+    { check: 'Host', verdict: 'refused', reason: 'It answered the request itself.' },
+    { verdict: 'not reached' },
+  ])
 })
 
 t.test('a client that leaves during a check leaves it unfinished', async t => {
   await heardOf(database, () => addLicense(database, { domain: 'left.test' }))
-  const { id = '' } = await app.entities.licenses.read('left.test') ?? {}
+  const { id = '' } = (await app.entities.licenses.read('left.test')) ?? {}
   app.entities.languages.forget(id)
   const response = await leaveDuringRead(app, database, 'left.test', 'license_languages')
   t.match(await panelOf(app, response, 'security'), { checks: [{}, {}, { check: 'Locale', verdict: 'not over' }] })

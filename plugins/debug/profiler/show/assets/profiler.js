@@ -15,12 +15,14 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
     } catch {
       button.textContent = 'The browser refused'
     }
-    setTimeout(() => { button.textContent = label }, 2000)
+    setTimeout(() => {
+      button.textContent = label
+    }, 2000)
   })
 }
 
 // A link to an exception opens what it stands in.
-function unfold () {
+function unfold() {
   const target = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null
   for (let element = target; element !== null; element = element.parentElement) {
     if (element instanceof HTMLDetailsElement) element.open = true

@@ -6,7 +6,7 @@
   const css = 'TOOLBAR_CSS'
   const MAX_FETCHES = 100
 
-  function make (name, properties = {}, ...children) {
+  function make(name, properties = {}, ...children) {
     const element = document.createElement(name)
     for (const [key, value] of Object.entries(properties)) {
       if (key.includes('-')) element.setAttribute(key, value)
@@ -18,12 +18,18 @@
 
   // Kept for the tab; a page that is not allowed storage simply forgets.
   const memory = {
-    get closed () {
-      try { return sessionStorage.getItem('profiler-toolbar') === 'closed' } catch { return false }
+    get closed() {
+      try {
+        return sessionStorage.getItem('profiler-toolbar') === 'closed'
+      } catch {
+        return false
+      }
     },
-    set closed (closed) {
-      try { sessionStorage.setItem('profiler-toolbar', closed ? 'closed' : 'open') } catch {}
-    }
+    set closed(closed) {
+      try {
+        sessionStorage.setItem('profiler-toolbar', closed ? 'closed' : 'open')
+      } catch {}
+    },
   }
 
   class ProfilerToolbar extends HTMLElement {
@@ -31,7 +37,7 @@
     #list = make('ol')
     #amount = make('span', { className: 'value', textContent: '0' })
 
-    connectedCallback () {
+    connectedCallback() {
       if (this.shadowRoot !== null) return
       const shadow = this.attachShadow({ mode: 'open' })
       const sheet = new CSSStyleSheet()
@@ -39,24 +45,55 @@
       const place = new CSSStyleSheet()
       shadow.adoptedStyleSheets = [sheet, place]
       const { url, status, items } = this.#data
-      const fetches = make('div', { className: 'fetches', hidden: true, role: 'region', 'aria-label': 'Requests of this page' }, this.#list)
-      const toggleFetches = make('button', { type: 'button', 'aria-expanded': 'false' }, make('span', { className: 'label', textContent: 'Fetches' }), this.#amount)
+      const fetches = make(
+        'div',
+        { className: 'fetches', hidden: true, role: 'region', 'aria-label': 'Requests of this page' },
+        this.#list,
+      )
+      const toggleFetches = make(
+        'button',
+        { type: 'button', 'aria-expanded': 'false' },
+        make('span', { className: 'label', textContent: 'Fetches' }),
+        this.#amount,
+      )
       toggleFetches.addEventListener('click', () => {
         fetches.hidden = !fetches.hidden
         toggleFetches.setAttribute('aria-expanded', String(!fetches.hidden))
       })
       const close = make('button', { type: 'button', 'aria-label': 'Fold the toolbar', textContent: '\u00d7' })
-      const root = make('section', { className: 'root', 'aria-label': 'Profiler toolbar' },
+      const root = make(
+        'section',
+        { className: 'root', 'aria-label': 'Profiler toolbar' },
         fetches,
-        make('div', { className: 'bar' },
-          make('a', { href: url, className: `status ${status.tone}`, textContent: status.text, title: 'Open the profile' }),
-          make('ul', { className: 'items' },
-            ...items.map(({ label, value, tone, url }) => make('li', {},
-              make('a', { href: url },
-                make('span', { className: 'label', textContent: label }),
-                make('span', { className: `value ${tone}`, textContent: value, title: value })))),
-            make('li', {}, toggleFetches)),
-          close))
+        make(
+          'div',
+          { className: 'bar' },
+          make('a', {
+            href: url,
+            className: `status ${status.tone}`,
+            textContent: status.text,
+            title: 'Open the profile',
+          }),
+          make(
+            'ul',
+            { className: 'items' },
+            ...items.map(({ label, value, tone, url }) =>
+              make(
+                'li',
+                {},
+                make(
+                  'a',
+                  { href: url },
+                  make('span', { className: 'label', textContent: label }),
+                  make('span', { className: `value ${tone}`, textContent: value, title: value }),
+                ),
+              ),
+            ),
+            make('li', {}, toggleFetches),
+          ),
+          close,
+        ),
+      )
       const fold = closed => {
         root.classList.toggle('closed', closed)
         close.textContent = closed ? '\u203a' : '\u00d7'
@@ -74,7 +111,7 @@
     }
 
     // The browser's own record of what the page fetched: nothing of the page is patched.
-    #watch () {
+    #watch() {
       if (!PerformanceObserver.supportedEntryTypes.includes('resource')) return
       new PerformanceObserver(list => {
         for (const entry of list.getEntries()) {
@@ -84,20 +121,28 @@
       }).observe({ type: 'resource', buffered: true })
     }
 
-    #add (entry) {
+    #add(entry) {
       const { base } = this.#data
       const url = new URL(entry.name)
       const local = url.origin === location.origin
       const path = local ? url.pathname + url.search : entry.name
       // The token arrives with Server-Timing, where the browser shows that (https and localhost); else the search finds it.
       const token = entry.serverTiming?.find(({ name }) => name === 'token')?.description
-      const href = token ? `${base}/${encodeURIComponent(token)}` : `${base}/search?url=${encodeURIComponent(url.pathname)}`
+      const href = token
+        ? `${base}/${encodeURIComponent(token)}`
+        : `${base}/search?url=${encodeURIComponent(url.pathname)}`
       const status = entry.responseStatus || 0
-      const tone = status >= 500 ? 'error' : status >= 400 ? 'warning' : status >= 300 || status === 0 ? 'neutral' : 'good'
-      this.#list.prepend(make('li', {},
-        make('span', { className: tone, textContent: String(status || '\u2013') }),
-        make('span', { className: 'url' }, local ? make('a', { href, textContent: path }) : path),
-        make('span', { className: 'value', textContent: `${Math.round(entry.duration)} ms` })))
+      const tone =
+        status >= 500 ? 'error' : status >= 400 ? 'warning' : status >= 300 || status === 0 ? 'neutral' : 'good'
+      this.#list.prepend(
+        make(
+          'li',
+          {},
+          make('span', { className: tone, textContent: String(status || '\u2013') }),
+          make('span', { className: 'url' }, local ? make('a', { href, textContent: path }) : path),
+          make('span', { className: 'value', textContent: `${Math.round(entry.duration)} ms` }),
+        ),
+      )
       if (this.#list.children.length > MAX_FETCHES) this.#list.lastChild.remove()
       this.#amount.textContent = String(Number(this.#amount.textContent) + 1)
     }

@@ -4,12 +4,14 @@ import { blocks, code, plain } from './markdown.ts'
 import { statusText } from '../parts/tone.ts'
 
 /** A failed request as Markdown: for an issue, a colleague, or whoever asks with Accept: text/markdown. */
-export function renderErrorMarkdown (context: ViewContext): string {
+export function renderErrorMarkdown(context: ViewContext): string {
   const { profile, base } = context
   const message = profile.exceptions[0]?.message ?? ''
-  return blocks(
-    `# ${statusText(profile.status)}${message === '' ? '' : `: ${plain(message)}`}`,
-    `${code(`${profile.method} ${profile.url}`)}, profile ${code(`${base}/${profile.token}`)}`,
-    exceptionSectionsMarkdown(context, 2)
-  ) + '\n'
+  return (
+    blocks(
+      `# ${statusText(profile.status)}${message === '' ? '' : `: ${plain(message)}`}`,
+      `${code(`${profile.method} ${profile.url}`)}, profile ${code(`${base}/${profile.token}`)}`,
+      exceptionSectionsMarkdown(context, 2),
+    ) + '\n'
+  )
 }

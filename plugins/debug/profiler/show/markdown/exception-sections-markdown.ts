@@ -6,7 +6,7 @@ import { isRoutingFailure } from '../parts/near-misses.ts'
 import { routingMarkdown } from './routing-markdown.ts'
 
 /** The sections of a failed request as Markdown, their headings of this level. */
-export function exceptionSectionsMarkdown ({ profile, root }: ViewContext, level: 2 | 3): string {
+export function exceptionSectionsMarkdown({ profile, root }: ViewContext, level: 2 | 3): string {
   const { exceptions, logs } = profile
   const heading = '#'.repeat(level)
   return blocks(
@@ -16,6 +16,6 @@ export function exceptionSectionsMarkdown ({ profile, root }: ViewContext, level
     `${heading} Logs (${logs.length})`,
     logs.length === 0 ? null : logsMarkdown(logs),
     `${heading} Stack Traces (${exceptions.length})`,
-    stackTracesMarkdown(exceptions, root)
+    stackTracesMarkdown(exceptions, root),
   )
 }

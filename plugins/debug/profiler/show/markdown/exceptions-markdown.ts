@@ -6,34 +6,46 @@ import { stackTraceText } from '../parts/stack-trace.ts'
 import { valueText } from '../parts/value.ts'
 
 /** Every exception of the chain: what it says, and the source that threw it. */
-export function exceptionsMarkdown (exceptions: readonly Exception[], heading: string): string {
+export function exceptionsMarkdown(exceptions: readonly Exception[], heading: string): string {
   const folded = foldedExceptions(exceptions)
-  return blocks(...exceptions.map((exception, index) => {
-    const [source] = folded[index] === true ? [] : exception.frames.flatMap(frame => frame.kind === 'own' ? frame.excerpt ?? [] : [])
-    const properties = Object.entries(exception.properties)
-    return blocks(
-      `${heading} ${index + 1}. ${plain(exception.class)} (${relationText(exception)})`,
-      codeBlock(exception.message === '' ? 'No message.' : exception.message),
-      properties.map(([name, value]) => `- ${code(name)}: ${code(valueText(value))}`).join('\n'),
-      source === undefined ? null : excerptMarkdown(source)
-    )
-  }))
+  return blocks(
+    ...exceptions.map((exception, index) => {
+      const [source] =
+        folded[index] === true
+          ? []
+          : exception.frames.flatMap(frame => (frame.kind === 'own' ? (frame.excerpt ?? []) : []))
+      const properties = Object.entries(exception.properties)
+      return blocks(
+        `${heading} ${index + 1}. ${plain(exception.class)} (${relationText(exception)})`,
+        codeBlock(exception.message === '' ? 'No message.' : exception.message),
+        properties.map(([name, value]) => `- ${code(name)}: ${code(valueText(value))}`).join('\n'),
+        source === undefined ? null : excerptMarkdown(source),
+      )
+    }),
+  )
 }
 
 /** Every exception's stack; of a folded one only what says where it comes from. */
-export function stackTracesMarkdown (exceptions: readonly Exception[], root: string): string {
+export function stackTracesMarkdown(exceptions: readonly Exception[], root: string): string {
   const folded = foldedExceptions(exceptions)
-  return blocks(...exceptions.map((exception, index) => {
-    const shown = folded[index] === true ? { ...exception, frames: tellingFrames(exception) } : exception
-    return codeBlock(stackTraceText(shown, root))
-  }))
+  return blocks(
+    ...exceptions.map((exception, index) => {
+      const shown = folded[index] === true ? { ...exception, frames: tellingFrames(exception) } : exception
+      return codeBlock(stackTraceText(shown, root))
+    }),
+  )
 }
 
 /** The lines around a frame's own, that one marked. */
-function excerptMarkdown (excerpt: Excerpt): string {
+function excerptMarkdown(excerpt: Excerpt): string {
   const width = String(excerpt.first + excerpt.lines.length).length
-  return codeBlock(excerpt.lines.map((line, index) => {
-    const number = excerpt.first + index
-    return `${number === excerpt.line ? '>' : ' '} ${String(number).padStart(width)} | ${line}`
-  }).join('\n'), 'ts')
+  return codeBlock(
+    excerpt.lines
+      .map((line, index) => {
+        const number = excerpt.first + index
+        return `${number === excerpt.line ? '>' : ' '} ${String(number).padStart(width)} | ${line}`
+      })
+      .join('\n'),
+    'ts',
+  )
 }

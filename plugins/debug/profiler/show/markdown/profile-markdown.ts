@@ -6,28 +6,30 @@ import { formatDuration, formatTime } from '../parts/units.ts'
 import { valueText } from '../parts/value.ts'
 
 /** A profile as Markdown: the panel asked for, or every panel that has something. */
-export function renderProfileMarkdown (context: ViewContext, panels: readonly AnyPanel[], open?: string): string {
+export function renderProfileMarkdown(context: ViewContext, panels: readonly AnyPanel[], open?: string): string {
   const { profile } = context
   const shown = open === undefined ? panels : panels.filter(({ name }) => name === open)
-  return blocks(
-    `# ${statusText(profile.status)}: ${code(`${profile.method} ${profile.url}`)}`,
-    [
-      `- Token: ${code(profile.token)}`,
-      `- At: ${formatTime(profile.time)}, ${formatDuration(profile.duration)}`,
-      `- Host: ${code(profile.host ?? 'none')}, IP: ${code(profile.ip ?? 'unknown')}`,
-      `- Outcome: ${outcomeText(profile.outcome) ?? 'Completed'}`,
-      ...Object.entries(profile.labels).map(([name, value]) => `- ${plain(name)}: ${plain(value)}`),
-      ...profile.dropped.map(drop => `- Left out: ${drop.count} ${plain(drop.what)}, ${plain(drop.why)}`),
-      ...profile.notes.map(note => `- Note: ${plain(note)}`)
-    ].join('\n'),
-    ...shown.map(panel => {
-      const data = panelData(panel, profile)
-      return data === null ? null : blocks(`## ${plain(panel.label)}`, panelMarkdown(panel, data, context))
-    })
-  ) + '\n'
+  return (
+    blocks(
+      `# ${statusText(profile.status)}: ${code(`${profile.method} ${profile.url}`)}`,
+      [
+        `- Token: ${code(profile.token)}`,
+        `- At: ${formatTime(profile.time)}, ${formatDuration(profile.duration)}`,
+        `- Host: ${code(profile.host ?? 'none')}, IP: ${code(profile.ip ?? 'unknown')}`,
+        `- Outcome: ${outcomeText(profile.outcome) ?? 'Completed'}`,
+        ...Object.entries(profile.labels).map(([name, value]) => `- ${plain(name)}: ${plain(value)}`),
+        ...profile.dropped.map(drop => `- Left out: ${drop.count} ${plain(drop.what)}, ${plain(drop.why)}`),
+        ...profile.notes.map(note => `- Note: ${plain(note)}`),
+      ].join('\n'),
+      ...shown.map(panel => {
+        const data = panelData(panel, profile)
+        return data === null ? null : blocks(`## ${plain(panel.label)}`, panelMarkdown(panel, data, context))
+      }),
+    ) + '\n'
+  )
 }
 
-function panelMarkdown (panel: AnyPanel, data: unknown, context: ViewContext): string {
+function panelMarkdown(panel: AnyPanel, data: unknown, context: ViewContext): string {
   try {
     return panel.markdown?.(data, context) ?? codeBlock(valueText(data, 2), 'json')
   } catch (error) {

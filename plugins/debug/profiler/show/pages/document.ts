@@ -11,12 +11,12 @@ export interface Document {
 }
 
 /** A stylesheet at an address of its own. */
-export function linkStylesheet (url: string): Markup {
+export function linkStylesheet(url: string): Markup {
   return html`<link rel="stylesheet" href="${url}">`
 }
 
 /** A whole document: the error page, a page of the profiler's, or a part of one that stands alone. */
-export function renderDocument ({ title, className, style, script, body }: Document): string {
+export function renderDocument({ title, className, style, script, body }: Document): string {
   // The empty icon keeps browsers from asking the application for one, which would be a profile more.
   return html`<!doctype html>
 <html lang="en">
@@ -27,8 +27,11 @@ export function renderDocument ({ title, className, style, script, body }: Docum
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-${style}${script !== undefined && html`
-<script src="${script}" defer></script>`}
+${style}${
+    script !== undefined &&
+    html`
+<script src="${script}" defer></script>`
+  }
 </head>
 <body class="${className}">
 ${body}

@@ -19,7 +19,7 @@ const style = html`<style>${new Markup(assets['error-page.css'].body)}</style>`
  * The diagnostic page for a failed request, on the application's own URL. Its stylesheet stands in the page,
  * permitted by its hash, so that the page is whole when it is saved, previewed or seen from elsewhere.
  */
-export function renderErrorPage (context: ViewContext): string {
+export function renderErrorPage(context: ViewContext): string {
   const { profile, base } = context
   const { exceptions, logs } = profile
   const thrown = exceptions[0]
@@ -45,11 +45,13 @@ export function renderErrorPage (context: ViewContext): string {
 ${renderGaps(profile)}
 ${renderExceptionSections(context, 2)}
 <details class="trace"><summary>All of it as Markdown</summary><pre tabindex="0"><code id="markdown">${renderErrorMarkdown(context)}</code></pre></details>
-</main>`
+</main>`,
   })
 }
 
 /** What there is to say of a failure that nothing was thrown for. */
-function silentFailure (profile: Profile): string {
-  return isRoutingFailure(profile) ? `No route for ${profile.method} ${profile.path}` : 'An error was answered without an exception'
+function silentFailure(profile: Profile): string {
+  return isRoutingFailure(profile)
+    ? `No route for ${profile.method} ${profile.path}`
+    : 'An error was answered without an exception'
 }

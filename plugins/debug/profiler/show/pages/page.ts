@@ -19,7 +19,7 @@ export interface Page {
 }
 
 /** A whole document of the profiler's: bar at the top, side column, main part. */
-export function renderPage ({ title, base, panel, header, aside, main, footer }: Page): string {
+export function renderPage({ title, base, panel, header, aside, main, footer }: Page): string {
   return renderDocument({
     title,
     className: 'profiler',
@@ -38,6 +38,6 @@ ${header}
 ${main}
 </main>
 </div>
-${footer !== undefined && html`<footer class="bottom">${footer}</footer>`}`
+${footer !== undefined && html`<footer class="bottom">${footer}</footer>`}`,
   })
 }

@@ -9,7 +9,12 @@ import { renderProfileHeader } from '../parts/profile-header.ts'
 import { formatDuration } from '../parts/units.ts'
 
 /** A profile with one panel open; `open` names one of the panels, `caused` are the requests that this one made. */
-export function renderProfilePage (context: ViewContext, panels: readonly AnyPanel[], open: string, caused: readonly ProfileSummary[] = []): string {
+export function renderProfilePage(
+  context: ViewContext,
+  panels: readonly AnyPanel[],
+  open: string,
+  caused: readonly ProfileSummary[] = [],
+): string {
   const { profile, base } = context
   const panel = panels.find(({ name }) => name === open)
   const label = panel?.label ?? open
@@ -22,11 +27,11 @@ export function renderProfilePage (context: ViewContext, panels: readonly AnyPan
     main: html`<h2>${label}</h2>
 ${renderGaps(profile)}
 ${panel !== undefined && renderPanelBody(panel, context)}`,
-    footer: renderCost(profile)
+    footer: renderCost(profile),
   })
 }
 
-function renderPanelBody (panel: AnyPanel, context: ViewContext): Markup {
+function renderPanelBody(panel: AnyPanel, context: ViewContext): Markup {
   const data = panelData(panel, context.profile)
   if (data === null) return renderEmptyState('Nothing was recorded for this request.')
   try {
@@ -37,11 +42,11 @@ function renderPanelBody (panel: AnyPanel, context: ViewContext): Markup {
   }
 }
 
-function renderCost ({ cost: { trace, collect, store } }: Profile): Markup {
+function renderCost({ cost: { trace, collect, store } }: Profile): Markup {
   return html`<p>Profiling this request took ${formatCost(trace + collect)}: ${formatCost(trace)} while it ran, ${formatCost(collect)} after its answer.${store > 0 && ` Storing the one before took ${formatCost(store)}.`}</p>`
 }
 
 /** Microseconds, since most costs are some of them. */
-function formatCost (microseconds: number): string {
+function formatCost(microseconds: number): string {
   return microseconds < 1000 ? `${Math.round(microseconds)} µs` : formatDuration(microseconds / 1000)
 }

@@ -11,12 +11,12 @@ import { searchQuery } from '../parts/search-query.ts'
 import { count } from '../parts/units.ts'
 
 /** Whether a search asks for anything at all: one that does not is the list of the newest. */
-function isSearch (criteria: SearchCriteria): boolean {
+function isSearch(criteria: SearchCriteria): boolean {
   return [...new URLSearchParams(searchQuery(criteria, 1)).keys()].some(name => name !== 'perPage')
 }
 
 /** What a search found, or without criteria the newest profiles: the profiler's home. */
-export function renderSearchPage (result: SearchResult, options: SearchBarOptions): string {
+export function renderSearchPage(result: SearchResult, options: SearchBarOptions): string {
   const { criteria, problems, profiles, total } = result
   const title = isSearch(criteria) ? `${count(total, 'profile')} found` : 'Newest profiles'
   return renderPage({
@@ -28,12 +28,12 @@ export function renderSearchPage (result: SearchResult, options: SearchBarOption
 ${renderProblems(problems)}
 ${renderShortcuts(options)}
 ${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored profile is like that.' : 'No profile is stored yet. Ask the application for any page.') : renderProfileList(profiles, options.base, options.panel)}
-${renderPaging(result, options)}`
+${renderPaging(result, options)}`,
   })
 }
 
 /** The searches a person makes most. */
-function renderShortcuts ({ base }: SearchBarOptions): Markup {
+function renderShortcuts({ base }: SearchBarOptions): Markup {
   return html`<nav class="shortcuts" aria-label="Frequent searches"><ul>
 <li><a href="${base}/">All</a></li>
 <li><a href="${base}/search?status=%3E%3D500">Failed (5xx)</a></li>
@@ -42,10 +42,12 @@ function renderShortcuts ({ base }: SearchBarOptions): Markup {
 </ul></nav>`
 }
 
-function renderPaging ({ criteria, page, pages }: SearchResult, { base, panel }: SearchBarOptions): Markup | null {
+function renderPaging({ criteria, page, pages }: SearchResult, { base, panel }: SearchBarOptions): Markup | null {
   if (pages < 2) return null
   const link = (to: number, label: string, rel: string): Markup => {
-    const query = [searchQuery(criteria, to), panel === undefined ? '' : `panel=${urlPart(panel)}`].filter(part => part !== '').join('&')
+    const query = [searchQuery(criteria, to), panel === undefined ? '' : `panel=${urlPart(panel)}`]
+      .filter(part => part !== '')
+      .join('&')
     return html`<a rel="${rel}" href="${base}/search${query !== '' && `?${query}`}">${label}</a>`
   }
   return html`<nav class="paging" aria-label="Pages">${page > 1 ? link(page - 1, 'Newer', 'prev') : html`<span></span>`}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'Older', 'next') : html`<span></span>`}</nav>`

@@ -12,7 +12,7 @@ export interface ToolbarEntry extends ToolbarItem {
 }
 
 /** What the panels say to the toolbar, in their order; one that fails says nothing. */
-export function toolbarEntries (context: ViewContext, panels: readonly AnyPanel[]): ToolbarEntry[] {
+export function toolbarEntries(context: ViewContext, panels: readonly AnyPanel[]): ToolbarEntry[] {
   return panels.flatMap(panel => {
     const data = panelData(panel, context.profile)
     if (data === null) return []
@@ -26,11 +26,11 @@ export function toolbarEntries (context: ViewContext, panels: readonly AnyPanel[
 }
 
 /** What is wrong stands where it is seen on a narrow screen; the rest keeps the panels' order. */
-function worstFirst (one: ToolbarEntry, other: ToolbarEntry): number {
+function worstFirst(one: ToolbarEntry, other: ToolbarEntry): number {
   return Number(isBad(other)) - Number(isBad(one))
 }
 
-function isBad ({ tone }: ToolbarEntry): boolean {
+function isBad({ tone }: ToolbarEntry): boolean {
   return tone === 'error' || tone === 'warning'
 }
 
@@ -38,13 +38,15 @@ function isBad ({ tone }: ToolbarEntry): boolean {
  * The one tag that puts the toolbar into a page: an external script that carries its data as an attribute and
  * makes a custom element with a shadow tree, so that neither styles nor scripts of the page and it can meet.
  */
-export function renderToolbar (context: ViewContext, panels: readonly AnyPanel[]): Markup {
+export function renderToolbar(context: ViewContext, panels: readonly AnyPanel[]): Markup {
   const { profile, base } = context
   const data = {
     base,
     url: profileUrl(base, profile.token),
     status: { text: statusText(profile.status), tone: statusTone(profile.status) },
-    items: toolbarEntries(context, panels).sort(worstFirst).map(({ panel, ...item }) => ({ ...item, url: profileUrl(base, profile.token, panel) }))
+    items: toolbarEntries(context, panels)
+      .sort(worstFirst)
+      .map(({ panel, ...item }) => ({ ...item, url: profileUrl(base, profile.token, panel) })),
   }
   return html`<script src="${assetUrl(base, 'toolbar.js')}" integrity="${toolbarHash}" data-profiler="${JSON.stringify(data)}" defer></script>`
 }

@@ -15,5 +15,5 @@ export const builtInPanels: readonly AnyPanel[] = [
   logsPanel,
   lifecyclePanel,
   routingPanel,
-  configurationPanel
+  configurationPanel,
 ]

@@ -10,29 +10,29 @@ import { renderSection } from '../parts/section.ts'
 import { formatDuration, formatTime } from '../parts/units.ts'
 import { valueText } from '../parts/value.ts'
 
-function renderPlugin ({ name, duration, children }: PluginNode): Markup {
+function renderPlugin({ name, duration, children }: PluginNode): Markup {
   const label = html`${name}${duration !== null && html` <small>${formatDuration(duration)}</small>`}`
   if (children.length === 0) return html`<li>${label}</li>`
   return html`<li>${label}<ul>${children.map(renderPlugin)}</ul></li>`
 }
 
-function pluginLines ({ name, duration, children }: PluginNode, depth = 0): string[] {
+function pluginLines({ name, duration, children }: PluginNode, depth = 0): string[] {
   const time = duration === null ? '' : `, ${formatDuration(duration)}`
   return [`${'  '.repeat(depth)}- ${plain(name)}${time}`, ...children.flatMap(child => pluginLines(child, depth + 1))]
 }
 
-function renderRoutes ({ routes }: Configuration, context: ViewContext): Markup {
-  return renderDataTable('Routes', [
-    { label: 'Methods', kind: 'short' },
-    { label: 'Route' },
-    { label: 'Handler' }
-  ], routes.map(route => ({
-    cells: [
-      route.method.join(', '),
-      html`<code>${route.url}</code>${route.host !== null && html` <span class="muted">on ${route.host}</span>`}`,
-      html`${route.handler} <small>${route.plugin !== null && `plugin ${route.plugin} `}${renderLocation(route.location, context)}</small>`
-    ]
-  })))
+function renderRoutes({ routes }: Configuration, context: ViewContext): Markup {
+  return renderDataTable(
+    'Routes',
+    [{ label: 'Methods', kind: 'short' }, { label: 'Route' }, { label: 'Handler' }],
+    routes.map(route => ({
+      cells: [
+        route.method.join(', '),
+        html`<code>${route.url}</code>${route.host !== null && html` <span class="muted">on ${route.host}</span>`}`,
+        html`${route.handler} <small>${route.plugin !== null && `plugin ${route.plugin} `}${renderLocation(route.location, context)}</small>`,
+      ],
+    })),
+  )
 }
 
 /** What the application was when the request ran. */
@@ -42,22 +42,36 @@ export const configurationPanel: BuiltInPanel<string> = {
   read: ({ configuration }) => configuration,
   body: (key, context) => {
     const { configuration, profile } = context
-    if (configuration === null) return renderEmptyState(html`The configuration of this request (<code>${key}</code>) is no longer stored.`)
+    if (configuration === null) {
+      return renderEmptyState(html`The configuration of this request (<code>${key}</code>) is no longer stored.`)
+    }
     const settings = Object.entries(configuration.settings)
-    return html`${renderSection('Versions', renderKeyValueTable('Versions', [
-      ...Object.entries(configuration.versions),
-      ['Environment', configuration.environment ?? 'not set'],
-      ['Process', `${profile.process.id}, since ${formatTime(profile.process.startedAt)}`]
-    ]))}
+    return html`${renderSection(
+      'Versions',
+      renderKeyValueTable('Versions', [
+        ...Object.entries(configuration.versions),
+        ['Environment', configuration.environment ?? 'not set'],
+        ['Process', `${profile.process.id}, since ${formatTime(profile.process.startedAt)}`],
+      ]),
+    )}
 ${renderSection('Settings', renderKeyValueTable('Settings', settings, 'The application shows none.'), settings.length)}
 ${renderSection('Plugins', html`<ul class="tree">${renderPlugin(configuration.plugins)}</ul>`)}
 ${renderSection('Routes', renderRoutes(configuration, context), configuration.routes.length)}`
   },
-  markdown: (_, { configuration }) => configuration === null
-    ? 'No longer stored.'
-    : blocks(
-      table(['Name', 'Value'], [...Object.entries(configuration.versions), ...Object.entries(configuration.settings)].map(([name, value]) => [code(name), code(valueText(value))])),
-      pluginLines(configuration.plugins).join('\n'),
-      table(['Methods', 'Route', 'Handler'], configuration.routes.map(route => [route.method.join(', '), code(route.url), plain(route.handler)]))
-    )
+  markdown: (_, { configuration }) =>
+    configuration === null
+      ? 'No longer stored.'
+      : blocks(
+          table(
+            ['Name', 'Value'],
+            [...Object.entries(configuration.versions), ...Object.entries(configuration.settings)].map(
+              ([name, value]) => [code(name), code(valueText(value))],
+            ),
+          ),
+          pluginLines(configuration.plugins).join('\n'),
+          table(
+            ['Methods', 'Route', 'Handler'],
+            configuration.routes.map(route => [route.method.join(', '), code(route.url), plain(route.handler)]),
+          ),
+        ),
 }

@@ -5,7 +5,7 @@ import { renderExceptionSections } from '../parts/exception-sections.ts'
 import { statusTone } from '../parts/tone.ts'
 
 /** A refusal that was meant is no failure. */
-function toneOf (thrown: Exception | undefined): Tone {
+function toneOf(thrown: Exception | undefined): Tone {
   return statusTone(thrown?.statusCode ?? 500)
 }
 
@@ -13,9 +13,10 @@ function toneOf (thrown: Exception | undefined): Tone {
 export const exceptionPanel: BuiltInPanel<Exception[]> = {
   name: 'exception',
   label: 'Exception',
-  read: ({ exceptions }) => exceptions.length === 0 ? null : exceptions,
+  read: ({ exceptions }) => (exceptions.length === 0 ? null : exceptions),
   badge: exceptions => ({ text: String(exceptions.length), tone: toneOf(exceptions[0]) }),
-  toolbarItem: ([thrown]) => thrown === undefined ? null : { label: 'Exception', value: thrown.class, tone: toneOf(thrown) },
+  toolbarItem: ([thrown]) =>
+    thrown === undefined ? null : { label: 'Exception', value: thrown.class, tone: toneOf(thrown) },
   body: (_, context) => renderExceptionSections(context, 3),
-  markdown: (_, context) => exceptionSectionsMarkdown(context, 3)
+  markdown: (_, context) => exceptionSectionsMarkdown(context, 3),
 }

@@ -5,7 +5,7 @@ import { logsMarkdown } from '../markdown/logs-markdown.ts'
 import { count } from '../parts/units.ts'
 
 /** The tone of the worst line, and how many are as bad as that; null where none is a warning. */
-function worst (logs: readonly LogLine[]): { text: string, tone: Tone } | null {
+function worst(logs: readonly LogLine[]): { text: string; tone: Tone } | null {
   const errors = logs.filter(line => line.level >= 50).length
   if (errors > 0) return { text: String(errors), tone: 'error' }
   const warnings = logs.filter(line => line.level >= 40).length
@@ -16,7 +16,7 @@ function worst (logs: readonly LogLine[]): { text: string, tone: Tone } | null {
 export const logsPanel: BuiltInPanel<LogLine[]> = {
   name: 'logs',
   label: 'Logs',
-  read: ({ logs }) => logs.length === 0 ? null : logs,
+  read: ({ logs }) => (logs.length === 0 ? null : logs),
   badge: logs => worst(logs) ?? { text: String(logs.length), tone: 'neutral' },
   toolbarItem: logs => {
     const bad = worst(logs)
@@ -24,5 +24,5 @@ export const logsPanel: BuiltInPanel<LogLine[]> = {
     return { label: 'Logs', value: count(Number(bad.text), bad.tone === 'error' ? 'error' : 'warning'), tone: bad.tone }
   },
   body: logs => renderLogTable(logs),
-  markdown: logsMarkdown
+  markdown: logsMarkdown,
 }

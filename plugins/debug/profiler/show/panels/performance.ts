@@ -18,7 +18,7 @@ interface Share {
 }
 
 /** Own time added up by kind or plugin, the longest first. */
-function shares (spans: readonly Span[], name: (span: Span) => string, colour: (span: Span) => string): Share[] {
+function shares(spans: readonly Span[], name: (span: Span) => string, colour: (span: Span) => string): Share[] {
   const byName = new Map<string, Share>()
   for (const { span, own } of ownTimes(spans)) {
     const key = name(span)
@@ -30,16 +30,24 @@ function shares (spans: readonly Span[], name: (span: Span) => string, colour: (
   return [...byName.values()].sort((a, b) => b.time - a.time)
 }
 
-function byKind ({ spans }: Profile): Share[] {
-  return shares(spans, span => span.kind, span => spanColour(span.kind))
+function byKind({ spans }: Profile): Share[] {
+  return shares(
+    spans,
+    span => span.kind,
+    span => spanColour(span.kind),
+  )
 }
 
-function byPlugin ({ spans }: Profile): Share[] {
-  return shares(spans, span => pluginOf(span, spans), () => 'point')
+function byPlugin({ spans }: Profile): Share[] {
+  return shares(
+    spans,
+    span => pluginOf(span, spans),
+    () => 'point',
+  )
 }
 
 /** The plugin of a span, or of the nearest it ran within that has one: a query is its caller's. */
-function pluginOf (span: Span, spans: readonly Span[]): string {
+function pluginOf(span: Span, spans: readonly Span[]): string {
   for (let at: Span | undefined = span, left = spans.length; at !== undefined && left >= 0; left--) {
     if (at.plugin !== null) return at.plugin
     at = at.parent === null ? undefined : spans[at.parent]
@@ -47,18 +55,19 @@ function pluginOf (span: Span, spans: readonly Span[]): string {
   return 'no plugin'
 }
 
-function renderShares (title: string, list: readonly Share[]): Markup {
-  return html`<section><h3>${title}</h3>${renderDataTable(title, [
-    { label: 'Name' },
-    { label: 'Calls', kind: 'number' },
-    { label: 'Own time', kind: 'number' }
-  ], list.map(share => ({
-    cells: [html`<span class="swatch ${share.colour}"></span>${share.name}`, share.spans, formatDuration(share.time)]
-  })), 'Nothing was timed.')}</section>`
+function renderShares(title: string, list: readonly Share[]): Markup {
+  return html`<section><h3>${title}</h3>${renderDataTable(
+    title,
+    [{ label: 'Name' }, { label: 'Calls', kind: 'number' }, { label: 'Own time', kind: 'number' }],
+    list.map(share => ({
+      cells: [html`<span class="swatch ${share.colour}"></span>${share.name}`, share.spans, formatDuration(share.time)],
+    })),
+    'Nothing was timed.',
+  )}</section>`
 }
 
 /** The share of its time in which the request kept the loop, or shared it, as a whole number of percent. */
-function utilization ({ eventLoop }: Profile): string {
+function utilization({ eventLoop }: Profile): string {
   return `${Math.round(eventLoop.utilization * 100)} %`
 }
 
@@ -70,19 +79,31 @@ export const performancePanel: BuiltInPanel<Profile> = {
   toolbarItem: profile => ({ label: 'Time', value: formatDuration(profile.duration), tone: 'neutral' }),
   body: (profile, context) => html`${renderMetrics([
     { label: 'Total', value: formatDuration(profile.duration) },
-    { label: 'Event loop busy', value: utilization(profile), note: `${formatDuration(profile.eventLoop.active)} of ${formatDuration(profile.eventLoop.active + profile.eventLoop.idle)}` },
-    { label: 'Heap used', value: formatBytes(profile.memory.heapUsedAtEnd), note: `of ${formatBytes(profile.memory.heapLimit)}, whole process` },
-    { label: 'Timed', value: count(profile.spans.length, 'call') }
+    {
+      label: 'Event loop busy',
+      value: utilization(profile),
+      note: `${formatDuration(profile.eventLoop.active)} of ${formatDuration(profile.eventLoop.active + profile.eventLoop.idle)}`,
+    },
+    {
+      label: 'Heap used',
+      value: formatBytes(profile.memory.heapUsedAtEnd),
+      note: `of ${formatBytes(profile.memory.heapLimit)}, whole process`,
+    },
+    { label: 'Timed', value: count(profile.spans.length, 'call') },
   ])}
 ${renderSection('Timeline', renderWaterfall(context))}
 <div class="columns">${renderShares('By kind', byKind(profile))}${renderShares('By plugin', byPlugin(profile))}</div>`,
-  markdown: profile => blocks(
-    `Total ${formatDuration(profile.duration)}, event loop busy ${utilization(profile)}.`,
-    table(['What ran', 'Kind', 'Start', 'Time'], timelineRows(profile).map(row => [
-      `${'· '.repeat(row.depth)}${plain(row.type === 'point' ? row.point.name : row.span.name)}`,
-      row.type === 'point' ? 'dispatch point' : row.span.kind,
-      formatDuration(row.start),
-      formatDuration(row.duration)
-    ]))
-  )
+  markdown: profile =>
+    blocks(
+      `Total ${formatDuration(profile.duration)}, event loop busy ${utilization(profile)}.`,
+      table(
+        ['What ran', 'Kind', 'Start', 'Time'],
+        timelineRows(profile).map(row => [
+          `${'· '.repeat(row.depth)}${plain(row.type === 'point' ? row.point.name : row.span.name)}`,
+          row.type === 'point' ? 'dispatch point' : row.span.kind,
+          formatDuration(row.start),
+          formatDuration(row.duration),
+        ]),
+      ),
+    ),
 }

@@ -17,27 +17,34 @@ interface Data {
 type Entries = ReadonlyArray<readonly [name: string, value: Json]>
 
 /** The parts of a request that may be empty, in the order a person looks for them. */
-function parts ({ query, params, cookies }: RequestRecord): ReadonlyArray<readonly [title: string, entries: Entries]> {
+function parts({ query, params, cookies }: RequestRecord): ReadonlyArray<readonly [title: string, entries: Entries]> {
   return [
     ['Query', Object.entries(query)],
     ['Route parameters', Object.entries(params)],
-    ['Cookies', Object.entries(cookies)]
+    ['Cookies', Object.entries(cookies)],
   ]
 }
 
-function absent (request: RequestRecord): string[] {
-  const names = parts(request).filter(([, entries]) => entries.length === 0).map(([title]) => title.toLowerCase())
+function absent(request: RequestRecord): string[] {
+  const names = parts(request)
+    .filter(([, entries]) => entries.length === 0)
+    .map(([title]) => title.toLowerCase())
   return request.body === null ? [...names, 'body'] : names
 }
 
-function renderBody ({ body, contentType, bodySize }: RequestRecord): Markup {
-  const about = [contentType, bodySize === null ? null : formatBytes(bodySize)].filter(part => part !== null).join(' · ')
+function renderBody({ body, contentType, bodySize }: RequestRecord): Markup {
+  const about = [contentType, bodySize === null ? null : formatBytes(bodySize)]
+    .filter(part => part !== null)
+    .join(' · ')
   const entries = body !== null && typeof body === 'object' && !Array.isArray(body) ? Object.entries(body) : []
-  return renderSection('Body', html`${about !== '' && html`<p class="muted">${about}</p>`}
-${entries.length > 0 ? renderKeyValueTable('Body', entries) : typeof body === 'string' ? renderCodeBlock(body) : renderValue(body)}`)
+  return renderSection(
+    'Body',
+    html`${about !== '' && html`<p class="muted">${about}</p>`}
+${entries.length > 0 ? renderKeyValueTable('Body', entries) : typeof body === 'string' ? renderCodeBlock(body) : renderValue(body)}`,
+  )
 }
 
-function facts (profile: Profile): Array<readonly [string, string]> {
+function facts(profile: Profile): Array<readonly [string, string]> {
   const { response } = profile
   return [
     ['Status', statusText(profile.status)],
@@ -45,12 +52,20 @@ function facts (profile: Profile): Array<readonly [string, string]> {
     ['Body', response.streamed ? `${formatBytes(response.bodySize)}, streamed` : formatBytes(response.bodySize)],
     ['Outcome', outcomeText(profile.outcome) ?? 'completed'],
     ['Protocol', `${profile.protocol}, HTTP/${profile.httpVersion}`],
-    ['Request id', profile.requestId ?? 'none']
+    ['Request id', profile.requestId ?? 'none'],
   ]
 }
 
-function markdownTable (title: string, entries: Entries): string | null {
-  return entries.length === 0 ? null : blocks(`### ${title}`, table(['Name', 'Value'], entries.map(([name, value]) => [code(name), code(valueText(value))])))
+function markdownTable(title: string, entries: Entries): string | null {
+  return entries.length === 0
+    ? null
+    : blocks(
+        `### ${title}`,
+        table(
+          ['Name', 'Value'],
+          entries.map(([name, value]) => [code(name), code(valueText(value))]),
+        ),
+      )
 }
 
 /** What came and what was answered. */
@@ -58,7 +73,10 @@ export const requestPanel: BuiltInPanel<Data> = {
   name: 'request',
   label: 'Request / Response',
   // What the not-found handler's own pattern took from the path is nobody's parameter.
-  read: ({ request, response, routing }) => ({ request: routing.matched === null ? { ...request, params: {} } : request, response }),
+  read: ({ request, response, routing }) => ({
+    request: routing.matched === null ? { ...request, params: {} } : request,
+    response,
+  }),
   body: ({ request, response }, { profile }) => {
     const missing = absent(request)
     return html`${parts(request).map(([title, entries]) => entries.length > 0 && renderSection(title, renderKeyValueTable(title, entries), entries.length))}
@@ -68,11 +86,12 @@ ${missing.length > 0 && html`<p class="muted">The request had no ${missing.join(
 ${renderSection('Response', renderKeyValueTable('Response', facts(profile)))}
 ${renderSection('Response headers', renderKeyValueTable('Response headers', response.headers), response.headers.length)}`
   },
-  markdown: ({ request, response }, { profile }) => blocks(
-    ...parts(request).map(([title, entries]) => markdownTable(title, entries)),
-    request.body === null ? null : markdownTable('Body', [['body', request.body]]),
-    markdownTable('Request headers', request.headers),
-    markdownTable('Response', facts(profile)),
-    markdownTable('Response headers', response.headers)
-  )
+  markdown: ({ request, response }, { profile }) =>
+    blocks(
+      ...parts(request).map(([title, entries]) => markdownTable(title, entries)),
+      request.body === null ? null : markdownTable('Body', [['body', request.body]]),
+      markdownTable('Request headers', request.headers),
+      markdownTable('Response', facts(profile)),
+      markdownTable('Response headers', response.headers),
+    ),
 }

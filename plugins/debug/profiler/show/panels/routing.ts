@@ -13,10 +13,11 @@ export const routingPanel: BuiltInPanel<Routing> = {
   name: 'routing',
   label: 'Routing',
   read: ({ routing }) => routing,
-  badge: ({ matched }) => matched === null ? { text: 'no match', tone: 'warning' } : null,
-  toolbarItem: ({ matched }) => matched === null
-    ? { label: 'Route', value: 'none', tone: 'warning' }
-    : { label: 'Route', value: matched.url, tone: 'neutral' },
+  badge: ({ matched }) => (matched === null ? { text: 'no match', tone: 'warning' } : null),
+  toolbarItem: ({ matched }) =>
+    matched === null
+      ? { label: 'Route', value: 'none', tone: 'warning' }
+      : { label: 'Route', value: matched.url, tone: 'neutral' },
   body: ({ matched, routes }, context) => {
     if (matched === null) return renderNearMisses(context.profile, context)
     const params = Object.entries(matched.params)
@@ -26,10 +27,10 @@ export const routingPanel: BuiltInPanel<Routing> = {
       ...(matched.version === undefined ? [] : [['Version', matched.version] as const]),
       ['Handler', matched.handler],
       ['Plugin', matched.plugin ?? 'none'],
-      ['Declared at', renderLocation(matched.location, context)]
+      ['Declared at', renderLocation(matched.location, context)],
     ])}
 ${params.length > 0 && renderSection('Parameters', renderKeyValueTable('Parameters', params), params.length)}
 <p class="muted">One of ${count(routes, 'route')}.</p>`
   },
-  markdown: (_, { profile, root }) => routingMarkdown(profile, root)
+  markdown: (_, { profile, root }) => routingMarkdown(profile, root),
 }

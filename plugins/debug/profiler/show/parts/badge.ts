@@ -3,12 +3,12 @@ import type { Tone } from '../../collect/panel.ts'
 import { statusText, statusTone } from './tone.ts'
 
 /** A short word in a tone: a level, a verdict, a count. */
-export function renderBadge (content: Content, tone: Tone = 'neutral'): Markup {
+export function renderBadge(content: Content, tone: Tone = 'neutral'): Markup {
   return html`<span class="badge ${tone}">${content}</span>`
 }
 
 /** The badge of an HTTP status, with its reason phrase unless it is to be short. */
-export function renderStatus (status: number | null, form: 'short' | 'long' = 'long'): Markup {
+export function renderStatus(status: number | null, form: 'short' | 'long' = 'long'): Markup {
   const text = form === 'short' ? String(status ?? '–') : statusText(status)
   return renderBadge(text, statusTone(status))
 }

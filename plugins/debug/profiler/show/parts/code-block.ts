@@ -8,12 +8,12 @@ const MAX_SQL = 20_000
 const LONG_SQL = 1000
 const LONG_SQL_LINES = 20
 
-function shown (line: string): string {
+function shown(line: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
 }
 
 /** Lines of TypeScript with their numbers, the one that matters marked. */
-export function renderExcerpt (excerpt: Excerpt): Markup {
+export function renderExcerpt(excerpt: Excerpt): Markup {
   const lines = highlightTypescript(excerpt.lines.map(shown))
   return html`<pre class="source" tabindex="0"><code>${lines.map((line, index) => {
     const number = excerpt.first + index
@@ -24,15 +24,15 @@ export function renderExcerpt (excerpt: Excerpt): Markup {
 }
 
 /** Any text in a fixed-width block of its own. */
-export function renderCodeBlock (text: string): Markup {
+export function renderCodeBlock(text: string): Markup {
   return html`<pre tabindex="0"><code>${text}</code></pre>`
 }
 
 /** A statement as it was sent, its keywords, strings and placeholders marked; long lines wrap. */
-export function renderSqlBlock (sql: string): Markup {
+export function renderSqlBlock(sql: string): Markup {
   const text = sql.length > MAX_SQL ? `${sql.slice(0, MAX_SQL)}…` : sql
   const lines = highlightSql(text)
   // Where the keyboard need not scroll it is not stopped.
   const isLong = text.length > LONG_SQL || lines.length > LONG_SQL_LINES
-  return html`<pre class="sql"${isLong && html` tabindex="0"`}><code>${lines.map((line, index) => index === 0 ? line : html`\n${line}`)}</code></pre>`
+  return html`<pre class="sql"${isLong && html` tabindex="0"`}><code>${lines.map((line, index) => (index === 0 ? line : html`\n${line}`))}</code></pre>`
 }

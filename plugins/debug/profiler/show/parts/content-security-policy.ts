@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { assets } from './assets.ts'
 
-const shared = "default-src 'none'; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const shared =
+  "default-src 'none'; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** The Content-Security-Policy of the profiler's own pages: its files only, nothing inline. */
 export const profilerPolicy = `${shared}; style-src 'self'`

@@ -14,12 +14,19 @@ export interface Row {
 }
 
 /** A table that scrolls within its own frame where the screen is too narrow for it. */
-export function renderDataTable (caption: string, columns: readonly Column[], rows: readonly Row[], empty = 'None.'): Markup {
+export function renderDataTable(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly Row[],
+  empty = 'None.',
+): Markup {
   if (rows.length === 0) return renderEmptyState(empty)
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
 <caption class="sr-only">${caption}</caption>
 <thead><tr>${columns.map(column => html`<th scope="col"${column.kind === 'number' && html` class="number"`}>${column.label}</th>`)}</tr></thead>
-<tbody>${rows.map(row => html`
-<tr${row.className !== undefined && html` class="${row.className}"`}>${row.cells.map((cell, index) => html`<td class="${columns[index]?.kind ?? 'text'}">${cell}</td>`)}</tr>`)}
+<tbody>${rows.map(
+    row => html`
+<tr${row.className !== undefined && html` class="${row.className}"`}>${row.cells.map((cell, index) => html`<td class="${columns[index]?.kind ?? 'text'}">${cell}</td>`)}</tr>`,
+  )}
 </tbody></table></div>`
 }

@@ -9,24 +9,29 @@ import { formatDuration } from './units.ts'
 import { renderSpanOutcome } from './waterfall.ts'
 
 /** Each dispatch point with its listeners in the order they ran, and what interrupted it. */
-export function renderDispatchPoints (context: ViewContext): Markup {
+export function renderDispatchPoints(context: ViewContext): Markup {
   return html`${context.profile.lifecycle.map(point => renderPoint(point, context))}`
 }
 
-function renderPoint (point: DispatchPoint, context: ViewContext): Markup {
+function renderPoint(point: DispatchPoint, context: ViewContext): Markup {
   if (point.start === null) {
     return html`<section class="never"><h3>${point.name}</h3><p class="muted">Not reached. Its hooks: ${point.hooks.join(', ')}.</p></section>`
   }
   const { spans } = context.profile
   const title = html`${point.name}${point.interrupted !== null && html` ${renderBadge('interrupted', 'error')}`}`
-  return renderSection(title, html`<p class="muted">${point.hooks.join(', ')} · from ${formatDuration(point.start)} · ${formatDuration(point.duration)}</p>
+  return renderSection(
+    title,
+    html`<p class="muted">${point.hooks.join(', ')} · from ${formatDuration(point.start)} · ${formatDuration(point.duration)}</p>
 ${interruptionText(point, context.profile) !== null && html`<p class="notice error">${interruptionText(point, context.profile)}</p>`}
-${renderDataTable(`Listeners of ${point.name}`, [
+${renderDataTable(
+  `Listeners of ${point.name}`,
+  [
     { label: '#', kind: 'number' },
     { label: 'Listener' },
     { label: 'Time', kind: 'number' },
-    { label: 'Outcome', kind: 'short' }
-  ], point.listeners.flatMap((id, index) => {
+    { label: 'Outcome', kind: 'short' },
+  ],
+  point.listeners.flatMap((id, index) => {
     const span = spans[id]
     if (span === undefined) return []
     return {
@@ -35,32 +40,40 @@ ${renderDataTable(`Listeners of ${point.name}`, [
         index + 1,
         html`${span.name} <small>${span.hook}${span.plugin !== null && ` · plugin ${span.plugin}`}${span.routeLevel && ' · route'} ${renderLocation(span.location, context)}</small>`,
         formatDuration(span.duration),
-        renderSpanOutcome(span)
-      ]
+        renderSpanOutcome(span),
+      ],
     }
-  }), 'No listener.')}`, point.listeners.length)
+  }),
+  'No listener.',
+)}`,
+    point.listeners.length,
+  )
 }
 
 /** A sentence on what stopped a dispatch point; null where nothing did. */
-export function interruptionText (point: DispatchPoint, { spans, exceptions }: Profile): string | null {
+export function interruptionText(point: DispatchPoint, { spans, exceptions }: Profile): string | null {
   const { interrupted, listeners } = point
   if (interrupted === null) return null
   const span = interrupted.span === null ? undefined : spans[interrupted.span]
   const exception = interrupted.exception === null ? undefined : exceptions[interrupted.exception]
   const itself = `by Fastify itself${listeners.length === 0 ? ', before any listener ran,' : ''}`
-  const who = span !== undefined ? `by ${span.name}` : interrupted.span === null ? itself : 'by a listener that was left out'
+  const who =
+    span !== undefined ? `by ${span.name}` : interrupted.span === null ? itself : 'by a listener that was left out'
   if (exception !== undefined) return `Interrupted ${who} with ${exception.class}: ${exception.message}`
   return `Interrupted ${who} with ${span?.outcome === 'replied' ? 'an answer' : 'an error that was left out'}`
 }
 
 /** Which error handlers were called, and for what; null where nothing failed. No dispatch point: they run wherever one fails. */
-export function errorHandling ({ spans, exceptions, lifecycle }: Profile): ErrorHandling[] | null {
+export function errorHandling({ spans, exceptions, lifecycle }: Profile): ErrorHandling[] | null {
   const called = spans.flatMap((span, id) => {
     if (span.kind !== 'error-handler' && span.hook !== 'onError') return []
     const exception = exceptions.find(({ handlers }) => handlers?.includes(id))
     return { span, text: exception === undefined ? null : `${exception.class}: ${exception.message}` }
   })
-  const failed = called.length > 0 || spans.some(({ outcome }) => outcome === 'threw') || lifecycle.some(({ interrupted }) => interrupted?.exception != null)
+  const failed =
+    called.length > 0 ||
+    spans.some(({ outcome }) => outcome === 'threw') ||
+    lifecycle.some(({ interrupted }) => interrupted?.exception != null)
   return failed ? called : null
 }
 
@@ -73,21 +86,30 @@ export interface ErrorHandling {
 export const noErrorHandler = 'No error handler of the application was called.'
 
 /** The error handlers that were called, in their order: the one that replied gave the answer. */
-export function renderErrorHandling (context: ViewContext): Markup | null {
+export function renderErrorHandling(context: ViewContext): Markup | null {
   const called = errorHandling(context.profile)
   if (called === null) return null
   if (called.length === 0) return renderSection('Error handling', html`<p class="muted">${noErrorHandler}</p>`)
-  return renderSection('Error handling', renderDataTable('Error handlers', [
-    { label: 'Error handler' },
-    { label: 'For' },
-    { label: 'Time', kind: 'number' },
-    { label: 'Outcome', kind: 'short' }
-  ], called.map(({ span, text }) => ({
-    cells: [
-      html`${span.name} <small>${span.hook ?? 'error handler'}${span.plugin !== null && ` · plugin ${span.plugin}`}${span.routeLevel && ' · route'} ${renderLocation(span.location, context)}</small>`,
-      text ?? '',
-      formatDuration(span.duration),
-      renderSpanOutcome(span)
-    ]
-  })), 'None.'), called.length)
+  return renderSection(
+    'Error handling',
+    renderDataTable(
+      'Error handlers',
+      [
+        { label: 'Error handler' },
+        { label: 'For' },
+        { label: 'Time', kind: 'number' },
+        { label: 'Outcome', kind: 'short' },
+      ],
+      called.map(({ span, text }) => ({
+        cells: [
+          html`${span.name} <small>${span.hook ?? 'error handler'}${span.plugin !== null && ` · plugin ${span.plugin}`}${span.routeLevel && ' · route'} ${renderLocation(span.location, context)}</small>`,
+          text ?? '',
+          formatDuration(span.duration),
+          renderSpanOutcome(span),
+        ],
+      })),
+      'None.',
+    ),
+    called.length,
+  )
 }

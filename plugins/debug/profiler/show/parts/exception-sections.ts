@@ -11,16 +11,17 @@ import { renderStackTraces } from './stack-trace.ts'
  * The sections of a failed request, the same on its error page and in the profiler: Exceptions, Logs, Stack Traces.
  * Their headings have this level, which is one below that of the page around them.
  */
-export function renderExceptionSections (context: ViewContext, level: HeadingLevel): Markup {
+export function renderExceptionSections(context: ViewContext, level: HeadingLevel): Markup {
   const { profile, root } = context
   const { exceptions, logs } = profile
   const section = (id: string, title: Markup, body: Markup) => html`
 <section id="${id}" aria-labelledby="${id}-title">${renderHeading(level, `${id}-title`, title)}
 ${body}</section>`
   const counted = (title: string, amount: number) => html`${title} <span class="count">${amount}</span>`
-  const thrown = exceptions.length === 0
-    ? renderEmptyState('Nothing was thrown: the answer was given without an exception.')
-    : renderExceptions(profile, context, level === 2 ? 3 : 4)
+  const thrown =
+    exceptions.length === 0
+      ? renderEmptyState('Nothing was thrown: the answer was given without an exception.')
+      : renderExceptions(profile, context, level === 2 ? 3 : 4)
   const matches = html`What would have matched`
   return html`${isRoutingFailure(profile) && section('matches', matches, renderNearMisses(profile, context))}
 ${section('exceptions', counted('Exceptions', exceptions.length), thrown)}

@@ -21,14 +21,16 @@ const OPEN_SOURCES = 6
 const FOLDED_MESSAGE = 150
 
 /** The classes of the chain in reading order: what was thrown, then what lies beneath it. */
-export function renderClassChain (exceptions: readonly Exception[]): Markup {
-  return html`<ol class="chain" aria-label="Chain of exceptions">${exceptions.map((exception, index) => html`
-<li>${index > 0 && html`<span class="muted">${joint(exception, index, exceptions)}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`)}
+export function renderClassChain(exceptions: readonly Exception[]): Markup {
+  return html`<ol class="chain" aria-label="Chain of exceptions">${exceptions.map(
+    (exception, index) => html`
+<li>${index > 0 && html`<span class="muted">${joint(exception, index, exceptions)}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`,
+  )}
 </ol>`
 }
 
 /** The words between an exception and the one before it: further members of the same error follow with "and", what belongs to one further up names it. */
-function joint (exception: Exception, index: number, all: readonly Exception[]): string {
+function joint(exception: Exception, index: number, all: readonly Exception[]): string {
   const { relation, parent } = exception
   const before = all[index - 1]
   if (relation === 'member' && before?.relation === 'member' && before.parent === parent) return 'and'
@@ -37,43 +39,56 @@ function joint (exception: Exception, index: number, all: readonly Exception[]):
 }
 
 /** How an exception belongs to the one above it. */
-export function relationText ({ relation }: Exception): string {
+export function relationText({ relation }: Exception): string {
   if (relation === 'cause') return 'caused by'
   if (relation === 'member') return 'with'
   return 'thrown'
 }
 
 /** Every exception of the chain with its own frames: own code with its source, the rest folded, and so are members after the first few. */
-export function renderExceptions (
+export function renderExceptions(
   { exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>,
   { root, editorUrl }: Pick<ViewContext, 'root' | 'editorUrl'>,
-  level: HeadingLevel
+  level: HeadingLevel,
 ): Markup {
   const place = { root, editorUrl, level }
   // What was asked for is at fault, not the code that says so.
   const openSources = isRoutingFailure(profile) ? 1 : OPEN_SOURCES
   const folded = foldedExceptions(exceptions)
-  return html`${exceptions.map((exception, index) => folded[index] === true
-    ? renderFoldedException(exception, index, exceptions, place)
-    : renderException(exception, index, exceptions, level, renderFrames(exception, exceptions, openSources, place)))}`
+  return html`${exceptions.map((exception, index) =>
+    folded[index] === true
+      ? renderFoldedException(exception, index, exceptions, place)
+      : renderException(exception, index, exceptions, level, renderFrames(exception, exceptions, openSources, place)),
+  )}`
 }
 
 /** Its line says what it was; sources and foreign frames are left out, or many of them would make a page that takes long to load. */
-function renderFoldedException (exception: Exception, index: number, all: readonly Exception[], place: Place): Markup {
+function renderFoldedException(exception: Exception, index: number, all: readonly Exception[], place: Place): Markup {
   const frames = tellingFrames(exception)
-  const stack = frames.length === 0
-    ? renderEmptyState('No stack trace.')
-    : html`<ol class="frames">${frames.map(frame => html`
-<li class="own">${renderFrameLine(frame, place)}</li>`)}</ol>`
+  const stack =
+    frames.length === 0
+      ? renderEmptyState('No stack trace.')
+      : html`<ol class="frames">${frames.map(
+          frame => html`
+<li class="own">${renderFrameLine(frame, place)}</li>`,
+        )}</ol>`
   return html`<details class="folded-exception"><summary>${exception.class}${exception.message !== '' && html` <span class="muted">${exception.message.slice(0, FOLDED_MESSAGE)}</span>`}</summary>
 ${renderException(exception, index, all, place.level, stack)}</details>`
 }
 
-function renderException (exception: Exception, index: number, all: readonly Exception[], level: HeadingLevel, stack: Markup): Markup {
+function renderException(
+  exception: Exception,
+  index: number,
+  all: readonly Exception[],
+  level: HeadingLevel,
+  stack: Markup,
+): Markup {
   const properties = Object.entries(exception.properties)
   const parent = exception.parent ?? -1
   const above = all[parent]
-  const origin = above !== undefined && html`<p class="muted">${exception.relation === 'cause' ? 'Cause' : 'Member'} of <a href="#exception-${parent + 1}">${above.class}</a></p>`
+  const origin =
+    above !== undefined &&
+    html`<p class="muted">${exception.relation === 'cause' ? 'Cause' : 'Member'} of <a href="#exception-${parent + 1}">${above.class}</a></p>`
   return html`<article class="exception" id="exception-${index + 1}" aria-labelledby="exception-${index + 1}-class">
 <header>
 ${renderHeading(level, `exception-${index + 1}-class`, html`${exception.class}${exception.code !== null && html` ${renderBadge(exception.code)}`}${exception.statusCode !== null && html` ${renderBadge(exception.statusCode)}`}`)}
@@ -85,7 +100,12 @@ ${stack}
 </article>`
 }
 
-function renderFrames ({ frames: all, parent }: Exception, exceptions: readonly Exception[], openSources: number, place: Place): Markup {
+function renderFrames(
+  { frames: all, parent }: Exception,
+  exceptions: readonly Exception[],
+  openSources: number,
+  place: Place,
+): Markup {
   const above = exceptions[parent ?? -1]
   if (all.length === 0) return renderEmptyState('No stack trace.')
   const frames = all.slice(0, all.length - sharedFrames(all, above?.frames ?? []))
@@ -103,34 +123,38 @@ function renderFrames ({ frames: all, parent }: Exception, exceptions: readonly 
       index++
     }
   }
-  if (above !== undefined && shared.length > 0) items.push(renderFolded(`${count(shared.length, 'frame')} as of ${above.class}`, shared, place))
+  if (above !== undefined && shared.length > 0) {
+    items.push(renderFolded(`${count(shared.length, 'frame')} as of ${above.class}`, shared, place))
+  }
   return html`<ol class="frames">${items}</ol>`
 }
 
 /** How many of the last frames are the last ones of the exception above, too: they were read there. The first is never one of them. */
-function sharedFrames (frames: readonly Frame[], above: readonly Frame[]): number {
+function sharedFrames(frames: readonly Frame[], above: readonly Frame[]): number {
   let shared = 0
   while (shared < frames.length - 1 && isSamePlace(frames.at(-1 - shared), above.at(-1 - shared))) shared++
   return shared
 }
 
-function isSamePlace (one: Frame | undefined, other: Frame | undefined): boolean {
+function isSamePlace(one: Frame | undefined, other: Frame | undefined): boolean {
   return one?.file === other?.file && one?.line === other?.line && one?.column === other?.column
 }
 
 /** The run of frames from here on that are not the application's. */
-function foreignFrom (frames: readonly Frame[], start: number): Frame[] {
+function foreignFrom(frames: readonly Frame[], start: number): Frame[] {
   const end = frames.findIndex((frame, index) => index >= start && frame.kind === 'own')
   return frames.slice(start, end === -1 ? frames.length : end)
 }
 
-function renderFolded (summary: string, frames: readonly Frame[], place: Place): Markup {
+function renderFolded(summary: string, frames: readonly Frame[], place: Place): Markup {
   return html`
-<li><details class="folded"><summary>${summary}</summary><ol>${frames.map(frame => html`
-<li>${renderFrameLine(frame, place)}</li>`)}</ol></details></li>`
+<li><details class="folded"><summary>${summary}</summary><ol>${frames.map(
+    frame => html`
+<li>${renderFrameLine(frame, place)}</li>`,
+  )}</ol></details></li>`
 }
 
-function renderOwnFrame (frame: Frame, open: boolean, place: Place): Markup {
+function renderOwnFrame(frame: Frame, open: boolean, place: Place): Markup {
   const line = renderFrameLine(frame, place)
   if (frame.excerpt === undefined) return html`\n<li class="own">${line}</li>`
   const source = renderExcerpt(frame.excerpt)
@@ -138,16 +162,16 @@ function renderOwnFrame (frame: Frame, open: boolean, place: Place): Markup {
 <li class="own">${line}${open ? source : html`<details><summary>Source</summary>${source}</details>`}</li>`
 }
 
-function renderFrameLine (frame: Frame, place: Place): Markup {
+function renderFrameLine(frame: Frame, place: Place): Markup {
   return html`<p class="frame">${renderLocation(frame, place)} <span class="function">${frame.function ?? 'anonymous'}</span></p>`
 }
 
 /** Whose frames they are: the names of the packages, and Node. */
-function origins (frames: readonly Frame[]): string {
-  const names = new Set(frames.map(frame => frame.kind === 'node' ? 'Node' : packageName(frame.file)))
+function origins(frames: readonly Frame[]): string {
+  const names = new Set(frames.map(frame => (frame.kind === 'node' ? 'Node' : packageName(frame.file))))
   return [...names].join(', ')
 }
 
-function packageName (file: string): string {
+function packageName(file: string): string {
   return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? 'elsewhere'
 }

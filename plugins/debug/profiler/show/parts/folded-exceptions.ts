@@ -4,7 +4,7 @@ import type { Exception, Frame } from '../../base/profile.ts'
 const membersShown = 2
 
 /** Whether each exception of a chain is folded: a member after the first few of its error, and what lies beneath one. */
-export function foldedExceptions (exceptions: readonly Exception[]): boolean[] {
+export function foldedExceptions(exceptions: readonly Exception[]): boolean[] {
   const members = new Map<number, number>()
   const folded: boolean[] = []
   for (const { relation, parent } of exceptions) {
@@ -16,7 +16,7 @@ export function foldedExceptions (exceptions: readonly Exception[]): boolean[] {
 }
 
 /** What of a folded exception's stack says where it comes from: the application's own frames, or the first there is. */
-export function tellingFrames ({ frames }: Exception): readonly Frame[] {
+export function tellingFrames({ frames }: Exception): readonly Frame[] {
   const own = frames.filter(({ kind }) => kind === 'own')
   return own.length > 0 ? own : frames.slice(0, 1)
 }

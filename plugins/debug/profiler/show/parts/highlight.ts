@@ -3,49 +3,67 @@ import { html, type Markup } from '../../base/html.ts'
 /** Names the class of each token, or null for plain text. */
 type Classify = (token: string) => string | null
 
-const typescript = new RegExp([
-  /\/\*[\s\S]*?(?:\*\/|$)/, // a block comment, ended or not
-  /\/\/[^\n]*/,
-  /'(?:\\.|[^'\\\n])*'?/,
-  /"(?:\\.|[^"\\\n])*"?/,
-  /`(?:\\[\s\S]|[^`\\])*`?/,
-  /[A-Za-z_$][\w$]*/
-].map(part => part.source).join('|'), 'g')
+const typescript = new RegExp(
+  [
+    /\/\*[\s\S]*?(?:\*\/|$)/, // a block comment, ended or not
+    /\/\/[^\n]*/,
+    /'(?:\\.|[^'\\\n])*'?/,
+    /"(?:\\.|[^"\\\n])*"?/,
+    /`(?:\\[\s\S]|[^`\\])*`?/,
+    /[A-Za-z_$][\w$]*/,
+  ]
+    .map(part => part.source)
+    .join('|'),
+  'g',
+)
 
-const typescriptKeywords = new Set(('abstract as async await break case catch class const continue debugger default delete do ' +
-  'else enum export extends false finally for from function get if implements import in instanceof interface is keyof let new null ' +
-  'of private protected public readonly return satisfies set static super switch this throw true try type typeof undefined ' +
-  'var void while with yield').split(' '))
+const typescriptKeywords = new Set(
+  (
+    'abstract as async await break case catch class const continue debugger default delete do ' +
+    'else enum export extends false finally for from function get if implements import in instanceof interface is keyof let new null ' +
+    'of private protected public readonly return satisfies set static super switch this throw true try type typeof undefined ' +
+    'var void while with yield'
+  ).split(' '),
+)
 
-const sql = new RegExp([
-  /--[^\n]*/,
-  /\/\*[\s\S]*?(?:\*\/|$)/,
-  /'(?:''|[^'])*'?/,
-  /"(?:""|[^"])*"?/, // a quoted identifier, lest a keyword be seen in it
-  /\$\d+/,
-  /[A-Za-z_]\w*/
-].map(part => part.source).join('|'), 'g')
+const sql = new RegExp(
+  [
+    /--[^\n]*/,
+    /\/\*[\s\S]*?(?:\*\/|$)/,
+    /'(?:''|[^'])*'?/,
+    /"(?:""|[^"])*"?/, // a quoted identifier, lest a keyword be seen in it
+    /\$\d+/,
+    /[A-Za-z_]\w*/,
+  ]
+    .map(part => part.source)
+    .join('|'),
+  'g',
+)
 
-const sqlKeywords = new Set(('all and any array as asc begin between by case cast commit conflict constraint count create cross current_timestamp ' +
-  'default delete desc distinct do drop else end except exists explain false for from full group having ilike in index inner insert ' +
-  'intersect into is join key lateral left like limit natural not nothing null nulls of offset on or order outer over partition ' +
-  'primary recursive references returning right rollback row rows select set table then true truncate union unique update using ' +
-  'values view when where window with').split(' '))
+const sqlKeywords = new Set(
+  (
+    'all and any array as asc begin between by case cast commit conflict constraint count create cross current_timestamp ' +
+    'default delete desc distinct do drop else end except exists explain false for from full group having ilike in index inner insert ' +
+    'intersect into is join key lateral left like limit natural not nothing null nulls of offset on or order outer over partition ' +
+    'primary recursive references returning right rollback row rows select set table then true truncate union unique update using ' +
+    'values view when where window with'
+  ).split(' '),
+)
 
-function classifyTypescript (token: string): string | null {
+function classifyTypescript(token: string): string | null {
   if (token.startsWith('/')) return 'comment'
   if (/^['"`]/.test(token)) return 'string'
   return typescriptKeywords.has(token) ? 'keyword' : null
 }
 
-function classifySql (token: string): string | null {
+function classifySql(token: string): string | null {
   if (/^(?:--|\/)/.test(token)) return 'comment'
   if (/^['$]/.test(token)) return 'string'
   return sqlKeywords.has(token.toLowerCase()) ? 'keyword' : null
 }
 
 /** The text cut into markup, each line apart, so that a comment over many lines is coloured on each of them. */
-function highlight (text: string, pattern: RegExp, classify: Classify): Markup[] {
+function highlight(text: string, pattern: RegExp, classify: Classify): Markup[] {
   const lines: Markup[][] = [[]]
   const add = (piece: string, name: string | null): void => {
     piece.split('\n').forEach((part, index) => {
@@ -66,19 +84,22 @@ function highlight (text: string, pattern: RegExp, classify: Classify): Markup[]
 }
 
 /** Lines of TypeScript, comments, strings and keywords marked; they may begin within a comment. */
-export function highlightTypescript (lines: readonly string[]): Markup[] {
+export function highlightTypescript(lines: readonly string[]): Markup[] {
   const text = lines.join('\n')
   const end = text.indexOf('*/')
   const begin = text.indexOf('/*')
   const within = end !== -1 && (begin === -1 || begin > end) && /^\s*\*/.test(text)
   if (!within) return highlight(text, typescript, classifyTypescript)
-  const head = text.slice(0, end + 2).split('\n').map(line => html`<span class="comment">${line}</span>`)
+  const head = text
+    .slice(0, end + 2)
+    .split('\n')
+    .map(line => html`<span class="comment">${line}</span>`)
   const rest = highlight(text.slice(end + 2), typescript, classifyTypescript)
   const joint = html`${head.at(-1)}${rest[0]}`
   return [...head.slice(0, -1), joint, ...rest.slice(1)]
 }
 
 /** Lines of SQL, comments, strings, placeholders and keywords marked. */
-export function highlightSql (text: string): Markup[] {
+export function highlightSql(text: string): Markup[] {
   return highlight(text, sql, classifySql)
 }

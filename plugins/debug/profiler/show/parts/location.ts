@@ -6,17 +6,17 @@ import { urlPart } from './profile-url.ts'
 type Place = Pick<ViewContext, 'root' | 'editorUrl'>
 
 /** A file as a person names it: below the application's folder without that folder. */
-function shortFile (file: string, root: string): string {
+function shortFile(file: string, root: string): string {
   return file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file
 }
 
 /** A place in the code as text: src/routes/version.ts:12:5. */
-export function locationText (location: Location, root: string): string {
+export function locationText(location: Location, root: string): string {
   return `${shortFile(location.file, root)}:${location.line}:${location.column}`
 }
 
 /** A place in the code, a link that opens it where an editor is configured. */
-export function renderLocation (location: Location | null, { root, editorUrl }: Place): Markup {
+export function renderLocation(location: Location | null, { root, editorUrl }: Place): Markup {
   if (location === null) return html`<span class="muted">unknown</span>`
   const file = shortFile(location.file, root)
   const folder = file.slice(0, file.lastIndexOf('/') + 1)
@@ -26,8 +26,12 @@ export function renderLocation (location: Location | null, { root, editorUrl }: 
   return html`<a class="place" href="${url}" title="Open in editor"><code>${text}</code></a>`
 }
 
-function editorLink ({ file, line, column }: Location, template: string | null): string | null {
+function editorLink({ file, line, column }: Location, template: string | null): string | null {
   if (template === null || file.startsWith('node:')) return null
-  const values: Record<string, string> = { file: file.split('/').map(urlPart).join('/'), line: String(line), column: String(column) }
+  const values: Record<string, string> = {
+    file: file.split('/').map(urlPart).join('/'),
+    line: String(line),
+    column: String(column),
+  }
   return template.replace(/\{(file|line|column)\}/g, (_, name: string) => String(values[name]))
 }

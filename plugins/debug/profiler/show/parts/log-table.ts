@@ -10,19 +10,26 @@ import { LOGGED_LENGTH, renderValue } from './value.ts'
  * Log lines of one request, with a box to tick for each level among them: the stylesheet hides what is
  * unticked, so that it filters without a script.
  */
-export function renderLogTable (logs: readonly LogLine[]): Markup {
+export function renderLogTable(logs: readonly LogLine[]): Markup {
   if (logs.length === 0) return renderEmptyState('Nothing was logged during this request.')
   const counts = new Map<string, number>()
   for (const { level } of logs) counts.set(levelName(level), (counts.get(levelName(level)) ?? 0) + 1)
   return html`<div class="logs">
-${counts.size > 1 && html`<fieldset class="levels"><legend>Levels</legend>${levelNames.filter(name => counts.has(name)).map(name => html`
-<label><input type="checkbox" checked class="level-${name}"> ${name} <span class="count">${counts.get(name)}</span></label>`)}
-</fieldset>`}
+${
+  counts.size > 1 &&
+  html`<fieldset class="levels"><legend>Levels</legend>${levelNames
+    .filter(name => counts.has(name))
+    .map(
+      name => html`
+<label><input type="checkbox" checked class="level-${name}"> ${name} <span class="count">${counts.get(name)}</span></label>`,
+    )}
+</fieldset>`
+}
 <ol class="log-lines">${logs.map(renderLine)}
 </ol></div>`
 }
 
-function renderLine ({ level, start, message, fields }: LogLine): Markup {
+function renderLine({ level, start, message, fields }: LogLine): Markup {
   const entries = Object.entries(fields)
   return html`
 <li class="level-${levelName(level)}">${renderBadge(levelName(level), levelTone(level))} <span class="start">${formatDuration(start)}</span>

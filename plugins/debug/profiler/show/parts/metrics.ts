@@ -8,8 +8,10 @@ export interface Metric {
 }
 
 /** The few figures a panel opens with. */
-export function renderMetrics (metrics: readonly Metric[]): Markup {
-  return html`<dl class="metrics">${metrics.map(({ label, value, note }) => html`
-<div><dt>${label}</dt><dd>${value}${note !== undefined && html` <small>${note}</small>`}</dd></div>`)}
+export function renderMetrics(metrics: readonly Metric[]): Markup {
+  return html`<dl class="metrics">${metrics.map(
+    ({ label, value, note }) => html`
+<div><dt>${label}</dt><dd>${value}${note !== undefined && html` <small>${note}</small>`}</dd></div>`,
+  )}
 </dl>`
 }

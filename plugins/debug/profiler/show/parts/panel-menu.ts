@@ -13,23 +13,28 @@ export interface MenuEntry {
 }
 
 /** What a panel has of this profile: what it reads from it, or what it collected then. */
-export function panelData (panel: AnyPanel, profile: Profile): unknown {
+export function panelData(panel: AnyPanel, profile: Profile): unknown {
   return 'read' in panel ? panel.read(profile) : collected(panel.name, profile)
 }
 
-function collected (name: string, { panels }: Profile): Json {
-  return Object.hasOwn(panels, name) ? panels[name] ?? null : null
+function collected(name: string, { panels }: Profile): Json {
+  return Object.hasOwn(panels, name) ? (panels[name] ?? null) : null
 }
 
 /** The panels as the menu lists them; a badge that fails is left out, since a panel's fault is shown in its body. */
-export function menuEntries (panels: readonly AnyPanel[], profile: Profile): MenuEntry[] {
+export function menuEntries(panels: readonly AnyPanel[], profile: Profile): MenuEntry[] {
   return panels.map(panel => {
     const data = panelData(panel, profile)
-    return { name: panel.name, label: panel.label, empty: data === null, badge: data === null ? null : badgeOf(panel, data) }
+    return {
+      name: panel.name,
+      label: panel.label,
+      empty: data === null,
+      badge: data === null ? null : badgeOf(panel, data),
+    }
   })
 }
 
-function badgeOf (panel: AnyPanel, data: unknown): Badge | null {
+function badgeOf(panel: AnyPanel, data: unknown): Badge | null {
   try {
     return panel.badge?.(data) ?? null
   } catch {
@@ -38,8 +43,10 @@ function badgeOf (panel: AnyPanel, data: unknown): Badge | null {
 }
 
 /** The panels to choose from. */
-export function renderPanelMenu (entries: readonly MenuEntry[], open: string, base: string, token: string): Markup {
-  return html`<nav class="menu" aria-label="Panels"><ul>${entries.map(({ name, label, empty, badge }) => html`
-<li><a href="${profileUrl(base, token, name)}"${name === open && html` aria-current="page"`}${empty && html` class="empty"`}>${label}${empty && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` ${renderBadge(badge.text, badge.tone)}`}</a></li>`)}
+export function renderPanelMenu(entries: readonly MenuEntry[], open: string, base: string, token: string): Markup {
+  return html`<nav class="menu" aria-label="Panels"><ul>${entries.map(
+    ({ name, label, empty, badge }) => html`
+<li><a href="${profileUrl(base, token, name)}"${name === open && html` aria-current="page"`}${empty && html` class="empty"`}>${label}${empty && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` ${renderBadge(badge.text, badge.tone)}`}</a></li>`,
+  )}
 </ul></nav>`
 }

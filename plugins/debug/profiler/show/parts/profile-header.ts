@@ -9,7 +9,7 @@ import { outcomeText, outcomeTone, statusTone } from './tone.ts'
 import { formatDuration } from './units.ts'
 
 /** What a request was, in one glance: status, method, URL, and the few facts that tell it from others. */
-export function renderProfileHeader (profile: Profile, base: string, caused: readonly ProfileSummary[]): Markup {
+export function renderProfileHeader(profile: Profile, base: string, caused: readonly ProfileSummary[]): Markup {
   const outcome = outcomeText(profile.outcome)
   const host = sentHost(profile)
   return html`<section class="summary ${statusTone(profile.status)}" aria-label="Request">
@@ -29,6 +29,6 @@ ${caused.length > 0 && fact('Caused', html`${caused.map(({ token, status, method
 </section>`
 }
 
-function fact (name: string, value: Markup | string): Markup {
+function fact(name: string, value: Markup | string): Markup {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>`
 }

@@ -8,28 +8,30 @@ import { outcomeText, outcomeTone, statusTone } from './tone.ts'
 import { count, formatDuration } from './units.ts'
 
 /** Profiles one below the other, newest first as they come, each a link to its page. Where it is narrow each row is a block. */
-export function renderProfileList (profiles: readonly ProfileSummary[], base: string, panel?: string): Markup {
+export function renderProfileList(profiles: readonly ProfileSummary[], base: string, panel?: string): Markup {
   const labels = [...new Set(profiles.flatMap(profile => Object.keys(profile.labels)))]
   return html`<table class="profiles">
 <caption class="sr-only">Profiles</caption>
 <thead><tr>${['Status', 'Request', 'Took', 'Host', 'IP', ...labels.map(titled), 'At'].map(heading => html`<th scope="col">${heading}</th>`)}</tr></thead>
-<tbody>${profiles.map(profile => html`
+<tbody>${profiles.map(
+    profile => html`
 <tr><td class="status">${renderStatus(profile.status, 'short')}</td>
 <td class="asked"><a class="title" href="${profileUrl(base, profile.token, panel)}"><span class="method">${profile.method}</span> <span class="url">${profile.url}</span></a> ${about(profile)}</td>
 <td class="duration">${formatDuration(profile.duration)}</td>
 ${fact('Host', profile.host)}
 ${fact('IP', profile.ip)}
 ${labels.map(name => fact(titled(name), profile.labels[name] ?? null))}
-<td>${renderTime(profile.time)} <code class="token">${profile.token}</code></td></tr>`)}
+<td>${renderTime(profile.time)} <code class="token">${profile.token}</code></td></tr>`,
+  )}
 </tbody></table>`
 }
 
 /** Its name stands before it where the table has lost its head. */
-function fact (name: string, value: string | null): Markup {
+function fact(name: string, value: string | null): Markup {
   return html`<td data-name="${name}"${value === null && html` class="nothing"`}>${value}</td>`
 }
 
-function about (profile: ProfileSummary): Markup {
+function about(profile: ProfileSummary): Markup {
   const outcome = outcomeText(profile.outcome)
   return html`${profile.exception !== null && html`<small class="thrown ${statusTone(profile.status)}">${profile.exception}</small>`}${profile.logErrors > 0 && html` ${renderBadge(count(profile.logErrors, 'logged error'), 'error')}`}${outcome !== null && html` ${renderBadge(outcome, outcomeTone(profile.outcome))}`}${profile.route !== null && profile.route !== profile.url && html` <small>route ${profile.route}</small>`}`
 }

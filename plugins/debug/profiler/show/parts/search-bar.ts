@@ -16,7 +16,7 @@ export interface SearchBarOptions {
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** The search form, filled from the criteria. */
-export function renderSearchBar (criteria: SearchCriteria, { base, labels = [], panel }: SearchBarOptions): Markup {
+export function renderSearchBar(criteria: SearchCriteria, { base, labels = [], panel }: SearchBarOptions): Markup {
   return html`<form class="search" action="${base}/search" role="search" aria-label="Search profiles">
 ${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}
 ${field('url', 'URL contains', html`<input id="search-url" name="url" value="${criteria.url}" maxlength="500">`)}
@@ -38,19 +38,19 @@ ${text('token', 'Token', criteria.token)}
 </form>`
 }
 
-function methods (chosen: string | undefined): string[] {
+function methods(chosen: string | undefined): string[] {
   return chosen !== undefined && METHODS.includes(chosen) && !usual.includes(chosen) ? [...usual, chosen] : usual
 }
 
-function field (name: string, label: string, input: Markup): Markup {
+function field(name: string, label: string, input: Markup): Markup {
   return html`<div class="field"><label for="search-${name}">${label}</label>${input}</div>`
 }
 
-function text (name: string, label: string, value: Content): Markup {
+function text(name: string, label: string, value: Content): Markup {
   return field(name, label, html`<input id="search-${name}" name="${name}" value="${value}" maxlength="500">`)
 }
 
-function range (legend: string, name: string, attributes: Markup, from: Content, to: Content): Markup {
+function range(legend: string, name: string, attributes: Markup, from: Content, to: Content): Markup {
   return html`<fieldset class="range"><legend>${legend}</legend>
 <input name="${name}From" aria-label="${legend}, from" ${attributes} value="${from}"><span aria-hidden="true">to</span><input name="${name}To" aria-label="${legend}, to" ${attributes} value="${to}"></fieldset>`
 }

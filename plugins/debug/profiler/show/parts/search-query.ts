@@ -1,14 +1,27 @@
 import type { SearchCriteria } from '../../base/profile.ts'
 
-const fields = ['token', 'method', 'status', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'durationFrom', 'durationTo', 'perPage'] as const
+const fields = [
+  'token',
+  'method',
+  'status',
+  'url',
+  'route',
+  'host',
+  'ip',
+  'exception',
+  'parent',
+  'durationFrom',
+  'durationTo',
+  'perPage',
+] as const
 
 /** A moment as an input of type datetime-local takes it, in UTC. */
-export function inputTime (time: number | undefined): string {
+export function inputTime(time: number | undefined): string {
   return isoTime(time).slice(0, 19)
 }
 
 /** The query string of a search, empty fields left out; labels go by their own names. */
-export function searchQuery (criteria: SearchCriteria, page: number): string {
+export function searchQuery(criteria: SearchCriteria, page: number): string {
   const query = new URLSearchParams()
   for (const field of fields) {
     const value = criteria[field]
@@ -23,7 +36,7 @@ export function searchQuery (criteria: SearchCriteria, page: number): string {
   return query.toString()
 }
 
-function isoTime (time: number | undefined): string {
+function isoTime(time: number | undefined): string {
   const date = new Date(time ?? NaN)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }

@@ -7,7 +7,7 @@ export type SpanColour = 'hook' | 'handler' | 'validation' | 'query' | 'cache' |
 export const spanColours: readonly SpanColour[] = ['hook', 'validation', 'handler', 'query', 'cache', 'other']
 
 /** The colour of a kind of span. */
-export function spanColour (kind: SpanKind): SpanColour {
+export function spanColour(kind: SpanKind): SpanColour {
   if (kind === 'not-found-handler' || kind === 'error-handler') return 'handler'
   return kind
 }

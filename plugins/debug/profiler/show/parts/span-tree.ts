@@ -7,13 +7,14 @@ interface SpanNode {
 }
 
 /** One line of the waterfall: a dispatch point or a span, and how deep it stands. */
-export type TimelineRow = { start: number, duration: number, depth: number } &
-  ({ type: 'point', point: DispatchPoint } | { type: 'span', span: Span })
+export type TimelineRow = { start: number; duration: number; depth: number } & (
+  { type: 'point'; point: DispatchPoint } | { type: 'span'; span: Span }
+)
 
 const MAX_DEPTH = 12
 
 /** Every span as a node, and those that ran within none. */
-function spanTree (spans: readonly Span[]): { nodes: SpanNode[], roots: SpanNode[] } {
+function spanTree(spans: readonly Span[]): { nodes: SpanNode[]; roots: SpanNode[] } {
   const nodes = spans.map(span => ({ span, children: [] }))
   const roots: SpanNode[] = []
   nodes.forEach((node: SpanNode, id) => {
@@ -25,19 +26,21 @@ function spanTree (spans: readonly Span[]): { nodes: SpanNode[], roots: SpanNode
   return { nodes, roots }
 }
 
-function spanRows ({ span, children }: SpanNode, depth: number): TimelineRow[] {
+function spanRows({ span, children }: SpanNode, depth: number): TimelineRow[] {
   const row: TimelineRow = { type: 'span', span, start: span.start, duration: span.duration, depth }
   return [row, ...children.flatMap(child => spanRows(child, Math.min(depth + 1, MAX_DEPTH)))]
 }
 
 /** Dispatch points in order of time, their listeners below them, and below each what ran within it. */
-export function timelineRows ({ spans, lifecycle }: Profile): TimelineRow[] {
+export function timelineRows({ spans, lifecycle }: Profile): TimelineRow[] {
   const { roots } = spanTree(spans)
-  const came = lifecycle.flatMap(point => point.start === null ? [] : [{ point, start: point.start, duration: point.duration ?? 0 }])
+  const came = lifecycle.flatMap(point =>
+    point.start === null ? [] : [{ point, start: point.start, duration: point.duration ?? 0 }],
+  )
   const names = new Set<string | null>(came.map(({ point }) => point.name))
   const groups = came.map(({ point, start, duration }): TimelineRow[] => [
     { type: 'point', point, start, duration, depth: 0 },
-    ...roots.filter(({ span }) => span.dispatchPoint === point.name).flatMap(node => spanRows(node, 1))
+    ...roots.filter(({ span }) => span.dispatchPoint === point.name).flatMap(node => spanRows(node, 1)),
   ])
   for (const node of roots) {
     if (!names.has(node.span.dispatchPoint)) groups.push(spanRows(node, 0))
@@ -46,15 +49,15 @@ export function timelineRows ({ spans, lifecycle }: Profile): TimelineRow[] {
 }
 
 /** Each span with its own time: its duration less that of what ran within it, which may have run side by side. */
-export function ownTimes (spans: readonly Span[]): Array<{ span: Span, own: number }> {
+export function ownTimes(spans: readonly Span[]): Array<{ span: Span; own: number }> {
   return spanTree(spans).nodes.map(({ span, children }) => ({
     span,
-    own: Math.max(0, span.duration - covered(children.map(child => child.span)))
+    own: Math.max(0, span.duration - covered(children.map(child => child.span))),
   }))
 }
 
 /** The time in which at least one of the spans ran. */
-function covered (spans: readonly Span[]): number {
+function covered(spans: readonly Span[]): number {
   let total = 0
   let end = -Infinity
   for (const span of [...spans].sort((a, b) => a.start - b.start)) {

@@ -3,16 +3,24 @@ import { html, type Markup } from '../../base/html.ts'
 import { locationText } from './location.ts'
 
 /** An exception and its frames as Node prints them, paths shortened. */
-export function stackTraceText (exception: Pick<Exception, 'class' | 'message'> & { frames: readonly Frame[] }, root: string): string {
+export function stackTraceText(
+  exception: Pick<Exception, 'class' | 'message'> & { frames: readonly Frame[] },
+  root: string,
+): string {
   const title = exception.message === '' ? exception.class : `${exception.class}: ${exception.message}`
-  return [title, ...exception.frames.map(frame => {
-    const place = locationText(frame, root)
-    return frame.function === null ? `    at ${place}` : `    at ${frame.function} (${place})`
-  })].join('\n')
+  return [
+    title,
+    ...exception.frames.map(frame => {
+      const place = locationText(frame, root)
+      return frame.function === null ? `    at ${place}` : `    at ${frame.function} (${place})`
+    }),
+  ].join('\n')
 }
 
 /** Every exception's stack as text, folded, to be copied whole. */
-export function renderStackTraces (exceptions: readonly Exception[], root: string): Markup {
-  return html`${exceptions.map(exception => html`
-<details class="trace"><summary>${exception.class}</summary><pre tabindex="0"><code>${stackTraceText(exception, root)}</code></pre></details>`)}`
+export function renderStackTraces(exceptions: readonly Exception[], root: string): Markup {
+  return html`${exceptions.map(
+    exception => html`
+<details class="trace"><summary>${exception.class}</summary><pre tabindex="0"><code>${stackTraceText(exception, root)}</code></pre></details>`,
+  )}`
 }

@@ -10,18 +10,23 @@ const policyHeaders = ['content-security-policy', 'content-security-policy-repor
 const governing = ['script-src-elem', 'script-src', 'default-src']
 
 /** Has the application's own policies let in the toolbar's script, that very file, where they would not. */
-export function permitToolbar (response: ServerResponse): void {
+export function permitToolbar(response: ServerResponse): void {
   for (const name of policyHeaders) {
     const value = response.getHeader(name)
     if (value !== undefined) response.setHeader(name, [value].flat().join(', ').split(',').map(permitIn).join())
   }
 }
 
-function permitIn (policy: string): string {
-  const directives = policy.split(';').map(text => ({ name: text.trim().split(/\s/, 1).join().toLowerCase(), text: text.trim() }))
+function permitIn(policy: string): string {
+  const directives = policy
+    .split(';')
+    .map(text => ({ name: text.trim().split(/\s/, 1).join().toLowerCase(), text: text.trim() }))
   const [governor] = governing.flatMap(name => directives.find(directive => directive.name === name) ?? [])
   if (governor === undefined) return policy
-  const sources = governor.text.split(/\s+/).slice(1).filter(source => source.toLowerCase() !== "'none'")
+  const sources = governor.text
+    .split(/\s+/)
+    .slice(1)
+    .filter(source => source.toLowerCase() !== "'none'")
   if (has(sources, /^'self'$/i) && !has(sources, /^'strict-dynamic'$/i)) return policy
   // A hash would take back what 'unsafe-inline' allows the page.
   const isInlineAllowed = has(sources, /^'unsafe-inline'$/i) && !has(sources, /^'(?:nonce-|sha\d+-|strict-dynamic)/i)
@@ -29,6 +34,6 @@ function permitIn (policy: string): string {
   return [...directives.filter(({ name }) => name !== 'script-src-elem').map(({ text }) => text), permitted].join('; ')
 }
 
-function has (sources: readonly string[], pattern: RegExp): boolean {
+function has(sources: readonly string[], pattern: RegExp): boolean {
   return sources.some(source => pattern.test(source))
 }

@@ -7,14 +7,14 @@ const MAX_LENGTH = 20_000
 export const LOGGED_LENGTH = 4000
 
 /** Text of a recorded value, bounded: strings as they are, the rest as JSON. */
-export function valueText (value: unknown, indent = 0, limit = MAX_LENGTH): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, indent) ?? String(value)
+export function valueText(value: unknown, indent = 0, limit = MAX_LENGTH): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, null, indent) ?? String(value))
   if (text.length <= limit) return text
   return `${text.slice(0, limit)}… (${text.length - limit} characters more)`
 }
 
 /** A recorded value: short ones inline, long structured ones indented in a block of their own. */
-export function renderValue (value: unknown, limit = MAX_LENGTH): Markup {
+export function renderValue(value: unknown, limit = MAX_LENGTH): Markup {
   if (value === null || value === undefined) return html`<span class="muted">${String(value)}</span>`
   if (value === '') return html`<span class="muted">empty</span>`
   const text = valueText(value, 0, limit)
@@ -23,6 +23,6 @@ export function renderValue (value: unknown, limit = MAX_LENGTH): Markup {
 }
 
 /** JSON with the line breaks of its strings shown as such: a recorded stack is read, not parsed. */
-function unfolded (json: string): string {
+function unfolded(json: string): string {
   return json.replace(/(?<!\\)((?:\\\\)*)\\n/g, '$1\n')
 }

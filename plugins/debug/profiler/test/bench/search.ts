@@ -14,20 +14,31 @@ const criteria = {
   'status 4xx': { status: '4xx' },
   'URL, rare': { url: '/rare' },
   'nothing found': { url: '/nowhere', method: 'GET' },
-  'a license, page 5': { labels: { license: 'Museum 7' }, page: 5 }
+  'a license, page 5': { labels: { license: 'Museum 7' }, page: 5 },
 }
 
-console.log(`Node ${process.versions.node}: ms for a search, p50 and p99 of ${searches}; the first search by another process reads the folder`)
+console.log(
+  `Node ${process.versions.node}: ms for a search, p50 and p99 of ${searches}; the first search by another process reads the folder`,
+)
 console.log(['profiles', 'first', ...Object.keys(criteria)].map(name => name.padStart(18)).join(''))
 for (const profiles of [1000, 10_000, 100_000]) {
   const directory = mkdtempSync(join(tmpdir(), 'profiler-bench-'))
   try {
     // The bounds of the profiler keep 10,000 profiles; a search may be asked of more, where they were raised.
-    const options = { directory, bounds: { profiles: 200_000, bytes: 4e9, age: 7 * 24 * 60 * 60 * 1000 }, complain: (error: unknown) => { throw error } }
+    const options = {
+      directory,
+      bounds: { profiles: 200_000, bytes: 4e9, age: 7 * 24 * 60 * 60 * 1000 },
+      complain: (error: unknown) => {
+        throw error
+      },
+    }
     const writer = new ProfileStore(options)
     for (let number = 0; number < profiles; number++) {
       const summary = summaryOf(number)
-      writer.write(summary, JSON.stringify({ version: profileVersion, token: summary.token, padding: 'x'.repeat(profileBytes) }))
+      writer.write(
+        summary,
+        JSON.stringify({ version: profileVersion, token: summary.token, padding: 'x'.repeat(profileBytes) }),
+      )
     }
     writer.flush()
     const reader = new ProfileStore(options)
@@ -44,13 +55,13 @@ for (const profiles of [1000, 10_000, 100_000]) {
   }
 }
 
-function timeOf (search: () => unknown): number {
+function timeOf(search: () => unknown): number {
   const began = performance.now()
   search()
   return performance.now() - began
 }
 
-function summaryOf (number: number): ProfileSummary {
+function summaryOf(number: number): ProfileSummary {
   return {
     token: `token-${number}`,
     parent: null,
@@ -65,11 +76,11 @@ function summaryOf (number: number): ProfileSummary {
     route: '/museums/:id',
     exception: number % 10 === 0 ? 'NotFoundHttpError: No route found' : null,
     logErrors: 0,
-    labels: { license: `Museum ${number % 50}` }
+    labels: { license: `Museum ${number % 50}` },
   }
 }
 
 /** The nearest of the sorted numbers. */
-function quantile (numbers: readonly number[], share: number): number {
+function quantile(numbers: readonly number[], share: number): number {
   return numbers.toSorted((one, other) => one - other)[Math.round((numbers.length - 1) * share)] ?? NaN
 }

@@ -6,13 +6,23 @@ import { renderErrorPage } from '../../show/pages/error-page.ts'
 import { context, exception, failedProfile, notFoundProfile, profile } from './example-profile.ts'
 
 t.test('the header says chain of classes, status and message in one glance', async t => {
-  const header = renderErrorPage(context(notFoundProfile())).split('<main')[0]?.replace(/<style>.*<\/style>|<[^>]+>/gs, ' ').replace(/\s+/g, ' ')
-  t.match(header, '404 Not Found NotFoundHttpError caused by RouteResourceNotFoundError No route found for &quot;GET /version&quot; (from &quot;http://example.org/from&quot;) GET /version')
+  const header = renderErrorPage(context(notFoundProfile()))
+    .split('<main')[0]
+    ?.replace(/<style>.*<\/style>|<[^>]+>/gs, ' ')
+    .replace(/\s+/g, ' ')
+  t.match(
+    header,
+    '404 Not Found NotFoundHttpError caused by RouteResourceNotFoundError No route found for &quot;GET /version&quot; (from &quot;http://example.org/from&quot;) GET /version',
+  )
 })
 
 t.test('the sections Exceptions, Logs and Stack Traces stand there with their counts', async t => {
   const page = renderErrorPage(context(failedProfile()))
-  for (const section of ['Exceptions <span class="count">5', 'Logs <span class="count">5', 'Stack Traces <span class="count">5']) {
+  for (const section of [
+    'Exceptions <span class="count">5',
+    'Logs <span class="count">5',
+    'Stack Traces <span class="count">5',
+  ]) {
     t.equal(page.split(section).length, 3, section)
   }
 })
@@ -30,7 +40,10 @@ t.test('another failure does not speak of routes', async t => {
 })
 
 t.test('the page says what the record left out', async t => {
-  t.match(renderErrorPage(context(failedProfile({ dropped: [{ what: 'logs', count: 1, why: 'Full.' }] }))), '1 item of logs left out: Full.')
+  t.match(
+    renderErrorPage(context(failedProfile({ dropped: [{ what: 'logs', count: 1, why: 'Full.' }] }))),
+    '1 item of logs left out: Full.',
+  )
 })
 
 t.test('without JavaScript everything is there: the Markdown too', async t => {
@@ -48,8 +61,14 @@ t.test('an error without a message is headed by its class', async t => {
 })
 
 t.test('an error that nothing was thrown for is headed by what is known of it', async t => {
-  t.match(renderErrorPage(context(profile({ status: 503, logs: [] }))), '<h1>An error was answered without an exception</h1>')
-  t.match(renderErrorPage(context(notFoundProfile({ exceptions: [] }))), /<h1>No route for GET \/version<\/h1>.*Nothing was thrown/s)
+  t.match(
+    renderErrorPage(context(profile({ status: 503, logs: [] }))),
+    '<h1>An error was answered without an exception</h1>',
+  )
+  t.match(
+    renderErrorPage(context(notFoundProfile({ exceptions: [] }))),
+    /<h1>No route for GET \/version<\/h1>.*Nothing was thrown/s,
+  )
 })
 
 t.test('its stylesheet is permitted by the hash of the very text it holds', async t => {
@@ -62,7 +81,9 @@ t.test('neither policy permits anything inline', async t => {
 })
 
 t.test('nothing is loaded from elsewhere', async t => {
-  for (const [, url] of renderErrorPage(context(failedProfile())).matchAll(/<(?:link|script|img)[^>]+(?:src|href)="([^"]+)"/g)) {
+  for (const [, url] of renderErrorPage(context(failedProfile())).matchAll(
+    /<(?:link|script|img)[^>]+(?:src|href)="([^"]+)"/g,
+  )) {
     t.match(url, /^(\/_profiler\/|data:,)/)
   }
 })
@@ -82,9 +103,15 @@ t.test('it is rendered in less than 20 ms', async t => {
 })
 
 t.test('Markdown has the request, what would have matched, the exceptions and the logs', async t => {
-  t.match(renderErrorMarkdown(context(notFoundProfile())), /^# 404 Not Found: No route found.*## What would have matched.*## Exceptions \(2\).*## Logs \(2\)/s)
+  t.match(
+    renderErrorMarkdown(context(notFoundProfile())),
+    /^# 404 Not Found: No route found.*## What would have matched.*## Exceptions \(2\).*## Logs \(2\)/s,
+  )
 })
 
 t.test('Markdown of a failure that said and logged nothing is no longer than that', async t => {
-  t.equal(renderErrorMarkdown(context(profile({ status: 503, logs: [], url: '/' }))), '# 503 Service Unavailable\n\n`GET /`, profile `/_profiler/k3Jx9PzQ4wTn`\n\n## Exceptions (0)\n\n## Logs (0)\n\n## Stack Traces (0)\n')
+  t.equal(
+    renderErrorMarkdown(context(profile({ status: 503, logs: [], url: '/' }))),
+    '# 503 Service Unavailable\n\n`GET /`, profile `/_profiler/k3Jx9PzQ4wTn`\n\n## Exceptions (0)\n\n## Logs (0)\n\n## Stack Traces (0)\n',
+  )
 })

@@ -5,7 +5,7 @@ import { renderKeyValueTable } from '../../show/parts/key-value-table.ts'
 const root = '/srv/museum'
 
 /** A span of a hook, to be changed where a test says so. */
-export function span (changes: Partial<Span>): Span {
+export function span(changes: Partial<Span>): Span {
   return {
     parent: null,
     kind: 'hook',
@@ -19,12 +19,12 @@ export function span (changes: Partial<Span>): Span {
     duration: 1,
     outcome: 'continued',
     detail: null,
-    ...changes
+    ...changes,
   }
 }
 
 /** A frame of the application's own code with the lines around it. */
-export function ownFrame (changes: Partial<Frame> = {}): Frame {
+export function ownFrame(changes: Partial<Frame> = {}): Frame {
   return {
     function: 'showMuseum',
     kind: 'own',
@@ -43,24 +43,30 @@ export function ownFrame (changes: Partial<Frame> = {}): Frame {
         '    throw new MuseumError(id, { cause }) // what lies beneath',
         '  }',
         '  return museum',
-        '}'
-      ]
+        '}',
+      ],
     },
-    ...changes
+    ...changes,
   }
 }
 
 /** Frames nobody reads first. */
-export function foreignFrames (): Frame[] {
+export function foreignFrames(): Frame[] {
   return [
-    { function: 'preHandlerCallback', kind: 'module', file: `${root}/node_modules/fastify/lib/handle-request.js`, line: 137, column: 37 },
+    {
+      function: 'preHandlerCallback',
+      kind: 'module',
+      file: `${root}/node_modules/fastify/lib/handle-request.js`,
+      line: 137,
+      column: 37,
+    },
     { function: 'next', kind: 'module', file: `${root}/node_modules/@fastify/cookie/plugin.js`, line: 20, column: 3 },
-    { function: null, kind: 'node', file: 'node:internal/process/task_queues', line: 105, column: 5 }
+    { function: null, kind: 'node', file: 'node:internal/process/task_queues', line: 105, column: 5 },
   ]
 }
 
 /** An error as it is recorded, to be changed where a test says so. */
-export function exception (changes: Partial<Exception> = {}): Exception {
+export function exception(changes: Partial<Exception> = {}): Exception {
   return {
     class: 'MuseumError',
     message: 'Museum 7 could not be shown',
@@ -70,12 +76,12 @@ export function exception (changes: Partial<Exception> = {}): Exception {
     parent: null,
     properties: {},
     frames: [ownFrame(), ...foreignFrames()],
-    ...changes
+    ...changes,
   }
 }
 
 /** A request that went well, to be changed where a test says so. */
-export function profile (changes: Partial<Profile> = {}): Profile {
+export function profile(changes: Partial<Profile> = {}): Profile {
   return {
     version: 3,
     token: 'k3Jx9PzQ4wTn',
@@ -95,57 +101,201 @@ export function profile (changes: Partial<Profile> = {}): Profile {
     request: {
       headers: [
         ['host', 'louvre.example'],
-        ['user-agent', 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36'],
+        [
+          'user-agent',
+          'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36',
+        ],
         ['accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'],
         ['accept-language', 'fr,en;q=0.8'],
         ['cookie', 'locale=fr; session=••••••'],
-        ['sec-fetch-site', 'none']
+        ['sec-fetch-site', 'none'],
       ],
       query: { lang: 'fr', page: '2' },
       params: { id: 7 },
       cookies: { locale: 'fr', session: '••••••' },
       body: null,
       contentType: null,
-      bodySize: 0
+      bodySize: 0,
     },
     response: {
-      headers: [['content-type', 'text/html; charset=utf-8'], ['content-language', 'fr'], ['vary', 'accept-language']],
+      headers: [
+        ['content-type', 'text/html; charset=utf-8'],
+        ['content-language', 'fr'],
+        ['vary', 'accept-language'],
+      ],
       contentType: 'text/html; charset=utf-8',
       bodySize: 5120,
-      streamed: false
+      streamed: false,
     },
     exceptions: [],
     logs: [
       { level: 30, start: 0.2, message: 'incoming request', fields: { req: { method: 'GET', url: '/museums/7' } } },
       { level: 20, start: 3.1, message: 'license found', fields: { domain: 'louvre.example', from: 'cache' } },
       { level: 40, start: 12.8, message: 'museum has no picture', fields: { museum: 7 } },
-      { level: 30, start: 24.4, message: 'request completed', fields: { responseTime: 24.4 } }
+      { level: 30, start: 24.4, message: 'request completed', fields: { responseTime: 24.4 } },
     ],
     spans: [
-      span({ name: 'lookUpLicense', plugin: 'license', start: 0.3, duration: 5.4, location: { file: `${root}/plugins/license.ts`, line: 31, column: 7 } }),
-      span({ name: 'license', kind: 'cache', hook: null, parent: 0, dispatchPoint: null, plugin: 'license', start: 0.4, duration: 0.1, detail: 'licenses:louvre.example', location: null }),
-      span({ name: 'select licenses', kind: 'query', hook: null, parent: 0, dispatchPoint: null, plugin: null, start: 0.6, duration: 4.8, detail: 'select * from "licenses" where "domain" = $1 order by "id" limit 1', location: { file: `${root}/src/entities/licenses.ts`, line: 18, column: 14 } }),
+      span({
+        name: 'lookUpLicense',
+        plugin: 'license',
+        start: 0.3,
+        duration: 5.4,
+        location: { file: `${root}/plugins/license.ts`, line: 31, column: 7 },
+      }),
+      span({
+        name: 'license',
+        kind: 'cache',
+        hook: null,
+        parent: 0,
+        dispatchPoint: null,
+        plugin: 'license',
+        start: 0.4,
+        duration: 0.1,
+        detail: 'licenses:louvre.example',
+        location: null,
+      }),
+      span({
+        name: 'select licenses',
+        kind: 'query',
+        hook: null,
+        parent: 0,
+        dispatchPoint: null,
+        plugin: null,
+        start: 0.6,
+        duration: 4.8,
+        detail: 'select * from "licenses" where "domain" = $1 order by "id" limit 1',
+        location: { file: `${root}/src/entities/licenses.ts`, line: 18, column: 14 },
+      }),
       span({ start: 5.8, duration: 0.05 }),
-      span({ name: 'checkAccess', plugin: 'access', start: 5.9, duration: 2.2, location: { file: `${root}/plugins/access.ts`, line: 22, column: 7 } }),
-      span({ name: 'validation', kind: 'validation', hook: null, dispatchPoint: null, plugin: null, start: 8.2, duration: 0.3, location: null }),
-      span({ name: 'loadUser', hook: 'preHandler', dispatchPoint: 'kernel.controller', plugin: 'firewall', routeLevel: true, start: 8.6, duration: 1.4 }),
-      span({ name: 'showMuseum', kind: 'handler', hook: null, dispatchPoint: null, plugin: 'museums', start: 10.1, duration: 12.7, location: { file: `${root}/routes/museums.ts`, line: 36, column: 1 } }),
-      span({ name: 'select museums', kind: 'query', hook: null, parent: 7, dispatchPoint: null, plugin: null, start: 10.4, duration: 6.1, detail: 'select * from "museums" where "id" = $1' }),
-      span({ name: 'select platforms', kind: 'query', hook: null, parent: 7, dispatchPoint: null, plugin: null, start: 10.6, duration: 9.3, detail: 'select * from "platforms"' }),
-      span({ name: 'renewCookie', hook: 'onSend', dispatchPoint: 'kernel.response', plugin: 'firewall', start: 23, duration: 0.6 }),
-      span({ name: 'closeProfile', hook: 'onResponse', dispatchPoint: 'kernel.finish_request', plugin: 'profiler', start: 24, duration: 0.4 })
+      span({
+        name: 'checkAccess',
+        plugin: 'access',
+        start: 5.9,
+        duration: 2.2,
+        location: { file: `${root}/plugins/access.ts`, line: 22, column: 7 },
+      }),
+      span({
+        name: 'validation',
+        kind: 'validation',
+        hook: null,
+        dispatchPoint: null,
+        plugin: null,
+        start: 8.2,
+        duration: 0.3,
+        location: null,
+      }),
+      span({
+        name: 'loadUser',
+        hook: 'preHandler',
+        dispatchPoint: 'kernel.controller',
+        plugin: 'firewall',
+        routeLevel: true,
+        start: 8.6,
+        duration: 1.4,
+      }),
+      span({
+        name: 'showMuseum',
+        kind: 'handler',
+        hook: null,
+        dispatchPoint: null,
+        plugin: 'museums',
+        start: 10.1,
+        duration: 12.7,
+        location: { file: `${root}/routes/museums.ts`, line: 36, column: 1 },
+      }),
+      span({
+        name: 'select museums',
+        kind: 'query',
+        hook: null,
+        parent: 7,
+        dispatchPoint: null,
+        plugin: null,
+        start: 10.4,
+        duration: 6.1,
+        detail: 'select * from "museums" where "id" = $1',
+      }),
+      span({
+        name: 'select platforms',
+        kind: 'query',
+        hook: null,
+        parent: 7,
+        dispatchPoint: null,
+        plugin: null,
+        start: 10.6,
+        duration: 9.3,
+        detail: 'select * from "platforms"',
+      }),
+      span({
+        name: 'renewCookie',
+        hook: 'onSend',
+        dispatchPoint: 'kernel.response',
+        plugin: 'firewall',
+        start: 23,
+        duration: 0.6,
+      }),
+      span({
+        name: 'closeProfile',
+        hook: 'onResponse',
+        dispatchPoint: 'kernel.finish_request',
+        plugin: 'profiler',
+        start: 24,
+        duration: 0.4,
+      }),
     ],
     lifecycle: [
-      { name: 'kernel.request', hooks: ['onRequest', 'preParsing', 'preValidation'], start: 0.2, duration: 8, listeners: [0, 3, 4], interrupted: null },
-      { name: 'kernel.controller', hooks: ['preHandler'], start: 8.5, duration: 1.5, listeners: [6], interrupted: null },
-      { name: 'kernel.controller_arguments', hooks: ['preHandler'], start: 10, duration: 0, listeners: [], interrupted: null },
-      { name: 'kernel.response', hooks: ['preSerialization', 'onSend'], start: 22.9, duration: 0.8, listeners: [10], interrupted: null },
-      { name: 'kernel.finish_request', hooks: ['onResponse'], start: 24, duration: 0.5, listeners: [11], interrupted: null }
+      {
+        name: 'kernel.request',
+        hooks: ['onRequest', 'preParsing', 'preValidation'],
+        start: 0.2,
+        duration: 8,
+        listeners: [0, 3, 4],
+        interrupted: null,
+      },
+      {
+        name: 'kernel.controller',
+        hooks: ['preHandler'],
+        start: 8.5,
+        duration: 1.5,
+        listeners: [6],
+        interrupted: null,
+      },
+      {
+        name: 'kernel.controller_arguments',
+        hooks: ['preHandler'],
+        start: 10,
+        duration: 0,
+        listeners: [],
+        interrupted: null,
+      },
+      {
+        name: 'kernel.response',
+        hooks: ['preSerialization', 'onSend'],
+        start: 22.9,
+        duration: 0.8,
+        listeners: [10],
+        interrupted: null,
+      },
+      {
+        name: 'kernel.finish_request',
+        hooks: ['onResponse'],
+        start: 24,
+        duration: 0.5,
+        listeners: [11],
+        interrupted: null,
+      },
     ],
     routing: {
-      matched: { method: ['GET'], url: '/museums/:id', host: null, handler: 'showMuseum', plugin: 'museums', location: { file: `${root}/routes/museums.ts`, line: 12, column: 5 }, params: { id: 7 } },
+      matched: {
+        method: ['GET'],
+        url: '/museums/:id',
+        host: null,
+        handler: 'showMuseum',
+        plugin: 'museums',
+        location: { file: `${root}/routes/museums.ts`, line: 12, column: 5 },
+        params: { id: 7 },
+      },
       nearMisses: [],
-      routes: 14
+      routes: 14,
     },
     eventLoop: { utilization: 0.31, active: 7.6, idle: 17 },
     memory: { heapUsedAtStart: 31_000_000, heapUsedAtEnd: 31_400_000, heapTotal: 48_000_000, heapLimit: 4_345_000_000 },
@@ -156,7 +306,7 @@ export function profile (changes: Partial<Profile> = {}): Profile {
     cost: { trace: 84.2, collect: 31, store: 22.4 },
     labels: { license: 'Louvre' },
     panels: { license: { key: 'louvre.example', from: 'cache' }, security: null },
-    ...changes
+    ...changes,
   }
 }
 
@@ -172,22 +322,50 @@ export const configuration: Configuration = {
     children: [
       { name: 'profiler', duration: 4.1, children: [] },
       { name: 'database', duration: 96, children: [{ name: 'entities', duration: 2, children: [] }] },
-      { name: 'site', duration: null, children: [{ name: 'license', duration: 1, children: [] }, { name: 'museums', duration: 3, children: [] }] }
-    ]
+      {
+        name: 'site',
+        duration: null,
+        children: [
+          { name: 'license', duration: 1, children: [] },
+          { name: 'museums', duration: 3, children: [] },
+        ],
+      },
+    ],
   },
   routes: [
-    { method: ['GET', 'HEAD'], url: '/museums/:id', host: null, handler: 'showMuseum', plugin: 'museums', location: { file: `${root}/routes/museums.ts`, line: 12, column: 5 } },
-    { method: ['POST'], url: '/versions', host: 'api.example', handler: 'createVersion', plugin: null, location: null }
-  ]
+    {
+      method: ['GET', 'HEAD'],
+      url: '/museums/:id',
+      host: null,
+      handler: 'showMuseum',
+      plugin: 'museums',
+      location: { file: `${root}/routes/museums.ts`, line: 12, column: 5 },
+    },
+    { method: ['POST'], url: '/versions', host: 'api.example', handler: 'createVersion', plugin: null, location: null },
+  ],
 }
 
 /** A path nobody answers to: what the specification's `/version` looks like. */
-export function notFoundProfile (changes: Partial<Profile> = {}): Profile {
-  const thrower = { function: 'rejectUnmatched', kind: 'own' as const, file: `${root}/plugins/not-found.ts`, line: 9, column: 9 }
+export function notFoundProfile(changes: Partial<Profile> = {}): Profile {
+  const thrower = {
+    function: 'rejectUnmatched',
+    kind: 'own' as const,
+    file: `${root}/plugins/not-found.ts`,
+    line: 9,
+    column: 9,
+  }
   const excerpt = {
     first: 5,
     line: 9,
-    lines: ['', '/** Throws the not-found error before any controller hook runs. */', 'function rejectUnmatched (request: FastifyRequest) {', '  if (!request.is404) return', '  throw notFound(request)', '}', '']
+    lines: [
+      '',
+      '/** Throws the not-found error before any controller hook runs. */',
+      'function rejectUnmatched (request: FastifyRequest) {',
+      '  if (!request.is404) return',
+      '  throw notFound(request)',
+      '}',
+      '',
+    ],
   }
   return profile({
     status: 404,
@@ -195,50 +373,145 @@ export function notFoundProfile (changes: Partial<Profile> = {}): Profile {
     path: '/version',
     duration: 3.4,
     exceptions: [
-      exception({ class: 'NotFoundHttpError', message: 'No route found for "GET /version" (from "http://example.org/from")', statusCode: 404, frames: [{ ...thrower, excerpt }, ...foreignFrames()] }),
-      exception({ class: 'RouteResourceNotFoundError', message: 'No routes found for "/version/"', relation: 'cause', parent: 0, frames: [thrower, ...foreignFrames()] })
+      exception({
+        class: 'NotFoundHttpError',
+        message: 'No route found for "GET /version" (from "http://example.org/from")',
+        statusCode: 404,
+        frames: [{ ...thrower, excerpt }, ...foreignFrames()],
+      }),
+      exception({
+        class: 'RouteResourceNotFoundError',
+        message: 'No routes found for "/version/"',
+        relation: 'cause',
+        parent: 0,
+        frames: [thrower, ...foreignFrames()],
+      }),
     ],
     logs: [
       { level: 30, start: 0.2, message: 'incoming request', fields: { req: { method: 'GET', url: '/version' } } },
-      { level: 40, start: 2.9, message: 'No route found for "GET /version"', fields: {} }
+      { level: 40, start: 2.9, message: 'No route found for "GET /version"', fields: {} },
     ],
     spans: [
       span({ name: 'lookUpLicense', plugin: 'license', start: 0.3, duration: 1.1 }),
       span({ start: 1.5, duration: 0.05 }),
       span({ name: 'rejectUnmatched', plugin: 'not-found', start: 1.6, duration: 0.2, outcome: 'threw' }),
-      span({ name: 'showError', kind: 'error-handler', hook: null, dispatchPoint: null, plugin: 'site', start: 1.9, duration: 1, outcome: 'replied' })
+      span({
+        name: 'showError',
+        kind: 'error-handler',
+        hook: null,
+        dispatchPoint: null,
+        plugin: 'site',
+        start: 1.9,
+        duration: 1,
+        outcome: 'replied',
+      }),
     ],
     lifecycle: [
-      { name: 'kernel.request', hooks: ['onRequest', 'preParsing', 'preValidation'], start: 0.2, duration: 1.7, listeners: [0, 1, 2], interrupted: { span: 2, exception: 0 } },
-      { name: 'kernel.controller', hooks: ['preHandler'], start: null, duration: null, listeners: [], interrupted: null },
-      { name: 'kernel.controller_arguments', hooks: ['preHandler'], start: null, duration: null, listeners: [], interrupted: null },
-      { name: 'kernel.response', hooks: ['preSerialization', 'onSend'], start: 3, duration: 0.2, listeners: [], interrupted: null },
-      { name: 'kernel.finish_request', hooks: ['onResponse'], start: 3.3, duration: 0.1, listeners: [], interrupted: null }
+      {
+        name: 'kernel.request',
+        hooks: ['onRequest', 'preParsing', 'preValidation'],
+        start: 0.2,
+        duration: 1.7,
+        listeners: [0, 1, 2],
+        interrupted: { span: 2, exception: 0 },
+      },
+      {
+        name: 'kernel.controller',
+        hooks: ['preHandler'],
+        start: null,
+        duration: null,
+        listeners: [],
+        interrupted: null,
+      },
+      {
+        name: 'kernel.controller_arguments',
+        hooks: ['preHandler'],
+        start: null,
+        duration: null,
+        listeners: [],
+        interrupted: null,
+      },
+      {
+        name: 'kernel.response',
+        hooks: ['preSerialization', 'onSend'],
+        start: 3,
+        duration: 0.2,
+        listeners: [],
+        interrupted: null,
+      },
+      {
+        name: 'kernel.finish_request',
+        hooks: ['onResponse'],
+        start: 3.3,
+        duration: 0.1,
+        listeners: [],
+        interrupted: null,
+      },
     ],
     routing: {
       matched: null,
       routes: 14,
       nearMisses: [
-        { method: ['POST'], url: '/version', host: null, handler: 'createVersion', plugin: 'versions', location: { file: `${root}/routes/versions.ts`, line: 20, column: 5 }, reason: 'method', distance: 0 },
-        { method: ['GET'], url: '/version/', host: null, handler: 'showVersion', plugin: 'versions', location: null, reason: 'slash', distance: 1 },
-        { method: ['GET', 'HEAD'], url: '/versions', host: 'api.example', handler: 'listVersions', plugin: 'versions', location: { file: `${root}/routes/versions.ts`, line: 12, column: 5 }, reason: 'similar', distance: 1 }
-      ]
+        {
+          method: ['POST'],
+          url: '/version',
+          host: null,
+          handler: 'createVersion',
+          plugin: 'versions',
+          location: { file: `${root}/routes/versions.ts`, line: 20, column: 5 },
+          reason: 'method',
+          distance: 0,
+        },
+        {
+          method: ['GET'],
+          url: '/version/',
+          host: null,
+          handler: 'showVersion',
+          plugin: 'versions',
+          location: null,
+          reason: 'slash',
+          distance: 1,
+        },
+        {
+          method: ['GET', 'HEAD'],
+          url: '/versions',
+          host: 'api.example',
+          handler: 'listVersions',
+          plugin: 'versions',
+          location: { file: `${root}/routes/versions.ts`, line: 12, column: 5 },
+          reason: 'similar',
+          distance: 1,
+        },
+      ],
     },
-    ...changes
+    ...changes,
   })
 }
 
 /** A handler that failed with a cause and three members of an AggregateError. */
-export function failedProfile (changes: Partial<Profile> = {}): Profile {
-  const member = (name: string, line: number): Exception => exception({
-    class: 'ConnectionError',
-    message: `connect ECONNREFUSED ${name}:5432`,
-    code: 'ECONNREFUSED',
-    relation: 'member',
-    parent: 1,
-    properties: { errno: -111, syscall: 'connect', address: name, port: 5432 },
-    frames: [ownFrame({ function: 'connect', file: `${root}/src/database/connect.ts`, line, excerpt: { first: line - 1, line, lines: ['  for (const address of addresses) {', '    await socket.connect(address, 5432)', '  }'] } }), ...foreignFrames()]
-  })
+export function failedProfile(changes: Partial<Profile> = {}): Profile {
+  const member = (name: string, line: number): Exception =>
+    exception({
+      class: 'ConnectionError',
+      message: `connect ECONNREFUSED ${name}:5432`,
+      code: 'ECONNREFUSED',
+      relation: 'member',
+      parent: 1,
+      properties: { errno: -111, syscall: 'connect', address: name, port: 5432 },
+      frames: [
+        ownFrame({
+          function: 'connect',
+          file: `${root}/src/database/connect.ts`,
+          line,
+          excerpt: {
+            first: line - 1,
+            line,
+            lines: ['  for (const address of addresses) {', '    await socket.connect(address, 5432)', '  }'],
+          },
+        }),
+        ...foreignFrames(),
+      ],
+    })
   return profile({
     status: 500,
     duration: 48.2,
@@ -250,27 +523,60 @@ export function failedProfile (changes: Partial<Profile> = {}): Profile {
         message: 'All databases are unreachable',
         relation: 'cause',
         parent: 0,
-        frames: [...foreignFrames(), ownFrame({ function: 'loadMuseum', file: `${root}/src/entities/museums.ts`, line: 18, excerpt: { first: 17, line: 18, lines: ['export async function loadMuseum (id: number): Promise<Museum | null> {', '  return await firstOf(databases, database => database.find(museums, id))', '}'] } })]
+        frames: [
+          ...foreignFrames(),
+          ownFrame({
+            function: 'loadMuseum',
+            file: `${root}/src/entities/museums.ts`,
+            line: 18,
+            excerpt: {
+              first: 17,
+              line: 18,
+              lines: [
+                'export async function loadMuseum (id: number): Promise<Museum | null> {',
+                '  return await firstOf(databases, database => database.find(museums, id))',
+                '}',
+              ],
+            },
+          }),
+        ],
       }),
       member('10.0.0.4', 33),
       member('10.0.0.5', 33),
-      exception({ class: 'TimeoutError', message: '', relation: 'member', parent: 1, frames: [] })
+      exception({ class: 'TimeoutError', message: '', relation: 'member', parent: 1, frames: [] }),
     ],
     logs: [
       ...profile().logs,
-      { level: 50, start: 40.1, message: 'Museum 7 could not be shown', fields: { err: { type: 'MuseumError', stack: 'MuseumError: Museum 7 could not be shown\n    at showMuseum (routes/museums.ts:41:11)' } } }
+      {
+        level: 50,
+        start: 40.1,
+        message: 'Museum 7 could not be shown',
+        fields: {
+          err: {
+            type: 'MuseumError',
+            stack: 'MuseumError: Museum 7 could not be shown\n    at showMuseum (routes/museums.ts:41:11)',
+          },
+        },
+      },
     ],
-    ...changes
+    ...changes,
   })
 }
 
 /** What a view is given beside its data. */
-export function context (of: Profile, changes: Partial<ViewContext> = {}): ViewContext {
-  return { profile: of, configuration, base: '/_profiler', editorUrl: 'vscode://file/{file}:{line}:{column}', root, ...changes }
+export function context(of: Profile, changes: Partial<ViewContext> = {}): ViewContext {
+  return {
+    profile: of,
+    configuration,
+    base: '/_profiler',
+    editorUrl: 'vscode://file/{file}:{line}:{column}',
+    root,
+    ...changes,
+  }
 }
 
 /** The row a search gives for a profile. */
-export function summary (of: Profile): ProfileSummary {
+export function summary(of: Profile): ProfileSummary {
   const { token, parent, time, duration, status, outcome, method, url, host, ip, labels } = of
   return {
     token,
@@ -286,7 +592,7 @@ export function summary (of: Profile): ProfileSummary {
     labels,
     route: of.routing.matched?.url ?? null,
     exception: of.exceptions[0]?.class ?? null,
-    logErrors: of.logs.filter(line => line.level >= 50).length
+    logErrors: of.logs.filter(line => line.level >= 50).length,
   }
 }
 
@@ -297,7 +603,7 @@ export const licensePanel: Panel<{ [key: string]: Json }> = {
   collect: () => null,
   badge: data => ({ text: String(data.from), tone: 'good' }),
   toolbarItem: data => ({ label: 'License', value: String(data.key), tone: 'neutral' }),
-  body: data => renderKeyValueTable('License', Object.entries(data))
+  body: data => renderKeyValueTable('License', Object.entries(data)),
 }
 
 /** An application's panel that had nothing to collect. */

@@ -31,21 +31,23 @@ export const hostileStrings = [
   '\ud800 lone \udfff',
   '$' + '{alert(1)} {{alert(1)}} <%= 1 %>',
   '```\n## Not a heading\n```\n| a | b |',
-  "'; drop table licenses; --\r\n\t\r\n\u2028\u2029"
+  "'; drop table licenses; --\r\n\t\r\n\u2028\u2029",
 ] as const
 
 /** Names that decide how a record is read, not what is shown. */
 const structural = new Set(['kind', 'outcome', 'relation', 'reason', 'protocol', 'dispatchPoint'])
 
 /** The same record with the string in place of every other one, names of fields included; the next string each time if it is asked for them. */
-export function hostileProfile (profile: Profile, hostile: string | (() => string)): Profile {
+export function hostileProfile(profile: Profile, hostile: string | (() => string)): Profile {
   const next = typeof hostile === 'string' ? () => hostile : hostile
-  return JSON.parse(JSON.stringify(profile, (key, value) => {
-    if (typeof value === 'string') return structural.has(key) || value.startsWith('kernel.') ? value : next()
-    if (value !== null && ['properties', 'fields', 'query', 'params'].includes(key)) {
-      return { [next()]: next(), again: { [next()]: [next()] } }
-    }
-    if (key === 'cookies' || key === 'labels') return { [next()]: next() }
-    return value
-  }))
+  return JSON.parse(
+    JSON.stringify(profile, (key, value) => {
+      if (typeof value === 'string') return structural.has(key) || value.startsWith('kernel.') ? value : next()
+      if (value !== null && ['properties', 'fields', 'query', 'params'].includes(key)) {
+        return { [next()]: next(), again: { [next()]: [next()] } }
+      }
+      if (key === 'cookies' || key === 'labels') return { [next()]: next() }
+      return value
+    }),
+  )
 }

@@ -12,39 +12,72 @@ import { context, failedProfile, notFoundProfile, summary } from './example-prof
 import { hostileProfile, hostileStrings } from './hostile-profile.ts'
 
 /** Every page a profile can appear on. */
-function pages (profile: Profile): string[] {
+function pages(profile: Profile): string[] {
   const of = context(profile)
-  const list = { criteria: { url: profile.url, labels: profile.labels }, problems: [profile.url], profiles: [summary(profile)], total: 1, page: 2, pages: 3 }
+  const list = {
+    criteria: { url: profile.url, labels: profile.labels },
+    problems: [profile.url],
+    profiles: [summary(profile)],
+    total: 1,
+    page: 2,
+    pages: 3,
+  }
   return [
     renderErrorPage(of),
     ...panels.map(({ name }) => renderProfilePage(of, panels, name)),
     renderSearchPage(list, { base: '/_profiler', labels: Object.keys(profile.labels), panel: profile.url }),
-    renderNotFoundPage({ what: 'panel', token: profile.token, panel: profile.url, panels }, list.profiles, { base: '/_profiler' }),
-    String(renderToolbar(of, panels))
+    renderNotFoundPage({ what: 'panel', token: profile.token, panel: profile.url, panels }, list.profiles, {
+      base: '/_profiler',
+    }),
+    String(renderToolbar(of, panels)),
   ]
 }
 
 /** Every shape of tag on a page: its name and the names of its attributes. */
-function shapes (page: string): Set<string> {
+function shapes(page: string): Set<string> {
   const tags = page.replace(/<style>.*?<\/style>/s, '').match(/<[^>]*>/g) ?? []
   return new Set(tags.map(tag => tag.replace(/"[^"]*"/g, '""')))
 }
 
-const known = new Set([failedProfile(), notFoundProfile(), failedProfile({ status: 301, outcome: 'aborted', parent: 'p', request: { ...failedProfile().request, body: { a: 1 } } })].flatMap(pages).flatMap(page => [...shapes(page)]))
+const known = new Set(
+  [
+    failedProfile(),
+    notFoundProfile(),
+    failedProfile({
+      status: 301,
+      outcome: 'aborted',
+      parent: 'p',
+      request: { ...failedProfile().request, body: { a: 1 } },
+    }),
+  ]
+    .flatMap(pages)
+    .flatMap(page => [...shapes(page)]),
+)
 
 for (const [index, hostile] of hostileStrings.entries()) {
   t.test(`hostile string ${index + 1} makes no tag and no attribute on any page`, async t => {
     const made = [failedProfile(), notFoundProfile()].flatMap(good => pages(hostileProfile(good, hostile)))
-    t.same([...new Set(made.flatMap(page => [...shapes(page)]))].filter(shape => !known.has(shape)), [])
+    t.same(
+      [...new Set(made.flatMap(page => [...shapes(page)]))].filter(shape => !known.has(shape)),
+      [],
+    )
     t.notOk(made.some(page => page.includes('\0')))
-    const urls = new Set(made.flatMap(page => [...page.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, url = '']) => url)))
-    t.same([...urls].filter(url => !/^(\/_profiler|#|vscode:|data:,)/.test(url)), [])
+    const urls = new Set(
+      made.flatMap(page => [...page.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, url = '']) => url)),
+    )
+    t.same(
+      [...urls].filter(url => !/^(\/_profiler|#|vscode:|data:,)/.test(url)),
+      [],
+    )
   })
 }
 
 t.test('hostile strings leave Markdown its headings', async t => {
   for (const [index, hostile] of hostileStrings.entries()) {
-    const markdown = renderErrorMarkdown(context(hostileProfile(failedProfile(), hostile))).replace(/^(`{3,})[^`\n]*\n.*?^\1$/gms, '')
+    const markdown = renderErrorMarkdown(context(hostileProfile(failedProfile(), hostile))).replace(
+      /^(`{3,})[^`\n]*\n.*?^\1$/gms,
+      '',
+    )
     t.equal(markdown.match(/^## /gm)?.length, 3, `string ${index + 1}`)
     t.type(renderProfileMarkdown(context(hostileProfile(failedProfile(), hostile)), panels), 'string')
   }

@@ -35,7 +35,15 @@ t.test('control characters are shown as pictures, those that reorder text by the
 })
 
 t.test('durations keep three figures and the unit a person would say', async t => {
-  t.same([0, 0.004, 0.424, 15, 48.26, 1234, 61_500].map(formatDuration), ['0 ms', '< 0.01 ms', '0.42 ms', '15 ms', '48.3 ms', '1.23 s', '1 min 2 s'])
+  t.same([0, 0.004, 0.424, 15, 48.26, 1234, 61_500].map(formatDuration), [
+    '0 ms',
+    '< 0.01 ms',
+    '0.42 ms',
+    '15 ms',
+    '48.3 ms',
+    '1.23 s',
+    '1 min 2 s',
+  ])
 })
 
 t.test('a duration nobody knows is not zero', async t => {
@@ -59,7 +67,10 @@ t.test('a time that is none does not throw', async t => {
 })
 
 t.test('counts agree with their noun', async t => {
-  t.same([count(1, 'query', 'queries'), count(2, 'query', 'queries'), count(0, 'line')], ['1 query', '2 queries', '0 lines'])
+  t.same(
+    [count(1, 'query', 'queries'), count(2, 'query', 'queries'), count(0, 'line')],
+    ['1 query', '2 queries', '0 lines'],
+  )
 })
 
 t.test('a status has the tone of its family, none at all is a warning', async t => {
@@ -71,7 +82,14 @@ t.test('a status is named where it has a name', async t => {
 })
 
 t.test('only outcomes out of the ordinary are told', async t => {
-  t.same((['completed', 'aborted', 'broken', 'hijacked', 'upgraded', 'unfinished'] as const).map(outcomeText), [null, 'The client left', 'The server broke off', 'Answered past Fastify', 'Switched to another protocol', 'The process closed first'])
+  t.same((['completed', 'aborted', 'broken', 'hijacked', 'upgraded', 'unfinished'] as const).map(outcomeText), [
+    null,
+    'The client left',
+    'The server broke off',
+    'Answered past Fastify',
+    'Switched to another protocol',
+    'The process closed first',
+  ])
 })
 
 t.test('levels are named as pino names them, others after the nearest below', async t => {
@@ -84,9 +102,16 @@ t.test('only warnings and errors have a colour', async t => {
 })
 
 t.test('nothing, an empty string and a value look different', async t => {
-  t.same([null, undefined, '', 'x', 0].map(value => String(renderValue(value))), [
-    '<span class="muted">null</span>', '<span class="muted">undefined</span>', '<span class="muted">empty</span>', '<code>x</code>', '<code>0</code>'
-  ])
+  t.same(
+    [null, undefined, '', 'x', 0].map(value => String(renderValue(value))),
+    [
+      '<span class="muted">null</span>',
+      '<span class="muted">undefined</span>',
+      '<span class="muted">empty</span>',
+      '<code>x</code>',
+      '<code>0</code>',
+    ],
+  )
 })
 
 t.test('a long object is indented in a block, line breaks of its strings shown', async t => {
@@ -104,7 +129,15 @@ t.test('a value is cut where it would flood the page, and says by how much', asy
 })
 
 t.test('a table of pairs takes markup as it is and any value as a value', async t => {
-  t.match(String(renderKeyValueTable('Facts', [['a', html`<b>1</b>`], ['b', '<b>']])), /<dd><b>1<\/b><\/dd>.*<dd><code>&lt;b&gt;/s)
+  t.match(
+    String(
+      renderKeyValueTable('Facts', [
+        ['a', html`<b>1</b>`],
+        ['b', '<b>'],
+      ]),
+    ),
+    /<dd><b>1<\/b><\/dd>.*<dd><code>&lt;b&gt;/s,
+  )
 })
 
 t.test('a table of nothing says so', async t => {
@@ -122,11 +155,17 @@ t.test('a place outside the application keeps its path', async t => {
 })
 
 t.test('a place opens in the editor that is configured', async t => {
-  t.match(String(renderLocation({ file: '/srv/app/a b.ts', line: 3, column: 5 }, place)), 'href="editor://open?file=/srv/app/a%20b.ts&amp;line=3&amp;column=5"')
+  t.match(
+    String(renderLocation({ file: '/srv/app/a b.ts', line: 3, column: 5 }, place)),
+    'href="editor://open?file=/srv/app/a%20b.ts&amp;line=3&amp;column=5"',
+  )
 })
 
 t.test('without an editor there is no link', async t => {
-  t.notMatch(String(renderLocation({ file: '/srv/app/a.ts', line: 3, column: 5 }, { ...place, editorUrl: null })), 'href')
+  t.notMatch(
+    String(renderLocation({ file: '/srv/app/a.ts', line: 3, column: 5 }, { ...place, editorUrl: null })),
+    'href',
+  )
 })
 
 t.test('what lies in Node itself cannot be opened', async t => {
@@ -157,7 +196,7 @@ t.test('blocks that are not there leave no gap', async t => {
   t.equal(blocks('a', null, '', 'b'), 'a\n\nb')
 })
 
-function lines (text: string[], first = 1, line = 1): string {
+function lines(text: string[], first = 1, line = 1): string {
   return String(renderExcerpt({ first, line, lines: text }))
 }
 
@@ -169,15 +208,24 @@ t.test('every line has its number, the one that matters is marked', async t => {
 })
 
 t.test('keywords, strings and comments are told apart', async t => {
-  t.match(lines(["const a = 'const' // return"]), '<span class="keyword">const</span> a = <span class="string">&#39;const&#39;</span> <span class="comment">// return</span>')
+  t.match(
+    lines(["const a = 'const' // return"]),
+    '<span class="keyword">const</span> a = <span class="string">&#39;const&#39;</span> <span class="comment">// return</span>',
+  )
 })
 
 t.test('a comment over two lines is coloured on both', async t => {
-  t.match(lines(['/* one', 'two */ let']), /<span class="comment">\/\* one<\/span>\n<\/mark>.*<span class="comment">two \*\/<\/span> <span class="keyword">let/s)
+  t.match(
+    lines(['/* one', 'two */ let']),
+    /<span class="comment">\/\* one<\/span>\n<\/mark>.*<span class="comment">two \*\/<\/span> <span class="keyword">let/s,
+  )
 })
 
 t.test('lines that begin within a comment are seen to', async t => {
-  t.match(lines([' * it is', ' */', 'return it']), /<span class="comment"> \* it is<\/span>.*<span class="comment"> \*\/<\/span>\n<\/span>.*<span class="keyword">return<\/span> it/s)
+  t.match(
+    lines([' * it is', ' */', 'return it']),
+    /<span class="comment"> \* it is<\/span>.*<span class="comment"> \*\/<\/span>\n<\/span>.*<span class="keyword">return<\/span> it/s,
+  )
 })
 
 t.test('a line too long to read is cut', async t => {
@@ -190,15 +238,22 @@ t.test('code that says markup shows it', async t => {
 })
 
 t.test('SQL has its keywords, strings and placeholders marked, quoted names not', async t => {
-  const text = String(renderSqlBlock('select "from" from t -- x\nwhere a = $1 and b = \'\'\'\' /* y */'))
-  t.match(text, '<span class="keyword">select</span> &quot;from&quot; <span class="keyword">from</span> t <span class="comment">-- x</span>\n<span class="keyword">where</span>')
+  const text = String(renderSqlBlock("select \"from\" from t -- x\nwhere a = $1 and b = '''' /* y */"))
+  t.match(
+    text,
+    '<span class="keyword">select</span> &quot;from&quot; <span class="keyword">from</span> t <span class="comment">-- x</span>\n<span class="keyword">where</span>',
+  )
   t.match(text, '<span class="string">$1</span>')
   t.match(text, '<span class="comment">/* y */</span>')
 })
 
 t.test('the keyboard stops only at a statement that may have to be scrolled', async t => {
-  for (const short of ['select 1', 'x'.repeat(1000), 'x\n'.repeat(19)]) t.match(String(renderSqlBlock(short)), '<pre class="sql"><code>')
-  for (const long of ['x'.repeat(1001), 'x\n'.repeat(20)]) t.match(String(renderSqlBlock(long)), '<pre class="sql" tabindex="0"><code>')
+  for (const short of ['select 1', 'x'.repeat(1000), 'x\n'.repeat(19)]) {
+    t.match(String(renderSqlBlock(short)), '<pre class="sql"><code>')
+  }
+  for (const long of ['x'.repeat(1001), 'x\n'.repeat(20)]) {
+    t.match(String(renderSqlBlock(long)), '<pre class="sql" tabindex="0"><code>')
+  }
 })
 
 t.test('a statement of many pages is cut', async t => {
@@ -232,5 +287,10 @@ t.test('a field that would flood the page is cut sooner than a value', async t =
 })
 
 t.test('Markdown has a row for each line', async t => {
-  t.equal(logsMarkdown([...profile().logs, { level: 30, start: 1, message: 'a | b', fields: {} }]).split('\n').at(-1), '| info | 1 ms | a \\| b |  |')
+  t.equal(
+    logsMarkdown([...profile().logs, { level: 30, start: 1, message: 'a | b', fields: {} }])
+      .split('\n')
+      .at(-1),
+    '| info | 1 ms | a \\| b |  |',
+  )
 })

@@ -7,17 +7,26 @@ import { context, failedProfile, licensePanel, notFoundProfile, profile } from '
 
 const broken: AnyPanel = {
   ...licensePanel,
-  badge: () => { throw new Error('no badge') },
-  body: () => { throw new Error('no <body>') },
-  markdown: () => { throw new Error('no markdown') }
+  badge: () => {
+    throw new Error('no badge')
+  },
+  body: () => {
+    throw new Error('no <body>')
+  },
+  markdown: () => {
+    throw new Error('no markdown')
+  },
 }
 
-function text (page: string): string {
+function text(page: string): string {
   return page.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 }
 
 t.test('the page says what the request was in one glance', async t => {
-  t.match(text(renderProfilePage(context(profile()), panels, 'request')), '200 OK GET /museums/7?lang=fr&amp;page=2 Time 24.6 ms Host http://louvre.example Route /museums/:id IP 127.0.0.1 At 2026-11-21 01:11:07.482 UTC License Louvre Token')
+  t.match(
+    text(renderProfilePage(context(profile()), panels, 'request')),
+    '200 OK GET /museums/7?lang=fr&amp;page=2 Time 24.6 ms Host http://louvre.example Route /museums/:id IP 127.0.0.1 At 2026-11-21 01:11:07.482 UTC License Louvre Token',
+  )
 })
 
 t.test('the menu lists every panel, the open one marked, empty ones greyed, badges beside them', async t => {
@@ -32,8 +41,11 @@ t.test('a panel without data says so', async t => {
   t.match(renderProfilePage(context(profile()), panels, 'security'), 'Nothing was recorded')
 })
 
-t.test('a name that only objects have is no panel\'s data', async t => {
-  t.match(renderProfilePage(context(profile()), [{ ...licensePanel, name: 'constructor' }], 'constructor'), 'Nothing was recorded')
+t.test("a name that only objects have is no panel's data", async t => {
+  t.match(
+    renderProfilePage(context(profile()), [{ ...licensePanel, name: 'constructor' }], 'constructor'),
+    'Nothing was recorded',
+  )
 })
 
 t.test('a panel that fails is told on a page that stands', async t => {
@@ -46,34 +58,68 @@ t.test('a panel nobody has leaves the page whole', async t => {
 })
 
 t.test('what was left out is said before anything else, and what the profiler cost after everything', async t => {
-  const page = renderProfilePage(context(profile({ dropped: [{ what: 'spans', count: 9990, why: 'A profile keeps 1,000.' }], notes: ['A note.'] })), panels, 'request')
-  t.match(page, /9990 items of spans left out: A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 µs while it ran, 31 µs after its answer\. Storing the one before took 22 µs\.</s)
+  const page = renderProfilePage(
+    context(profile({ dropped: [{ what: 'spans', count: 9990, why: 'A profile keeps 1,000.' }], notes: ['A note.'] })),
+    panels,
+    'request',
+  )
+  t.match(
+    page,
+    /9990 items of spans left out: A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 µs while it ran, 31 µs after its answer\. Storing the one before took 22 µs\.</s,
+  )
 })
 
 t.test('what the profiler cost is in milliseconds from one of them on', async t => {
-  t.match(renderProfilePage(context(profile({ cost: { trace: 900, collect: 23_439, store: 0 } })), panels, 'request'), 'took 24.3 ms: 900 µs while it ran, 23.4 ms after its answer.')
+  t.match(
+    renderProfilePage(context(profile({ cost: { trace: 900, collect: 23_439, store: 0 } })), panels, 'request'),
+    'took 24.3 ms: 900 µs while it ran, 23.4 ms after its answer.',
+  )
 })
 
 t.test('the host is the one that was sent, with its port', async t => {
   const { request } = profile()
-  const page = renderProfilePage(context(profile({ request: { ...request, headers: [['Host', 'louvre.example:8080']] } })), panels, 'request')
+  const page = renderProfilePage(
+    context(profile({ request: { ...request, headers: [['Host', 'louvre.example:8080']] } })),
+    panels,
+    'request',
+  )
   t.match(page, '<dd>http://louvre.example:8080</dd>')
 })
 
 t.test('a request without a host says so', async t => {
   const { request } = profile()
-  t.match(text(renderProfilePage(context(profile({ host: null, request: { ...request, headers: [] } })), panels, 'request')), 'Host none Route')
+  t.match(
+    text(renderProfilePage(context(profile({ host: null, request: { ...request, headers: [] } })), panels, 'request')),
+    'Host none Route',
+  )
 })
 
 t.test('what no route matched has no route parameters', async t => {
   const missing = notFoundProfile()
-  const page = renderProfilePage(context({ ...missing, request: { ...missing.request, params: { '*': 'version' } } }), panels, 'request')
+  const page = renderProfilePage(
+    context({ ...missing, request: { ...missing.request, params: { '*': 'version' } } }),
+    panels,
+    'request',
+  )
   t.notMatch(page, '<h3>Route parameters')
   t.match(page, 'no route parameters')
 })
 
 t.test('a request that was never answered, or caused by another, says so', async t => {
-  const page = renderProfilePage(context(profile({ status: null, outcome: 'aborted', parent: 'p1', host: null, ip: null, routing: { matched: null, nearMisses: [], routes: 0 } })), panels, 'request')
+  const page = renderProfilePage(
+    context(
+      profile({
+        status: null,
+        outcome: 'aborted',
+        parent: 'p1',
+        host: null,
+        ip: null,
+        routing: { matched: null, nearMisses: [], routes: 0 },
+      }),
+    ),
+    panels,
+    'request',
+  )
   t.match(page, /No response.*The client left.*Caused by.*\/_profiler\/p1/s)
 })
 
@@ -85,19 +131,36 @@ t.test('neither page has an inline style or script', async t => {
 })
 
 t.test('the request panel shows what was sent, and names what was not', async t => {
-  const page = renderProfilePage(context(profile({ request: { ...profile().request, cookies: {} } })), panels, 'request')
-  t.match(page, /<h3>Query.*<h3>Route parameters.*<h3>Request headers.*The request had no cookies, no body\..*<h3>Response headers/s)
+  const page = renderProfilePage(
+    context(profile({ request: { ...profile().request, cookies: {} } })),
+    panels,
+    'request',
+  )
+  t.match(
+    page,
+    /<h3>Query.*<h3>Route parameters.*<h3>Request headers.*The request had no cookies, no body\..*<h3>Response headers/s,
+  )
 })
 
 t.test('a body is shown as pairs, as text or as a value, whatever it is', async t => {
   const body = (value: Parameters<typeof profile>[0]) => renderProfilePage(context(profile(value)), panels, 'request')
   const request = profile().request
-  t.match(body({ request: { ...request, body: { email: 'a@b' }, contentType: 'application/json', bodySize: 15 } }), /application\/json · 15 B.*<dt>email/s)
+  t.match(
+    body({ request: { ...request, body: { email: 'a@b' }, contentType: 'application/json', bodySize: 15 } }),
+    /application\/json · 15 B.*<dt>email/s,
+  )
   t.match(body({ request: { ...request, body: 'plain', bodySize: null } }), /<pre tabindex="0"><code>plain/)
-  t.match(body({ request: { ...request, body: [1, 2] }, response: { ...profile().response, streamed: true, contentType: null }, requestId: null }), /<code>\[1,2\].*streamed/s)
+  t.match(
+    body({
+      request: { ...request, body: [1, 2] },
+      response: { ...profile().response, streamed: true, contentType: null },
+      requestId: null,
+    }),
+    /<code>\[1,2\].*streamed/s,
+  )
 })
 
-t.test('the performance panel adds up own time by kind and by plugin, a query being its caller\'s', async t => {
+t.test("the performance panel adds up own time by kind and by plugin, a query being its caller's", async t => {
   const page = text(renderProfilePage(context(profile()), panels, 'performance'))
   t.match(page, /By kind Name Calls Own time query 3 20\.2 ms/)
   t.match(page, /By plugin Name Calls Own time museums 3 18\.6 ms/)
@@ -107,7 +170,10 @@ t.test('the performance panel adds up own time by kind and by plugin, a query be
 t.test('plugins are found through parents that go in a circle', async t => {
   const [span] = profile().spans
   if (span === undefined) return t.fail()
-  t.match(renderProfilePage(context(profile({ spans: [{ ...span, plugin: null, parent: 0 }] })), panels, 'performance'), 'no plugin')
+  t.match(
+    renderProfilePage(context(profile({ spans: [{ ...span, plugin: null, parent: 0 }] })), panels, 'performance'),
+    'no plugin',
+  )
 })
 
 t.test('the exception panel shows the chain', async t => {
@@ -125,15 +191,47 @@ t.test('an interruption before any listener, by an answer, or by a span that is 
   const [point] = notFoundProfile().lifecycle
   if (point === undefined) return t.fail()
   const page = (interrupted: NonNullable<typeof point.interrupted>, listeners = [2, 99]): string =>
-    renderProfilePage(context(notFoundProfile({ lifecycle: [{ ...point, listeners, interrupted }] })), panels, 'lifecycle')
+    renderProfilePage(
+      context(notFoundProfile({ lifecycle: [{ ...point, listeners, interrupted }] })),
+      panels,
+      'lifecycle',
+    )
   t.match(page({ span: null, exception: 99 }), 'Interrupted by Fastify itself with an error that was left out')
-  t.match(page({ span: null, exception: 0 }, []), 'Interrupted by Fastify itself, before any listener ran, with NotFoundHttpError')
+  t.match(
+    page({ span: null, exception: 0 }, []),
+    'Interrupted by Fastify itself, before any listener ran, with NotFoundHttpError',
+  )
   t.match(page({ span: 99, exception: 0 }), 'Interrupted by a listener that was left out with NotFoundHttpError')
 })
 
 t.test('the routing panel shows the route that matched', async t => {
-  t.match(renderProfilePage(context(profile()), panels, 'routing'), /GET \/museums\/:id.*showMuseum.*routes\/.*Parameters.*One of 14 routes/s)
-  t.match(renderProfilePage(context(profile({ routing: { ...profile().routing, matched: { method: ['GET'], url: '/', host: 'a.example', handler: 'home', plugin: null, location: null, params: {} } } })), panels, 'routing'), /a\.example.*none.*unknown/s)
+  t.match(
+    renderProfilePage(context(profile()), panels, 'routing'),
+    /GET \/museums\/:id.*showMuseum.*routes\/.*Parameters.*One of 14 routes/s,
+  )
+  t.match(
+    renderProfilePage(
+      context(
+        profile({
+          routing: {
+            ...profile().routing,
+            matched: {
+              method: ['GET'],
+              url: '/',
+              host: 'a.example',
+              handler: 'home',
+              plugin: null,
+              location: null,
+              params: {},
+            },
+          },
+        }),
+      ),
+      panels,
+      'routing',
+    ),
+    /a\.example.*none.*unknown/s,
+  )
 })
 
 t.test('the routing panel of an unmatched request shows what came near, or that nothing did', async t => {
@@ -141,8 +239,22 @@ t.test('the routing panel of an unmatched request shows what came near, or that 
   t.match(page, /same path, other method.*with a slash at the end.*similar path/s)
   const [miss] = notFoundProfile().routing.nearMisses
   if (miss === undefined) return t.fail()
-  t.match(renderProfilePage(context(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [{ ...miss, reason: 'slash' }] } })), panels, 'routing'), 'without the slash at the end')
-  t.match(renderProfilePage(context(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [] } })), panels, 'routing'), 'The application has 1 route; none comes near <code>GET /version</code>.')
+  t.match(
+    renderProfilePage(
+      context(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [{ ...miss, reason: 'slash' }] } })),
+      panels,
+      'routing',
+    ),
+    'without the slash at the end',
+  )
+  t.match(
+    renderProfilePage(
+      context(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [] } })),
+      panels,
+      'routing',
+    ),
+    'The application has 1 route; none comes near <code>GET /version</code>.',
+  )
 })
 
 t.test('the configuration panel shows versions, settings, the plugin tree and routes', async t => {
@@ -159,34 +271,70 @@ t.test('a configuration that is no longer stored is said to be so', async t => {
 t.test('an environment that is not set is said to be so', async t => {
   const of = context(profile())
   if (of.configuration === null) return t.fail()
-  t.match(renderProfilePage({ ...of, configuration: { ...of.configuration, environment: null } }, panels, 'configuration'), 'not set')
+  t.match(
+    renderProfilePage({ ...of, configuration: { ...of.configuration, environment: null } }, panels, 'configuration'),
+    'not set',
+  )
 })
 
 t.test('Markdown has every panel that has something', async t => {
-  const markdown = renderProfileMarkdown(context(failedProfile({ notes: ['A note.'], dropped: [{ what: 'logs', count: 2, why: 'Full.' }] })), panels)
-  for (const title of ['# 500 Internal Server Error: `GET /museums/7`', '## Request / Response', '## Performance', '## Exception', '## Logs', '## Lifecycle', '## Routing', '## Configuration', '## License', '- Note: A note.', '- Left out: 2 logs, Full.']) t.match(markdown, title)
+  const markdown = renderProfileMarkdown(
+    context(failedProfile({ notes: ['A note.'], dropped: [{ what: 'logs', count: 2, why: 'Full.' }] })),
+    panels,
+  )
+  for (const title of [
+    '# 500 Internal Server Error: `GET /museums/7`',
+    '## Request / Response',
+    '## Performance',
+    '## Exception',
+    '## Logs',
+    '## Lifecycle',
+    '## Routing',
+    '## Configuration',
+    '## License',
+    '- Note: A note.',
+    '- Left out: 2 logs, Full.',
+  ]) {
+    t.match(markdown, title)
+  }
   t.notMatch(markdown, '## Security')
 })
 
 t.test('Markdown of one panel has that one', async t => {
-  const markdown = renderProfileMarkdown(context(profile({ host: null, ip: null, request: { ...profile().request, body: { a: 1 } } })), panels, 'request')
+  const markdown = renderProfileMarkdown(
+    context(profile({ host: null, ip: null, request: { ...profile().request, body: { a: 1 } } })),
+    panels,
+    'request',
+  )
   t.match(markdown, '### Query')
   t.notMatch(markdown, '## Performance')
 })
 
 t.test('Markdown of the lifecycle tells what never came and what interrupted', async t => {
-  const markdown = renderProfileMarkdown(context(notFoundProfile({ spans: notFoundProfile().spans.map(span => ({ ...span, hook: null, location: null })) })), panels, 'lifecycle')
+  const markdown = renderProfileMarkdown(
+    context(notFoundProfile({ spans: notFoundProfile().spans.map(span => ({ ...span, hook: null, location: null })) })),
+    panels,
+    'lifecycle',
+  )
   t.match(markdown, /Interrupted by rejectUnmatched.*Not reached\./s)
 })
 
 t.test('Markdown of the lifecycle passes over a listener that was left out', async t => {
   const [point] = profile().lifecycle
   if (point === undefined) return t.fail()
-  t.notMatch(renderProfileMarkdown(context(profile({ lifecycle: [{ ...point, listeners: [99] }] })), panels, 'lifecycle'), 'Listener')
+  t.notMatch(
+    renderProfileMarkdown(context(profile({ lifecycle: [{ ...point, listeners: [99] }] })), panels, 'lifecycle'),
+    'Listener',
+  )
 })
 
 t.test('the badge of logs counts the worst, or all where none is bad', async t => {
-  const menu = (levels: number[]): string => renderProfilePage(context(profile({ logs: levels.map(level => ({ level, start: 0, message: '', fields: {} })) })), panels, 'request')
+  const menu = (levels: number[]): string =>
+    renderProfilePage(
+      context(profile({ logs: levels.map(level => ({ level, start: 0, message: '', fields: {} })) })),
+      panels,
+      'request',
+    )
   t.match(menu([30, 40, 50]), 'Logs <span class="badge error">1')
   t.match(menu([40, 40]), 'Logs <span class="badge warning">2')
   t.match(menu([]), 'class="empty">Logs')
@@ -195,12 +343,28 @@ t.test('the badge of logs counts the worst, or all where none is bad', async t =
 
 t.test('Markdown of a request that had nothing has no empty table', async t => {
   const request = { ...profile().request, query: {}, headers: [] }
-  t.notMatch(renderProfileMarkdown(context(profile({ request, response: { ...profile().response, streamed: true, contentType: null }, requestId: null })), panels, 'request'), '### Query')
+  t.notMatch(
+    renderProfileMarkdown(
+      context(
+        profile({ request, response: { ...profile().response, streamed: true, contentType: null }, requestId: null }),
+      ),
+      panels,
+      'request',
+    ),
+    '### Query',
+  )
 })
 
 t.test('Markdown of routing tells the route, or that nothing came near', async t => {
   t.match(renderProfileMarkdown(context(profile()), panels, 'routing'), 'Matched `GET /museums/:id`')
-  t.match(renderProfileMarkdown(context(notFoundProfile({ routing: { matched: null, routes: 0, nearMisses: [] } })), panels, 'routing'), 'none comes near `GET /version`')
+  t.match(
+    renderProfileMarkdown(
+      context(notFoundProfile({ routing: { matched: null, routes: 0, nearMisses: [] } })),
+      panels,
+      'routing',
+    ),
+    'none comes near `GET /version`',
+  )
 })
 
 t.test('a panel whose Markdown fails is told', async t => {

@@ -9,7 +9,11 @@ import { panels } from './example-panels.ts'
 import { failedProfile, profile, summary } from './example-profile.ts'
 
 const options = { base: '/_profiler', labels: ['license'] }
-const summaries = [summary(profile()), summary(failedProfile({ host: null, ip: null, routing: { ...profile().routing, matched: null } })), summary(profile({ status: null, outcome: 'aborted', labels: {} }))]
+const summaries = [
+  summary(profile()),
+  summary(failedProfile({ host: null, ip: null, routing: { ...profile().routing, matched: null } })),
+  summary(profile({ status: null, outcome: 'aborted', labels: {} })),
+]
 const everything: SearchCriteria = {
   token: 'abc',
   method: 'POST',
@@ -25,16 +29,29 @@ const everything: SearchCriteria = {
   timeFrom: Date.UTC(2026, 10, 21, 1, 11, 7),
   timeTo: Date.UTC(2026, 10, 22),
   labels: { license: 'Louvre' },
-  perPage: 50
+  perPage: 50,
 }
 
-function result (changes: Partial<SearchResult> = {}): SearchResult {
+function result(changes: Partial<SearchResult> = {}): SearchResult {
   return { criteria: {}, problems: [], profiles: summaries, total: 3, page: 1, pages: 1, ...changes }
 }
 
 t.test('the form asks for everything a profile can be found by, and is filled from the search', async t => {
   const form = String(renderSearchBar(everything, { ...options, panel: 'exception' }))
-  for (const part of ['name="panel" value="exception"', 'name="url" value="/a?b"', '<option selected>POST', 'name="status" value="&gt;=400"', 'name="route" value="/:id"', 'name="host" value="louvre.example"', 'name="ip" value="::1"', 'name="exception" value="MuseumError"', 'name="license" value="Louvre"', 'name="token" value="abc"']) t.ok(form.includes(part), part)
+  for (const part of [
+    'name="panel" value="exception"',
+    'name="url" value="/a?b"',
+    '<option selected>POST',
+    'name="status" value="&gt;=400"',
+    'name="route" value="/:id"',
+    'name="host" value="louvre.example"',
+    'name="ip" value="::1"',
+    'name="exception" value="MuseumError"',
+    'name="license" value="Louvre"',
+    'name="token" value="abc"',
+  ]) {
+    t.ok(form.includes(part), part)
+  }
   t.match(form, /name="durationFrom"[^>]*value="5"/)
   t.match(form, /name="timeFrom"[^>]*value="2026-11-21T01:11:07"/)
 })
@@ -59,7 +76,10 @@ t.test('every field of the form has a label', async t => {
 })
 
 t.test('a query string says the search again', async t => {
-  t.equal(searchQuery(everything, 2), 'token=abc&method=POST&status=%3E%3D400&url=%2Fa%3Fb&route=%2F%3Aid&host=louvre.example&ip=%3A%3A1&exception=MuseumError&parent=cba&durationFrom=5&durationTo=10&perPage=50&timeFrom=2026-11-21T01%3A11%3A07.000Z&timeTo=2026-11-22T00%3A00%3A00.000Z&license=Louvre&page=2')
+  t.equal(
+    searchQuery(everything, 2),
+    'token=abc&method=POST&status=%3E%3D400&url=%2Fa%3Fb&route=%2F%3Aid&host=louvre.example&ip=%3A%3A1&exception=MuseumError&parent=cba&durationFrom=5&durationTo=10&perPage=50&timeFrom=2026-11-21T01%3A11%3A07.000Z&timeTo=2026-11-22T00%3A00%3A00.000Z&license=Louvre&page=2',
+  )
 })
 
 t.test('a time that is none is left out', async t => {
@@ -67,12 +87,18 @@ t.test('a time that is none is left out', async t => {
 })
 
 t.test('without criteria the page is the list of the newest', async t => {
-  t.match(renderSearchPage(result({ criteria: { page: 1, perPage: 20 } }), options), /<h1>Newest profiles <span class="count">3/)
+  t.match(
+    renderSearchPage(result({ criteria: { page: 1, perPage: 20 } }), options),
+    /<h1>Newest profiles <span class="count">3/,
+  )
 })
 
 t.test('a row says status, request, time, exception, route and labels, and leads to the profile', async t => {
   const page = renderSearchPage(result(), options)
-  t.match(page, /badge good">200<.*href="\/_profiler\/k3Jx9PzQ4wTn">.*route \/museums\/:id.*24\.6 ms.*data-name="License">Louvre/s)
+  t.match(
+    page,
+    /badge good">200<.*href="\/_profiler\/k3Jx9PzQ4wTn">.*route \/museums\/:id.*24\.6 ms.*data-name="License">Louvre/s,
+  )
   t.match(page, /thrown error">MuseumError.*1 logged error/s)
   t.match(page, /badge warning">–<.*The client left/s)
 })
@@ -84,7 +110,10 @@ t.test('a search says how many it found, and opens them in the panel asked for',
 })
 
 t.test('a search that found nothing, and a store that holds nothing, say so', async t => {
-  t.match(renderSearchPage(result({ profiles: [], total: 0, criteria: { url: 'x' } }), options), 'No stored profile is like that.')
+  t.match(
+    renderSearchPage(result({ profiles: [], total: 0, criteria: { url: 'x' } }), options),
+    'No stored profile is like that.',
+  )
   t.match(renderSearchPage(result({ profiles: [], total: 0 }), options), 'No profile is stored yet.')
 })
 
@@ -95,7 +124,10 @@ t.test('what was asked for and makes no sense is said to be left out', async t =
 })
 
 t.test('pages lead to the newer and the older, and keep the search', async t => {
-  const middle = renderSearchPage(result({ criteria: { url: 'a', page: 2 }, page: 2, pages: 3 }), { ...options, panel: 'logs' })
+  const middle = renderSearchPage(result({ criteria: { url: 'a', page: 2 }, page: 2, pages: 3 }), {
+    ...options,
+    panel: 'logs',
+  })
   t.match(middle, 'rel="prev" href="/_profiler/search?url=a&amp;panel=logs"')
   t.match(middle, 'rel="next" href="/_profiler/search?url=a&amp;page=3&amp;panel=logs"')
   t.notMatch(renderSearchPage(result({ page: 1, pages: 2 }), options), 'rel="prev"')
@@ -105,7 +137,10 @@ t.test('pages lead to the newer and the older, and keep the search', async t => 
 })
 
 t.test('Markdown of a search is a table, with the page where there are several', async t => {
-  t.match(renderSearchMarkdown(result({ pages: 2 }), '/_profiler'), /^# Profiles: 3.*\| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s)
+  t.match(
+    renderSearchMarkdown(result({ pages: 2 }), '/_profiler'),
+    /^# Profiles: 3.*\| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s,
+  )
   t.match(renderSearchMarkdown(result({ profiles: [] }), '/_profiler'), 'None.')
 })
 
@@ -117,12 +152,18 @@ t.test('an unknown token is said to be so, and the newest are offered', async t 
 
 t.test('an unknown panel is answered with the panels there are', async t => {
   const missing = { what: 'panel', token: 'abc', panel: 'nope', panels } as const
-  t.match(renderNotFoundPage(missing, [], options), /There is no panel &quot;nope&quot;.*\?panel=request.*\?panel=license.*No profile is stored/s)
+  t.match(
+    renderNotFoundPage(missing, [], options),
+    /There is no panel &quot;nope&quot;.*\?panel=request.*\?panel=license.*No profile is stored/s,
+  )
   t.match(renderNotFoundMarkdown(missing, [], '/_profiler'), 'Its panels: `request`, `performance`')
 })
 
 t.test('a request without an exception is offered as it is', async t => {
-  t.match(renderNotFoundPage({ what: 'exception', token: 'abc' }, [], options), /Request abc had no exception.*href="\/_profiler\/abc"/s)
+  t.match(
+    renderNotFoundPage({ what: 'exception', token: 'abc' }, [], options),
+    /Request abc had no exception.*href="\/_profiler\/abc"/s,
+  )
 })
 
 t.test('a request that still runs and a page that there is not are said to be that', async t => {
@@ -131,6 +172,9 @@ t.test('a request that still runs and a page that there is not are said to be th
 })
 
 t.test('Markdown of what is not there offers the newest', async t => {
-  t.match(renderNotFoundMarkdown({ what: 'profile', token: 'abc' }, summaries, '/_profiler'), /There is no profile.*## Newest profiles/s)
+  t.match(
+    renderNotFoundMarkdown({ what: 'profile', token: 'abc' }, summaries, '/_profiler'),
+    /There is no profile.*## Newest profiles/s,
+  )
   t.equal(missingText({ what: 'exception', token: 'abc' }), 'Request abc had no exception.')
 })

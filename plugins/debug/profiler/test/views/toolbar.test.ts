@@ -6,17 +6,37 @@ import { renderToolbar, toolbarEntries } from '../../show/pages/toolbar.ts'
 import { panels } from './example-panels.ts'
 import { context, failedProfile, licensePanel, notFoundProfile, profile } from './example-profile.ts'
 
-const broken: AnyPanel = { ...licensePanel, toolbarItem: () => { throw new Error('no item') } }
+const broken: AnyPanel = {
+  ...licensePanel,
+  toolbarItem: () => {
+    throw new Error('no item')
+  },
+}
 
 t.test('the panels say time, route and their own, each leading to its panel', async t => {
-  t.same(toolbarEntries(context(profile()), panels).map(({ label, value, panel }) => [label, value, panel]), [
-    ['Time', '24.6 ms', 'performance'], ['Logs', '1 warning', 'logs'], ['Route', '/museums/:id', 'routing'], ['License', 'louvre.example', 'license']
-  ])
+  t.same(
+    toolbarEntries(context(profile()), panels).map(({ label, value, panel }) => [label, value, panel]),
+    [
+      ['Time', '24.6 ms', 'performance'],
+      ['Logs', '1 warning', 'logs'],
+      ['Route', '/museums/:id', 'routing'],
+      ['License', 'louvre.example', 'license'],
+    ],
+  )
 })
 
 t.test('what went wrong has a colour', async t => {
-  t.same(toolbarEntries(context(failedProfile()), panels).filter(({ tone }) => tone === 'error').map(({ value }) => value), ['MuseumError', '1 error'])
-  t.ok(toolbarEntries(context(notFoundProfile()), panels).some(({ label, tone }) => label === 'Route' && tone === 'warning'))
+  t.same(
+    toolbarEntries(context(failedProfile()), panels)
+      .filter(({ tone }) => tone === 'error')
+      .map(({ value }) => value),
+    ['MuseumError', '1 error'],
+  )
+  t.ok(
+    toolbarEntries(context(notFoundProfile()), panels).some(
+      ({ label, tone }) => label === 'Route' && tone === 'warning',
+    ),
+  )
 })
 
 t.test('an exception panel without exceptions says nothing', async t => {
@@ -36,14 +56,17 @@ t.test('a panel that fails, or has nothing to say, leaves the others', async t =
 
 t.test('the toolbar is one tag, an external script that carries its data', async t => {
   const tag = String(renderToolbar(context(profile({ labels: { a: '</script><b>"' } })), panels))
-  t.match(tag, /^<script src="\/_profiler\/assets\/toolbar\.js\?v=[\w-]{12}" integrity="sha256-[\w+/]{43}=" data-profiler="[^"]*" defer><\/script>$/)
+  t.match(
+    tag,
+    /^<script src="\/_profiler\/assets\/toolbar\.js\?v=[\w-]{12}" integrity="sha256-[\w+/]{43}=" data-profiler="[^"]*" defer><\/script>$/,
+  )
 })
 
 t.test('its script brings the stylesheet along, so that no policy of a page is in its way', async t => {
   t.match(assets['toolbar.js'].body, /const css = ".*:host {/)
 })
 
-t.test('an asset\'s address changes with its content', async t => {
+t.test("an asset's address changes with its content", async t => {
   t.equal(assetUrl('/_profiler', 'profiler.css'), `/_profiler/assets/profiler.css?v=${assets['profiler.css'].version}`)
   t.not(assets['profiler.css'].version, assets['exception.css'].version)
 })

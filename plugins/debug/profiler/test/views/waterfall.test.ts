@@ -9,9 +9,23 @@ const names = (of: Parameters<typeof timelineRows>[0]): string[] =>
 
 t.test('listeners stand below their dispatch point, what ran within them below them, handlers between', async t => {
   t.same(names(profile()), [
-    'kernel.request', '·lookUpLicense', '··license', '··select licenses', '·setLocale', '·checkAccess',
-    'validation', 'kernel.controller', '·loadUser', 'kernel.controller_arguments',
-    'showMuseum', '·select museums', '·select platforms', 'kernel.response', '·renewCookie', 'kernel.finish_request', '·closeProfile'
+    'kernel.request',
+    '·lookUpLicense',
+    '··license',
+    '··select licenses',
+    '·setLocale',
+    '·checkAccess',
+    'validation',
+    'kernel.controller',
+    '·loadUser',
+    'kernel.controller_arguments',
+    'showMuseum',
+    '·select museums',
+    '·select platforms',
+    'kernel.response',
+    '·renewCookie',
+    'kernel.finish_request',
+    '·closeProfile',
   ])
 })
 
@@ -22,20 +36,29 @@ t.test('a listener of a dispatch point that never came is shown all the same', a
 t.test('a dispatch point that never ended has no duration', async t => {
   const [point] = profile().lifecycle
   if (point === undefined) return t.fail()
-  t.same(timelineRows(profile({ spans: [], lifecycle: [{ ...point, duration: null }] })).map(row => row.duration), [0])
+  t.same(
+    timelineRows(profile({ spans: [], lifecycle: [{ ...point, duration: null }] })).map(row => row.duration),
+    [0],
+  )
 })
 
 t.test('spans that name each other as parent do not hang the page', async t => {
-  t.same(names(profile({ lifecycle: [], spans: [span({ name: 'a', parent: 1 }), span({ name: 'b', parent: 0 })] })), ['a', '·b'])
+  t.same(names(profile({ lifecycle: [], spans: [span({ name: 'a', parent: 1 }), span({ name: 'b', parent: 0 })] })), [
+    'a',
+    '·b',
+  ])
 })
 
-t.test('a span\'s own time leaves out what ran within it, counted once where it overlaps', async t => {
-  t.same(ownTimes([
-    span({ start: 0, duration: 10 }),
-    span({ parent: 0, start: 1, duration: 4 }),
-    span({ parent: 0, start: 3, duration: 4 }),
-    span({ parent: 0, start: 4, duration: 1 })
-  ]).map(({ own }) => own), [4, 4, 4, 1])
+t.test("a span's own time leaves out what ran within it, counted once where it overlaps", async t => {
+  t.same(
+    ownTimes([
+      span({ start: 0, duration: 10 }),
+      span({ parent: 0, start: 1, duration: 4 }),
+      span({ parent: 0, start: 3, duration: 4 }),
+      span({ parent: 0, start: 4, duration: 1 }),
+    ]).map(({ own }) => own),
+    [4, 4, 4, 1],
+  )
 })
 
 t.test('own time is never below zero', async t => {
@@ -43,21 +66,44 @@ t.test('own time is never below zero', async t => {
 })
 
 t.test('bars are placed by attributes, on one scale', async t => {
-  const text = String(renderWaterfall(context(profile({ duration: 100, lifecycle: [], spans: [span({ start: 25, duration: 50 })] }))))
+  const text = String(
+    renderWaterfall(context(profile({ duration: 100, lifecycle: [], spans: [span({ start: 25, duration: 50 })] }))),
+  )
   t.match(text, '<rect class="bar hook" x="25%" width="50%"')
   t.notMatch(text, 'style=')
 })
 
 t.test('a bar too thin to see is widened, within the scale', async t => {
-  t.match(String(renderWaterfall(context(profile({ duration: 100, lifecycle: [], spans: [span({ start: 100, duration: 0 })] })))), 'x="99.7%" width="0.3%"')
+  t.match(
+    String(
+      renderWaterfall(context(profile({ duration: 100, lifecycle: [], spans: [span({ start: 100, duration: 0 })] }))),
+    ),
+    'x="99.7%" width="0.3%"',
+  )
 })
 
 t.test('a request that took no time has bars of no width', async t => {
-  t.match(String(renderWaterfall(context(profile({ duration: 0, lifecycle: [], spans: [span({ duration: 0 })] })))), 'x="0%" width="0%"')
+  t.match(
+    String(renderWaterfall(context(profile({ duration: 0, lifecycle: [], spans: [span({ duration: 0 })] })))),
+    'x="0%" width="0%"',
+  )
 })
 
 t.test('the outcome of a span is told where it is not the ordinary one', async t => {
-  const text = String(renderWaterfall(context(profile({ lifecycle: [], spans: [span({ outcome: 'threw' }), span({ outcome: 'unfinished' }), span({ outcome: 'replied', location: null })] }))))
+  const text = String(
+    renderWaterfall(
+      context(
+        profile({
+          lifecycle: [],
+          spans: [
+            span({ outcome: 'threw' }),
+            span({ outcome: 'unfinished' }),
+            span({ outcome: 'replied', location: null }),
+          ],
+        }),
+      ),
+    ),
+  )
   t.match(text, /badge error">threw.*badge warning">unfinished.*badge good">replied/s)
 })
 
@@ -66,7 +112,9 @@ t.test('an interrupted dispatch point is marked', async t => {
 })
 
 t.test('lines beyond a thousand are counted, not shown', async t => {
-  const text = String(renderWaterfall(context(profile({ lifecycle: [], spans: Array.from({ length: 1002 }, () => span({})) }))))
+  const text = String(
+    renderWaterfall(context(profile({ lifecycle: [], spans: Array.from({ length: 1002 }, () => span({})) }))),
+  )
   t.match(text, '2 more lines left out')
   t.equal(text.match(/<rect/g)?.length, 1000)
 })
@@ -76,5 +124,11 @@ t.test('a request that failed before anything ran says so', async t => {
 })
 
 t.test('handlers of all sorts share a colour', async t => {
-  t.same((['handler', 'not-found-handler', 'error-handler', 'query', 'other'] as const).map(spanColour), ['handler', 'handler', 'handler', 'query', 'other'])
+  t.same((['handler', 'not-found-handler', 'error-handler', 'query', 'other'] as const).map(spanColour), [
+    'handler',
+    'handler',
+    'handler',
+    'query',
+    'other',
+  ])
 })
