@@ -262,8 +262,10 @@ class Runner {
   }
 
   async #told(): Promise<Usage & { port: number }> {
-    const [message]: unknown[] = await Promise.race([once(this.#child, 'message'), this.#ended])
-    const number = (name: string) => Number(Reflect.get(Object(message), name))
-    return { port: number('port'), cpu: number('cpu'), memory: number('memory') }
+    const [message]: Array<Partial<Usage & { port: number }>> = await Promise.race([
+      once(this.#child, 'message'),
+      this.#ended,
+    ])
+    return { port: Number(message?.port), cpu: Number(message?.cpu), memory: Number(message?.memory) }
   }
 }

@@ -31,7 +31,7 @@ export default async function frontPage(app: FastifyInstance) {
       user: request.user,
       languages: await languages.read(license.id),
       page,
-      cursor: isFirst ? null : String(cursor),
+      cursor: typeof cursor === 'string' ? cursor : null,
     }
     const type = negotiate(request.headers.accept)
     const body = type === 'text/html' ? renderFrontPage(content) : JSON.stringify(summarise(content))

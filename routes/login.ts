@@ -181,6 +181,6 @@ const headersOfForm = { 'content-type': 'text/html; charset=utf-8', 'cache-contr
 
 /** What a body has under a name, where that is text. */
 function textOf(body: unknown, name: string): string {
-  const value: unknown = Object(body)[name]
+  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
   return typeof value === 'string' ? value : ''
 }

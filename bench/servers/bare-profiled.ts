@@ -48,7 +48,7 @@ function fill(app: FastifyInstance): void {
         name: 'select',
         detail: 'select * from licenses where domain = $1',
       })
-      await null
+      await Promise.resolve()
       span?.end()
     }
     return { ok: true }

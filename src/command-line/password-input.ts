@@ -30,14 +30,14 @@ async function askTwice(terminal: Terminal): Promise<string> {
     },
   })
   const prompt = createInterface({ input: terminal.input, output: silent, terminal: true })
-  const lines = prompt[Symbol.asyncIterator]()
+  const lines: AsyncIterator<string, unknown> = prompt[Symbol.asyncIterator]()
   const ask = async (question: string) => {
     terminal.errors.write(question)
-    const { done, value } = await lines.next()
+    const line = await lines.next()
     terminal.errors.write('\n')
     // Ctrl-C or Ctrl-D
-    if (done === true) throw new CommandError('Nothing was changed.')
-    return value
+    if (line.done === true) throw new CommandError('Nothing was changed.')
+    return line.value
   }
   try {
     const password = await ask('Password: ')

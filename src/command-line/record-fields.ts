@@ -5,6 +5,7 @@ import { HttpError } from '../errors/http-errors.ts'
 import { describeFieldErrors } from '../records/field-error.ts'
 import { fromText } from '../records/from-text.ts'
 import { formats } from '../records/formats.ts'
+import { type Keywords, keywordsOf } from '../records/keywords.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import { type AnyRecord, listRecords, readRecord } from '../records/repository.ts'
 import { validator } from '../records/validation.ts'
@@ -27,11 +28,11 @@ export function optionsOf(fields: readonly string[]): Record<string, { type: 'st
 
 /** The values of fields that were given as options. @throws {CommandError} where they are not what the schema says */
 export function readFields(schema: TObject, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const given = Object.keys(schema.properties).flatMap(field => {
+  const values: Record<string, unknown> = {}
+  for (const field of Object.keys(schema.properties)) {
     const text = options[optionOf(field)]
-    return typeof text === 'string' ? [[field, fromText(schema, field, text)]] : []
-  })
-  const values: Record<string, unknown> = Object.fromEntries(given)
+    if (typeof text === 'string') values[field] = fromText(schema, field, text)
+  }
   const errors = validator(schema)(values)
   if (errors.length > 0) throw new CommandError(describeFieldErrors(errors))
   return values
@@ -39,21 +40,17 @@ export function readFields(schema: TObject, options: Readonly<Record<string, unk
 
 /** What help says of a schema's fields: a line for each option. */
 export function describeFields({ properties }: TObject, fields: readonly string[]): string {
-  const options = fields.map(
-    field =>
-      [
-        `--${optionOf(field)} <${placeholderOf(properties[field])}>`,
-        String(Object(properties[field]).description),
-      ] as const,
-  )
+  const options = fields.map(field => {
+    const { description, ...schema } = keywordsOf(properties[field])
+    return [`--${optionOf(field)} <${placeholderOf(schema)}>`, String(description)] as const
+  })
   const width = Math.max(...options.map(([option]) => option.length))
   return options.map(([option, description]) => `${option.padEnd(width)}  ${description}`).join('\n')
 }
 
-function placeholderOf(schema: unknown): string {
-  const { type, format } = Object(schema)
+function placeholderOf({ type, format }: Keywords): string {
   if (type === 'boolean') return 'true|false'
-  return type === 'array' ? 'id,id,…' : format
+  return type === 'array' ? 'id,id,…' : String(format)
 }
 
 /** The one record that has this id, or is known by this. @throws {CommandError} */

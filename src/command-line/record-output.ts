@@ -35,5 +35,8 @@ export function writeOutcome({ output }: Terminal, sentence: string, outcome: ob
 
 function cellOf(value: unknown): string {
   // What anybody put into the table without the API is no command to the terminal.
-  return String(Array.isArray(value) ? value.join(',') : (value ?? '')).replace(/\p{Cc}+/gu, ' ')
+  return [value]
+    .flat()
+    .join(',')
+    .replace(/\p{Cc}+/gu, ' ')
 }

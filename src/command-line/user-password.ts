@@ -23,6 +23,6 @@ The password, of ${shortestPassword} characters or more, is asked for, or piped 
       const password = await readPassword(terminal)
       return await unlessRefused(() => changeRecord(db, users, id, password, () => {}))
     })
-    writeOutcome(terminal, `Changed the password of ${after['email']}.`, after, json)
+    writeOutcome(terminal, `Changed the password of ${String(after['email'])}.`, after, json)
   },
 }

@@ -20,5 +20,6 @@ async function apply(db: Kysely<Tables>, steps: Record<string, Migration>, table
     migrationTableName: table,
     migrationLockTableName: `${table}_lock`,
   }).migrateToLatest()
+  // eslint-disable-next-line @typescript-eslint/only-throw-error -- Kysely types what it caught as unknown
   if (error !== undefined) throw error
 }

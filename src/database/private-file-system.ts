@@ -1,7 +1,9 @@
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
-type Options = Parameters<NodeFS['init']>[1]
-type PostgresMod = Parameters<NonNullable<Options['preRun']>[number]>[0]
+/** The module that Emscripten made; PGlite's types leave its file systems out. */
+interface PostgresMod {
+  NODEFS: { node_ops: Operations }
+}
 type Mode = number
 
 /** What Emscripten does with the files of a folder, as far as it gives them modes. */

@@ -10,8 +10,8 @@ declare module 'find-my-way' {
     }
     addConstraintStrategy(strategy: ConstraintStrategy<V, unknown>): void
     on(method: string, path: string, options: RouteOptions, handler: () => void, store: unknown): void
-    find(method: string, path: string, derived?: Constraints): FindResult<V> | null
-    findRoute(method: string, path: string, constraints?: Constraints): FindRouteResult<V> | null
+    find<Store>(method: string, path: string, derived?: Constraints): { store: Store } | null
+    findRoute<Store>(method: string, path: string, constraints?: Constraints): { store: Store } | null
   }
 }
 
@@ -98,7 +98,7 @@ export class RouteTable {
   methodsOf(path: string, derived?: Constraints): string[] {
     const found: Array<{ method: string; position: number }> = []
     for (const method of this.#methods) {
-      const match = this.#router.find(method, path, derived)
+      const match = this.#router.find<Entry>(method, path, derived)
       if (match !== null) found.push({ method, position: match.store.position })
     }
     return found.sort((one, other) => one.position - other.position).map(({ method }) => method)
@@ -106,7 +106,7 @@ export class RouteTable {
 
   #entryOf(method: string, url: string, constraints: Constraints): Entry | undefined {
     // The router stores "*" under this name, and looks for it under its own.
-    return this.#router.findRoute(method, url === '*' ? '/*' : url, constraints)?.store
+    return this.#router.findRoute<Entry>(method, url === '*' ? '/*' : url, constraints)?.store
   }
 }
 

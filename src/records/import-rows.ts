@@ -31,7 +31,8 @@ async function* readLines(input: Readable): AsyncIterable<ImportRow> {
   for await (const text of linesOf(input)) {
     line++
     if (text.length > longestRecord) {
-      return yield { line, value: undefined, problem: `has more than ${bound} characters${unread}` }
+      yield { line, value: undefined, problem: `has more than ${bound} characters${unread}` }
+      return
     }
     if (text.trim() === '') continue
     yield { line, ...parseLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) }
@@ -58,7 +59,8 @@ async function* linesOf(input: Readable): AsyncIterable<string> {
 
 function parseLine(text: string) {
   try {
-    return { value: JSON.parse(text), problem: undefined }
+    const value: unknown = JSON.parse(text)
+    return { value, problem: undefined }
   } catch {
     return { value: undefined, problem: 'is no JSON' }
   }

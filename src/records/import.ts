@@ -61,8 +61,8 @@ export async function importRecords(
     let batch: Candidate[] = []
     for await (const { line, value, problem } of rows) {
       const errors = problem === undefined ? validate(value) : [{ field: '', message: `The line ${problem}` }]
-      if (errors.length > 0) refuse(line, describeFieldErrors(errors))
-      else batch.push({ line, values: Object(value) })
+      if (errors.length > 0 || typeof value !== 'object') refuse(line, describeFieldErrors(errors))
+      else batch.push({ line, values: { ...value } })
       if (++read % batchSize === 0) batch = await flush(batch)
     }
     await flush(batch)
@@ -102,7 +102,10 @@ async function withKnownReferences(
     }>`select id from ${sql.table(table)} where id = any(${ids}::bigint[])`.execute(db)
     const existing = new Set<unknown>(rows.map(({ id }) => id))
     known = known.filter(({ line, values }) => {
-      const missing = [values[field] ?? []].flat().filter(id => !existing.has(id))
+      const missing = [values[field] ?? []]
+        .flat()
+        .map(String)
+        .filter(id => !existing.has(id))
       if (missing.length > 0) refuse(line, `${field} names a ${refersTo} that does not exist: ${missing.join(', ')}.`)
       return missing.length === 0
     })

@@ -3,6 +3,7 @@ import type { Tables } from '../database/tables.ts'
 import type { Position } from './cursor.ts'
 import { NotFoundHttpError } from '../errors/http-errors.ts'
 import { refusedRemoval, refusedWrite } from './database-refusal.ts'
+import { keywordsOf } from './keywords.ts'
 import type { Link, RecordKind } from './record-kind.ts'
 
 type Values = Readonly<Record<PropertyKey, unknown>>
@@ -181,7 +182,7 @@ function selectedOf(kind: RecordKind, name: string): RawBuilder<unknown> {
 }
 
 function isTime({ schema }: RecordKind, name: string): boolean {
-  return Object(schema.properties[name]).format === 'date-time'
+  return keywordsOf(schema.properties[name]).format === 'date-time'
 }
 
 function conditionsOf(kind: RecordKind, filters: Filters): RawBuilder<unknown>[] {

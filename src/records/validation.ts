@@ -30,16 +30,19 @@ function withFieldErrors(ajv: Ajv, schema: TSchema): Validate {
   }
 }
 
+/** Ajv's own type says any of both. */
+type FailedKeyword = ErrorObject<string, Record<string, unknown>> & { parentSchema?: { format?: unknown } }
+
 function ajvFormats() {
   return Object.fromEntries(Object.entries(formats).map(([name, { accepts }]) => [name, accepts]))
 }
 
-function fieldError(error: ErrorObject): FieldError {
+function fieldError(error: FailedKeyword): FieldError {
   const { keyword, params, instancePath } = error
   const path = instancePath.slice(1).replaceAll('/', '.')
-  if (keyword === 'required') return about(params['missingProperty'], 'is missing')
+  if (keyword === 'required') return about(String(params['missingProperty']), 'is missing')
   if (keyword === 'additionalProperties') {
-    const field = shortened(params['additionalProperty'])
+    const field = shortened(String(params['additionalProperty']))
     return { field, message: `${JSON.stringify(field)} is no field of this` }
   }
   return path === '' ? { field: '', message: `What is sent ${predicateOf(error)}` } : about(path, predicateOf(error))
@@ -62,22 +65,23 @@ const typeNames: Record<string, string> = {
   object: 'a JSON object',
 }
 
-function predicateOf({ keyword, params, message, parentSchema }: ErrorObject): string {
+function predicateOf({ keyword, params, message, parentSchema }: FailedKeyword): string {
+  const limit = String(params['limit'])
   switch (keyword) {
     case 'type':
-      return `must be ${expected(parentSchema?.['format']) ?? typeNames[params['type']]}`
+      return `must be ${expected(parentSchema?.format) ?? typeNames[String(params['type'])]}`
     case 'format':
       return `must be ${expected(params['format'])}`
     case 'minLength':
-      return params['limit'] === 1 ? 'must not be empty' : `must have ${params['limit']} characters or more`
+      return limit === '1' ? 'must not be empty' : `must have ${limit} characters or more`
     case 'maxLength':
-      return `must have ${params['limit']} characters at most`
+      return `must have ${limit} characters at most`
     case 'maxItems':
-      return `must have ${params['limit']} items at most`
+      return `must have ${limit} items at most`
     case 'uniqueItems':
       return 'must not have an item twice'
     case 'enum':
-      return `must be one of ${params['allowedValues'].join(', ')}`
+      return `must be one of ${[params['allowedValues']].flat().join(', ')}`
     default:
       return String(message)
   }

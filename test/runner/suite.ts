@@ -24,7 +24,7 @@ const others = [...folders].filter(folder => !shared.flat().includes(folder)).so
 // One more than there are processors: some tests wait for a process or a database.
 t.jobs = availableParallelism() + 1
 for (const folders of [...shared, ...others.map(folder => [folder])]) {
-  t.spawn(
+  void t.spawn(
     process.execPath,
     [...process.execArgv, join(import.meta.dirname, 'run-folders.js'), ...folders],
     { timeout: 600_000, buffered: true },

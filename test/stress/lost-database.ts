@@ -40,7 +40,7 @@ try {
     const isKnown = asked++ % 5 !== 0
     const request = ask(isKnown ? `cold-${asked % knownHosts}.example` : `${asked}.unknown.example`, isKnown)
     asking.add(request)
-    request.finally(() => asking.delete(request))
+    void request.finally(() => asking.delete(request))
   }, pace)
   phase = 'before'
   await sleep(secondsBefore * 1000)

@@ -164,7 +164,7 @@ t.test(
       (request, response) => {
         if (request.url === '/') response.end('ok')
         else {
-          idle.then(() => {
+          void idle.then(() => {
             response.end('late')
           })
         }

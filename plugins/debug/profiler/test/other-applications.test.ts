@@ -210,7 +210,6 @@ t.test('no more than twenty different failures of the profiler are told', async 
         {},
         {
           has() {
-            // eslint-disable-next-line no-throw-literal
             throw `failure ${params.number}`
           },
         },
