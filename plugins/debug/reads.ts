@@ -23,7 +23,7 @@ export interface RequestReads {
 }
 
 /** What the store had of a record. */
-export const answers: Record<ReadOutcome, string> = { hit: 'held', miss: 'loaded', shared: 'shared a load' }
+export const answers: Record<ReadOutcome, string> = { hit: 'hit', miss: 'miss', shared: 'shared load' }
 
 /** How many reads of one request are kept: a panel's data holds 2,000 values. */
 const mostKept = 300

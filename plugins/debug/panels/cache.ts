@@ -17,27 +17,30 @@ import { answers, type ReadRecord, type RequestReads, type StoreLog } from '../r
 
 const tones: Record<ReadRecord['outcome'], Tone> = { hit: 'good', miss: 'warning', shared: 'neutral' }
 
-/** What the request read from the store, and whether it was there. */
+/** What the request read from the entity cache, and whether it was there. */
 export function cachePanel(log: StoreLog): Panel<RequestReads> {
   return {
     name: 'cache',
     label: 'Cache',
     collect: ({ recorder }) => log.of(recorder),
-    badge: reads => ({ text: `${reads.hit} of ${totalOf(reads)} held`, tone: 'neutral' }),
+    badge: ({ hit, miss, shared }) => ({
+      text: `${count(hit, 'hit')}, ${count(miss + shared, 'miss', 'misses')}`,
+      tone: 'neutral',
+    }),
     body(reads) {
       const { first, hit, miss, shared } = reads
       const total = totalOf(reads)
       return html`${renderMetrics([
         { label: 'Reads', value: String(total) },
-        { label: 'Held', value: String(hit) },
-        { label: 'Loaded', value: String(miss) },
-        { label: 'Shared a load', value: String(shared) },
+        { label: 'Hits', value: String(hit) },
+        { label: 'Misses', value: String(miss) },
+        { label: 'Shared loads', value: String(shared) },
       ])}
 ${renderSection(
   'Reads',
   html`${first.length < total && html`<p class="notice">The first ${String(first.length)} are listed; the other ${String(total - first.length)} are counted.</p>`}${renderDataTable(
     'Reads',
-    [{ label: 'At', kind: 'number' }, { label: 'Record' }, { label: 'Answer' }],
+    [{ label: 'At', kind: 'number' }, { label: 'Record' }, { label: 'Result' }],
     first.map(({ start, table, column, value, outcome }) => {
       return {
         cells: [
@@ -54,9 +57,9 @@ ${renderSection(
     markdown(reads) {
       const total = totalOf(reads)
       return blocks(
-        `${count(total, 'read')}: ${reads.hit} held, ${reads.miss} loaded, ${reads.shared} shared with a load that was under way.`,
+        `${count(total, 'read')}: ${count(reads.hit, 'hit')}, ${count(reads.miss, 'miss', 'misses')}, ${reads.shared} waited for another request's load.`,
         table(
-          ['At', 'Record', 'Answer'],
+          ['At', 'Record', 'Result'],
           reads.first.map(({ start, table, column, value, outcome }) => [
             formatDuration(start),
             `${code(table)} by ${plain(column)} ${code(value)}`,

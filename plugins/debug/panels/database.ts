@@ -72,22 +72,22 @@ export function databasePanel(log: QueryLog): Panel<DatabaseData> {
       const { count, failed, rows, duration, waited, repetitions, queries } = data
       return html`${renderMetrics([
         { label: 'Queries', value: String(count), ...(failed > 0 && { note: `${failed} failed` }) },
-        { label: 'Time, added up', value: formatDuration(duration) },
+        { label: 'Total time', value: formatDuration(duration) },
         { label: 'Longest wait for a connection', value: formatDuration(waited) },
         { label: 'Rows read or changed', value: String(rows) },
       ])}
-${repetitions.length > 0 && renderSection('Asked too often', renderRepetitions(repetitions, context), repetitions.length)}
+${repetitions.length > 0 && renderSection('Repeated queries', renderRepetitions(repetitions, context), repetitions.length)}
 ${renderSection('Queries', html`${queries.length < count && html`<p class="notice">The first ${String(queries.length)} are listed; the other ${String(count - queries.length)} are counted.</p>`}${renderQueries(queries, context)}`, count)}`
     },
     markdown: ({ count, failed, rows, duration, waited, repetitions, queries }, context) =>
       blocks(
-        `${counted(count, 'query', 'queries')} in ${formatDuration(duration)} added up, the longest wait for a connection ${formatDuration(waited)}; ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
+        `${counted(count, 'query', 'queries')} in ${formatDuration(duration)}, the longest wait for a connection ${formatDuration(waited)}; ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
         repetitions.length === 0
           ? null
           : blocks(
-              '### Asked too often',
+              '### Repeated queries',
               table(
-                ['Times', 'Time', 'What', 'Query', 'Asked at'],
+                ['Times', 'Time', 'What', 'Query', 'Called from'],
                 repetitions.map(({ kind, sql, count, duration, locations }) => [
                   String(count),
                   formatDuration(duration),
@@ -99,7 +99,7 @@ ${renderSection('Queries', html`${queries.length < count && html`<p class="notic
             ),
         '### Queries',
         table(
-          ['#', 'Time', 'Waited', 'Rows', 'Query', 'Parameters', 'Asked at'],
+          ['#', 'Time', 'Waited', 'Rows', 'Query', 'Parameters', 'Called from'],
           queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
             String(index + 1),
             formatDuration(duration),
@@ -122,7 +122,7 @@ function toneOf({ failed, repetitions }: DatabaseData): Tone {
 
 function renderRepetitions(repetitions: readonly Repetition[], context: ViewContext) {
   return renderDataTable(
-    'Asked too often',
+    'Repeated queries',
     [{ label: 'Times', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Query' }],
     repetitions.map(({ kind, sql, count, duration, locations }) => ({
       cells: [
@@ -168,7 +168,7 @@ function renderQuery(
   index: number,
   context: ViewContext,
 ) {
-  return html`${sql !== null && (first === index ? renderSqlBlock(sql) : html`<p>The statement of <a href="#query-${String(first + 1)}">${String(first + 1)}</a></p>`)}
+  return html`${sql !== null && (first === index ? renderSqlBlock(sql) : html`<p>Same SQL as <a href="#query-${String(first + 1)}">#${String(first + 1)}</a></p>`)}
 ${duration === null && html`<p>${renderBadge('not over', 'warning')} ${notOver}</p>`}
 ${parameters.length > 0 && renderParameters(parameters)}
 ${error !== null && html`<p>${renderBadge('failed', 'error')} ${error}</p>`}

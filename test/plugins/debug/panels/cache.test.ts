@@ -62,10 +62,10 @@ t.test('a record that is read for the first time is loaded, and held for the nex
 t.test('a read while another loads the record shares its load', async t => {
   const response = await ask('/shared')
   t.match(await panelOf(app, response, 'cache'), { hit: 2, miss: 1, shared: 1 })
-  t.match(await readPanel(app, response, 'cache', 'text/html'), 'shared a load')
+  t.match(await readPanel(app, response, 'cache', 'text/html'), 'shared load')
   t.match(
     await readPanel(app, response, 'cache', 'text/markdown'),
-    '4 reads: 2 held, 1 loaded, 1 shared with a load that was under way.',
+    "4 reads: 2 hits, 1 miss, 1 waited for another request's load.",
   )
 })
 
