@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyBaseLogger, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import pino from 'pino'
@@ -190,6 +192,39 @@ t.test("an application's own multistream goes on receiving its lines by their le
   t.same([lines.length, errors.length], [3, 1])
 })
 
+t.test("a logger of another copy of pino than the profiler's is recorded, and writes what it wrote", async t => {
+  const lines: string[] = []
+  const stream = {
+    write(line: string) {
+      lines.push(JSON.parse(line).msg)
+    },
+  }
+  const options: FastifyServerOptions = { loggerInstance: copyOfPino()({ level: 'info' }, stream) }
+  const app = Fastify(options)
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async ({ log }) => {
+    log.child({ part: 'child' }).warn('of a child')
+    return 'ok'
+  })
+  await app.inject('/')
+  const { logs, notes } = await onlyProfile(t, app, '/')
+  t.same(
+    logs.map(({ message }) => message),
+    ['incoming request', 'of a child', 'request completed'],
+  )
+  t.same(lines, ['incoming request', 'of a child', 'request completed'])
+  t.match(notes, [/^Log lines below the logger's level/])
+})
+
+/** Pino loaded once more, as npm installs it twice where two packages want other versions. */
+function copyOfPino(): typeof pino {
+  const require = createRequire(import.meta.url)
+  const folder = dirname(require.resolve('pino'))
+  for (const file of Object.keys(require.cache)) if (file.startsWith(folder)) delete require.cache[file]
+  return require('pino')
+}
+
 t.test("a logger that is not pino's is left alone, and the profile says why it has no lines", async t => {
   const lines: string[] = []
   const log = (_fields: unknown, message?: string) => {
@@ -267,6 +302,28 @@ for (const [level, printed] of [
     },
   )
 }
+
+t.test("an empty level of a request's logger, which earlier Fastifys pass, is the application's", async t => {
+  const lines: string[] = []
+  const stream = {
+    write(line: string) {
+      lines.push(JSON.parse(line).msg)
+    },
+  }
+  const app = await profiledApp(t, {}, { logger: { level: 'warn', stream } })
+  app.get('/', async ({ raw }) => {
+    const log = app.childLoggerFactory(app.log, {}, { level: '' }, raw)
+    for (const level of levels) log[level](level)
+    return 'ok'
+  })
+  await app.inject('/')
+  const { logs } = await onlyProfile(t, app, '/')
+  t.same(
+    logs.map(({ message }) => message),
+    ['incoming request', ...levels, 'request completed'],
+  )
+  t.same(lines, ['warn', 'error', 'fatal'])
+})
 
 t.test("a factory that makes loggers from one of its own is followed as far as that one's level goes", async t => {
   const lines: string[] = []

@@ -1,5 +1,5 @@
 import type { FastifyServerOptions } from 'fastify'
-import { destination, symbols, transport } from 'pino'
+import { destination, transport } from 'pino'
 import type { DestinationStream, Logger, LoggerOptions } from 'pino'
 import { currentRecorder } from './current-recorder.ts'
 import type { Recorder } from './recorder.ts'
@@ -9,6 +9,9 @@ const levelOfLogger = Symbol('profiler.level')
 
 /** Pino tells a stream that has this what a line was made of. */
 const wantsMetadata = Symbol.for('pino.metadata')
+
+/** The symbols under which loggers keep their stream: each copy of pino that is loaded has its own. */
+const streamSymbols = new Set<symbol>()
 
 interface Metadata {
   lastLevel?: number
@@ -117,9 +120,10 @@ export function recordsEveryLevel(logger: object): boolean {
 
 /** Lets the profiler see at least the lines that a logger's level lets through, and those of loggers made from it. */
 export function recordLinesOf(logger: object): void {
+  const symbol = streamSymbolOf(logger)
   const stream = streamOf(logger)
-  if (stream === null || stream instanceof RecordingStream) return
-  Object.defineProperty(logger, symbols.streamSym, {
+  if (symbol === null || stream === null || stream instanceof RecordingStream) return
+  Object.defineProperty(logger, symbol, {
     value: new RecordingStream(stream, null),
     configurable: true,
     writable: true,
@@ -128,8 +132,21 @@ export function recordLinesOf(logger: object): void {
 
 /** Where a logger of pino's writes; null for any other, and for none. */
 export function streamOf(logger: object): DestinationStream | null {
-  const stream: unknown = Reflect.get(logger, symbols.streamSym)
+  const symbol = streamSymbolOf(logger)
+  const stream: unknown = symbol === null ? null : Reflect.get(logger, symbol)
   return isStream(stream) ? stream : null
+}
+
+/** Found by its description, since the application's pino may be another copy than the profiler's. */
+function streamSymbolOf(logger: object): symbol | null {
+  for (const symbol of streamSymbols) if (symbol in logger) return symbol
+  for (let owner: object | null = logger; owner !== null; owner = Reflect.getPrototypeOf(owner)) {
+    const symbol = Object.getOwnPropertySymbols(owner).find(({ description }) => description === 'pino.stream')
+    if (symbol === undefined) continue
+    streamSymbols.add(symbol)
+    return symbol
+  }
+  return null
 }
 
 function isStream(value: unknown): value is DestinationStream {

@@ -60,7 +60,8 @@ export function followRequestLoggers(app: FastifyInstance, profiler: Profiler): 
     markLogger(child, recorder)
     // A factory may make it from another logger than the one it is given.
     recordLinesOf(child)
-    if (!isComplete || level === undefined) return
+    // Fastify up to 5.12.5 passes an empty level for a route that has none of its own.
+    if (!isComplete || level === undefined || level === '') return
     if (recordsEveryLevel(child)) limitLogger(child, level)
     else Reflect.set(child, 'level', level)
   }
