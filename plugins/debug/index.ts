@@ -6,12 +6,12 @@ import type { Config } from '../../src/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { closeFolder } from '../../src/database/private-folder.ts'
 import { toError } from '../../src/errors/error-answer.ts'
-import { traceExpectedErrors } from '../../src/errors/http-errors.ts'
 import { normaliseHost } from '../../src/http/host.ts'
 import { cachePanel } from './panels/cache.ts'
 import { databasePanel } from './panels/database.ts'
 import { licensePanel } from './panels/license.ts'
 import { securityPanel } from './panels/security.ts'
+import { listenToErrors } from './expected-errors.ts'
 import profiler from 'fastify-profiler'
 import { QueryLog } from './queries/query-log.ts'
 import { StoreLog } from './reads.ts'
@@ -31,7 +31,7 @@ const longestDomain = 255
 async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
   const queries = new QueryLog()
   const reads = new StoreLog()
-  const stops = [traceExpectedErrors(), queries.listen(database.queries)]
+  const stops = [listenToErrors(), queries.listen(database.queries)]
   const outside = new AsyncResource('debug')
 
   const directory = join(config.dataDir, 'profiles')

@@ -1,3 +1,5 @@
+import { channel } from 'node:diagnostics_channel'
+
 /** What somebody can do about an error: a link on its page. */
 export interface Remedy {
   text: string
@@ -15,31 +17,17 @@ export interface HttpErrorOptions extends ErrorOptions {
 
 export const noHeaders = Object.freeze({})
 
-let tracers = 0
+/** Tells of each expected error as it is made: whoever listens may capture the stack that it goes without. */
+export const expectedErrors = channel('portico:expected-error')
 
-/**
- * From now on expected errors know where they were made, until the function that this returns is called. Otherwise
- * nobody looks: the log has one line of them, and finding out costs as much as all else that a request does.
- */
-export function traceExpectedErrors(): () => void {
-  tracers++
-  return () => {
-    tracers--
-  }
-}
-
-/** Whether somebody looks at expected errors themselves, and not at their answers only. */
-export function areExpectedErrorsTraced(): boolean {
-  return tracers > 0
-}
-
-/** An error that is an answer, and no accident. */
+/** An error that is an answer, and no accident. The log has one line of it, so that no stack is captured for it. */
 class ExpectedError extends Error {
   constructor(message: string, options?: ErrorOptions, isExpected = true) {
     const { stackTraceLimit } = Error
-    if (isExpected && tracers === 0) Error.stackTraceLimit = 0
+    if (isExpected) Error.stackTraceLimit = 0
     super(message, options)
     Error.stackTraceLimit = stackTraceLimit
+    if (isExpected && expectedErrors.hasSubscribers) expectedErrors.publish(this)
   }
 }
 
