@@ -4,7 +4,8 @@ import type { License } from '../src/entities/license.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { LicenseNotFoundHttpError, NotAdmittedHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { pathOf, queryOf } from '../src/http/target.ts'
-import type { User } from './firewall.ts'
+import type {} from './firewall.ts'
+import { passed, refused, tell } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,32 +23,41 @@ async function access(app: FastifyInstance) {
     function checkAccess(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
       const { license, user } = request
       // An unmatched path is answered as such, whatever the license.
-      if (request.is404) return done()
+      if (request.is404) return done(passed(request, 'access', 'no route'))
       // Asked for its options as seldom as can be: Fastify makes them anew each time.
       if (license === null) {
-        return done(
-          request.routeOptions.config.license === 'optional' ? undefined : new LicenseNotFoundHttpError(request.domain),
-        )
+        if (request.routeOptions.config.license === 'optional') {
+          return done(passed(request, 'access', 'no license needed'))
+        }
+        return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain)))
       }
-      if (!license.protected || request.routeOptions.config.access === 'public') return done()
+      if (!license.protected) return done(passed(request, 'access', 'open license', license.name))
+      if (request.routeOptions.config.access === 'public') return done(passed(request, 'access', 'public route'))
       reply.varyOn('Cookie')
-      if (user !== null) {
-        return done(admits(license, user) ? undefined : new NotAdmittedHttpError(user.email, signInPath(request)))
-      }
-      if (!isNavigation(request)) {
-        return done(new UnauthorizedHttpError('Sign in to enter this site.', license.domain, signInPath(request)))
-      }
-      reply.varyOn('Accept').redirect(signInPath(request), 302)
+      if (user === null) return askToSignIn(request, reply, license, done)
+      if (user.admin) return done(passed(request, 'access', 'admin'))
+      const group = user.groups.find(group => group.license_id === license.id)
+      if (group !== undefined) return done(passed(request, 'access', 'member', group.name))
+      done(refused(request, 'access', new NotAdmittedHttpError(user.email, signInPath(request))))
     },
   )
 }
 
-/** Whether a protected license lets a user in: an admin, or who belongs to one of its groups. */
-function admits(license: License, user: User): boolean {
-  return user.admin || user.groups.some(group => group.license_id === license.id)
+/** A browser is sent to sign in, a program is told to. */
+function askToSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  license: License,
+  done: HookHandlerDoneFunction,
+): void {
+  if (!isNavigation(request)) {
+    const error = new UnauthorizedHttpError('Sign in to enter this site.', license.domain, signInPath(request))
+    return done(refused(request, 'access', error))
+  }
+  tell(request, 'access', 'refused', 'The browser is sent to sign in.')
+  reply.varyOn('Accept').redirect(signInPath(request), 302)
 }
 
-/** A browser is sent to sign in, a program is told to. */
 function isNavigation({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && errorForm(headers.accept) === 'text/html'
 }

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import type { Membership } from '../src/entities/membership.ts'
 import type { UserRecord } from '../src/entities/user.ts'
 import { lifetimeOf, nameSession, type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
+import { passed, refused, waiting } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -49,28 +50,30 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
     'onRequest',
     function examineCookie(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       const { cookie } = request.raw.headers
+      if (cookie === undefined) return done(passed(request, 'firewall', 'no cookie'))
       // Whoever asks for a path that has no route is answered the same.
-      if (cookie === undefined || request.is404) return done()
+      if (request.is404) return done(passed(request, 'firewall', 'no route'))
       const value = valueOf(cookie, sessionCookie(request))
-      if (value === undefined) return done()
+      if (value === undefined) return done(passed(request, 'firewall', 'no cookie'))
       const token = tokens.read(value, request.domain)
       if (token === null || token.expires <= Date.now()) {
         request.authentication = token === null ? { finding: 'forged', token } : { finding: 'expired', token }
-        return done()
+        return done(passed(request, 'firewall', request.authentication.finding))
       }
       const user = users.read(token.userId)
       const groups = memberships.read(token.userId)
       const ended = endedSessions.read(token.session)
       if (!(user instanceof Promise || groups instanceof Promise || ended instanceof Promise)) {
-        admit(request, token, user, groups, ended)
-        return done()
+        return done(admit(request, token, user, groups, ended))
       }
+      waiting(request, 'firewall')
       Promise.all([user, groups, ended])
         .then(([user, groups, ended]) => {
-          admit(request, token, user, groups, ended)
-          done()
+          done(admit(request, token, user, groups, ended))
         })
-        .catch(done)
+        .catch((error: Error) => {
+          done(refused(request, 'firewall', error))
+        })
     },
   )
 
@@ -90,12 +93,14 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
   app.decorateReply('renewSession', function renewSession(this: FastifyReply, token: SessionToken) {
     const expires = Date.now() + lifetimeOf(token)
     const value = tokens.sign({ ...token, expires }, this.request.domain)
+    passed(this.request, 'session-cookie', 'set')
     return this.setCookie(sessionCookie(this.request), value, {
       ...attributes,
       ...(token.remembered && { expires: new Date(expires) }),
     })
   })
   app.decorateReply('clearSession', function clearSession(this: FastifyReply) {
+    passed(this.request, 'session-cookie', 'cleared')
     return this.clearCookie(sessionCookie(this.request), attributes)
   })
 }
@@ -124,10 +129,11 @@ function admit(
   user: UserRecord | null,
   groups: readonly Membership[],
   ended: boolean,
-): void {
+): undefined {
   const finding = findingOf(token, user, ended)
   request.authentication = { finding, token }
   if (finding === 'valid' && user !== null) request.user = { id: user.id, email: user.email, admin: user.admin, groups }
+  return passed(request, 'firewall', finding, user?.email)
 }
 
 function findingOf({ fingerprint }: SessionToken, user: UserRecord | null, ended: boolean) {

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
-import { objectionToForwarded } from '../src/http/forwarded.ts'
+import { isForwardedIgnored, objectionToForwarded } from '../src/http/forwarded.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
+import { passed, refused } from './verdicts.ts'
 
 export interface ForwardedOptions {
   /** Addresses of the proxies whose forwarded headers count. */
@@ -17,7 +18,9 @@ async function forwarded(app: FastifyInstance, { trustProxy }: ForwardedOptions)
     'onRequest',
     function readForwarded(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       const objection = objectionToForwarded(request.raw) ?? objectionToProtocol(request.protocol)
-      done(objection === undefined ? undefined : new BadRequestHttpError(objection))
+      if (objection !== undefined) return done(refused(request, 'forwarded', new BadRequestHttpError(objection)))
+      if (request.headers.forwarded === undefined) return done(passed(request, 'forwarded', 'no header'))
+      done(passed(request, 'forwarded', isForwardedIgnored(request.raw) ? 'untrusted sender' : 'headers agree'))
     },
   )
 }

@@ -4,6 +4,7 @@ import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { normaliseHost } from '../src/http/host.ts'
 import { isTarget } from '../src/http/target.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
+import { passed, refused } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,15 +19,15 @@ async function host(app: FastifyInstance) {
     'onRequest',
     function validateHost(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       const { rawHeaders } = request.raw
-      if (isStatedTwice(rawHeaders)) return done(invalid(hostHeaders(rawHeaders).join(', ')))
+      if (isStatedTwice(rawHeaders)) return done(refused(request, 'host', invalid(hostHeaders(rawHeaders).join(', '))))
       const domain = normaliseHost(request.host)
-      if (domain === null) return done(invalid(request.host))
+      if (domain === null) return done(refused(request, 'host', invalid(request.host)))
       const { method, originalUrl } = request
       if (!isTarget(method, originalUrl)) {
-        return done(new BadRequestHttpError(`Invalid request target "${originalUrl}".`))
+        return done(refused(request, 'host', new BadRequestHttpError(`Invalid request target "${originalUrl}".`)))
       }
       request.domain = domain
-      done()
+      done(passed(request, 'host', 'valid'))
     },
   )
 

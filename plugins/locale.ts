@@ -9,6 +9,7 @@ import fp from 'fastify-plugin'
 import type {} from '@fastify/cookie'
 import type { Language } from '../src/entities/language.ts'
 import { languageRanges, lookupLanguage } from '../src/http/negotiation.ts'
+import { passed, type Reasons, refused, waiting } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,16 +30,18 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   app.addHook(
     'onRequest',
     function chooseLocale(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (request.license === null) return done()
+      if (request.license === null) return done(passed(request, 'locale', 'no license'))
       const available = languages.read(request.license.id)
-      if (!(available instanceof Promise)) {
-        request.locale = choose(request, reply, available)
-        return done()
-      }
-      available.then(available => {
-        request.locale = choose(request, reply, available)
-        done()
-      }, done)
+      if (!(available instanceof Promise)) return done(choose(request, reply, available))
+      waiting(request, 'locale')
+      available.then(
+        available => {
+          done(choose(request, reply, available))
+        },
+        error => {
+          done(refused(request, 'locale', error))
+        },
+      )
     },
   )
 
@@ -52,18 +55,25 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
 
   app.decorateRequest('locale', defaultLocale)
 
-  function choose(request: FastifyRequest, reply: FastifyReply, available: readonly Language[]): string {
+  function choose(request: FastifyRequest, reply: FastifyReply, available: readonly Language[]): undefined {
     const tags = available.map(language => language.code)
+    const [first = defaultLocale] = tags
     const inQuery = requested(request.query)
     const byQuery = inQuery && lookupLanguage(tags, [inQuery])
-    if (byQuery) return byQuery
-    if (tags.length > 1) reply.varyOn('Cookie, Accept-Language')
+    if (byQuery) return chosen(request, byQuery, 'query', inQuery)
+    if (tags.length < 2) return chosen(request, first, 'no choice')
+    reply.varyOn('Cookie, Accept-Language')
     const inCookie = request.cookies['locale']
     const byCookie = inCookie && lookupLanguage(tags, [inCookie])
-    return (
-      byCookie || lookupLanguage(tags, languageRanges(request.headers['accept-language'])) || tags[0] || defaultLocale
-    )
+    if (byCookie) return chosen(request, byCookie, 'cookie')
+    const byHeader = lookupLanguage(tags, languageRanges(request.headers['accept-language']))
+    return byHeader ? chosen(request, byHeader, 'Accept-Language') : chosen(request, first, 'default')
   }
+}
+
+function chosen(request: FastifyRequest, locale: string, by: Reasons['locale'], asked?: string): undefined {
+  request.locale = locale
+  return passed(request, 'locale', by, asked)
 }
 
 /** The _locale of a query, where it is given once. */

@@ -2,6 +2,7 @@ import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyReques
 import fp from 'fastify-plugin'
 import { lifetimeOf } from '../src/sign-in/session-token.ts'
 import { type Authentication, sessionCookie } from './firewall.ts'
+import { passed } from './verdicts.ts'
 
 /** Renews a session's cookie past half its life, so that who keeps coming stays signed in, and clears one that does not hold. */
 async function rememberMe(app: FastifyInstance) {
@@ -16,18 +17,20 @@ async function rememberMe(app: FastifyInstance) {
 }
 
 function remember({ finding, token }: Authentication, request: FastifyRequest, reply: FastifyReply): void {
-  const { statusCode } = reply
-  if (finding !== 'valid') {
-    // A 401 is the answer to a session that does not hold; of other failed answers it is not the cause.
-    if ((statusCode < 400 || statusCode === 401) && !setsSession(request, reply)) reply.clearSession()
-  } else if (statusCode < 400 && token.expires - Date.now() < lifetimeOf(token) / 2 && !setsSession(request, reply)) {
-    reply.renewSession(token)
-  }
+  // Somebody signed in or out.
+  if (setsSession(request, reply)) return
+  const hasFailed = reply.statusCode >= 400
+  // A 401 is the answer to a session that does not hold; of other failed answers it is not the cause.
+  if (finding !== 'valid' && (!hasFailed || reply.statusCode === 401)) reply.clearSession()
+  else if (finding !== 'valid' || hasFailed) passed(request, 'session-cookie', 'failed answer')
+  else if (token.expires - Date.now() < lifetimeOf(token) / 2) reply.renewSession(token)
+  else passed(request, 'session-cookie', 'fresh')
 }
 
-/** Whether the answer says what becomes of the session already: somebody signed in or out. */
 function setsSession(request: FastifyRequest, reply: FastifyReply): boolean {
-  return [reply.getHeader('set-cookie')].flat().some(cookie => String(cookie).startsWith(`${sessionCookie(request)}=`))
+  const cookies = reply.getHeader('set-cookie')
+  if (cookies === undefined) return false
+  return [cookies].flat().some(cookie => String(cookie).startsWith(`${sessionCookie(request)}=`))
 }
 
 export default fp(rememberMe, { name: 'remember-me', dependencies: ['firewall'], fastify: '5.x' })

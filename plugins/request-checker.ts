@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { BadRequestHttpError, ForbiddenHttpError, type HttpError } from '../src/errors/http-errors.ts'
+import { BadRequestHttpError, ForbiddenHttpError } from '../src/errors/http-errors.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
+import { passed, refused } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,35 +21,35 @@ async function requestChecker(app: FastifyInstance) {
   app.addHook(
     'onRequest',
     function checkRequest(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      done(safeMethods.has(request.method) ? undefined : objectionTo(request))
+      const { method, headers, host } = request
+      if (safeMethods.has(method)) return done(passed(request, 'request-checker', 'safe method'))
+      const override = headers['x-http-method-override']
+      if (method === 'POST' && override !== undefined && !/^[A-Za-z]+$/.test(String(override))) {
+        const error = new BadRequestHttpError(`Invalid method override "${decodeUtf8(String(override))}".`)
+        return done(refused(request, 'request-checker', error))
+      }
+      if (headers.cookie === undefined && request.routeOptions.config.crossSite !== 'refused') {
+        return done(passed(request, 'request-checker', 'no cookie'))
+      }
+      const evidence = evidenceOfSameSite(headers['sec-fetch-site'], headers.origin, host)
+      if (evidence !== null) return done(passed(request, 'request-checker', evidence))
+      done(refused(request, 'request-checker', new ForbiddenHttpError('This request came from another site.')))
     },
   )
 }
 
-function objectionTo({ method, headers, host, routeOptions }: FastifyRequest): HttpError | undefined {
-  const override = headers['x-http-method-override']
-  if (method === 'POST' && override !== undefined && !/^[A-Za-z]+$/.test(String(override))) {
-    return new BadRequestHttpError(`Invalid method override "${decodeUtf8(String(override))}".`)
-  }
-  const actsForSomebody = headers.cookie !== undefined || routeOptions.config.crossSite === 'refused'
-  if (actsForSomebody && isFromAnotherSite(headers['sec-fetch-site'], headers.origin, host)) {
-    return new ForbiddenHttpError('This request came from another site.')
-  }
-}
-
-/** Browsers that do not send Sec-Fetch-Site send Origin with every unsafe request; who sends neither is no browser. */
-function isFromAnotherSite(
-  fetchSite: string | string[] | undefined,
-  origin: string | undefined,
-  host: string,
-): boolean {
-  if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none'
-  if (origin === undefined) return false
-  if (!URL.canParse(origin)) return true
+/**
+ * Why a request is taken to be this site's own; null where it came from another. Browsers that do not send
+ * Sec-Fetch-Site send Origin with every unsafe request; who sends neither is no browser.
+ */
+function evidenceOfSameSite(fetchSite: string | string[] | undefined, origin: string | undefined, host: string) {
+  if (fetchSite !== undefined) return fetchSite === 'same-origin' || fetchSite === 'none' ? 'Sec-Fetch-Site' : null
+  if (origin === undefined) return 'no browser'
+  if (!URL.canParse(origin)) return null
   const { protocol, host: originHost } = new URL(origin)
   // An Origin leaves out the port that its scheme implies, which a proxy may put into the Host.
   const own = `${protocol}//${host}`
-  return !URL.canParse(own) || new URL(own).host !== originHost
+  return URL.canParse(own) && new URL(own).host === originHost ? 'Origin' : null
 }
 
 export default fp(requestChecker, { name: 'request-checker', dependencies: ['access'], fastify: '5.x' })

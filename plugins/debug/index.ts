@@ -15,6 +15,7 @@ import { listenToErrors } from './expected-errors.ts'
 import profiler from 'fastify-profiler'
 import { QueryLog } from './queries/query-log.ts'
 import { StoreLog } from './reads.ts'
+import { VerdictLog } from './verdict-log.ts'
 
 export { profiledOptions } from 'fastify-profiler'
 
@@ -31,7 +32,8 @@ const longestDomain = 255
 async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
   const queries = new QueryLog()
   const reads = new StoreLog()
-  const stops = [listenToErrors(), queries.listen(database.queries)]
+  const verdicts = new VerdictLog()
+  const stops = [listenToErrors(), verdicts.listen(), queries.listen(database.queries)]
   const outside = new AsyncResource('debug')
 
   const directory = join(config.dataDir, 'profiles')
@@ -40,7 +42,7 @@ async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
     directory,
     allow: config.debugAllow,
     isTrustedHost: isLicensed,
-    panels: [licensePanel(reads), securityPanel, databasePanel(queries), cachePanel(reads)],
+    panels: [licensePanel(reads), securityPanel(verdicts), databasePanel(queries), cachePanel(reads)],
     labels: ['license'],
     editorUrl: config.editorUrl ?? null,
     secrets: config.cookieSecrets,

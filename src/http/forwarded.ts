@@ -4,6 +4,8 @@ import ipaddr from 'ipaddr.js'
 
 /** Why a request's forwarded headers are refused. */
 const objections = new WeakMap<IncomingMessage, string>()
+/** Requests with a Forwarded header from a sender that is not trusted. */
+const ignored = new WeakSet<IncomingMessage>()
 
 const malformed = 'The "Forwarded" header is malformed.'
 
@@ -23,7 +25,10 @@ const counterparts = [
 export function forwardedReader(trustProxy: string[]): (raw: IncomingMessage) => void {
   const isTrusted = proxyAddr.compile(trustProxy)
   return raw => {
-    if (!isTrusted(String(raw.socket.remoteAddress), 0)) return
+    if (!isTrusted(String(raw.socket.remoteAddress), 0)) {
+      if (raw.headers.forwarded !== undefined) ignored.add(raw)
+      return
+    }
     const objection = translate(raw.headers)
     if (objection !== undefined) objections.set(raw, objection)
   }
@@ -32,6 +37,11 @@ export function forwardedReader(trustProxy: string[]): (raw: IncomingMessage) =>
 /** @returns why the headers are refused; undefined if they are not */
 export function objectionToForwarded(raw: IncomingMessage): string | undefined {
   return objections.get(raw)
+}
+
+/** Whether a request's Forwarded header was ignored, as its sender is not trusted. */
+export function isForwardedIgnored(raw: IncomingMessage): boolean {
+  return ignored.has(raw)
 }
 
 function translate(headers: IncomingMessage['headers']): string | undefined {

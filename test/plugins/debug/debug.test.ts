@@ -8,6 +8,7 @@ import { licensePanel } from '../../../plugins/debug/panels/license.ts'
 import { securityPanel } from '../../../plugins/debug/panels/security.ts'
 import profiler, { profiledOptions } from 'fastify-profiler'
 import { StoreLog } from '../../../plugins/debug/reads.ts'
+import { VerdictLog } from '../../../plugins/debug/verdict-log.ts'
 import { build } from '../../support/build.ts'
 import { makeFolder } from '../../support/folder.ts'
 import { addLicense } from '../../support/records.ts'
@@ -153,7 +154,10 @@ t.test('a closed app listens to neither queries nor reads', async t => {
 
 t.test("a request that Fastify refuses while it closes has a profile, and nothing on Portico's panels", async t => {
   const app = Fastify(profiledOptions({}))
-  await app.register(profiler, { directory: makeFolder(t), panels: [licensePanel(new StoreLog()), securityPanel] })
+  await app.register(profiler, {
+    directory: makeFolder(t),
+    panels: [licensePanel(new StoreLog()), securityPanel(new VerdictLog())],
+  })
   let profile: unknown
   app.addHook('preClose', async () => {
     t.equal((await fetch(`${origin}/late`)).status, 503)

@@ -1,0 +1,157 @@
+import { channel } from 'node:diagnostics_channel'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import type { SecurityData } from '../../../plugins/debug/panels/security.ts'
+import { expectedErrors } from '../../../src/errors/http-errors.ts'
+import { missingRoutes } from '../../../plugins/not-found.ts'
+import { verdicts } from '../../../plugins/verdicts.ts'
+import { build } from '../../support/build.ts'
+import { addLicense, addUser } from '../../support/records.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
+import { buildDebugged, panelOf } from './panels/panels.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test', languages: ['en', 'de'] })
+const depot = await addLicense(database, { domain: 'protected.test', protected: true })
+await addUser(database, { email: 'member@museum.test', licenses: [depot] })
+for (const number of [1, 2, 3, 4, 5]) await addLicense(database, { domain: `cold-${number}.test` })
+
+async function routes(app: FastifyInstance) {
+  app.get('/', async request => request.locale)
+  app.get('/slash/', async () => 'inside')
+  app.get('/open', { config: { license: 'optional' } }, async () => 'inside')
+  app.post('/', async () => 'posted')
+  app.get('/broken', async () => {
+    throw new Error('It broke.')
+  })
+}
+
+const environment = { COOKIE_SECRET: 'a secret of more than thirty-two characters' }
+const watchers = [verdicts, missingRoutes, expectedErrors]
+const outsider = '203.0.113.7'
+
+/** All that a client is told but when, and what only a profiled answer says, with the number of queries that it took. */
+async function answersTo(app: FastifyInstance, asked: Asked[]) {
+  let queries = 0
+  const count = () => {
+    queries++
+  }
+  database.queries.on('ended', count)
+  const responses = await Promise.all(
+    asked.map(({ host, method = 'GET', url = '/', headers }) =>
+      app.inject({ method, url, remoteAddress: outsider, headers: { host, ...headers } }),
+    ),
+  )
+  database.queries.off('ended', count)
+  const answers = responses.map(({ statusCode, headers, body }) => {
+    const names = Object.keys(headers).filter(name => !/^(?:date|x-debug-.*|x-robots-tag|server-timing)$/.test(name))
+    return { statusCode, headers: names.map(name => [name, headers[name]]), body }
+  })
+  return { answers, queries }
+}
+
+interface Asked {
+  host: string
+  method?: 'GET' | 'HEAD' | 'POST' | 'DELETE'
+  url?: string
+  headers?: Record<string, string>
+}
+
+const museum = 'museum.test'
+const html = { accept: 'text/html' }
+const unwatchedApp = await build(t, { database, routes, environment })
+const cookie = await signIn(unwatchedApp, { host: 'protected.test', email: 'member@museum.test' })
+
+const requests: Record<string, Asked[]> = {
+  'a cold host': [{ host: museum }],
+  'a host that is held': [{ host: museum }],
+  'five cold hosts at once': [1, 2, 3, 4, 5].map(number => ({ host: `cold-${number}.test` })),
+  'a host without a license': [{ host: 'unknown.test' }, { host: 'unknown.test', url: '/open' }],
+  'an invalid host': [{ host: 'not..valid' }],
+  'a path without a route': [
+    { host: museum, url: '/nowhere' },
+    { host: museum, url: '/nowhere', headers: { ...html, referer: 'http://museum.test/from' } },
+    { host: museum, url: '/nowhere', method: 'HEAD' },
+    { host: museum, url: '/open/x', headers: { accept: 'text/plain' } },
+    { host: 'unknown.test', url: '/nowhere' },
+  ],
+  'a method that the path does not have': [{ host: museum, method: 'DELETE', headers: html }],
+  'the other slash form': [{ host: museum, url: '/slash' }],
+  'a URL that cannot be decoded': [{ host: museum, url: '/%zz', headers: html }],
+  'a request from another site': [
+    { host: museum, method: 'POST', headers: { cookie: 'a=b', origin: 'http://other.test' } },
+  ],
+  'nobody who is signed in': [{ host: 'protected.test' }, { host: 'protected.test', headers: html }],
+  'somebody who is signed in': [{ host: 'protected.test', headers: { cookie } }],
+  'a forged session': [{ host: 'protected.test', headers: { cookie: 'portico_session=forged' } }],
+  'a language that is asked for': [{ host: museum, headers: { 'accept-language': 'de' } }],
+  'a handler that fails': [{ host: museum, url: '/broken', headers: html }],
+}
+
+t.test('whatever DEBUG is, a client gets the same answers, for the same number of queries', async t => {
+  const unwatched = await build(t, { database, routes, environment })
+  const watched = await buildDebugged(t, { database, routes, environment })
+  for (const [what, asked] of Object.entries(requests)) {
+    t.strictSame(await answersTo(watched, asked), await answersTo(unwatched, asked), what)
+  }
+})
+
+t.test('checks tell nobody of a verdict once the app is closed', async t => {
+  const app = await buildDebugged(t, { database, routes })
+  await app.ready()
+  t.strictSame(
+    watchers.map(({ hasSubscribers }) => hasSubscribers),
+    [true, true, true],
+  )
+  await app.close()
+  t.strictSame(
+    watchers.map(({ hasSubscribers }) => hasSubscribers),
+    [false, false, false],
+  )
+})
+
+t.test('a profile has the verdicts of its own request only, also while others of the process are asked', async t => {
+  const debugged = await buildDebugged(t, { database, routes })
+  const app = await buildDebugged(t, {
+    database,
+    async routes(app) {
+      app.get('/', async () => {
+        for (const other of [debugged, unwatchedApp]) {
+          await other.inject({ url: '/', headers: { host: 'not..valid' } })
+          await other.inject({ url: '/nowhere', headers: { host: museum } })
+        }
+        return 'asked'
+      })
+    },
+  })
+  const response = await app.inject({ url: '/', headers: { host: museum } })
+  t.equal(response.statusCode, 200)
+  const { checks } = await panelOf<SecurityData>(app, response, 'security')
+  t.strictSame([...new Set(checks.map(({ verdict }) => verdict))], ['passed'])
+  t.equal(await panelOf(app, response, 'exception'), null)
+})
+
+t.test('what others publish on the channels is ignored', async t => {
+  const app = await buildDebugged(t, { database, routes })
+  await app.ready()
+  for (const { name } of watchers) for (const message of ['nothing', null, {}]) channel(name).publish(message)
+  const response = await app.inject({ url: '/', headers: { host: museum } })
+  t.equal(response.statusCode, 200)
+})
+
+t.test('no verdict holds a session token or the value of a cookie', async t => {
+  const told: string[] = []
+  const hear = (message: unknown) => {
+    const { request, ...verdict } = Object(message)
+    told.push(JSON.stringify(verdict))
+  }
+  verdicts.subscribe(hear)
+  t.teardown(() => verdicts.unsubscribe(hear))
+  const headers = { host: 'protected.test', cookie: `${cookie}; locale=hunter2` }
+  await unwatchedApp.inject({ url: '/', headers })
+  await unwatchedApp.inject({ method: 'POST', url: '/logout', headers })
+  t.ok(told.length > 5)
+  t.notMatch(told.join('\n'), cookie.replace('portico_session=', '').slice(0, 40))
+  t.notMatch(told.join('\n'), 'hunter2')
+})
