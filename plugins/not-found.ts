@@ -35,7 +35,6 @@ async function notFound(app: FastifyInstance) {
     function interruptUnmatched(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
       if (!request.is404) return done()
       const path = pathOf(request.originalUrl)
-      if (!routeTable.mayHave(path)) return refuse(request, reply, path)
       routeTable.deriveConstraints(request.raw, (error, derived) => {
         if (error !== null) return done(error)
         const location = otherSlashForm(request, path, derived)

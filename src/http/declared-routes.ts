@@ -43,10 +43,6 @@ export class RouteTable {
   readonly #router = findMyWay<findMyWay.HTTPVersion.V1>()
   readonly #methods = new Set<string>()
   readonly #listed = new Map<string, { method: string; url: string }>()
-  /** What comes before the second slash of each route. */
-  readonly #beginnings = new Set<string>()
-  /** Whether a route begins with a parameter or a wildcard. */
-  #isOpen = false
   #count = 0
 
   /** Adds a route, but for the HEAD that Fastify itself adds to a GET, which nobody declared. */
@@ -60,8 +56,6 @@ export class RouteTable {
       this.#methods.add(method)
       const key = `${method} ${url}`
       if (!this.#listed.has(key)) this.#listed.set(key, { method, url })
-      this.#beginnings.add(beginningOf(url))
-      this.#isOpen ||= /[:*]/.test(beginningOf(url))
     }
   }
 
@@ -75,15 +69,6 @@ export class RouteTable {
     return [...this.#listed.values()]
   }
 
-  /**
-   * Whether there may be routes at this raw path, or at its other slash form, under whatever constraints: most missing
-   * paths begin as none, and need not be looked for.
-   */
-  mayHave(path: string): boolean {
-    // A router takes whatever stands in place of the first slash for one. What is encoded may be any segment.
-    return path.startsWith('/') && (this.#isOpen || this.#beginnings.has(beginningOf(path)) || path.includes('%'))
-  }
-
   /** Tells what a request has that routes may demand; at once, unless a strategy is asynchronous. */
   deriveConstraints(request: IncomingMessage, done: Derived): void {
     this.#router.constrainer.deriveConstraints(request, undefined, done)
@@ -91,27 +76,26 @@ export class RouteTable {
 
   /** Whether a route answers the method at this raw path, for a request that has these constraints. */
   has(method: string, path: string, derived?: Constraints): boolean {
-    return this.#router.find(method, path, derived) !== null
+    return this.#find(method, path, derived) !== null
   }
 
   /** The methods that the routes of a raw path declare, in the order of their registration. */
   methodsOf(path: string, derived?: Constraints): string[] {
     const found: Array<{ method: string; position: number }> = []
     for (const method of this.#methods) {
-      const match = this.#router.find<Entry>(method, path, derived)
+      const match = this.#find(method, path, derived)
       if (match !== null) found.push({ method, position: match.store.position })
     }
     return found.sort((one, other) => one.position - other.position).map(({ method }) => method)
+  }
+
+  #find(method: string, path: string, derived: Constraints | undefined) {
+    // The router takes whatever stands in place of the first slash for one.
+    return path.startsWith('/') ? this.#router.find<Entry>(method, path, derived) : null
   }
 
   #entryOf(method: string, url: string, constraints: Constraints): Entry | undefined {
     // The router stores "*" under this name, and looks for it under its own.
     return this.#router.findRoute<Entry>(method, url === '*' ? '/*' : url, constraints)?.store
   }
-}
-
-/** A path without what follows its first segment. */
-function beginningOf(path: string): string {
-  const end = path.indexOf('/', 1)
-  return end === -1 ? path : path.slice(0, end)
 }
