@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { memoize } from './memoize.ts'
 import { ownText } from './own-text.ts'
 
 // String.prototype.trim would take a no-break space away, too, which is not a part of any valid host.
@@ -9,20 +8,17 @@ const name = /^[-A-Za-z0-9_]+(?:\.[-A-Za-z0-9_]+)*\.?$/
 const endsInNumber = /\.\d+\.?$/
 const bracketed = /^\[([0-9A-Fa-f:.]+)\]$/
 
-/** A process serves many sites, and some of the hosts that are asked for are made up. */
-const mostKept = 10_000
-
 /**
  * The form of a host that licenses are looked up by: trimmed, without port, lower-cased; brackets and a
  * trailing dot stay (product.md, "Hosts and licenses"). Valid is what Symfony's Request::getHost accepts.
  * @param host the value of a Host header, or the authority of a request target
  * @returns null where the host is invalid or empty
  */
-export const normaliseHost = memoize((host: string): string | null => {
+export function normaliseHost(host: string): string | null {
   const domain = trimmed.exec(host)?.[1]?.replace(port, '')
-  // Records are kept under it: they would keep the target, too, that it was cut out of.
+  // The cache keeps records under it, which would keep the whole target that it was cut out of.
   return domain !== undefined && isValid(domain) ? ownText(domain.toLowerCase()) : null
-}, mostKept)
+}
 
 function isValid(domain: string): boolean {
   const address = bracketed.exec(domain)?.[1]
