@@ -1,7 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
 import { Socket } from 'node:net'
-// The global of that name is a getter.
-import { performance } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendFailure } from '../src/errors/send-error.ts'

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
 import { sizeOfEntry } from './size.ts'
 import type { ReadOutcome, StoreEvents } from './store-events.ts'

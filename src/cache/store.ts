@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 import { type EntityMetadata, Segment } from './segment.ts'
 import { ResponseCache } from './response-cache.ts'

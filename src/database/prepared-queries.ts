@@ -1,5 +1,4 @@
 // Buys 30 to 40 of the 110 to 140 µs of CPU of a small query: `npm run -w bench mechanisms`.
-import { performance } from 'node:perf_hooks'
 import { type Compilable, type CompiledQuery, createQueryId, type Kysely } from 'kysely'
 import type pg from 'pg'
 import { type QueryEvents, queryPlumbing } from './query-events.ts'

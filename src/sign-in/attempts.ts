@@ -1,5 +1,4 @@
 import { createHmac, hkdfSync } from 'node:crypto'
-import { performance } from 'node:perf_hooks'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables.ts'
