@@ -100,13 +100,9 @@ function render(type: ErrorType, status: number, title: string, detail: string, 
     case 'text/plain':
       return `${onOneLine(detail)}\n`
     default:
-      return `{"type":"about:blank","title":"${title}","status":${status},"detail":${JSON.stringify(detail)}${membersText(error?.members)}}`
+      // What else an error says of itself is a member, too (RFC 9457, section 3.2).
+      return JSON.stringify({ type: 'about:blank', title, status, detail, ...error?.members })
   }
-}
-
-/** What else an error says of itself (RFC 9457, section 3.2). */
-function membersText(members: HttpError['members']): string {
-  return members === undefined ? '' : `,${JSON.stringify(members).slice(1, -1)}`
 }
 
 function headersFor(type: string): ErrorAnswer['headers'] {
