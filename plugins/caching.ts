@@ -6,13 +6,14 @@ import { matchesWeakly } from '../src/http/etag.ts'
 import { etagSegment } from '../src/cache/response-cache.ts'
 
 /**
- * Adds @fastify/caching (reply.etag, reply.expires, app.cache, Cache-Control) on the entities' store, registered after
- * the checks so that nothing is answered before them. Answers are private, and revalidated each time: none is ever stale.
+ * Adds @fastify/caching (reply.etag, reply.expires, app.cache, Cache-Control) on the entities' store. Answers are private
+ * and revalidated each time.
  *
- * Its conditional requests have no option that turns them off, and cannot be used: once it knows an ETag, it answers 304
- * to any path, method and host that names it, before the route runs, and goes on to when the answer has changed. It
- * compares the whole If-None-Match, so lists, "*" and weak tags never match. So the store keeps no ETag of its segment,
- * and the hook below compares If-None-Match with the answer itself.
+ * Its own conditional requests cannot be used, and no option turns them off. It answers 304 to whatever path, method and
+ * host names an ETag that it has seen, before the route runs, also after the answer has changed. It compares the whole
+ * If-None-Match, so lists, "*" and weak ETags never match. A lifetime of 0 keeps an ETag from being seen, but each call of
+ * reply.etag would have to state it. So the store drops what is written to the ETags' segment, and the hook below compares
+ * If-None-Match with the answer itself.
  */
 async function caching(app: FastifyInstance) {
   await app.register(fastifyCaching, {
