@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { lingering, maxHeld, maxUnderWay } from './limits.ts'
+import { maxHeld, maxUnderWay } from './limits.ts'
 import { answerParserError } from './parser-errors.ts'
 
 /** The requests that all connections of a server hold. */
@@ -10,19 +10,10 @@ export interface Backlog {
   overflow: () => void
 }
 
-/** In milliseconds, as limits.ts says of each. */
-export interface Timeouts {
-  keepAliveTimeout: number
-  connectionTimeout: number
-  connectionsCheckingInterval: number
-}
-
 /** What is under way on one connection: never more than a limit, and nothing of it is lost when the connection is to end. */
 export class Connection {
   readonly #socket: Socket
-  readonly #setTimeout: Socket['setTimeout']
   readonly #backlog: Backlog
-  readonly #timeouts: Timeouts
   /** In their order, each until it is out and its request is read. */
   readonly #answers: ServerResponse[] = []
   /** What begins the last of their requests: those that came in one read with others, and are too many. */
@@ -30,12 +21,6 @@ export class Connection {
   #turn: NodeJS.Immediate | undefined
   /** How many bytes had been read when the last answer was out: what is more is the beginning of a request. */
   #bytesAtRest = 0
-  /** Whether it waits for its next request. */
-  #isAtRest = false
-  /** For how many milliseconds nothing has come, at least. */
-  #silence = 0
-  /** How many bytes had been read when it was looked at last; NaN: it has only just come to rest. */
-  #bytesSeen = 0
   /** How many bytes the client had read when it was looked at last. */
   #bytesTaken = NaN
   #isRefused = false
@@ -43,24 +28,10 @@ export class Connection {
   #isWaiting = false
   #isPaused = false
   #isEnding = false
-  #impatience: NodeJS.Timeout | undefined
 
-  constructor(socket: Socket, backlog: Backlog, timeouts: Timeouts) {
+  constructor(socket: Socket, backlog: Backlog) {
     this.#socket = socket
-    this.#setTimeout = socket.setTimeout.bind(socket)
     this.#backlog = backlog
-    this.#timeouts = timeouts
-    // Node sets a timer after each answer, for a little longer than it says, and ends it with the next request: watch() spares it that.
-    socket.setTimeout = (milliseconds, callback) => {
-      this.#isAtRest =
-        callback === undefined &&
-        milliseconds >= timeouts.keepAliveTimeout &&
-        this.#answers.at(-1)?.writableFinished === true
-      if (this.#isAtRest) this.#bytesSeen = NaN
-      const needsTimer = !this.#isAtRest && (milliseconds !== 0 || callback !== undefined)
-      if (needsTimer) return this.#setTimeout(milliseconds, callback)
-      return socket.timeout ? this.#setTimeout(0) : socket
-    }
     socket.once('close', () => {
       this.#backlog.size -= this.#held.splice(0).length
       clearImmediate(this.#turn)
@@ -80,11 +51,6 @@ export class Connection {
   /** Whether what was added last has to be held: there is too much before it, or the client does not read that. */
   get isOverfull(): boolean {
     return this.#held.length > 0 || this.underWay > maxUnderWay || (this.underWay > 1 && this.#isUnread)
-  }
-
-  /** Whether an answer is not out yet. */
-  get #isAwaited(): boolean {
-    return this.#answers.at(-1)?.writableFinished === false
   }
 
   get #isUnread(): boolean {
@@ -109,25 +75,8 @@ export class Connection {
     // Only the last one may say that the connection ends: after one that does, Node sends no other.
     if (before?.headersSent === false) before.removeHeader('connection')
     this.#answers.push(answer)
-    this.#isAtRest = false
     answer.on('close', this.#settle)
     if (this.underWay >= maxUnderWay) this.#socket.pause()
-  }
-
-  /**
-   * Has Node end it once it has been silent for so many milliseconds between two requests, or while one is under way.
-   * Called once an interval: timers that begin anew with each request would cost it more than all else here.
-   */
-  watch(): void {
-    const { keepAliveTimeout, connectionTimeout, connectionsCheckingInterval } = this.#timeouts
-    const { bytesRead } = this.#socket
-    this.#silence = bytesRead === this.#bytesSeen ? this.#silence + connectionsCheckingInterval : 0
-    this.#bytesSeen = bytesRead
-    if (this.#isAtRest && this.#silence > keepAliveTimeout) {
-      this.#isAtRest = false
-      // Node ends it, unless somebody listens who knows better.
-      this.#socket.emit('timeout')
-    } else if (this.#isAwaited && !this.#socket.timeout) this.#setTimeout(connectionTimeout)
   }
 
   /** Reads nothing until it is told to go on. */
@@ -146,20 +95,6 @@ export class Connection {
     if (this.#isRefused) return
     this.#isRefused = true
     this.#tell(error)
-  }
-
-  /** Answers a CONNECT so, at which Node lets go of the socket: what it does for the answers before, this does from here on. */
-  refuseTunnel(error: Error): void {
-    const end = () => {
-      this.#socket.destroy()
-    }
-    this.#socket
-      .on('error', end)
-      .on('timeout', end)
-      .on('drain', () => {
-        this.#answers[0]?.emit('drain')
-      })
-    this.refuse(error)
   }
 
   /** Has it end with the answers that are under way, or with that to the next request. */
@@ -197,7 +132,6 @@ export class Connection {
       })
     }
     if (underWay >= maxUnderWay && this.underWay < maxUnderWay) this.#socket.resume()
-    if (first?.writableFinished === true) this.#linger(first)
     if (underWay > 0 && first === undefined) this.#rest()
   }
 
@@ -212,14 +146,6 @@ export class Connection {
   #rest(): void {
     this.#bytesAtRest = this.#socket.bytesRead
     if (this.#isEnding) this.#socket.destroySoon()
-  }
-
-  /** What nobody waits for is not read for long. */
-  #linger({ req }: ServerResponse): void {
-    clearTimeout(this.#impatience)
-    this.#impatience = setTimeout(() => {
-      if (!req.complete) this.#socket.destroy()
-    }, lingering).unref()
   }
 
   get #mayRead(): boolean {

@@ -1,10 +1,15 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { type Backlog, Connection, type Timeouts } from './connection.ts'
-import { BadRequestHttpError } from '../errors/http-errors.ts'
-import { refuseExpectation } from './expectation.ts'
+import { type Backlog, Connection } from './connection.ts'
 import * as limits from './limits.ts'
+
+/** In milliseconds, as limits.ts says of each. */
+interface Timeouts {
+  keepAliveTimeout: number
+  connectionTimeout: number
+  connectionsCheckingInterval: number
+}
 
 /** In milliseconds. */
 export interface HttpServersOptions extends Partial<Timeouts> {
@@ -20,7 +25,6 @@ export class HttpServers {
   readonly #beat: number
   readonly #patience: number
   readonly #timeouts: Timeouts
-  readonly #watch: NodeJS.Timeout
   readonly #servers = new Set<Server>()
   readonly #connections = new Map<Socket, Connection>()
   readonly #backlog: Backlog = {
@@ -43,9 +47,6 @@ export class HttpServers {
     this.#beat = Math.min(limits.beat, lameDuck)
     this.#patience = patience
     this.#timeouts = timeouts
-    this.#watch = setInterval(() => {
-      for (const connection of this.#connections.values()) connection.watch()
-    }, timeouts.connectionsCheckingInterval).unref()
   }
 
   get isClosing(): boolean {
@@ -56,7 +57,7 @@ export class HttpServers {
   readonly create = (listener: RequestListener): Server => {
     // A request without a Host is answered as any other invalid one.
     const { headersTimeout, maxConnections, maxHeaderSize, requestTimeout } = limits
-    const { keepAliveTimeout, connectionsCheckingInterval } = this.#timeouts
+    const { keepAliveTimeout, connectionTimeout, connectionsCheckingInterval } = this.#timeouts
     const server = createServer(
       {
         maxHeaderSize,
@@ -69,6 +70,7 @@ export class HttpServers {
       this.#follow(listener),
     )
     server.maxConnections = maxConnections
+    server.timeout = connectionTimeout
     // Node drops all headers after the 1,000th without a word. Those that maxHeaderSize admits cost less a byte than so many.
     server.maxHeadersCount = 0
     // Node's would, with its close, end those whose next request is on its way, and those whose answer is not read yet.
@@ -79,10 +81,6 @@ export class HttpServers {
     server.on('clientError', (error: Error, socket: Socket) => {
       this.#connections.get(socket)?.refuse(error)
     })
-    server.on('connect', ({ socket }: IncomingMessage) => {
-      this.#connections.get(socket)?.refuseTunnel(new BadRequestHttpError('There is no tunnel here.'))
-    })
-    server.on('checkExpectation', this.#followed(refuseExpectation))
     server.once('listening', () => {
       this.#ignoreUpgrades(server)
     })
@@ -118,7 +116,7 @@ export class HttpServers {
   #welcome(socket: Socket): void {
     this.#arrivals++
     this.#accepted++
-    this.#connections.set(socket, new Connection(socket, this.#backlog, this.#timeouts))
+    this.#connections.set(socket, new Connection(socket, this.#backlog))
     socket.once('close', () => {
       this.#connections.delete(socket)
     })
@@ -172,7 +170,6 @@ export class HttpServers {
     }, this.#patience)
     await Promise.all(closed)
     clearInterval(impatience)
-    clearInterval(this.#watch)
   }
 
   /** Waits, again and again, until a wait leaves the count as it was, or the milliseconds are over. */

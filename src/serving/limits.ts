@@ -1,4 +1,4 @@
-/** What one client, and all of them together, may take of the server; README.md's table says why. Milliseconds and bytes. */
+/** What one client, and all of them together, may take of the server; docs/operating.md lists them. Milliseconds and bytes. */
 
 /** Of a request line and its headers. */
 export const maxHeaderSize = 16 * 1024
@@ -8,7 +8,7 @@ export const headersTimeout = 10_000
 export const requestTimeout = 30_000
 /** How long a connection is silent in both directions while a request is under way, or its answer is not read. */
 export const connectionTimeout = 60_000
-/** How often those three and the next are looked at. */
+/** How often the first two of those are looked at. */
 export const connectionsCheckingInterval = 2000
 /** How long a connection waits for its next request: longer than proxies keep theirs, so that they close first. */
 export const keepAliveTimeout = 72_000
@@ -22,7 +22,7 @@ export const maxHeld = 10_000
 export const bodyLimit = 64 * 1024
 /** How long a turn of the event loop may take, from its first request on, until what it has not begun is refused. */
 export const longestTurn = 1000
-/** How long a client that could not be understood may take to read so, and one that was answered early to send the rest. */
+/** How long a client that could not be understood may take to read so. */
 export const lingering = 1000
 /** How long what still comes is accepted once the server ends, unless nothing does. */
 export const lameDuck = 1000

@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { HttpError } from '../errors/http-errors.ts'
 import { lingering } from './limits.ts'
 
 const answers = new Map<unknown, { status: number; detail: string }>([
@@ -9,16 +8,14 @@ const answers = new Map<unknown, { status: number; detail: string }>([
 ])
 const unreadable = { status: 400, detail: 'The request could not be read as HTTP.' }
 
-/** Answers what never becomes a request, since Node's HTTP parser refused it or it is a CONNECT: a status, a problem, a closed connection. */
+/** Answers what Node's HTTP parser refused: with a status, a problem and a closed connection. */
 export function answerParserError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  const answer = answers.get(error.code) ?? unreadable
-  const { status } = answer
+  const { status, detail } = answers.get(error.code) ?? unreadable
   const title = STATUS_CODES[status]
-  const detail = error instanceof HttpError ? error.message : answer.detail
   const body = JSON.stringify({ type: 'about:blank', title, status, detail })
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

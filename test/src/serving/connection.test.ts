@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import t from 'tap'
 import { Connection } from '../../../src/serving/connection.ts'
-import * as limits from '../../../src/serving/limits.ts'
 
 t.test('a connection on which something is always under way keeps no answer that is out', async t => {
   const connections = new Map<Socket, Connection>()
@@ -14,7 +13,7 @@ t.test('a connection on which something is always under way keeps no answer that
     })
   })
   server.on('connection', socket => {
-    connections.set(socket, new Connection(socket, { size: 0, overflow() {} }, limits))
+    connections.set(socket, new Connection(socket, { size: 0, overflow() {} }))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect(portOf(server.address()), '127.0.0.1')

@@ -1,11 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { HttpServers, type HttpServersOptions } from '../../../src/serving/http-servers.ts'
@@ -83,8 +83,8 @@ t.test('the server has the limits that its documentation lists', async t => {
   ])
   t.strictSame(Object.fromEntries(listed.filter(([name = '']) => name in limits)), { ...limits })
   const { app } = await serve(t)
-  const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections, bodyLimit } = limits
-  t.match(app.server, { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections })
+  const { headersTimeout, requestTimeout, connectionTimeout, keepAliveTimeout, maxConnections, bodyLimit } = limits
+  t.match(app.server, { headersTimeout, requestTimeout, timeout: connectionTimeout, keepAliveTimeout, maxConnections })
   const payload = (length: number) =>
     ({
       method: 'POST',
@@ -154,99 +154,6 @@ t.test('a connection that waits for its next request for too long is ended, and 
   half.write('\r\n')
   t.match(await once(half, 'data'), [/GET$/])
   t.notOk(busy.closed)
-})
-
-t.test(
-  'a request may take longer than a connection waits for one, also where the server has a long timeout of its own',
-  async t => {
-    const { server } = await servePlain(
-      t,
-      (request, response) => {
-        if (request.url === '/') response.end('ok')
-        else {
-          void idle.then(() => {
-            response.end('late')
-          })
-        }
-      },
-      { keepAliveTimeout: 50, connectionsCheckingInterval: 10 },
-    )
-    server.setTimeout(60_000)
-    const socket = await open(t, server, get('/'))
-    await once(socket, 'data')
-    const idle = open(t, server, get('/')).then(idle => once(idle.resume(), 'close'))
-    socket.write(get('/late'))
-    t.match(await once(socket, 'data'), [/late$/])
-  },
-)
-
-t.test('a connection that was upgraded does not wait for a request', async t => {
-  const { server } = await servePlain(
-    t,
-    (_request, response) => {
-      response.end('ok')
-    },
-    { keepAliveTimeout: 50, connectionsCheckingInterval: 10 },
-  )
-  server.on('upgrade', (_request, socket) => {
-    socket.pipe(socket).write('upgraded')
-  })
-  const upgraded = await open(t, server, get('/'))
-  await once(upgraded, 'data')
-  upgraded.write('GET / HTTP/1.1\r\nhost: museum.test\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
-  t.match(await once(upgraded, 'data'), [/^upgraded$/])
-  const idle = await open(t, server, get('/'))
-  await once(idle.resume(), 'close')
-  upgraded.write('still there')
-  t.match(await once(upgraded, 'data'), [/^still there$/])
-})
-
-t.test('whoever sets a timeout of their own on a connection is told of it', async t => {
-  const { server } = await servePlain(t, () => {})
-  const called = new Promise<void>(resolve => {
-    server.on('connection', (socket: Socket) => {
-      socket.setTimeout(10, resolve)
-    })
-  })
-  await open(t, server)
-  t.equal(await called, undefined)
-})
-
-t.test('how long a connection waits for a request is told as Node does', async t => {
-  const { server } = await servePlain(t, (_request, response) => {
-    response.end('ok')
-  })
-  const socket = await open(t, server, get('/'))
-  t.match(await once(socket, 'data'), [/^Keep-Alive: timeout=72\r$/m])
-})
-
-t.test('what a handler sets as the timeout of its request holds, until it is answered', async t => {
-  const { server } = await servePlain(t, (request, response) => {
-    if (request.url === '/slow') {
-      response.setTimeout(100, () => {
-        response.end('too slow')
-      })
-    } else {
-      response.setTimeout(10)
-      response.end('ok')
-    }
-  })
-  const socket = await open(t, server, get('/'))
-  await once(socket, 'data')
-  const slow = await open(t, server, get('/slow'))
-  t.match(await once(slow, 'data'), [/too slow$/])
-  socket.write(get('/'))
-  t.match(await once(socket, 'data'), [/ok$/])
-})
-
-t.test('the app watches its connections so', async t => {
-  const { app } = await serve(t)
-  const accepted: Promise<Socket[]> = once(app.server, 'connection')
-  const socket = await open(t, app.server, get('/held'))
-  const [other] = await accepted
-  while (!other?.timeout) await sleep(limits.beat)
-  t.equal(other.timeout, limits.connectionTimeout)
-  socket.destroy()
 })
 
 t.test(
@@ -635,9 +542,14 @@ t.test(
   'a request that is answered before it has come has no second answer, and its connection no long life',
   async t => {
     for (const rest of ['', 'none\r\n']) {
-      const { server } = await servePlain(t, (_request, response) => {
-        response.end('early')
-      })
+      const { server } = await servePlain(
+        t,
+        (_request, response) => {
+          response.end('early')
+        },
+        { connectionsCheckingInterval: 10 },
+      )
+      Object.assign(server, { headersTimeout: 50, requestTimeout: 50 })
       const socket = await open(
         t,
         server,
@@ -658,8 +570,6 @@ t.test('a request that is answered before it has come may still come, and anothe
   await once(socket, 'data')
   socket.write(`b${get('/next')}`)
   await once(socket, 'data')
-  // The first must not have ended the third.
-  await sleep(limits.lingering + limits.beat)
   socket.write(get('/last', 'Connection: close\r\n'))
   t.match(await text(socket), /\/last$/)
 })
@@ -682,87 +592,6 @@ t.test('bytes that are no body are refused after the answer that comes before th
   await refused
   answer()
   t.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*firstHTTP\/1\.1 400 Bad Request\r\n/)
-})
-
-t.test('a CONNECT is answered, after what came before it', async t => {
-  let answer = () => {}
-  const { server } = await servePlain(t, (_request, response) => {
-    answer = () => {
-      response.end('first')
-    }
-  })
-  const refused = once(server, 'connect')
-  const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
-  await refused
-  answer()
-  t.match(
-    await text(socket),
-    /firstHTTP\/1\.1 400 Bad Request\r\nContent-Type: application\/problem\+json[^]*"detail":"There is no tunnel here\."}$/,
-  )
-})
-
-t.test('a CONNECT cuts no answer off that is longer than what is sent at once', async t => {
-  const length = 5_000_000
-  const { server } = await servePlain(t, (_request, response) => {
-    Readable.from([Buffer.alloc(length / 2, 'a'), Buffer.alloc(length / 2, 'a')]).pipe(
-      response.setHeader('content-length', length),
-    )
-  })
-  const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
-  const answer = await text(socket)
-  t.match(answer.slice(-1000), /aHTTP\/1\.1 400 Bad Request\r\n/)
-  t.equal(answer.match(/a{5000}/g)?.length, length / 5000)
-})
-
-t.test('a connection with a CONNECT that its client leaves, or reads nothing of, is ended as others are', async t => {
-  for (const leave of [
-    (socket: Socket) => {
-      socket.destroy()
-    },
-    (socket: Socket) => {
-      socket.pause()
-    },
-  ]) {
-    const { server } = await servePlain(
-      t,
-      (_request, response) => {
-        new PassThrough().end(Buffer.alloc(20_000_000)).pipe(response)
-      },
-      { connectionTimeout: 50, connectionsCheckingInterval: 1 },
-    )
-    const accepted: Promise<Socket[]> = once(server, 'connection')
-    const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
-    const [other] = await accepted
-    leave(socket)
-    await new Promise<void>(resolve => {
-      other?.once('close', () => {
-        resolve()
-      })
-    })
-    t.ok(other?.closed)
-  }
-})
-
-t.test('a CONNECT whose client is gone does no harm', async t => {
-  const { server } = await servePlain(t, () => {})
-  const tunnel: Promise<[IncomingMessage, Socket]> = once(server, 'connect').then(([request, socket]) => [
-    request,
-    socket,
-  ])
-  await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
-  const [, socket] = await tunnel
-  socket.emit('error', new Error('gone'))
-  t.ok(socket.destroyed)
-})
-
-t.test('what expects something else than to continue is answered as other errors are', async t => {
-  const { app } = await serve(t)
-  const socket = await open(t, app.server, 'GET / HTTP/1.1\r\nHost: museum.test\r\nExpect: miracles\r\n\r\n')
-  socket.write(get('/', 'Accept: text/html\r\nExpect: miracles\r\nConnection: close\r\n'))
-  t.match(
-    await text(socket),
-    /^HTTP\/1\.1 417 Expectation Failed\r\n[^]*cache-control: no-store[^]*application\/problem\+json[^]*"detail":"Only \\"100-continue\\" can be expected\."}HTTP\/1\.1 417 [^]*text\/html[^]*content-security-policy/i,
-  )
 })
 
 t.test('who would upgrade is answered as anyone else, on each address of localhost', async t => {
