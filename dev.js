@@ -17,6 +17,7 @@ let isEnding = false
 
 build()
 const { readConfig } = await import('./dist/src/config.js')
+const { endInOrder } = await import('./dist/src/serving/end-in-order.js')
 const { host, port } = readConfig(process.env, '.env')
 
 createServer({ pauseOnConnect: true }, handOver)
@@ -36,13 +37,8 @@ for (const folder of ['src', 'plugins', 'routes']) {
   })
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end)
-// npm passes on no SIGHUP, and nothing at all when it is killed.
-if (PARENT_PID !== undefined) {
-  setInterval(() => {
-    if (process.ppid !== Number(PARENT_PID)) end()
-  }, 1000).unref()
-}
+const parent = PARENT_PID === undefined ? undefined : Number(PARENT_PID)
+endInOrder({ close, log: { error: console.error, fatal: console.error } }, { parent })
 
 function build() {
   return spawnSync(process.execPath, ['build.js'], { stdio: 'inherit' }).status === 0
@@ -70,6 +66,7 @@ function handOver(socket) {
 /** Tells the server to end after the connections that it was given, and waits until it has. */
 async function stop() {
   const child = server
+  if (child === undefined) return
   child.isReady = false
   if (child.exitCode !== null || child.signalCode !== null) return
   if (child.connected) child.send('end')
@@ -92,10 +89,8 @@ function restartSoon() {
   }, quietPeriod)
 }
 
-async function end() {
-  if (isEnding) return
+async function close() {
   isEnding = true
   await restarting
   await stop()
-  process.exit()
 }
