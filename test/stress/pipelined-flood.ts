@@ -1,0 +1,52 @@
+/** Connections that each send a read full of small requests at once: what they cost in memory, and what another client waits. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Connection, requestText } from '../../bench/connection.ts'
+import { dropDatabase, environmentOf, makeDatabase } from '../../bench/database.ts'
+import { serve } from './serving.ts'
+
+const [, , stated = '1000'] = process.argv
+const count = Number(stated)
+/** What Node reads at once, nearly. */
+const bytes = 'GET / HTTP/1.1\r\nHost:m\r\n\r\n'.repeat(2400)
+/** Milliseconds after which the flood is over, however it goes. */
+const duration = 10_000
+
+process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
+const bench = await makeDatabase(1)
+const server = await serve(environmentOf(bench))
+try {
+  const sockets = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(server.port, '127.0.0.1').on('error', () => {})
+      await once(socket, 'connect')
+      return socket.resume()
+    }),
+  )
+  const before = await server.memory()
+  let [peak, slowest, closed] = [before, 0, 0]
+  for (const socket of sockets) {
+    socket.once('close', () => {
+      closed++
+    })
+    socket.write(bytes)
+  }
+  const began = performance.now()
+  while (performance.now() - began < duration) {
+    const asked = performance.now()
+    const client = new Connection(server.port)
+    await client.ask(requestText('/health', {}))
+    client.close()
+    slowest = Math.max(slowest, performance.now() - asked)
+    peak = Math.max(peak, await server.memory())
+    await sleep(100)
+  }
+  console.log(`${count} connections with 2,400 requests each: ${closed} were ended`)
+  console.log(`  memory ${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most`)
+  console.log(`  another client waited ${slowest.toFixed(0)} ms at most`)
+  for (const socket of sockets) socket.destroy()
+} finally {
+  await server.close()
+  await dropDatabase(bench)
+}
