@@ -4,6 +4,7 @@ import { openDatabase } from '../src/database/database.ts'
 import { prepareQuery } from '../src/database/prepared-queries.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { languageRanges } from '../src/http/negotiation.ts'
+import { nameSession, SessionTokens } from '../src/sign-in/session-token.ts'
 import { dropDatabase, environmentOf, makeDatabase } from './database.ts'
 import { quantile } from './table.ts'
 
@@ -18,6 +19,15 @@ const database = await openDatabase({ databaseUrl, dataDir })
 const { db } = database
 const typeById = (id: string) => db.selectFrom('license_types').select(['id', 'type']).where('id', '=', id)
 const prepared = prepareQuery(db, typeById)
+const tokens = new SessionTokens(['secret'])
+const session = {
+  userId: '1',
+  session: nameSession(),
+  expires: Date.now(),
+  remembered: false,
+  fingerprint: nameSession(),
+}
+const token = tokens.sign(session, 'museum.test')
 try {
   await compare(
     'Accept, remembered (memoize.ts)',
@@ -30,6 +40,12 @@ try {
     20_000,
     () => languageRanges(anew(acceptLanguage)),
     () => plainRanges(anew(acceptLanguage)),
+  )
+  await compare(
+    'A session token, remembered',
+    20_000,
+    () => tokens.read(anew(token), 'museum.test'),
+    () => tokens.verify(anew(token), 'museum.test'),
   )
   await compare(
     'A prepared query (prepared-queries.ts)',

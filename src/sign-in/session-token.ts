@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { rememberTokens } from './remembered-tokens.ts'
 
 /** What the cookie of a session says. */
 export interface SessionToken {
@@ -22,8 +22,6 @@ const [idAt, expiresAt, sessionAt, fingerprintAt, signatureAt] = [1, 9, 15, 33, 
 /** 81 bytes: a multiple of three, so that base64 has no bits to spare, and every change of a character is one of a byte. */
 const form = /^[\w-]{108}$/
 
-const mostRemembered = 10_000
-
 /** How long a token is valid that is signed now. */
 export function lifetimeOf({ remembered }: Pick<SessionToken, 'remembered'>): number {
   return remembered ? lifetimes.remembered : lifetimes.session
@@ -37,8 +35,8 @@ export function nameSession(): string {
 /** Writes and reads the values of session cookies, which hold on the domain that they were signed for and no other. */
 export class SessionTokens {
   readonly #keys: [Buffer, ...Buffer[]]
-  /** Those whose signature was verified: that alone, as whether they still hold is asked each time. */
-  readonly #verified = new LRUCache<string, { token: SessionToken; domain: string }>({ max: mostRemembered })
+  /** As verify, and remembers what it read. */
+  readonly read = rememberTokens((text, domain) => this.verify(text, domain))
 
   /** @param secrets the first signs, all verify */
   constructor([first, ...others]: readonly [string, ...string[]]) {
@@ -56,25 +54,20 @@ export class SessionTokens {
   }
 
   /** @returns null where it is not, to the last bit, what sign wrote for this domain */
-  read(text: string, domain: string): SessionToken | null {
-    const known = this.#verified.get(text)
-    if (known !== undefined) return known.domain === domain ? known.token : null
+  verify(text: string, domain: string): SessionToken | null {
     if (!form.test(text)) return null
     const bytes = Buffer.from(text, 'base64url')
     const signed = bytes.subarray(0, signatureAt)
     if (!this.#keys.some(key => timingSafeEqual(signatureOf(signed, domain, key), bytes.subarray(signatureAt)))) {
       return null
     }
-    const token = {
+    return {
       userId: String(bytes.readBigInt64BE(idAt)),
       session: bytes.toString('base64url', sessionAt, fingerprintAt),
       expires: bytes.readUIntBE(expiresAt, sessionAt - expiresAt) * 1000,
       remembered: bytes.readUInt8() === 1,
       fingerprint: bytes.toString('base64url', fingerprintAt, signatureAt),
     }
-    // The text itself would keep all of the header that it was cut from.
-    this.#verified.set(bytes.toString('base64url'), { token, domain })
-    return token
   }
 }
 
