@@ -317,7 +317,7 @@ t.test('half a request after one that was answered does not, either, nor does it
   await closed
 })
 
-t.test('an answer that has begun before closing ends its connection, too', async t => {
+t.test('an answer that has begun before closing ends its connection as soon as it is out', async t => {
   let end = () => {}
   const { servers, server } = await servePlain(t, (_request, response) => {
     response.write('begun')
@@ -326,9 +326,26 @@ t.test('an answer that has begun before closing ends its connection, too', async
     }
   })
   const socket = await open(t, server, get('/'))
+  const idle = await open(t, server)
+  const began = performance.now()
   const closed = servers.close()
+  await text(idle)
   end()
   t.match(await text(socket), /begun/)
+  await closed
+  t.ok(performance.now() - began < limits.patience)
+})
+
+t.test('an answer that is given but not read yet is not cut off by closing', async t => {
+  const length = 20_000_000
+  const { servers, server } = await servePlain(t, (_request, response) => {
+    response.end(Buffer.alloc(length, 'a'))
+  })
+  const socket = await open(t, server, get('/'))
+  await once(socket, 'readable')
+  const closed = servers.close()
+  while (server.listening) await turn()
+  t.ok((await text(socket)).length > length)
   await closed
 })
 
@@ -662,6 +679,44 @@ t.test('connections that a client goes on making are closed to it after a while,
   }
   await closed
 })
+
+t.test('clients that connect anew for each request lose no answer when the servers close', async t => {
+  const { servers, server } = await servePlain(
+    t,
+    (_request, response) => {
+      if (servers.isClosing) response.setHeader('connection', 'close')
+      setTimeout(() => {
+        response.end('ok')
+      }, 2)
+    },
+    { lameDuck: limits.lameDuck },
+  )
+  const port = portOf(server.address())
+  const first = once(server, 'request')
+  const clients = Array.from({ length: 200 }, async () => {
+    for (;;) {
+      const last = await lastAnswerOn(connect(port, '127.0.0.1'))
+      if (typeof last !== 'string' || !/connection: close/i.test(last)) return last
+    }
+  })
+  await first
+  await servers.close()
+  for (const last of await Promise.all(clients)) t.match(last, { code: 'ECONNREFUSED' })
+})
+
+/** The last answer on a connection on which one request follows another, or why there is none. */
+async function lastAnswerOn(socket: Socket): Promise<unknown> {
+  let last = ''
+  socket.write(get('/'))
+  socket.on('data', bytes => {
+    last = String(bytes)
+    if (!/connection: close/i.test(last)) socket.write(get('/'))
+  })
+  return await once(socket, 'end').then(
+    () => last,
+    (error: unknown) => error,
+  )
+}
 
 t.test('whoever has connected before the servers close is accepted, however many wait', async t => {
   const { servers, server } = await servePlain(t, (_request, response) => {
