@@ -36,7 +36,7 @@ export class HttpServers {
   #accepted = 0
   /** How many connections and requests there have been. */
   #arrivals = 0
-  /** Requests that are not begun yet, in the last moment in which connections are accepted. */
+  /** Requests that came in the last moment in which connections are accepted, and have not begun. */
   #held: Array<() => void> | undefined
   #listener: RequestListener | undefined
   #isClosing = false
@@ -73,7 +73,7 @@ export class HttpServers {
     server.timeout = connectionTimeout
     // Node drops all headers after the 1,000th without a word. Those that maxHeaderSize admits cost less a byte than so many.
     server.maxHeadersCount = 0
-    // Node's would, with its close, end those whose next request is on its way, and those whose answer is not read yet.
+    // Node's own, which its close calls, would cut off an answer that the client has not read yet.
     server.closeIdleConnections = () => {}
     server.on('connection', (socket: Socket) => {
       this.#welcome(socket)
@@ -127,7 +127,7 @@ export class HttpServers {
     const connections = [...this.#connections.values()]
     for (const connection of connections) connection.pause()
     setTimeout(() => {
-      // The newest first: it would come last each time, after all that flood.
+      // Newest first, or new connections starve.
       for (const connection of connections.reverse()) connection.goOn()
     })
   }
@@ -152,11 +152,6 @@ export class HttpServers {
     // An answer now would end its connection and have its client connect anew.
     const held: Array<() => void> = []
     this.#held = held
-    await this.#awaitRest(
-      () => this.#accepted,
-      () => this.#awaitBeat(),
-      this.#lameDuck,
-    )
     // A listening socket that closes resets whoever waits in its backlog, of whom each turn accepts only one.
     await this.#awaitRest(() => this.#accepted, turn, this.#patience)
     const closed = [...this.#servers].map(closeServer)
