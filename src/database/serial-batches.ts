@@ -1,3 +1,4 @@
+// Buys one query for some 26 made-up hosts of a flood, on one connection: `npm run show:flood`.
 import { unavailable } from './failures.ts'
 
 /** More keys could not be answered in time, and each keeps its request in memory. */
