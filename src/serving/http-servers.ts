@@ -152,6 +152,11 @@ export class HttpServers {
     // An answer now would end its connection and have its client connect anew.
     const held: Array<() => void> = []
     this.#held = held
+    await this.#awaitRest(
+      () => this.#accepted,
+      () => this.#awaitBeat(),
+      this.#lameDuck,
+    )
     // A listening socket that closes resets whoever waits in its backlog, of whom each turn accepts only one.
     await this.#awaitRest(() => this.#accepted, turn, this.#patience)
     const closed = [...this.#servers].map(closeServer)
