@@ -22,7 +22,7 @@ t.test('without options the app serves its routes from an embedded database in .
   t.equal((await app.inject({ url: '/', headers: { host: 'protected.localhost' } })).statusCode, 401)
 })
 
-t.test('an app whose routes fail to register lets go of its database', async t => {
+t.test('an app whose routes fail to register closes its database', async t => {
   const config = readConfig({ DATA_DIR: makeEmbeddedFolder(t) })
   await t.rejects(
     buildApp({
@@ -38,7 +38,7 @@ t.test('an app whose routes fail to register lets go of its database', async t =
   await app.close()
 })
 
-t.test('COOKIE_SECRET signs cookies: the first of the list signs, all verify', async t => {
+t.test('COOKIE_SECRET is a list: the first secret signs cookies, all of them verify', async t => {
   const [first, second] = ['1'.repeat(32), '2'.repeat(32)]
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'museum.test' })

@@ -6,13 +6,13 @@ import { StartError } from '../../src/errors/start-error.ts'
 const secret = 'a-secret-that-is-long-enough-for-a-cookie'
 const otherSecret = 'another-secret-that-is-long-enough-as-well'
 
-/** The one line that a configuration is refused with. */
+/** The one-line message with which a configuration is rejected. */
 function refusal(t: Test, environment: NodeJS.ProcessEnv, envFile?: string): string {
   try {
     readConfig(environment, envFile)
   } catch (error) {
     if (!(error instanceof StartError)) throw error
-    t.notMatch(error.message, /[\r\n]/, 'is one line')
+    t.notMatch(error.message, /[\r\n]/, 'the message is one line')
     return error.message
   }
   t.fail('was accepted')
@@ -92,7 +92,7 @@ t.test('A list of nothing but commas is empty', async t => {
   })
 })
 
-t.test('Port 0 leaves the choice to the system', async t => {
+t.test('Port 0 lets the system choose', async t => {
   t.equal(readConfig({ PORT: '0' }).port, 0)
 })
 
@@ -166,19 +166,19 @@ const wrong: Record<string, string[]> = {
 
 for (const [name, values] of Object.entries(wrong)) {
   for (const value of values) {
-    t.test(`${name}=${JSON.stringify(value.slice(0, 60))} is refused with a line that names it`, async t => {
+    t.test(`${name}=${JSON.stringify(value.slice(0, 60))} is rejected in a line that names it`, async t => {
       t.equal(refusal(t, { [name]: value }), `${name} must be ${expectations[name]}.`)
     })
   }
 }
 
-t.test('Secrets of wrong variables are not echoed', async t => {
+t.test('Secrets in invalid variables are not echoed', async t => {
   for (const name of ['DATABASE_URL', 'COOKIE_SECRET']) {
     for (const value of wrong[name] ?? []) t.notMatch(refusal(t, { [name]: value }), /hunter2/)
   }
 })
 
-t.test('The first wrong variable is the one that is named', async t => {
+t.test('The first invalid variable is the one that is named', async t => {
   t.match(refusal(t, { LOG_LEVEL: 'loud', PORT: 'x' }), /^PORT /)
 })
 
@@ -199,21 +199,21 @@ t.test('The environment overrides the .env file', async t => {
   t.match(readConfig({ PORT: '9090' }, join(folder, '.env')), { port: 9090, logLevel: 'warn' })
 })
 
-t.test('An overridden variable of the .env file may be wrong', async t => {
+t.test('An overridden variable of the .env file may be invalid', async t => {
   const folder = t.testdir({ '.env': 'PORT=wrong\n' })
   t.equal(readConfig({ PORT: '9090' }, join(folder, '.env')).port, 9090)
 })
 
-t.test('A wrong variable of the .env file is named', async t => {
+t.test('An invalid variable of the .env file is named', async t => {
   const folder = t.testdir({ '.env': 'DATABASE_URL=mysql://root:hunter2@db.test\n' })
   t.equal(refusal(t, {}, join(folder, '.env')), `DATABASE_URL must be ${expectations['DATABASE_URL']}.`)
 })
 
-t.test('An absent .env file changes nothing', async t => {
+t.test('A missing .env file changes nothing', async t => {
   t.strictSame(readConfig({}, join(t.testdir(), '.env')), readConfig({}))
 })
 
-t.test('A .env file that is no text changes nothing', async t => {
+t.test('A .env file that is not text changes nothing', async t => {
   const folder = t.testdir({ '.env': Buffer.from([0xff, 0xfe, 0, 0x80, 0x0a, 0x3d, 0x0a]) })
   t.strictSame(readConfig({}, join(folder, '.env')), readConfig({}))
 })
@@ -230,7 +230,7 @@ t.test('Production needs a cookie secret', async t => {
   )
 })
 
-t.test('A list of no cookie secrets is none for production', async t => {
+t.test('An empty list of cookie secrets is not enough for production', async t => {
   t.match(refusal(t, { NODE_ENV: 'production', COOKIE_SECRET: ',' }), /^COOKIE_SECRET must be set/)
 })
 
@@ -238,7 +238,7 @@ t.test('Production starts with a cookie secret', async t => {
   t.match(readConfig({ NODE_ENV: 'production', COOKIE_SECRET: secret }), { cookieSecrets: [secret], debug: false })
 })
 
-t.test('Production refuses diagnostics for everybody at loopback', async t => {
+t.test('Production refuses diagnostics unless DEBUG_ALLOW names addresses', async t => {
   t.equal(
     refusal(t, { NODE_ENV: 'production', COOKIE_SECRET: secret, DEBUG: '1' }),
     'DEBUG must be 0 where NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.',
@@ -252,7 +252,7 @@ t.test('Production shows diagnostics to the addresses of DEBUG_ALLOW', async t =
   })
 })
 
-t.test('NODE_ENV of the .env file counts', async t => {
+t.test('NODE_ENV in the .env file counts', async t => {
   const folder = t.testdir({ '.env': 'NODE_ENV=production\n' })
   t.match(refusal(t, {}, join(folder, '.env')), /^COOKIE_SECRET must be set/)
 })

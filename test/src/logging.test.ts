@@ -7,15 +7,15 @@ import { addLicense, addUser } from '../support/records.ts'
 import { signIn } from '../support/sign-in.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
-t.test('Where nobody reads along, the log is lines of JSON', async t => {
+t.test('The log is JSON unless it goes to a terminal', async t => {
   t.strictSame(Object.keys(loggerOptions('warn', false)), ['level', 'serializers'])
 })
 
-t.test('On a terminal the log is written for people', async t => {
+t.test('The log on a terminal is human-readable', async t => {
   t.match(loggerOptions('debug', true), { level: 'debug', transport: { target: 'pino-pretty' } })
 })
 
-t.test('Fastify logs at the level and above', async t => {
+t.test('Fastify logs at the configured level and above', async t => {
   const lines: string[] = []
   const stream = new Writable({
     write(line, _encoding, callback) {
@@ -33,13 +33,13 @@ t.test('Fastify logs at the level and above', async t => {
   t.match(JSON.parse(lines[0] ?? ''), { level: 40, msg: 'a remarkable thing' })
 })
 
-t.test("Fastify accepts a terminal's log", async t => {
+t.test('Fastify accepts the logger options for a terminal', async t => {
   const app = fastify({ logger: loggerOptions('silent', true) })
   t.teardown(() => app.close())
   t.equal(app.log.level, 'silent')
 })
 
-t.test('what a request is refused with is logged at "info"', async t => {
+t.test('the reason for refusing a request is logged at "info"', async t => {
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'refusing.test' })
   const messages = ['No route found for "GET /version"', 'Invalid Host "a..b".']
@@ -70,7 +70,7 @@ t.test('what a request is refused with is logged at "info"', async t => {
   }
 })
 
-t.test('no line of any level has a secret that a client sends', async t => {
+t.test('no log line of any level has a secret that a client sent', async t => {
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'museum.test' })
   await addUser(database, { email: 'admin@museum.test', password: 'hunter2-password', admin: true })

@@ -15,7 +15,7 @@ import { uncountedNode } from '../support/uncounted.ts'
 
 const file = fileURLToPath(new URL('../../src/server.js', import.meta.url))
 
-// One database for all, opened by one server after another: a new embedded one takes seconds.
+// All servers open the same database, one after another: making an embedded one takes seconds.
 const folder = makeEmbeddedFolder(t)
 const databaseUrl = serverUrl && (await createDatabase(t, serverUrl))
 const database = await openDatabase({ databaseUrl, dataDir: folder })
@@ -25,13 +25,13 @@ await database.close()
 interface Start {
   environment?: Record<string, string>
   cwd?: string
-  /** Whether its coverage is counted: of the starts that between them pass every line. */
+  /** Whether to count coverage: on for the starts that together run every line. */
   isCounted?: boolean
-  /** Options of Node's. */
+  /** Options for Node. */
   options?: string[]
 }
 
-/** The server as a process of its own, ended with the test at the latest. */
+/** The server as a child process, killed after the test if it still runs. */
 function start(t: Test, { environment = {}, cwd = folder, isCounted = false, options = [] }: Start = {}) {
   const env = { ...process.env, DATA_DIR: folder, PORT: '0', DATABASE_URL: databaseUrl, ...environment }
   const [command, args] = isCounted ? [process.execPath, process.execArgv] : ['env', uncountedNode]
@@ -46,7 +46,7 @@ function start(t: Test, { environment = {}, cwd = folder, isCounted = false, opt
 
   return {
     child,
-    /** Waits until a line of the log matches, and gives the match. */
+    /** Waits for a log line that matches, and returns the match. */
     async logged(pattern: RegExp): Promise<RegExpExecArray> {
       for (;;) {
         const match = pattern.exec(log)
@@ -66,15 +66,15 @@ function start(t: Test, { environment = {}, cwd = folder, isCounted = false, opt
   }
 }
 
-/** What a server that cannot start says. */
+/** What a server prints that fails to start. */
 async function refusal(t: Test, how: Start) {
   const { code, errors } = await start(t, how).end()
   t.equal(code, 1)
-  t.match(errors, /^portico: [^\n]+\n$/, 'is one line')
+  t.match(errors, /^portico: [^\n]+\n$/, 'the message is one line')
   return errors
 }
 
-/** A request on a connection of its own, and its answer once the server has closed it. */
+/** Sends a request on its own connection, and returns the answer once the server closes it. */
 function request(port: number, head: string) {
   const socket = connect(port, '127.0.0.1')
   socket.write(head)
@@ -83,7 +83,7 @@ function request(port: number, head: string) {
 
 const get = 'GET / HTTP/1.1\r\nHost: museum.test\r\n'
 
-t.test('A SIGINT ends the server in order, though a client that was answered keeps its connection open', async t => {
+t.test('SIGINT ends the server gracefully, even if an answered client keeps its connection open', async t => {
   const server = start(t)
   const { socket, answer } = request(await server.port(), `${get}\r\n`)
   await once(socket, 'data')
@@ -92,7 +92,7 @@ t.test('A SIGINT ends the server in order, though a client that was answered kee
   t.match(await answer, /^HTTP\/1\.1 200 OK\r\n/)
 })
 
-t.test('A request that is under way at a SIGTERM is answered, though a terminal sends a SIGINT, too', async t => {
+t.test('A request in progress at SIGTERM is answered, even if a terminal sends SIGINT too', async t => {
   const server = start(t, { isCounted: true })
   const { answer } = request(await server.port(), `${get}\r\n`)
   await server.logged(/incoming request/)
@@ -102,7 +102,7 @@ t.test('A request that is under way at a SIGTERM is answered, though a terminal 
   t.strictSame(await server.end(), { code: 0, errors: '' })
 })
 
-t.test('A SIGHUP ends the server in order', async t => {
+t.test('SIGHUP ends the server gracefully', async t => {
   const server = start(t)
   const { answer } = request(await server.port(), `${get}\r\n`)
   await server.logged(/incoming request/)
@@ -111,14 +111,14 @@ t.test('A SIGHUP ends the server in order', async t => {
   t.strictSame(await server.end(), { code: 0, errors: '' })
 })
 
-t.test('A fault ends the server at once', async t => {
+t.test('SIGSEGV ends the server at once', async t => {
   const server = start(t)
   await server.port()
   server.child.kill('SIGSEGV')
   t.strictSame(await server.end(), { code: null, signal: 'SIGSEGV', errors: '' })
 })
 
-t.test('An error that nobody caught is logged, and ends the server in order', async t => {
+t.test('An uncaught error is logged and ends the server gracefully', async t => {
   const thrower = "process.on('SIGUSR2', () => { throw new Error('nobody caught it') })"
   const server = start(t, { options: [`--import=data:text/javascript,${encodeURIComponent(thrower)}`] })
   const { answer } = request(await server.port(), `${get}\r\n`)
@@ -130,10 +130,11 @@ t.test('An error that nobody caught is logged, and ends the server in order', as
 })
 
 t.test(
-  'A request that waits for the database at a SIGTERM is answered',
+  'A request waiting for the database at SIGTERM is answered',
   {
     skip:
-      databaseUrl === undefined && 'it needs TEST_DATABASE_URL: nobody else can lock a table of the embedded database',
+      databaseUrl === undefined &&
+      'it needs TEST_DATABASE_URL: only the server can lock a table of an embedded database',
   },
   async t => {
     const server = start(t)
@@ -153,14 +154,14 @@ t.test(
   },
 )
 
-t.test('A process that is killed has lost nothing that it was told is written', async t => {
+t.test('A killed process loses no acknowledged write', async t => {
   const writer = fileURLToPath(new URL('../support/write-until-killed.js', import.meta.url))
   const child = spawn('env', [...uncountedNode, writer, folder, ...(databaseUrl === undefined ? [] : [databaseUrl])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let written: string[] = []
   for await (const chunk of child.stdout) {
-    // The last may be half of a line.
+    // The last line may be incomplete.
     written = [
       ...written,
       ...String(chunk)
@@ -176,7 +177,7 @@ t.test('A process that is killed has lost nothing that it was told is written', 
   t.equal(kept.length, written.length)
 })
 
-t.test('A wrong variable stops the start with a line that names it', async t => {
+t.test('An invalid variable stops the start with a line that names it', async t => {
   t.equal(await refusal(t, { environment: { PORT: 'http' } }), 'portico: PORT must be a port number from 0 to 65535.\n')
 })
 
@@ -186,7 +187,7 @@ t.test('The .env file of the working directory is read', async t => {
   t.match(await refusal(t, { cwd }), /^portico: LOG_LEVEL must be one of/)
 })
 
-t.test('A database that cannot be reached stops the start with a line that says so', async t => {
+t.test('An unreachable database stops the start with a line that says so', async t => {
   const unused = createServer().listen(0, '127.0.0.1')
   await once(unused, 'listening')
   const { port } = addressOf(unused)

@@ -8,7 +8,7 @@ function cache(options: Partial<ResponseCacheOptions> = {}): ResponseCache {
   return new ResponseCache({ maxEntries: 100, maxBytes: 100_000, ...options })
 }
 
-/** Calls with a callback, and gives what it was called with: at once, or not at all. */
+/** Passes a callback, which must be called synchronously, and returns its result. */
 function called<Result>(
   t: Test,
   call: (callback: (error: unknown, result: Result) => void) => void,
@@ -18,11 +18,11 @@ function called<Result>(
     t.equal(error, null)
     results.push(result)
   })
-  t.equal(results.length, 1, 'is called back once, at once')
+  t.equal(results.length, 1, 'the callback is called once, synchronously')
   return results[0]
 }
 
-t.test('What is set is got, with the time and the lifetime that it was set with', async t => {
+t.test('An item is returned with its time of storage and its TTL', async t => {
   const responses = cache()
   const before = Date.now()
   responses.set('page', 'Louvre', minute)
@@ -31,7 +31,7 @@ t.test('What is set is got, with the time and the lifetime that it was set with'
   t.ok(cached !== null && cached.stored >= before && cached.stored <= Date.now())
 })
 
-t.test('What is set is got by a callback', async t => {
+t.test('Items can be set and read with callbacks', async t => {
   const responses = cache()
   t.equal(
     called(t, callback => responses.set('page', 'Louvre', minute, callback)),
@@ -43,7 +43,7 @@ t.test('What is set is got by a callback', async t => {
   )
 })
 
-t.test('What was not set is null', async t => {
+t.test('An unknown key is null', async t => {
   const responses = cache()
   t.equal(await responses.get('page'), null)
   t.equal(
@@ -52,7 +52,7 @@ t.test('What was not set is null', async t => {
   )
 })
 
-t.test('Whether something is there is told', async t => {
+t.test('A cache says whether it has a key', async t => {
   const responses = cache()
   responses.set('page', 'Louvre', minute)
   t.equal(
@@ -65,7 +65,7 @@ t.test('Whether something is there is told', async t => {
   )
 })
 
-t.test('What is deleted is gone', async t => {
+t.test('A deleted item is gone', async t => {
   const responses = cache()
   responses.set('page', 'Louvre', minute)
   t.equal(
@@ -75,14 +75,14 @@ t.test('What is deleted is gone', async t => {
   t.equal(await responses.get('page'), null)
 })
 
-t.test('It is deleted without a callback, too', async t => {
+t.test('An item can be deleted without a callback', async t => {
   const responses = cache()
   responses.set('page', 'Louvre', minute)
   responses.delete('page')
   t.equal(await responses.get('page'), null)
 })
 
-t.test('One id is two keys in two segments', async t => {
+t.test('The same id in two segments is two keys', async t => {
   const responses = cache()
   responses.set({ id: 'page', segment: 'a' }, 'Louvre', minute)
   responses.set({ id: 'page', segment: 'b' }, 'Prado', minute)
@@ -91,14 +91,14 @@ t.test('One id is two keys in two segments', async t => {
   t.equal(await responses.get('page'), null)
 })
 
-t.test('A segment and an id are never taken for another pair', async t => {
+t.test('A segment and an id are never mistaken for another pair', async t => {
   const responses = cache()
   responses.set({ id: 'b:c', segment: 'a' }, 'Louvre', minute)
   t.equal(await responses.get({ id: 'c', segment: 'a:b' }), null)
   t.equal(await responses.get('a:b:c'), null)
 })
 
-t.test('ETags are not remembered, and their setter is answered all the same', async t => {
+t.test('ETags are not stored, though setting one succeeds', async t => {
   const responses = cache()
   t.equal(
     called(t, callback => responses.set({ id: '"1"', segment: etagSegment }, true, minute, callback)),
@@ -107,14 +107,14 @@ t.test('ETags are not remembered, and their setter is answered all the same', as
   t.equal(await responses.get({ id: '"1"', segment: etagSegment }), null)
 })
 
-t.test('A key that is called like the segment of the ETags is held', async t => {
+t.test('A key named like the ETag segment is stored', async t => {
   const responses = cache()
   responses.set(etagSegment, 'Louvre', minute)
   t.match(await responses.get(etagSegment), { item: 'Louvre' })
 })
 
 for (const ttl of [0, -1, NaN]) {
-  t.test(`What has a lifetime of ${ttl} is not held`, async t => {
+  t.test(`An item with a TTL of ${ttl} is not stored`, async t => {
     const responses = cache()
     responses.set('page', 'Louvre', minute)
     t.equal(
@@ -125,19 +125,19 @@ for (const ttl of [0, -1, NaN]) {
   })
 }
 
-t.test('A lifetime may be a fraction of milliseconds', async t => {
+t.test('A TTL may be fractional', async t => {
   const responses = cache()
   responses.set('page', 'Louvre', minute + 0.5)
   t.match(await responses.get('page'), { item: 'Louvre' })
 })
 
-t.test('A lifetime may be without end', async t => {
+t.test('A TTL may be infinite', async t => {
   const responses = cache()
   responses.set('page', 'Louvre', Infinity)
   t.match(await responses.get('page'), { item: 'Louvre', ttl: Infinity })
 })
 
-t.test('What has lived its lifetime is gone', async t => {
+t.test('An item expires after its TTL', async t => {
   const responses = cache()
   responses.set('page', 'Louvre', 1)
   const set = performance.now()
@@ -149,7 +149,7 @@ t.test('What has lived its lifetime is gone', async t => {
   )
 })
 
-t.test('Of more entries than fit, the least recently read goes', async t => {
+t.test('The least recently read item is evicted first', async t => {
   const responses = cache({ maxEntries: 2 })
   responses.set('1', 'Louvre', minute)
   responses.set('2', 'Prado', minute)
@@ -159,7 +159,7 @@ t.test('Of more entries than fit, the least recently read goes', async t => {
   t.match(await responses.get('1'), { item: 'Louvre' })
 })
 
-t.test('Items are held for as many bytes as they may take', async t => {
+t.test('Items are evicted beyond the byte limit', async t => {
   const responses = cache({ maxBytes: 3000 })
   responses.set('1', 'a'.repeat(1000), minute)
   responses.set('2', 'b'.repeat(1000), minute)
@@ -167,26 +167,26 @@ t.test('Items are held for as many bytes as they may take', async t => {
   t.match(await responses.get('2'), { item: 'b'.repeat(1000) })
 })
 
-t.test('A large buffer takes its room, and not more', async t => {
+t.test('A large buffer counts as its own size and no more', async t => {
   const responses = cache({ maxBytes: 10_000 })
   responses.set('1', Buffer.alloc(9000), minute)
   t.not(await responses.get('1'), null)
 })
 
-t.test('Nothing is held as anything else is', async t => {
+t.test('Undefined is stored like any other value', async t => {
   const responses = cache()
   responses.set('undefined', undefined, minute)
   t.match(await responses.get('undefined'), { item: undefined })
 })
 
-t.test("A store's responses are bounded as its records are", async t => {
+t.test("A store's responses have the same bounds as its records", async t => {
   const { responses } = new Store({ maxEntries: 1 })
   responses.set('1', 'Louvre', minute)
   responses.set('2', 'Prado', minute)
   t.equal(await responses.get('1'), null)
 })
 
-t.test('A change of the database leaves the responses: who sets them sees to them', async t => {
+t.test('A change in the database does not evict responses', async t => {
   const store = new Store()
   store.responses.set('page', 'Louvre', minute)
   store.change('museums', null)

@@ -3,7 +3,7 @@ import { Store, type StoreOptions } from '../../../src/cache/store.ts'
 
 const metadata = { table: 'museums', columns: ['name'], key: 'id', joins: ['licenses', 'languages'] }
 
-/** A segment of records whose loads the test ends itself, in whatever order. */
+/** A segment whose loads the test settles itself, in any order. */
 function controlled(options?: StoreOptions) {
   const store = new Store(options)
   const loads: { key: string; resolve: (value: string | null) => void; reject: (error: Error) => void }[] = []
@@ -18,7 +18,7 @@ function controlled(options?: StoreOptions) {
     store,
     segment,
     loads,
-    /** Reads a record that is not held. */
+    /** Reads a record that is not cached. */
     async load(key: string, value: string | null) {
       const reading = segment.read(key)
       loads.at(-1)?.resolve(value)
@@ -27,7 +27,7 @@ function controlled(options?: StoreOptions) {
   }
 }
 
-t.test('What is not held is loaded, and promised', async t => {
+t.test('A record that is not cached is loaded and returned as a promise', async t => {
   const { segment, loads } = controlled()
   const reading = segment.read('1')
   t.type(reading, Promise)
@@ -36,21 +36,21 @@ t.test('What is not held is loaded, and promised', async t => {
   t.equal(await reading, 'Louvre')
 })
 
-t.test('What is held is there without a promise', async t => {
+t.test('A cached record is returned without a promise', async t => {
   const { segment, load, loads } = controlled()
   await load('1', 'Louvre')
   t.equal(segment.read('1'), 'Louvre')
   t.equal(loads.length, 1)
 })
 
-t.test('That there is no record is held, too', async t => {
+t.test('The absence of a record is cached', async t => {
   const { segment, load, loads } = controlled()
   await load('1', null)
   t.equal(segment.read('1'), null)
   t.equal(loads.length, 1)
 })
 
-t.test('However many ask for a record at once, it is loaded once', async t => {
+t.test('Concurrent reads of a record share one load', async t => {
   const { segment, loads } = controlled()
   const readings = [segment.read('1'), segment.read('1'), segment.read('1')]
   t.equal(loads.length, 1)
@@ -58,7 +58,7 @@ t.test('However many ask for a record at once, it is loaded once', async t => {
   t.strictSame(await Promise.all(readings), ['Louvre', 'Louvre', 'Louvre'])
 })
 
-t.test('Records of different keys are loaded at the same time', async t => {
+t.test('Records with different keys are loaded concurrently', async t => {
   const { segment, loads } = controlled()
   const readings = [segment.read('1'), segment.read('2')]
   t.match(loads, [{ key: '1' }, { key: '2' }])
@@ -67,21 +67,21 @@ t.test('Records of different keys are loaded at the same time', async t => {
   t.strictSame(await Promise.all(readings), ['Louvre', 'Prado'])
 })
 
-t.test("Keys that objects have anyway are keys like others'", async t => {
+t.test('Keys such as "__proto__" and "constructor" are ordinary keys', async t => {
   const { segment, load } = controlled()
   t.type(segment.read('__proto__'), Promise)
   await load('constructor', 'Louvre')
   t.equal(segment.read('constructor'), 'Louvre')
 })
 
-t.test('A failed load rejects for everybody who asked', async t => {
+t.test('A failed load rejects every waiting read', async t => {
   const { segment, loads } = controlled()
   const readings = [segment.read('1'), segment.read('1')]
   loads[0]?.reject(new Error('down'))
   t.match(await Promise.allSettled(readings), [{ reason: { message: 'down' } }, { reason: { message: 'down' } }])
 })
 
-t.test('A failed load is not held', async t => {
+t.test('A failed load is not cached', async t => {
   const { segment, load, loads } = controlled()
   const reading = segment.read('1')
   loads[0]?.reject(new Error('down'))
@@ -90,14 +90,14 @@ t.test('A failed load is not held', async t => {
   t.equal(segment.read('1'), 'Louvre')
 })
 
-t.test('What is forgotten is loaded again', async t => {
+t.test('A forgotten record is loaded again', async t => {
   const { segment, load } = controlled()
   await load('1', 'Louvre')
   segment.forget('1')
   t.equal(await load('1', 'Prado'), 'Prado')
 })
 
-t.test('Forgetting one key leaves the others', async t => {
+t.test('Forgetting one key keeps the others', async t => {
   const { segment, load } = controlled()
   await load('1', 'Louvre')
   await load('2', 'Prado')
@@ -105,7 +105,7 @@ t.test('Forgetting one key leaves the others', async t => {
   t.equal(segment.read('2'), 'Prado')
 })
 
-t.test('Forgetting all leaves none', async t => {
+t.test('Forgetting all keys leaves none', async t => {
   const { segment, load } = controlled()
   await load('1', 'Louvre')
   await load('2', 'Prado')
@@ -114,7 +114,7 @@ t.test('Forgetting all leaves none', async t => {
   t.type(segment.read('2'), Promise)
 })
 
-t.test('Forgetting what is not held does nothing', async t => {
+t.test('Forgetting an unknown key does nothing', async t => {
   const { segment, load } = controlled()
   await load('1', 'Louvre')
   segment.forget('2')
@@ -122,9 +122,9 @@ t.test('Forgetting what is not held does nothing', async t => {
 })
 
 for (const key of ['1', null]) {
-  const forgotten = key === null ? 'All is forgotten' : 'A record is forgotten'
+  const forgotten = key === null ? 'all records' : 'a record'
 
-  t.test(`${forgotten} during a load: who asked before is answered with it`, async t => {
+  t.test(`Forgetting ${forgotten} during a load still answers the reads before it`, async t => {
     const { segment, loads } = controlled()
     const reading = segment.read('1')
     segment.forget(key)
@@ -132,7 +132,7 @@ for (const key of ['1', null]) {
     t.equal(await reading, 'Louvre')
   })
 
-  t.test(`${forgotten} during a load: it is not held`, async t => {
+  t.test(`Forgetting ${forgotten} during a load keeps the result out of the cache`, async t => {
     const { segment, loads } = controlled()
     const reading = segment.read('1')
     segment.forget(key)
@@ -142,7 +142,7 @@ for (const key of ['1', null]) {
     t.equal(loads.length, 2)
   })
 
-  t.test(`${forgotten} during a load: who asks after it waits for a load of its own, which is held`, async t => {
+  t.test(`After forgetting ${forgotten} during a load, a read starts a load of its own, which is cached`, async t => {
     const { segment, loads } = controlled()
     const before = segment.read('1')
     segment.forget(key)
@@ -155,7 +155,7 @@ for (const key of ['1', null]) {
     t.equal(segment.read('1'), 'Prado')
   })
 
-  t.test(`${forgotten} during a load that fails: the next one is not disturbed`, async t => {
+  t.test(`Forgetting ${forgotten} during a load that fails does not affect the next load`, async t => {
     const { segment, loads } = controlled()
     const before = segment.read('1')
     segment.forget(key)
@@ -168,7 +168,7 @@ for (const key of ['1', null]) {
   })
 }
 
-t.test('Of more records than fit, the least recently read goes', async t => {
+t.test('The least recently read record is evicted first', async t => {
   const { segment, load } = controlled({ maxEntries: 2 })
   await load('1', 'Louvre')
   await load('2', 'Prado')
@@ -179,7 +179,7 @@ t.test('Of more records than fit, the least recently read goes', async t => {
   t.type(segment.read('2'), Promise)
 })
 
-t.test('Records are held for as many bytes as they may take', async t => {
+t.test('Records are evicted beyond the byte limit', async t => {
   const { segment, load } = controlled({ maxBytes: 3000 })
   await load('1', 'a'.repeat(1000))
   await load('2', 'b'.repeat(1000))
@@ -195,7 +195,7 @@ t.test('A long key counts as much as a long record', async t => {
   t.type(segment.read('1'), Promise)
 })
 
-t.test('A record that is larger than all that may be held is answered, and not held', async t => {
+t.test('A record larger than the byte limit is returned, but not cached', async t => {
   const { segment, load } = controlled({ maxBytes: 1000 })
   await load('1', null)
   t.equal(await load('2', 'b'.repeat(1000)), 'b'.repeat(1000))
@@ -203,7 +203,7 @@ t.test('A record that is larger than all that may be held is answered, and not h
   t.equal(segment.read('1'), null)
 })
 
-t.test('Of 10,000 misses a tenth of what there may be of records is held, and no record gives way to them', async t => {
+t.test('Misses fill at most a tenth of the cache and evict no record', async t => {
   const { segment, load } = controlled({ maxEntries: 100 })
   await load('1', 'Louvre')
   for (let key = 2; key < 10_000; key++) await load(String(key), null)
@@ -216,7 +216,7 @@ for (const [before, after] of [
   ['Louvre', null],
   [null, 'Louvre'],
 ]) {
-  t.test(`Of ${before} that became ${after} unheard nothing is left`, async t => {
+  t.test(`An unannounced change from ${before} to ${after} leaves no stale record`, async t => {
     const { segment, load } = controlled({ maxEntries: 1 })
     await load('1', before ?? null)
     segment.expect()('1', after ?? null)
@@ -225,7 +225,7 @@ for (const [before, after] of [
   })
 }
 
-t.test('What another loading brings along is held', t => {
+t.test('A record that another load brings along is cached', t => {
   const { segment } = controlled()
   const keep = segment.expect()
   keep('1', 'Louvre')
@@ -235,7 +235,7 @@ t.test('What another loading brings along is held', t => {
 
 for (const key of ['1', null]) {
   t.test(
-    `What another loading brings along is not held when ${key === null ? 'all' : 'a record'} was forgotten meanwhile`,
+    `A record that another load brings along is not cached if ${key === null ? 'all' : 'it'} was forgotten meanwhile`,
     t => {
       const { segment } = controlled()
       const keep = segment.expect()

@@ -5,7 +5,7 @@ import { Store, type StoreOptions } from '../../../src/cache/store.ts'
 const museums = { table: 'museums', columns: ['name'], key: 'id', joins: [] }
 const rooms = { table: 'rooms', columns: ['name'], key: 'museum_id', joins: ['museums', 'floors'] }
 
-/** A store whose records say how often they were loaded. */
+/** A store whose records count their loads. */
 function counting(options?: StoreOptions) {
   const store = new Store(options)
   const counter = () => {
@@ -19,7 +19,7 @@ function counting(options?: StoreOptions) {
   return { store, museums: store.segment(museums, counter()), rooms: store.segment(rooms, counter()) }
 }
 
-/** A store that holds one record, and whose database can be gone. */
+/** A store with one cached record and a database that can go down. */
 async function failing(options: StoreOptions) {
   const store = new Store(options)
   let loads = 0
@@ -33,7 +33,7 @@ async function failing(options: StoreOptions) {
   return { store, segment, database, loads: () => loads }
 }
 
-t.test("A change of a row drops the record that is held under the row's key", async t => {
+t.test('A change to a row drops the record cached under its key', async t => {
   const { store, museums } = counting()
   await museums.read('1')
   await museums.read('2')
@@ -42,7 +42,7 @@ t.test("A change of a row drops the record that is held under the row's key", as
   t.equal(museums.read('2'), '2: 1')
 })
 
-t.test('A change of a table as a whole drops each of its records', async t => {
+t.test('A change to a whole table drops all of its records', async t => {
   const { store, museums } = counting()
   await museums.read('1')
   await museums.read('2')
@@ -51,7 +51,7 @@ t.test('A change of a table as a whole drops each of its records', async t => {
   t.equal(await museums.read('2'), '2: 2')
 })
 
-t.test('A change of a joined table drops each record, whatever its key', async t => {
+t.test('A change to a joined table drops every record, whatever its key', async t => {
   const { store, rooms } = counting()
   await rooms.read('1')
   await rooms.read('2')
@@ -60,7 +60,7 @@ t.test('A change of a joined table drops each record, whatever its key', async t
   t.equal(await rooms.read('2'), '2: 2')
 })
 
-t.test('A change of a table that one segment holds and another joins reaches both', async t => {
+t.test('A change to a table reaches the segment that caches it and the one that joins it', async t => {
   const { store, museums, rooms } = counting()
   await museums.read('1')
   await rooms.read('2')
@@ -69,7 +69,7 @@ t.test('A change of a table that one segment holds and another joins reaches bot
   t.equal(await rooms.read('2'), '2: 2')
 })
 
-t.test('A change of a table that nobody holds drops nothing', async t => {
+t.test('A change to a row that is not cached drops nothing', async t => {
   const { store, museums, rooms } = counting()
   await museums.read('1')
   await rooms.read('1')
@@ -79,7 +79,7 @@ t.test('A change of a table that nobody holds drops nothing', async t => {
   t.equal(rooms.read('1'), '1: 1')
 })
 
-t.test('Segments of other columns hold records of their own', async t => {
+t.test('Segments with different columns have separate records', async t => {
   const store = new Store()
   const names = store.segment({ ...museums, columns: ['name'] }, async () => 'Louvre')
   const streets = store.segment({ ...museums, columns: ['street'] }, async () => 'Rue de Rivoli')
@@ -88,11 +88,11 @@ t.test('Segments of other columns hold records of their own', async t => {
   t.equal(names.read('1'), 'Louvre')
 })
 
-t.test('A segment tells what it holds', async t => {
+t.test('A segment has the metadata that it was made with', async t => {
   t.equal(new Store().segment(rooms, async () => null).metadata, rooms)
 })
 
-t.test('While changes may be missed, what was read longer ago than the short lifetime is read again', async t => {
+t.test('While changes may be missed, a record older than the short lifetime is read again', async t => {
   const { store, museums } = counting({ deafLifetime: 0 })
   await museums.read('1')
   store.deafen()
@@ -100,20 +100,20 @@ t.test('While changes may be missed, what was read longer ago than the short lif
   t.equal(await museums.read('1'), '1: 3')
 })
 
-t.test('While changes may be missed, what was read within the short lifetime is trusted', async t => {
+t.test('While changes may be missed, a record within the short lifetime is trusted', async t => {
   const { store, museums } = counting({ deafLifetime: 3_600_000 })
   store.deafen()
   await museums.read('1')
   t.equal(museums.read('1'), '1: 1')
 })
 
-t.test('What is read again while changes may be missed is loaded once, however many ask', async t => {
+t.test('While changes may be missed, concurrent reads share one load', async t => {
   const { store, museums } = counting({ deafLifetime: 0 })
   store.deafen()
   t.strictSame(await Promise.all([museums.read('1'), museums.read('1')]), ['1: 1', '1: 1'])
 })
 
-t.test('While changes may be missed and the database is down, what is held goes on being answered', async t => {
+t.test('While changes may be missed and the database is down, cached records are served', async t => {
   const { store, segment, database } = await failing({ deafLifetime: 0 })
   store.deafen()
   database.down = true
@@ -121,7 +121,7 @@ t.test('While changes may be missed and the database is down, what is held goes 
   t.equal(await segment.read('1'), 'Louvre 1')
 })
 
-t.test('While the database is down it is asked once a lifetime for each record', async t => {
+t.test('While the database is down, each record is retried once per lifetime', async t => {
   const { store, segment, database, loads } = await failing({ deafLifetime: 200 })
   store.deafen()
   database.down = true
@@ -131,7 +131,7 @@ t.test('While the database is down it is asked once a lifetime for each record',
   t.equal(loads(), 2)
 })
 
-t.test('What the database is known to have changed is not answered with, though it is down', async t => {
+t.test('A record that is known to have changed is not served, even if the database is down', async t => {
   const { store, segment, database } = await failing({ deafLifetime: 0 })
   store.deafen()
   database.down = true
@@ -139,7 +139,7 @@ t.test('What the database is known to have changed is not answered with, though 
   await t.rejects(Promise.resolve(segment.read('1')), { message: 'down' })
 })
 
-t.test('What changes while it is read in vain is not answered with', async t => {
+t.test('A record that changes during a failing load is not served', async t => {
   const { store, segment, database } = await failing({ deafLifetime: 0 })
   store.deafen()
   database.down = true
@@ -148,7 +148,7 @@ t.test('What changes while it is read in vain is not answered with', async t => 
   await t.rejects(Promise.resolve(reading), { message: 'down' })
 })
 
-t.test('Once the database is back, what is held is read anew', async t => {
+t.test('Once the database is back, stale records are read again', async t => {
   const { store, segment, database } = await failing({ deafLifetime: 0 })
   store.deafen()
   database.down = true
@@ -157,7 +157,7 @@ t.test('Once the database is back, what is held is read anew', async t => {
   t.equal(await segment.read('1'), 'Louvre 3')
 })
 
-t.test('Once changes arrive again nothing is held of what may have changed meanwhile', async t => {
+t.test('Once changes arrive again, records from before are read again', async t => {
   const { store, museums } = counting({ deafLifetime: 3_600_000 })
   await museums.read('1')
   store.deafen()
@@ -165,7 +165,7 @@ t.test('Once changes arrive again nothing is held of what may have changed meanw
   t.equal(await museums.read('1'), '1: 2')
 })
 
-t.test('Once changes arrive again what is read is trusted', async t => {
+t.test('Once changes arrive again, new records are trusted', async t => {
   const { store, museums } = counting({ deafLifetime: 0 })
   store.deafen()
   store.listen()
@@ -173,7 +173,7 @@ t.test('Once changes arrive again what is read is trusted', async t => {
   t.equal(museums.read('1'), '1: 1')
 })
 
-t.test('What was being read when changes began to arrive is not held', async t => {
+t.test('A load that began before changes arrived again is not cached', async t => {
   const { store, museums } = counting({ deafLifetime: 0 })
   store.deafen()
   const reading = museums.read('1')
@@ -183,7 +183,7 @@ t.test('What was being read when changes began to arrive is not held', async t =
 })
 
 t.test(
-  'What was held before changes arrived again is answered with once they may be missed, and the database is down',
+  'Records from before changes arrived again are served if changes may be missed and the database is down',
   async t => {
     const { store, segment, database } = await failing({ deafLifetime: 0 })
     database.down = true
@@ -195,21 +195,18 @@ t.test(
   },
 )
 
-t.test(
-  'What was held before changes arrived again is answered with while queries are refused, and no longer',
-  async t => {
-    const { store, segment, database } = await failing({ deafLifetime: 0 })
-    database.down = true
-    database.error = new ServiceUnavailableHttpError('busy', 1)
-    store.listen()
-    t.equal(await segment.read('1'), 'Louvre 1')
-    t.equal(await segment.read('1'), 'Louvre 1')
-    database.down = false
-    t.equal(await segment.read('1'), 'Louvre 4')
-  },
-)
+t.test('Records from before changes arrived again are served while queries are refused, and no longer', async t => {
+  const { store, segment, database } = await failing({ deafLifetime: 0 })
+  database.down = true
+  database.error = new ServiceUnavailableHttpError('busy', 1)
+  store.listen()
+  t.equal(await segment.read('1'), 'Louvre 1')
+  t.equal(await segment.read('1'), 'Louvre 1')
+  database.down = false
+  t.equal(await segment.read('1'), 'Louvre 4')
+})
 
-t.test('What is read in vain while changes begin to arrive again is answered with from before', async t => {
+t.test('A load that fails just as changes arrive again falls back to the earlier record', async t => {
   const { store, segment, database } = await failing({ deafLifetime: 3_600_000 })
   database.down = true
   database.error = new ServiceUnavailableHttpError('busy', 1)
@@ -220,7 +217,7 @@ t.test('What is read in vain while changes begin to arrive again is answered wit
   t.strictSame(await Promise.all(readings), ['Louvre 1', 'Louvre 1'])
 })
 
-t.test('Who listens is told of each read of what may have changed meanwhile', async t => {
+t.test('Each read of a possibly stale record emits an event', async t => {
   const { store, segment, database } = await failing({ deafLifetime: 3_600_000 })
   const told: string[] = []
   store.events.on('stale', ({ table }, key) => told.push(`${table} ${key}`))

@@ -52,7 +52,7 @@ function piped(text: string): Readable {
   return Readable.from([text])
 }
 
-/** What somebody at a terminal types, line by line, each once they are asked. */
+/** Input as typed at a terminal: each line once it is asked for. */
 function typed(t: Test, keys: string): Readable {
   const terminal = Object.assign(new PassThrough(), { isTTY: true, setRawMode() {} })
   t.teardown(() => terminal.destroy())
@@ -76,16 +76,16 @@ for (const words of ['', 'help', '--help', '-h', 'frob --help']) {
   })
 }
 
-t.test('"help" before a command is as "--help" after it', async t => {
+t.test('"help" before a command is the same as "--help" after it', async t => {
   t.strictSame(await type('help user add'), await type('user add --help'))
 })
 
-t.test('"user --help" lists the commands of users', async t => {
+t.test('"user --help" lists the user commands', async t => {
   t.match((await type('user --help')).output, /\n {2}user add .*\n {2}user list/)
 })
 
 for (const command of ['user add', 'user list', 'user password', 'user remove']) {
-  t.test(`"${command} --help" says how it is typed, and does nothing`, async t => {
+  t.test(`"${command} --help" shows the usage and does nothing else`, async t => {
     const { code, output } = await type(`${command} --help`)
     t.equal(code, 0)
     t.match(output, `Usage: npm run portico -- ${command}`)
@@ -107,7 +107,7 @@ const mistyped: Record<string, RegExp> = {
 }
 
 for (const [words, errors] of Object.entries(mistyped)) {
-  t.test(`"${words}" says in one line what is wrong with it`, async t => {
+  t.test(`"${words}" is refused with a one-line message`, async t => {
     const result = await type(words)
     t.equal(result.code, 2)
     t.equal(result.output, '')
@@ -116,7 +116,7 @@ for (const [words, errors] of Object.entries(mistyped)) {
   })
 }
 
-t.test('a user that is added can sign in with the password that was piped in', async t => {
+t.test('an added user can sign in with the password that was piped in', async t => {
   t.strictSame(await type('user add piped@museum.test --group Curators', piped('a long password\n')), {
     code: 0,
     output: 'Added piped@museum.test.\n',
@@ -128,12 +128,12 @@ t.test('a user that is added can sign in with the password that was piped in', a
 })
 
 for (const [what, input, password] of [
-  ['its first line', 'first line\nsecond line\n', 'first line'],
-  ['without the carriage return of Windows', 'first line\r\n', 'first line'],
-  ['its blanks', '  spaced out  \n', '  spaced out  '],
-  ['all of it, where there is no line feed', 'no line feed', 'no line feed'],
+  ['the first line', 'first line\nsecond line\n', 'first line'],
+  ['the line without its carriage return', 'first line\r\n', 'first line'],
+  ['the line with its blanks', '  spaced out  \n', '  spaced out  '],
+  ['the whole input if it has no line feed', 'no line feed', 'no line feed'],
 ] as const) {
-  t.test(`of what is piped in the password is ${what}`, async t => {
+  t.test(`a piped password is ${what}`, async t => {
     const email = `${password.length}-${input.length}@museum.test`
     t.equal((await type(`user add ${email} --admin`, piped(input))).code, 0)
     const app = await build(t, { database })
@@ -141,7 +141,7 @@ for (const [what, input, password] of [
   })
 }
 
-t.test('an admin, groups by name and by id, and groups of one name by their license', async t => {
+t.test('a user can be an admin, or join groups by name, by id, or by name and license', async t => {
   await type(
     `user add admin@museum.test --admin --group Curators --group ${staff?.id} --group ${friends?.id}`,
     piped('a long password'),
@@ -177,7 +177,7 @@ const refused: [words: string, input: string, errors: string][] = [
 
 for (const [words, input, errors] of refused) {
   t.test(
-    `"${words.slice(0, 60)}" with "${input.slice(0, 20)}" is refused in one line, and nobody is added`,
+    `"${words.slice(0, 60)}" with "${input.slice(0, 20)}" is refused in one line, and no user is added`,
     async t => {
       const result = await type(words, piped(input))
       t.equal(result.code, 1)
@@ -188,14 +188,14 @@ for (const [words, input, errors] of refused) {
   )
 }
 
-t.test('there is one user for an e-mail address, in whatever capitals', async t => {
+t.test('e-mail addresses are unique regardless of capitals', async t => {
   await addUser(database, { email: 'Once@museum.test' })
   const { code, errors } = await type('user add oNCE@museum.test', piped('a long password'))
   t.equal(code, 1)
   t.equal(errors, 'portico: There is a user oNCE@museum.test already.\n')
 })
 
-t.test('what fails for another reason is not made out to be a mistake of typing', async t => {
+t.test('an unexpected failure is not reported as a usage error', async t => {
   await t.rejects(
     run(['user', 'list'], {
       input: piped(''),
@@ -209,7 +209,7 @@ t.test('what fails for another reason is not made out to be a mistake of typing'
   )
 })
 
-t.test('a changed password ends the sessions of its user, who signs in with the new one', async t => {
+t.test("changing a password ends the user's sessions, and the new password signs in", async t => {
   await addUser(database, { email: 'changed@museum.test', licenses: [license] })
   const app = await build(t, { database })
   const ask = async (cookie: string) =>
@@ -236,7 +236,7 @@ t.test('a removed user is gone', async t => {
   t.equal(await findUser('gone@museum.test'), undefined)
 })
 
-t.test('programs are told as JSON what became of a user', async t => {
+t.test('--json prints the outcome for a user as JSON', async t => {
   const user = { email: 'json@museum.test', admin: true, group_ids: [staff?.id] }
   for (const [words, password] of [
     ['add json@museum.test --admin --group Curators', 'a long password'],
@@ -247,7 +247,7 @@ t.test('programs are told as JSON what became of a user', async t => {
   }
 })
 
-t.test('the only admin is not removed, nor made another', async t => {
+t.test('the only admin can be neither removed nor demoted', async t => {
   const { db } = database
   const admins = await db.updateTable('users').set({ admin: false }).where('admin', '=', true).returning('id').execute()
   await addUser(database, { email: 'only@museum.test', admin: true })
@@ -261,7 +261,7 @@ t.test('the only admin is not removed, nor made another', async t => {
   for (const { id } of admins) await db.updateTable('users').set({ admin: true }).where('id', '=', id).execute()
 })
 
-t.test('at a terminal the password is asked for twice, and never shown', async t => {
+t.test('a terminal asks for the password twice and never shows it', async t => {
   const { code, output, errors } = await type(
     'user add typed@museum.test',
     typed(t, 'a long passwort\x7fd\ra long password\r'),
@@ -274,12 +274,12 @@ t.test('at a terminal the password is asked for twice, and never shown', async t
 })
 
 for (const [what, keys, error] of [
-  ['two passwords', 'a long password\ra wrong password\r', 'These were two different passwords.'],
-  ['Ctrl-C', 'a long\x03', 'Nothing was changed.'],
-  ['Ctrl-D', '\x04', 'Nothing was changed.'],
-  ['Ctrl-C at the second question', 'a long password\r\x03', 'Nothing was changed.'],
+  ['entering two passwords', 'a long password\ra wrong password\r', 'These were two different passwords.'],
+  ['pressing Ctrl-C', 'a long\x03', 'Nothing was changed.'],
+  ['pressing Ctrl-D', '\x04', 'Nothing was changed.'],
+  ['pressing Ctrl-C at the second prompt', 'a long password\r\x03', 'Nothing was changed.'],
 ] as const) {
-  t.test(`at a terminal ${what} changes nothing`, async t => {
+  t.test(`${what} at a terminal changes nothing`, async t => {
     const { code, errors } = await type('user add nobody@museum.test', typed(t, keys))
     t.equal(code, 1)
     t.match(errors, `portico: ${error}\n`)
@@ -292,7 +292,7 @@ for (const [code, exitCode, told] of [
   ['EPIPE', 0, ''],
   ['ENOSPC', 1, 'portico: The output cannot be written: ENOSPC: write.\n'],
 ] as const) {
-  t.test(`output that cannot be written for ${code} ends the process with ${exitCode}`, async t => {
+  t.test(`an output that fails with ${code} ends the process with exit code ${exitCode}`, async t => {
     const [output, errors] = [new PassThrough(), new PassThrough()]
     const exited = new Promise(resolve => endWithOutput({ output, errors }, resolve))
     output.destroy(Object.assign(new Error(`${code}: write`), { code }))
@@ -301,31 +301,28 @@ for (const [code, exitCode, told] of [
   })
 }
 
-t.test(
-  'as a process of its own it uses the database of the configuration, unless another process has it open',
-  async t => {
-    const folder = makeEmbeddedFolder(t)
-    const start = async (...words: string[]) => {
-      const env = { ...process.env, DATA_DIR: folder, DATABASE_URL: '' }
-      const child = spawn(process.execPath, [...process.execArgv, program, ...words], {
-        env,
-        cwd: folder,
-        stdio: ['pipe', 'pipe', 'pipe'],
-      })
-      child.stdin.end('a long password\n')
-      const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-      return { code, output, errors }
-    }
-    t.strictSame(
-      await start('user', 'add', 'first@museum.test', '--group', 'Staff', '--license', 'protected.localhost'),
-      { code: 0, output: 'Added first@museum.test.\n', errors: '' },
-    )
-    const opened = await openDatabase({ databaseUrl: undefined, dataDir: folder })
-    t.teardown(() => opened.close())
-    const { code, output, errors } = await start('user', 'list')
-    t.equal(code, 1)
-    t.equal(output, '')
-    t.match(errors, /^portico: DATA_DIR .* cannot be locked: another process has it open\.\n$/)
-    t.match(await opened.db.selectFrom('users').select('email').execute(), [{ email: 'first@museum.test' }])
-  },
-)
+t.test('a command in its own process uses the configured database unless another process has it open', async t => {
+  const folder = makeEmbeddedFolder(t)
+  const start = async (...words: string[]) => {
+    const env = { ...process.env, DATA_DIR: folder, DATABASE_URL: '' }
+    const child = spawn(process.execPath, [...process.execArgv, program, ...words], {
+      env,
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    child.stdin.end('a long password\n')
+    const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    return { code, output, errors }
+  }
+  t.strictSame(
+    await start('user', 'add', 'first@museum.test', '--group', 'Staff', '--license', 'protected.localhost'),
+    { code: 0, output: 'Added first@museum.test.\n', errors: '' },
+  )
+  const opened = await openDatabase({ databaseUrl: undefined, dataDir: folder })
+  t.teardown(() => opened.close())
+  const { code, output, errors } = await start('user', 'list')
+  t.equal(code, 1)
+  t.equal(output, '')
+  t.match(errors, /^portico: DATA_DIR .* cannot be locked: another process has it open\.\n$/)
+  t.match(await opened.db.selectFrom('users').select('email').execute(), [{ email: 'first@museum.test' }])
+})

@@ -18,7 +18,7 @@ const database = await openTestDatabase(t)
 await seed(database.db)
 const folder = makeFolder(t)
 
-/** What has a terminal's line begin anew. */
+/** Makes a terminal start its line over. */
 const clearLine = '\r\u001b[K'
 
 interface Typed {
@@ -26,7 +26,7 @@ interface Typed {
   isTerminal?: boolean
 }
 
-/** Runs a command in this process, on the test's database. Words are between blanks; one with blanks is in a list. */
+/** Runs a command in this process on the test's database. Words with blanks need a list. */
 async function type(words: string | string[], { input = Readable.from([]), isTerminal = false }: Typed = {}) {
   let output = ''
   let errors = ''
@@ -46,7 +46,7 @@ async function type(words: string | string[], { input = Readable.from([]), isTer
   return { code, output, errors }
 }
 
-/** The records that a command shows as JSON. */
+/** The records that a command prints as JSON. */
 async function json(words: string | string[]) {
   const { code, output, errors } = await type([...(Array.isArray(words) ? words : words.split(' ')), '--json'])
   if (code !== 0) throw new Error(errors)
@@ -146,7 +146,7 @@ t.test('a user is shown, listed and changed', async t => {
 
 for (const kind of kinds) {
   const name = kind.name.replace(' ', '-')
-  t.test(`the commands of a ${kind.name} say how they are typed`, async t => {
+  t.test(`the commands for a ${kind.name} show their usage`, async t => {
     const { output } = await type(`${name} --help`)
     for (const command of ['list', 'show', 'add', 'change', 'remove', 'import']) {
       t.match(output, `\n  ${name} ${command} `)
@@ -187,7 +187,7 @@ for (const [words, code, errors] of [
     'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text.',
   ],
 ] as const) {
-  t.test(`"${words}" says in one line what is wrong with it`, async t => {
+  t.test(`"${words}" is refused with a one-line message`, async t => {
     const result = await type(words)
     t.strictSame([result.code, result.output], [code, ''])
     t.match(result.errors, typeof errors === 'string' ? `portico: ${errors}\n` : errors)
@@ -195,7 +195,7 @@ for (const [words, code, errors] of [
   })
 }
 
-t.test('a list is as long as there are records, in one table, and as short as is asked', async t => {
+t.test('a list is one table of all records, or of as many as requested', async t => {
   const [{ id }] = await json('license add --domain long.test --name Long --type-id 1')
   await type([
     'museum',
@@ -209,7 +209,7 @@ t.test('a list is as long as there are records, in one table, and as short as is
   t.equal((await json(`museum list --license-id ${id} --limit 500`)).length, 500)
 })
 
-t.test('a list of users is as long as there are users', async t => {
+t.test('a list of users has all users', async t => {
   const users = Array.from({ length: 1100 }, (_, index) => ({
     email: `many-${String(index).padStart(4, '0')}@museum.test`,
     password_hash: '',
@@ -225,13 +225,13 @@ t.test('a list of users is as long as there are users', async t => {
   await database.db.deleteFrom('users').where('email', 'like', 'many-%').execute()
 })
 
-t.test('a flag is changed either way, and what a record lacks is left empty', async t => {
+t.test('a flag can be set and cleared, and a missing value is shown empty', async t => {
   await addLicense(database, { domain: 'typeless.test', type: null })
   t.match(await json('license change typeless.test --protected true'), [{ protected: true, type_id: null }])
   t.match((await type('license change typeless.test --protected false')).output, /^type_id\nprotected +false$/m)
 })
 
-t.test('what the database does not keep is a fault, and no refusal', async t => {
+t.test('a record that the database does not keep is a fault, not a refusal', async t => {
   await sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`.execute(database.db)
   await sql`create trigger swallow before insert on platforms for each row execute function swallow()`.execute(
     database.db,
@@ -240,7 +240,7 @@ t.test('what the database does not keep is a fault, and no refusal', async t => 
   await sql`drop trigger swallow on platforms`.execute(database.db)
 })
 
-t.test('what somebody put into a table is no command to the terminal', async t => {
+t.test('control characters in a table do not reach the terminal', async t => {
   const { id } = await database.db
     .insertInto('platforms')
     .values({ name: 'red \u001b[31m' })
@@ -250,7 +250,7 @@ t.test('what somebody put into a table is no command to the terminal', async t =
   await type(`platform remove ${id}`)
 })
 
-t.test('an import adds all lines, with what they leave out, and they are served at once', async t => {
+t.test('an import adds all lines, with defaults, and they are served at once', async t => {
   const app = await build(t, { database })
   t.equal((await app.inject({ url: '/', headers: { host: 'csv2.test' } })).statusCode, 404)
   const path = file(
@@ -275,7 +275,7 @@ t.test('an import adds all lines, with what they leave out, and they are served 
   )
 })
 
-t.test('users who are imported can sign in', async t => {
+t.test('imported users can sign in', async t => {
   const path = file(
     'users.ndjson',
     { email: 'one@museum.test', password: 'four doors and an arch', group_ids: ['1'] },
@@ -287,7 +287,7 @@ t.test('users who are imported can sign in', async t => {
   t.match(await json('user show one@museum.test'), [{ admin: false, group_ids: ['1'] }])
 })
 
-t.test('of an import with bad lines each is named, and nothing is added', async t => {
+t.test('an import with bad lines names each of them and adds nothing', async t => {
   const before = await json('license list')
   const path = file(
     'bad.ndjson',
@@ -316,14 +316,14 @@ t.test('of an import with bad lines each is named, and nothing is added', async 
   t.strictSame(await json('license list'), before)
 })
 
-t.test('so are those of a CSV that is none', async t => {
+t.test('an import of malformed CSV names each bad line and adds nothing', async t => {
   const path = file('bad.csv', 'code,name', 'pt,Português', 'too,many,cells', 'few', '"never,closed')
   const { errors } = await type(['language', 'import', path])
   t.match(errors, /4 lines|3 lines/)
   for (const line of [3, 4, 5]) t.match(errors, new RegExp(`\n {2}line ${line}: The line is no CSV: `))
 })
 
-t.test('lines of a CSV are counted as an editor does, whichever system wrote it', async t => {
+t.test('CSV lines are counted as an editor counts them, whatever ends them', async t => {
   for (const end of ['\n', '\r\n']) {
     const path = file(
       'quoted.csv',
@@ -339,14 +339,14 @@ t.test('lines of a CSV are counted as an editor does, whichever system wrote it'
   t.match(split.errors, 'a line is bad.\n  line 3: ')
 })
 
-t.test('a line of NDJSON ends with a line feed alone', async t => {
+t.test('only a line feed ends a line of NDJSON', async t => {
   const { errors } = await type('language import - --format ndjson', {
     input: Readable.from(['{"code":"it","name":"a\u2028b"}\r\n{"code":"nl",\r"name":"Nederlands"}\n{}']),
   })
   t.match(errors, / 2 lines are bad\.\n {2}line 1: name must be one line of text, [^\n]*\n {2}line 3: code is missing/)
 })
 
-/** A stream that never ends, and fails where more of it is read than a line may have. */
+/** An endless stream that fails if more of it is read than the longest line. */
 function endless(head: string, piece: string): Readable {
   const mostRead = 8 * 64 * 1024
   return Readable.from(
@@ -361,35 +361,29 @@ function endless(head: string, piece: string): Readable {
 
 for (const [what, format, head, piece, problem] of [
   [
-    'a line of NDJSON that never ends',
+    'an endless line of NDJSON',
     'ndjson',
     '{"name":"kept"}\n{"name":"',
     'endless ',
     'line 2: The line has more than 65,536 characters',
   ],
   [
-    'a line of CSV that never ends',
+    'an endless line of CSV',
     'csv',
     'name\nkept\n',
     'endless,',
     'line 3: The line begins a record of more than 65,536 bytes',
   ],
+  ['an endless first line of CSV', 'csv', '', 'endless,', 'line 1: The line begins a record of more than 65,536 bytes'],
   [
-    'the first line of a CSV that never ends',
-    'csv',
-    '',
-    'endless,',
-    'line 1: The line begins a record of more than 65,536 bytes',
-  ],
-  [
-    'a CSV with a quote that is never closed',
+    'a CSV with an unclosed quote',
     'csv',
     'name\n\n"kept\r\nboth"\r\n"',
     'a line\r\n',
     'line 5: The line begins a record of more than 65,536 bytes, as where a quote is not closed',
   ],
 ] as const) {
-  t.test(`${what} is read no further than a record may be long`, async t => {
+  t.test(`${what} is read no further than the longest record`, async t => {
     const { code, errors } = await type(`platform import - --format ${format}`, { input: endless(head, piece) })
     t.equal(code, 1)
     t.match(errors, `\n  ${problem}`)
@@ -399,7 +393,7 @@ for (const [what, format, head, piece, problem] of [
 }
 
 for (const lines of [1, 10_000]) {
-  t.test(`a quote amid a cell without quotes makes its line bad, and no other, with ${lines} after it`, async t => {
+  t.test(`a quote inside an unquoted cell makes only its own line bad, with ${lines} after it`, async t => {
     const rows = `name\n5" pipe\n${'x'.repeat(300)}\n${'"a ""quoted"" name"\n'.repeat(lines)}`
     const { errors } = await type('platform import - --format csv', { input: Readable.from([Buffer.from(rows)]) })
     t.match(errors, '\n  line 2: The line is no CSV: Invalid Opening Quote')
@@ -408,12 +402,12 @@ for (const lines of [1, 10_000]) {
   })
 }
 
-t.test('a quoted cell with more text behind it is no CSV, and held no longer than a record may be', async t => {
+t.test('a quoted cell followed by text is malformed, and buffered no further than the longest record', async t => {
   const { errors } = await type('platform import - --format csv', { input: endless('name\n"a" b\n', 'a line\n') })
   t.match(errors, '\n  line 2: The line begins a record of more than 65,536 bytes')
 })
 
-t.test('a bad line before one that is too long is named, too', async t => {
+t.test('a bad line before an overlong one is named too', async t => {
   const long = 'x'.repeat(70_000)
   for (const [format, rows] of [
     ['csv', `name,name2\nfew\n${long},y\nfew\n`],
@@ -426,7 +420,7 @@ t.test('a bad line before one that is too long is named, too', async t => {
   }
 })
 
-t.test('a record as long as may be is read, however its bytes arrive', async t => {
+t.test('a record of the maximum length is read, however its bytes arrive', async t => {
   const long = 'é'.repeat(32_000)
   for (const [format, text] of [
     ['csv', `name\r"${long}"\r`],
@@ -444,7 +438,7 @@ t.test('a record as long as may be is read, however its bytes arrive', async t =
   }
 })
 
-t.test('a CSV whose lines end with carriage returns alone is read', async t => {
+t.test('a CSV whose lines end with bare carriage returns is read', async t => {
   const { output } = await type('platform import - --format csv', {
     input: Readable.from([Buffer.from('name\rfirst\r'), Buffer.from('second\r')]),
   })
@@ -458,7 +452,7 @@ t.test('a CSV that names a field twice is refused', async t => {
   )
 })
 
-t.test('a line that is there already, or twice in the file, is bad', async t => {
+t.test('a line that repeats an existing record or another line is bad', async t => {
   const path = file('twice.csv', 'code,name', 'en,English', 'sv,Svenska', 'sv,Svenska')
   const { errors } = await type(['language', 'import', path])
   t.equal(
@@ -470,7 +464,7 @@ t.test('a line that is there already, or twice in the file, is bad', async t => 
   )
 })
 
-t.test('of very many bad lines some are named, and the rest counted', async t => {
+t.test('some of very many bad lines are named, and the rest counted', async t => {
   const { errors } = await type(['platform', 'import', file('many.ndjson', ...Array.from({ length: 60 }, () => '{}'))])
   t.equal(errors.split('\n').length, 1 + 50 + 2)
   t.match(errors, '60 lines are bad.\n  line 1: name is missing.\n')
@@ -481,7 +475,7 @@ t.test('of very many bad lines some are named, and the rest counted', async t =>
   )
 })
 
-t.test('an import may be empty, or be piped in', async t => {
+t.test('an import may be empty or piped in', async t => {
   t.match((await type(['platform', 'import', file('empty.csv')])).output, /^Added 0 platforms /)
   t.match((await type(['platform', 'import', file('empty.ndjson')])).output, /^Added 0 platforms /)
   t.match(
@@ -492,7 +486,7 @@ t.test('an import may be empty, or be piped in', async t => {
   t.match(await json(['platform', 'import', file('empty.ndjson')]), [{ added: 0, seconds: Number, memory: Number }])
 })
 
-t.test('somebody at a terminal sees how far an import is', async t => {
+t.test('an import shows its progress at a terminal', async t => {
   const path = file('shown.ndjson', ...Array.from({ length: 5001 }, (_, index) => ({ name: `Platform ${index}` })))
   const { errors } = await type(['platform', 'import', path], { isTerminal: true })
   t.match(errors, /█+ 100 % {2}5,000 platforms, [\d,]+ a second/)
@@ -519,7 +513,7 @@ for (const [words, code, errors] of [
   })
 }
 
-t.test('a file that breaks off while it is read adds nothing', async t => {
+t.test('a file that fails while it is read adds nothing', async t => {
   const broken = () =>
     new Readable({
       read() {
@@ -533,7 +527,7 @@ t.test('a file that breaks off while it is read adds nothing', async t => {
   t.equal((await type('platform show broken')).code, 1)
 })
 
-t.test('"migrate" lists what was applied when, and "seed" adds nothing twice', async t => {
+t.test('"migrate" lists when each migration was applied, and "seed" adds nothing twice', async t => {
   const { output } = await type('migrate')
   t.match(output, /^0001-records +\d{4}-\d\d-\d\dT[\d:.]+Z\n0002-/)
   t.match((await json('migrate'))[0], { name: '0001-records', timestamp: /^\d{4}-/ })
@@ -543,7 +537,7 @@ t.test('"migrate" lists what was applied when, and "seed" adds nothing twice', a
   t.strictSame(await json('license list'), before)
 })
 
-t.test('"routes" lists the routes without any database', async t => {
+t.test('"routes" lists the routes without a database', async t => {
   let output = ''
   const code = await run(['routes'], {
     input: Readable.from([]),
@@ -560,7 +554,7 @@ t.test('"routes" lists the routes without any database', async t => {
   t.match(output, /^PATCH +\/api\/licenses\/:id\(\.\+\)$/m)
 })
 
-t.test('where another process has the embedded database open a command says so in one line', async t => {
+t.test('a command says in one line that another process has the embedded database open', async t => {
   const dataDir = makeEmbeddedFolder(t)
   const owner = await openDatabase({ databaseUrl: undefined, dataDir })
   t.teardown(() => owner.close())

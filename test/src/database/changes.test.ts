@@ -18,7 +18,7 @@ const { id: kiosk } = await db
   .values({ name: 'kiosk' })
   .returning('id')
   .executeTakeFirstOrThrow()
-// What was heard of all that is no test's.
+// Drains the notifications of the setup.
 await heardOf(sql`select 1`)
 
 const tables = [
@@ -97,20 +97,20 @@ const tables = [
 ]
 
 for (const { table, insert, update, remove, inserted, updated, removed } of tables) {
-  t.test(`An insert into ${table} is heard`, async t => {
+  t.test(`An insert into ${table} sends a notification`, async t => {
     t.strictSame(await heardOf(insert), inserted)
   })
 
-  t.test(`An update of ${table} is heard, for the keys before and after it`, async t => {
+  t.test(`An update of ${table} sends a notification for the keys before and after it`, async t => {
     t.strictSame(await heardOf(update), updated)
   })
 
-  t.test(`A deletion from ${table} is heard`, async t => {
+  t.test(`A deletion from ${table} sends a notification`, async t => {
     t.strictSame(await heardOf(remove), removed)
   })
 }
 
-t.test('The deletion of a license is heard for all that goes with it', async t => {
+t.test('Deleting a license sends a notification for everything deleted with it', async t => {
   const id = await addLicense(database, { domain: 'closed.test', languages: ['nl'], museums: ['Closed'] })
   await sql`insert into groups (license_id, name) values (${id}, 'Ghosts')`.execute(db)
   await heardOf(sql`insert into license_platforms values (${id}, ${kiosk})`)
@@ -123,7 +123,7 @@ t.test('The deletion of a license is heard for all that goes with it', async t =
   ])
 })
 
-t.test('Each key of a statement is heard once', async t => {
+t.test('A statement sends one notification per key', async t => {
   t.strictSame(
     await heardOf(
       sql`insert into museums (license_id, name) values (${license}, 'A'), (${other}, 'B'), (${license}, 'C')`,
@@ -132,7 +132,7 @@ t.test('Each key of a statement is heard once', async t => {
   )
 })
 
-t.test('A statement of 100 keys is heard for each', async t => {
+t.test('A statement with 100 keys sends a notification for each', async t => {
   const heard = await heardOf(
     sql`insert into licenses (domain, name) select n || '.test', 'N' from generate_series(1, 100) n`,
   )
@@ -140,7 +140,7 @@ t.test('A statement of 100 keys is heard for each', async t => {
   t.ok(heard.includes('licenses 100.test'))
 })
 
-t.test('A statement of more than 100 keys is heard for the table as a whole', async t => {
+t.test('A statement with more than 100 keys sends one notification for the whole table', async t => {
   t.strictSame(
     await heardOf(
       sql`insert into licenses (domain, name) select n || '.many.test', 'N' from generate_series(1, 101) n`,
@@ -149,18 +149,18 @@ t.test('A statement of more than 100 keys is heard for the table as a whole', as
   )
 })
 
-t.test('The longest key is heard', async t => {
+t.test('The longest key fits in a notification', async t => {
   const domain = 'a'.repeat(255)
   t.strictSame(await heardOf(sql`insert into licenses (domain, name) values (${domain}, 'Long')`), [
     `licenses ${domain}`,
   ])
 })
 
-t.test('A statement that changes no row is not heard', async t => {
+t.test('A statement that changes no row sends no notification', async t => {
   t.strictSame(await heardOf(sql`delete from licenses where domain = 'nobody.test'`), [])
 })
 
-t.test('What is rolled back is not heard', async t => {
+t.test('A rolled-back transaction sends no notification', async t => {
   await t.rejects(
     db.transaction().execute(async transaction => {
       await transaction.insertInto('license_types').values({ type: 'undone' }).execute()
@@ -172,7 +172,7 @@ t.test('What is rolled back is not heard', async t => {
 })
 
 for (const { table } of tables) {
-  t.test(`A truncation of ${table} is heard for the table as a whole`, async t => {
+  t.test(`Truncating ${table} sends a notification for the whole table`, async t => {
     const heard = await heardOf(sql`truncate ${sql.table(table)} cascade`)
     t.ok(heard.includes(table), heard.join())
   })

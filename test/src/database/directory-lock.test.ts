@@ -9,7 +9,7 @@ import { lockDirectory } from '../../../src/database/directory-lock.ts'
 import { StartError } from '../../../src/errors/start-error.ts'
 import { makeFolder } from '../../support/folder.ts'
 
-/** Leaves a socket behind as a killed process does. */
+/** Leaves a dead socket, as a killed process does. */
 async function leaveDeadSocket(path: string): Promise<void> {
   const child = spawn(
     process.execPath,
@@ -29,13 +29,13 @@ async function listenOn(t: Test, path: string): Promise<Server> {
   return server
 }
 
-/** Calls back between the attempt to connect to a socket and its outcome. */
+/** Calls back after the attempt to connect to a socket and before its outcome. */
 function onConnecting(t: Test, callback: () => void): void {
   diagnostics.subscribe('net.client.socket', callback)
   t.teardown(() => diagnostics.unsubscribe('net.client.socket', callback))
 }
 
-t.test('A folder is locked by one process at a time', async t => {
+t.test('Only one process at a time can lock a folder', async t => {
   const directory = makeFolder(t)
   const unlock = await lockDirectory(directory)
   await t.rejects(
@@ -45,7 +45,7 @@ t.test('A folder is locked by one process at a time', async t => {
   unlock()
 })
 
-t.test('A refused process leaves the lock to the one that has it', async t => {
+t.test('A refused process does not remove the lock', async t => {
   const directory = makeFolder(t)
   const unlock = await lockDirectory(directory)
   await t.rejects(lockDirectory(directory))
@@ -53,7 +53,7 @@ t.test('A refused process leaves the lock to the one that has it', async t => {
   unlock()
 })
 
-t.test('A folder that was let go of can be locked again', async t => {
+t.test('A folder can be locked again once it is unlocked', async t => {
   const directory = makeFolder(t)
   const unlock = await lockDirectory(directory)
   unlock()
@@ -62,7 +62,7 @@ t.test('A folder that was let go of can be locked again', async t => {
   t.strictSame(readdirSync(directory), [])
 })
 
-t.test('The lock hangs up on whoever connects to it', async t => {
+t.test('The lock closes every incoming connection', async t => {
   const directory = makeFolder(t)
   const unlock = await lockDirectory(directory)
   const socket = connect(join(directory, 'lock'))
@@ -88,7 +88,7 @@ t.test('A dead lock that another process takes over at the same moment is left t
   await listenOn(t, `${path}.other`)
   let isFirst = true
   onConnecting(t, () => {
-    // The other process is faster: the socket that turns out to be dead is not the one that is there by then.
+    // The other process is faster: it has replaced the dead socket by now.
     if (isFirst) process.nextTick(() => renameSync(`${path}.other`, path))
     isFirst = false
   })
@@ -100,7 +100,7 @@ t.test('A dead lock that another process takes over at the same moment is left t
   await t.rejects(lockDirectory(directory), { message: /another process has it open/ })
 })
 
-t.test('A dead lock that another process has moved aside at the same moment is left to it', async t => {
+t.test('A dead lock that another process moves aside at the same moment is left to it', async t => {
   const directory = makeFolder(t)
   const path = join(directory, 'lock')
   await leaveDeadSocket(path)
@@ -111,7 +111,7 @@ t.test('A dead lock that another process has moved aside at the same moment is l
   })
 })
 
-t.test('A lock that goes while it is looked at is left to whoever comes next', async t => {
+t.test('A lock that disappears during the check is left to whoever comes next', async t => {
   const directory = makeFolder(t)
   const path = join(directory, 'lock')
   await leaveDeadSocket(path)
@@ -130,12 +130,12 @@ t.test('A path that is too long for a socket is refused', async t => {
   })
 })
 
-t.test('The length of a path is that of its bytes', async t => {
+t.test('The length of a path is counted in bytes', async t => {
   const directory = join(makeFolder(t), 'é'.repeat(50))
   await t.rejects(lockDirectory(directory), { message: /^DATA_DIR must be a shorter path/ })
 })
 
-t.test('A path that is too long from the root may be short enough from here', async t => {
+t.test('A path that is too long when absolute may be short enough when relative', async t => {
   const here = process.cwd()
   const directory = join(makeFolder(t), 'd'.repeat(100))
   mkdirSync(directory)
@@ -146,14 +146,14 @@ t.test('A path that is too long from the root may be short enough from here', as
   unlock()
 })
 
-t.test('A file that is no socket is not taken for a dead lock, and stays', async t => {
+t.test('A regular file is not mistaken for a dead lock, and stays', async t => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'lock'), 'mine')
   await t.rejects(lockDirectory(folder), { name: 'StartError', message: /is not the socket that it is locked by\.$/ })
   t.equal(readFileSync(join(folder, 'lock'), 'utf8'), 'mine')
 })
 
-t.test('A folder that is not there is refused', async t => {
+t.test('A missing folder is refused', async t => {
   const directory = join(makeFolder(t), 'absent')
   await t.rejects(lockDirectory(directory), {
     name: 'StartError',

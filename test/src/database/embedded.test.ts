@@ -8,11 +8,11 @@ import { openEmbedded } from '../../../src/database/embedded.ts'
 import { StartError } from '../../../src/errors/start-error.ts'
 import { makeFolder } from '../../support/folder.ts'
 
-// One after another in one folder: a new embedded database takes seconds.
+// The tests share a folder and run in order: making an embedded database takes seconds.
 const dataDir = join(makeFolder(t), 'not', 'there', 'yet')
 const open = () => openDatabase({ databaseUrl: undefined, dataDir })
 
-t.test('A first start makes the folder, the tables and the demonstration records', async t => {
+t.test('The first start makes the folder, the tables and the demonstration records', async t => {
   const database = await open()
   const { db } = database
   const licenses = await db
@@ -36,7 +36,7 @@ t.test('A first start makes the folder, the tables and the demonstration records
   await database.close()
 })
 
-t.test('Deleted demonstration records stay deleted over a restart', async t => {
+t.test('Deleted demonstration records stay deleted after a restart', async t => {
   const first = await open()
   await first.db.deleteFrom('licenses').execute()
   await first.db.insertInto('platforms').values({ name: 'kiosk' }).execute()
@@ -50,14 +50,14 @@ t.test('Deleted demonstration records stay deleted over a restart', async t => {
   await second.close()
 })
 
-t.test('A folder that is open is refused, and goes on working for who has it', async t => {
+t.test('A folder in use is refused, and keeps working for its owner', async t => {
   const database = await open()
   await t.rejects(open(), new StartError(`DATA_DIR ${dataDir} cannot be locked: another process has it open.`))
   t.match(await sql`select 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
   await database.close()
 })
 
-t.test('Queries wait for a transaction no longer than their limit, and no more than so many', async t => {
+t.test('The queries that wait for a transaction are limited in time and number', async t => {
   const database = await openDatabase({ databaseUrl: undefined, dataDir, limits: { connection: 100, waiting: 1 } })
   await database.db.transaction().execute(async () => {
     const late = sql`select 1`.execute(database.db)
@@ -71,7 +71,7 @@ t.test('Queries wait for a transaction no longer than their limit, and no more t
   await database.close()
 })
 
-t.test('A command has no limits', async t => {
+t.test('A command waits for a transaction without a limit', async t => {
   const database = await openDatabase({
     databaseUrl: undefined,
     dataDir,
@@ -108,26 +108,26 @@ t.test('The pool of an embedded database', async t => {
     })
   })
 
-  t.test('keeps names, quotes and other scripts as they are', async t => {
+  t.test('returns names, quotes and other scripts unchanged', async t => {
     const name = '\'"\\; drop table licenses; -- Müzesi 博物館 💥'
     t.match(await pool.query('select $1::text as name', [name]), { rows: [{ name }] })
   })
 
-  t.test('answers with megabytes', async t => {
+  t.test('returns megabytes', async t => {
     const { rows } = await pool.query<{ text: string }>('select repeat($1, 3000000) as text', ['a'])
     t.equal(rows[0]?.text.length, 3_000_000)
   })
 
-  t.test('takes megabytes', async t => {
+  t.test('accepts megabytes', async t => {
     t.match(await pool.query('select length($1) as length', ['é'.repeat(1_000_000)]), { rows: [{ length: 1_000_000 }] })
   })
 
-  t.test('answers with many rows', async t => {
+  t.test('returns many rows', async t => {
     const { rows } = await pool.query('select generate_series(1, 20000)')
     t.equal(rows.length, 20_000)
   })
 
-  t.test('answers queries that are asked at once, each with its own', async t => {
+  t.test('answers each of several concurrent queries with its own result', async t => {
     const results = await Promise.all([1, 2, 3].map(number => pool.query('select $1::int as number', [number])))
     t.strictSame(
       results.map(({ rows }) => rows),
@@ -135,20 +135,20 @@ t.test('The pool of an embedded database', async t => {
     )
   })
 
-  t.test('runs a named statement again', async t => {
+  t.test('runs a named statement twice', async t => {
     const statement = { name: 'double', text: 'select 2 * $1::int as number' }
     t.match(await pool.query({ ...statement, values: [21] }), { rows: [{ number: 42 }] })
     t.match(await pool.query({ ...statement, values: [2] }), { rows: [{ number: 4 }] })
   })
 
-  t.test('rejects a wrong query with the error of PostgreSQL', async t => {
+  t.test("rejects an invalid query with PostgreSQL's error", async t => {
     await t.rejects(pool.query('select nothing from nowhere'), {
       code: '42P01',
       message: 'relation "nowhere" does not exist',
     })
   })
 
-  t.test('answers a right query after a wrong one', async t => {
+  t.test('answers a valid query after an invalid one', async t => {
     await t.rejects(pool.query('selec'), { code: '42601' })
     await t.rejects(pool.query('select 1 / $1::int', [0]), { code: '22012' })
     t.match(await pool.query('select 1 as one'), { rows: [{ one: 1 }] })
@@ -173,7 +173,7 @@ t.test('The pool of an embedded database', async t => {
     t.match(await pool.query("delete from platforms where name = 'committed'"), { rowCount: 1 })
   })
 
-  t.test('answers after a transaction that failed and was rolled back', async t => {
+  t.test('answers after a failed transaction was rolled back', async t => {
     const client = await pool.connect()
     await client.query('begin')
     await t.rejects(client.query('select 1 / 0'))
@@ -183,7 +183,7 @@ t.test('The pool of an embedded database', async t => {
     t.match(await pool.query('select 1 as one'), { rows: [{ one: 1 }] })
   })
 
-  t.test('leaves nothing of a connection that was lost to the one after it', async t => {
+  t.test('carries nothing over from a lost connection to the next', async t => {
     const client = await pool.connect()
     await client.query('begin')
     await client.query("insert into platforms (name) values ('lost')")
@@ -198,7 +198,7 @@ t.test('The pool of an embedded database', async t => {
     t.match(await pool.query({ name: 'lost', text: 'select 2 as two' }), { rows: [{ two: 2 }] })
   })
 
-  t.test('hears changes before and after a connection was lost, and says from when on it hears them', async t => {
+  t.test('hears changes before and after a connection is lost, and says when it listens again', async t => {
     const heard: string[] = []
     changes.on('change', table => heard.push(table)).on('listening', () => heard.push('listening'))
     await pool.query("select pg_notify('portico_changes', 'before')")
@@ -208,14 +208,14 @@ t.test('The pool of an embedded database', async t => {
     t.strictSame(heard, ['before', 'listening', 'after'])
   })
 
-  t.test('ends, and the folder is free', async t => {
+  t.test('ends and releases the folder', async t => {
     await pool.end()
     await embedded.close()
     t.strictSame(readdirSync(dataDir), ['pglite'])
   })
 })
 
-t.test('Its connections may say farewell when it is closed already', async t => {
+t.test('The pool can be ended after the database was closed', async t => {
   const { pool, close } = await openEmbedded(dataDir, async () => {})
   await pool.query('select 1')
   const closed = close()
@@ -223,7 +223,7 @@ t.test('Its connections may say farewell when it is closed already', async t => 
   await t.resolves(closed)
 })
 
-t.test('A damaged database is refused in one line, and its folder unlocked', async t => {
+t.test('A damaged database is reported in one line, and its folder unlocked', async t => {
   rmSync(join(dataDir, 'pglite', 'global', 'pg_control'))
   await t.rejects(open(), { name: 'StartError', message: /^The embedded database in .* cannot be opened: [^\n]+\.$/ })
   t.notOk(existsSync(join(dataDir, 'lock')))

@@ -13,7 +13,7 @@ import { serveWire } from '../../support/wire-server.ts'
 
 const dataDir = 'unused'
 
-/** A URL that differs from that of the suite's server. */
+/** The URL of the suite's server, changed. */
 function urlWith(change: (url: URL) => void): string {
   const url = new URL(serverUrl ?? 'postgres://postgres@127.0.0.1')
   change(url)
@@ -28,8 +28,8 @@ async function open(t: Test, databaseUrl: string, limits: Partial<Limits> = {}):
 
 const server = await serveWire(t)
 
-t.test('Over connections that break', async t => {
-  t.test('a server that hangs up is refused in one line', async t => {
+t.test('When connections break', async t => {
+  t.test('a server that hangs up is reported in one line', async t => {
     server.cut(1)
     await t.rejects(openDatabase({ databaseUrl: server.url, dataDir }), {
       name: 'StartError',
@@ -37,7 +37,7 @@ t.test('Over connections that break', async t => {
     })
   })
 
-  t.test('a lost listener says that it is deaf each time it tries in vain, then that it listens', async t => {
+  t.test('a lost listener emits "deaf" at each failed attempt, then "listening"', async t => {
     const { db, changes } = await open(t, server.url)
     const events: string[] = []
     changes.on('deaf', () => events.push('deaf')).on('listening', () => events.push('listening'))
@@ -48,7 +48,7 @@ t.test('Over connections that break', async t => {
     t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
   })
 
-  t.test('a database that is closed while its listener is lost does not come back', async t => {
+  t.test('a database that is closed while its listener is lost does not reconnect', async t => {
     const { changes, close } = await openDatabase({ databaseUrl: server.url, dataDir })
     const events: string[] = []
     changes.on('deaf', () => events.push('deaf')).on('listening', () => events.push('listening'))
@@ -60,14 +60,14 @@ t.test('Over connections that break', async t => {
   })
 })
 
-t.test('A database that is lost', async t => {
+t.test('An unreachable database', async t => {
   const never = 3_600_000
   const one = sql<{ one: number }>`select 1 as one`
 
-  t.test('is noticed though it only falls silent, and found once it answers', async t => {
+  t.test('is detected even if it only falls silent, and found once it answers', async t => {
     const { db, changes, availability } = await open(t, server.url, { beat: 10, listener: 200 })
     t.match(availability, { reachable: true, listening: true })
-    // Twice: the second time it has been answered before.
+    // Waits for two heartbeats: the first has been answered by then.
     for (let time = 0; time < 2; time++) await server.asked('select 1\0')
     const deaf = once(changes, 'deaf')
     const lost = once(availability, 'lost')
@@ -84,7 +84,7 @@ t.test('A database that is lost', async t => {
     t.match(await one.execute(db), { rows: [{ one: 1 }] })
   })
 
-  t.test('refuses at once, with what it was lost by as the cause', async t => {
+  t.test('rejects queries at once, with the loss as the cause', async t => {
     const { db, availability } = await open(t, server.url)
     const lost = once(availability, 'lost')
     server.cut(Infinity)
@@ -101,7 +101,7 @@ t.test('A database that is lost', async t => {
     t.match(await one.execute(db), { rows: [{ one: 1 }] })
   })
 
-  t.test('leaves no query waiting that it was asked before', async t => {
+  t.test('rejects the queries that were already waiting', async t => {
     const { db, availability } = await open(t, server.url, { beat: 10, listener: 200, answer: never })
     await one.execute(db)
     server.freeze()
@@ -111,7 +111,7 @@ t.test('A database that is lost', async t => {
     await lost.then(() => server.thaw())
   })
 
-  t.test('is asked again on new connections, and not on those that may be dead without having said so', async t => {
+  t.test('is queried on new connections once it is back, since the old ones may be dead', async t => {
     const { db, availability } = await open(t, server.url)
     await Promise.all([one.execute(db), one.execute(db)])
     availability.lose(new Error('silent'))
@@ -119,22 +119,19 @@ t.test('A database that is lost', async t => {
     t.match(await one.execute(db), { rows: [{ one: 1 }] })
   })
 
-  t.test(
-    "keeps no query waiting for longer than its limit, and never takes a late answer for the next query's",
-    async t => {
-      const { db } = await open(t, server.url, { beat: never, answer: 200 })
-      await one.execute(db)
-      server.freeze()
-      await t.rejects(sql`select 1 as late`.execute(db), {
-        name: 'ServiceUnavailableHttpError',
-        cause: { message: 'Query read timeout' },
-      })
-      server.thaw()
-      t.match(await one.execute(db), { rows: [{ one: 1 }] })
-    },
-  )
+  t.test('keeps no query past its time limit, and never gives its late answer to the next query', async t => {
+    const { db } = await open(t, server.url, { beat: never, answer: 200 })
+    await one.execute(db)
+    server.freeze()
+    await t.rejects(sql`select 1 as late`.execute(db), {
+      name: 'ServiceUnavailableHttpError',
+      cause: { message: 'Query read timeout' },
+    })
+    server.thaw()
+    t.match(await one.execute(db), { rows: [{ one: 1 }] })
+  })
 
-  t.test('keeps no query waiting for a connection for longer than its limit, nor more than so many', async t => {
+  t.test('limits how long and how many queries wait for a connection', async t => {
     const { db, close } = await openDatabase({
       databaseUrl: server.url,
       dataDir,
@@ -154,9 +151,9 @@ t.test('A database that is lost', async t => {
     await close()
   })
 
-  t.test('is not lost because it refuses to be listened to', async t => {
+  t.test('is not assumed just because LISTEN fails', async t => {
     const { db, changes, availability } = await open(t, server.url, { beat: never })
-    // All connections to this server share a session, and a transaction.
+    // All connections to this server share one session, and so one transaction.
     await sql`begin`.execute(db)
     await t.rejects(sql`select 1 / 0`.execute(db))
     const deaf = once(changes, 'deaf')
@@ -170,7 +167,7 @@ t.test('A database that is lost', async t => {
     t.match(availability, { reachable: true, listening: true })
   })
 
-  t.test('is told of to a command as it is, which has no limits', async t => {
+  t.test('gives its own error to a command, which has no time limits', async t => {
     const { db, close } = await openDatabase({ databaseUrl: server.url, dataDir, patient: true, limits: { answer: 1 } })
     t.match(await sql`select pg_sleep(0.02), 1 as one`.execute(db), { rows: [{ one: 1 }] })
     server.cut(0)
@@ -178,7 +175,7 @@ t.test('A database that is lost', async t => {
     await close()
   })
 
-  t.test('is closed though it is silent', async t => {
+  t.test('can be closed while it is silent', async t => {
     const { changes, close } = await openDatabase({ databaseUrl: server.url, dataDir, limits: { listener: 100 } })
     changes.on('deaf', () => t.fail('it was lost before'))
     server.freeze()
@@ -187,14 +184,14 @@ t.test('A database that is lost', async t => {
   })
 })
 
-t.test('A URL whose password cannot be decoded is refused in one line that does not hold it', async t => {
+t.test('A URL whose password cannot be decoded is reported in one line without the password', async t => {
   await t.rejects(openDatabase({ databaseUrl: 'postgres://portico:hunter2%zz@127.0.0.1:1/portico', dataDir }), {
     name: 'StartError',
     message: /^The database of DATABASE_URL cannot be used: (?!.*hunter2)[^\n]+\.$/,
   })
 })
 
-t.test('A host that cannot be found is refused in one line', async t => {
+t.test('An unknown host is reported in one line', async t => {
   await t.rejects(openDatabase({ databaseUrl: 'postgres://portico:hunter2@nowhere.invalid/portico', dataDir }), {
     name: 'StartError',
     message: /^The database of DATABASE_URL cannot be used: getaddrinfo [A-Z_]+ nowhere\.invalid\.$/,
@@ -205,7 +202,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
   if (serverUrl === undefined) return
   const url = serverUrl
 
-  t.test('a database that is not there is refused in one line', async t => {
+  t.test('a missing database is reported in one line', async t => {
     const databaseUrl = urlWith(url => {
       url.pathname = '/portico_test_absent'
     })
@@ -215,7 +212,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     })
   })
 
-  t.test('a user who may not enter is refused in one line that does not hold the password', async t => {
+  t.test('an unknown user is reported in one line without the password', async t => {
     const databaseUrl = urlWith(url => {
       url.username = 'portico_test_nobody'
       url.password = 'hunter2'
@@ -231,7 +228,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     t.strictSame(await db.selectFrom('licenses').selectAll().execute(), [])
   })
 
-  t.test('processes that start at once migrate once', async t => {
+  t.test('processes that start together migrate once', async t => {
     const databaseUrl = await createDatabase(t, url)
     const databases = await Promise.all([open(t, databaseUrl), open(t, databaseUrl), open(t, databaseUrl)])
     for (const { db } of databases) {
@@ -251,7 +248,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     t.strictSame(await heard, ['platforms', null])
   })
 
-  t.test('a lost listener says that it is deaf, then that it listens, and hears again', async t => {
+  t.test('a lost listener emits "deaf", then "listening", and hears changes again', async t => {
     const database = await open(t, await createDatabase(t, url))
     const events: string[] = []
     database.changes.on('deaf', () => events.push('deaf')).on('listening', () => events.push('listening'))
@@ -264,7 +261,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     t.strictSame(await heard, ['licenses', 'museum.test'])
   })
 
-  t.test('a listener tries until the database lets it in, and leaves no connection behind', async t => {
+  t.test('a listener retries until the database accepts it, and leaves no connection behind', async t => {
     const databaseUrl = await createDatabase(t, url)
     const database = await open(t, databaseUrl)
     const { pathname } = new URL(databaseUrl)
@@ -294,7 +291,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     await admin.end()
   })
 
-  t.test('a connection that is lost while nobody uses it is replaced by the next query', async t => {
+  t.test('an idle connection that is lost is replaced by the next query', async t => {
     const databaseUrl = await createDatabase(t, url)
     const database = await open(t, databaseUrl)
     await sql`select 1`.execute(database.db)
@@ -309,7 +306,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     t.match(await sql`select 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
   })
 
-  t.test('a database that is closed while its listener is lost does not come back', async t => {
+  t.test('a database that is closed while its listener is lost does not reconnect', async t => {
     const databaseUrl = await createDatabase(t, url)
     const database = await openDatabase({ databaseUrl, dataDir })
     const deaf = once(database.changes, 'deaf')
@@ -330,14 +327,14 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     t.notOk(isListening)
   })
 
-  t.test('a query whose connection is killed is refused, and the next is answered', async t => {
+  t.test('a query whose connection is killed is rejected, and the next one is answered', async t => {
     const { db } = await open(t, await createDatabase(t, url))
     const killed = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
     await t.rejects(killed, { name: 'ServiceUnavailableHttpError', cause: { code: '57P01' } })
     t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
   })
 
-  t.test('a transaction whose connection is killed is refused, and leaves nothing', async t => {
+  t.test('a transaction whose connection is killed is rejected and leaves nothing behind', async t => {
     const { db } = await open(t, await createDatabase(t, url))
     const transaction = db.transaction().execute(async transaction => {
       await transaction.insertInto('platforms').values({ name: 'kiosk' }).execute()
@@ -347,7 +344,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     t.strictSame(await db.selectFrom('platforms').selectAll().execute(), [])
   })
 
-  t.test('a query that the server gives up is refused', async t => {
+  t.test('a query that the server cancels is rejected', async t => {
     const { db } = await open(t, await createDatabase(t, url), { statement: 50 })
     await t.rejects(sql`select pg_sleep(60)`.execute(db), {
       name: 'ServiceUnavailableHttpError',
@@ -355,7 +352,7 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     })
   })
 
-  t.test('a database that turns read-only is read, and refuses what is written', async t => {
+  t.test('a database that turns read-only answers reads and rejects writes', async t => {
     const { db } = await open(t, await createDatabase(t, url))
     await sql`set default_transaction_read_only = on`.execute(db)
     t.strictSame(await db.selectFrom('platforms').selectAll().execute(), [])
@@ -377,13 +374,13 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     await database.close()
   })
 
-  t.test('a command whose connection is killed is told why', async t => {
+  t.test('a command whose connection is killed gets the reason', async t => {
     const database = await openDatabase({ databaseUrl: await createDatabase(t, url), dataDir, patient: true })
     await t.rejects(sql`select pg_terminate_backend(pg_backend_pid())`.execute(database.db), { code: '57P01' })
     await database.close()
   })
 
-  t.test('a failed query is followed by a good one', async t => {
+  t.test('a failed query does not affect the next one', async t => {
     const { db } = await open(t, await createDatabase(t, url))
     await t.rejects(sql`select nothing from nowhere`.execute(db), { code: '42P01' })
     t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })

@@ -16,13 +16,13 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o7777).toString(8)
 }
 
-/** Everything in a folder, and the folder itself. */
+/** A folder and everything in it. */
 function treeOf(directory: string): string[] {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' })
   return [directory, ...names.map(name => join(directory, name))]
 }
 
-/** What of it the group or others may read, write or enter. */
+/** The paths that group or others may read, write or enter. */
 function openPathsOf(directory: string): string[] {
   return treeOf(directory).filter(path => (statSync(path).mode & 0o077) !== 0)
 }
@@ -40,7 +40,7 @@ function makeOwnFolder(t: Test, mode: number): string {
   return directory
 }
 
-/** Goes on as a user who is not root, to whom the folder belongs. */
+/** Continues as a user other than root who owns the folder. */
 function becomeOrdinaryUser(t: Test, folder: string): void {
   if (process.geteuid?.() !== 0) return
   const nobody = 65534
@@ -49,7 +49,7 @@ function becomeOrdinaryUser(t: Test, folder: string): void {
   t.teardown(() => process.seteuid?.(0))
 }
 
-t.test('No other user can open the embedded database, nor what it writes while it runs', async t => {
+t.test('Other users cannot open the embedded database or the files that it writes later', async t => {
   const umask = process.umask(0)
   t.teardown(() => process.umask(umask))
   const dataDir = join(makeFolder(t), 'new', 'data')
@@ -65,7 +65,7 @@ t.test('No other user can open the embedded database, nor what it writes while i
   t.strictSame(openPathsOf(dataDir), [], 'after the end')
 })
 
-t.test('A database of an older version is closed to other users, and works', async t => {
+t.test('A database of an older version is closed to other users and works', async t => {
   const dataDir = makeEmbeddedFolder(t)
   openToEverybody(dataDir)
   const database = await open(dataDir)
@@ -75,7 +75,7 @@ t.test('A database of an older version is closed to other users, and works', asy
 })
 
 for (const name of ['pictures', '.env', 'pglite-backup']) {
-  t.test(`A folder that holds "${name}", too, is not Portico's to close`, async t => {
+  t.test(`A folder that also holds "${name}" keeps its mode`, async t => {
     const directory = makeOwnFolder(t, 0o755)
     mkdirSync(join(directory, name))
     chmodSync(join(directory, name), 0o755)
@@ -85,21 +85,21 @@ for (const name of ['pictures', '.env', 'pglite-backup']) {
 }
 
 for (const mode of [0o1777, 0o2775]) {
-  t.test(`A folder whose mode is ${mode.toString(8)} keeps it, with nothing else in it`, async t => {
+  t.test(`A folder with mode ${mode.toString(8)} keeps it, even with only the database in it`, async t => {
     const directory = makeOwnFolder(t, mode)
     makeDataDirectory(directory)
     t.equal(modeOf(directory), mode.toString(8))
   })
 }
 
-t.test('A folder with nothing in it but what Portico put there is closed', async t => {
+t.test("A folder with only Portico's files in it is closed to other users", async t => {
   const directory = makeOwnFolder(t, 0o755)
   for (const name of ['profiles', 'lock', 'lock.123']) mkdirSync(join(directory, name))
   makeDataDirectory(directory)
   t.equal(modeOf(directory), '700')
 })
 
-t.test('A folder that another user lends is used, and left as it is', async t => {
+t.test('A folder that another user shares is used, and keeps its mode', async t => {
   const directory = makeOwnFolder(t, 0o755)
   becomeOrdinaryUser(t, makeFolder(t))
   t.doesNotThrow(() => makeDataDirectory('/usr'))
@@ -107,7 +107,7 @@ t.test('A folder that another user lends is used, and left as it is', async t =>
   t.equal(modeOf(directory), '755')
 })
 
-t.test('What a link leads to is left as it is', async t => {
+t.test('The target of a symbolic link keeps its mode', async t => {
   const elsewhere = makeFolder(t)
   chmodSync(elsewhere, 0o755)
   const directory = makeOwnFolder(t, 0o755)
@@ -116,13 +116,13 @@ t.test('What a link leads to is left as it is', async t => {
   t.equal(modeOf(elsewhere), '755')
 })
 
-t.test('A DATA_DIR of another user is refused with a sentence that says so', async t => {
+t.test('A DATA_DIR owned by another user is refused with an explanation', async t => {
   becomeOrdinaryUser(t, makeFolder(t))
   const problem = 'DATA_DIR /usr cannot be locked: this user may not write to it, or it is gone.'
   await t.rejects(open('/usr'), { name: 'StartError', message: problem })
 })
 
-t.test('A database of another user is refused with a sentence that says so', async t => {
+t.test('A database owned by another user is refused with an explanation', async t => {
   const dataDir = makeFolder(t)
   symlinkSync('/usr', join(dataDir, 'pglite'))
   becomeOrdinaryUser(t, dataDir)
@@ -131,7 +131,7 @@ t.test('A database of another user is refused with a sentence that says so', asy
 })
 
 for (const debug of ['0', '1']) {
-  t.test(`A start with DEBUG=${debug} closes a DATA_DIR with profiles that its database is not in`, async t => {
+  t.test(`A start with DEBUG=${debug} closes a DATA_DIR that holds profiles but no database`, async t => {
     const dataDir = makeFolder(t)
     const profiles = join(dataDir, 'profiles')
     mkdirSync(profiles)
@@ -142,7 +142,7 @@ for (const debug of ['0', '1']) {
   })
 }
 
-t.test('A folder "profiles" without a profile in it, beside what Portico did not make, stays as it is', async t => {
+t.test('A folder "profiles" without profiles keeps its mode if DATA_DIR holds other files', async t => {
   const dataDir = makeFolder(t)
   const pictures = join(dataDir, 'profiles', 'pictures')
   mkdirSync(pictures, { recursive: true })

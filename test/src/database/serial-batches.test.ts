@@ -1,7 +1,7 @@
 import t from 'tap'
 import { inSerialBatches } from '../../../src/database/serial-batches.ts'
 
-/** Loads that note their keys and end when they are told to. Each key's value is its capitals, and "nobody" has none. */
+/** Loads that record their keys and end when told to. A key's value is its upper case; "nobody" has none. */
 function controlled() {
   const loads: string[][] = []
   const ends: Array<(error?: Error) => void> = []
@@ -17,14 +17,14 @@ function controlled() {
   return { loads, ends, load }
 }
 
-/** Until all that can go on by itself has. */
+/** Lets everything that can proceed do so. */
 async function settled() {
   await new Promise(resolve => {
     setImmediate(resolve)
   })
 }
 
-t.test('A key that nothing waits for is loaded by itself', async t => {
+t.test('A key requested while nothing is loading is loaded alone', async t => {
   const { loads, ends, load } = controlled()
   const value = load('a')
   await settled()
@@ -33,7 +33,7 @@ t.test('A key that nothing waits for is loaded by itself', async t => {
   t.equal(await value, 'A')
 })
 
-t.test('Keys that are asked for during a load are loaded together by the next one', async t => {
+t.test('Keys requested during a load are loaded together by the next one', async t => {
   const { loads, ends, load } = controlled()
   const values = [load('a')]
   await settled()
@@ -47,7 +47,7 @@ t.test('Keys that are asked for during a load are loaded together by the next on
   t.strictSame(await Promise.all(values), ['A', 'B', 'C'])
 })
 
-t.test('A key without a value takes none from the others', async t => {
+t.test('A key without a value does not affect the others', async t => {
   const { ends, load } = controlled()
   const values = [load('nobody'), load('a')]
   await settled()
@@ -55,7 +55,7 @@ t.test('A key without a value takes none from the others', async t => {
   t.strictSame(await Promise.all(values), [undefined, 'A'])
 })
 
-t.test('A load that fails does so for nobody who asks later', async t => {
+t.test('A failed load does not affect later requests', async t => {
   const { ends, load } = controlled()
   const first = t.rejects(load('a'), { message: 'Broken.' })
   await settled()
@@ -67,7 +67,7 @@ t.test('A load that fails does so for nobody who asks later', async t => {
   t.equal(await later, 'A')
 })
 
-t.test('A load that fails does so for those who waited for its end, too', async t => {
+t.test('A failed load also rejects the requests that waited for its end', async t => {
   const { loads, ends, load } = controlled()
   const first = t.rejects(load('a'), { message: 'Broken.' })
   await settled()
@@ -77,7 +77,7 @@ t.test('A load that fails does so for those who waited for its end, too', async 
   t.strictSame(loads, [['a']])
 })
 
-t.test('No more than 10,000 keys wait', async t => {
+t.test('At most 10,000 keys wait', async t => {
   const { loads, ends, load } = controlled()
   const values = [load('first')]
   await settled()

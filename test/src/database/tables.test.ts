@@ -8,7 +8,7 @@ const { db } = database
 const id = await addLicense(database, { domain: 'museum.test', languages: ['nl', 'fy'] })
 const long = 'x'.repeat(256)
 
-t.test("A license's creation is its first update", async t => {
+t.test('A new license has the same created_at and updated_at', async t => {
   const license = await db
     .selectFrom('licenses')
     .select(['created_at', 'updated_at'])
@@ -18,43 +18,40 @@ t.test("A license's creation is its first update", async t => {
   t.strictSame(license.updated_at, license.created_at)
 })
 
-t.test(
-  'An update of a license touches its updated_at, whatever the update says of it, and not its created_at',
-  async t => {
-    const before = await db
-      .selectFrom('licenses')
-      .select(['created_at', 'updated_at'])
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    await db
-      .updateTable('licenses')
-      .set({ name: 'Renamed', updated_at: new Date(0) })
-      .where('id', '=', id)
-      .execute()
-    const after = await db
-      .selectFrom('licenses')
-      .select(['created_at', 'updated_at'])
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    t.ok(after.updated_at > before.updated_at)
-    t.strictSame(after.created_at, before.created_at)
-  },
-)
+t.test('An update of a license always sets updated_at and never changes created_at', async t => {
+  const before = await db
+    .selectFrom('licenses')
+    .select(['created_at', 'updated_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  await db
+    .updateTable('licenses')
+    .set({ name: 'Renamed', updated_at: new Date(0) })
+    .where('id', '=', id)
+    .execute()
+  const after = await db
+    .selectFrom('licenses')
+    .select(['created_at', 'updated_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  t.ok(after.updated_at > before.updated_at)
+  t.strictSame(after.created_at, before.created_at)
+})
 
-t.test('Ids are text, and hold what no number of JavaScript does', async t => {
+t.test("Ids are text and may exceed JavaScript's safe integers", async t => {
   await db.insertInto('platforms').values({ id: '9007199254740993', name: 'far' }).execute()
   t.match(await db.selectFrom('platforms').select('id').where('name', '=', 'far').execute(), [
     { id: '9007199254740993' },
   ])
 })
 
-t.test('Two licenses may have one domain', async t => {
+t.test('Two licenses may have the same domain', async t => {
   await addLicense(database, { domain: 'twice.test' })
   await addLicense(database, { domain: 'twice.test' })
   t.equal((await db.selectFrom('licenses').select('id').where('domain', '=', 'twice.test').execute()).length, 2)
 })
 
-t.test('What belongs to a license goes with it', async t => {
+t.test('Deleting a license deletes what belongs to it', async t => {
   const gone = await addLicense(database, { domain: 'gone.test', languages: ['nl'], museums: ['Gone'] })
   await db.insertInto('groups').values({ license_id: gone, name: 'Gone' }).execute()
   await db.deleteFrom('licenses').where('id', '=', gone).execute()
@@ -63,7 +60,7 @@ t.test('What belongs to a license goes with it', async t => {
   }
 })
 
-t.test("A license's languages can change places within a transaction", async t => {
+t.test("A license's languages can be swapped within a transaction", async t => {
   await db.transaction().execute(async transaction => {
     await sql`set constraints all deferred`.execute(transaction)
     await sql`update license_languages set position = 1 - position where license_id = ${id}`.execute(transaction)
@@ -84,33 +81,33 @@ const refused = {
   'A license with a domain of 256 characters': sql`insert into licenses (domain, name) values (${long}, 'A')`,
   'A license without a name': sql`insert into licenses (domain, name) values ('a.test', '')`,
   'A license with a name of 256 characters': sql`insert into licenses (domain, name) values ('a.test', ${long})`,
-  'A license of a type that is not there': sql`insert into licenses (domain, name, type_id) values ('a.test', 'A', 0)`,
-  'A domain that holds NUL': sql`insert into licenses (domain, name) values (${'a\0b'}, 'A')`,
+  'A license of an unknown type': sql`insert into licenses (domain, name, type_id) values ('a.test', 'A', 0)`,
+  'A domain with a NUL': sql`insert into licenses (domain, name) values (${'a\0b'}, 'A')`,
   'A license type without a label': sql`insert into license_types (type) values ('')`,
-  'A license type that is there already': sql`insert into license_types (type) values ('standard')`,
-  'The deletion of a license type that licenses have': sql`delete from license_types where type = 'standard'`,
-  'A language whose code is none': sql`insert into languages (code, name) values ('en_US', 'English')`,
-  'A language whose code is markup': sql`insert into languages (code, name) values ('"><script>', 'English')`,
-  'A language whose code ends with a line': sql`insert into languages (code, name) values (${'en\n'}, 'English')`,
-  'A language whose code is empty': sql`insert into languages (code, name) values ('', 'English')`,
-  'A language that is there already': sql`insert into languages (code, name) values ('nl', 'Dutch')`,
+  'A duplicate license type': sql`insert into license_types (type) values ('standard')`,
+  'Deleting a license type that is in use': sql`delete from license_types where type = 'standard'`,
+  'A language with an invalid code': sql`insert into languages (code, name) values ('en_US', 'English')`,
+  'A language with markup for a code': sql`insert into languages (code, name) values ('"><script>', 'English')`,
+  'A language whose code ends with a line feed': sql`insert into languages (code, name) values (${'en\n'}, 'English')`,
+  'A language with an empty code': sql`insert into languages (code, name) values ('', 'English')`,
+  'A duplicate language': sql`insert into languages (code, name) values ('nl', 'Dutch')`,
   'A language without a name': sql`insert into languages (code, name) values ('en', '')`,
-  'A language that a license has twice': sql`insert into license_languages select license_id, language_id, 7 from license_languages`,
-  'A position that two languages of a license have': sql`update license_languages set position = 0`,
-  'A position before the first': sql`update license_languages set position = -1`,
-  'The deletion of a language that licenses have': sql`delete from languages where code = 'nl'`,
-  'A museum of no license': sql`insert into museums (license_id, name) values (0, 'A')`,
+  'A duplicate language of a license': sql`insert into license_languages select license_id, language_id, 7 from license_languages`,
+  'A position shared by two languages of a license': sql`update license_languages set position = 0`,
+  'A negative position': sql`update license_languages set position = -1`,
+  'Deleting a language that is in use': sql`delete from languages where code = 'nl'`,
+  'A museum without a license': sql`insert into museums (license_id, name) values (0, 'A')`,
   'A museum without a name': sql`insert into museums (license_id, name) values (${id}, '')`,
   'A group without a name': sql`insert into groups (license_id, name) values (${id}, '')`,
   'A platform with a name of 256 characters': sql`insert into platforms (name) values (${long})`,
   'A user whose e-mail is too long': sql`insert into users (email, password_hash) values (${long}, 'x')`,
   'A user whose e-mail is too short': sql`insert into users (email, password_hash) values ('a@', 'x')`,
-  'A user whose e-mail another one has in capitals': sql`insert into users (email, password_hash) values ('a@museum.test', 'x'), ('A@Museum.test', 'x')`,
+  'A user whose e-mail is a duplicate in other capitals': sql`insert into users (email, password_hash) values ('a@museum.test', 'x'), ('A@Museum.test', 'x')`,
   'An ended session without a name': sql`insert into ended_sessions (session, expires_at) values ('', now())`,
   'An ended session with a name of 65 characters': sql`insert into ended_sessions (session, expires_at) values (${'x'.repeat(65)}, now())`,
-  'A counter of attempts beyond the last': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (262144, 1, now())`,
-  'A counter of attempts before the first': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (-1, 1, now())`,
-  'A counter of no attempts': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (0, 0, now())`,
+  'A counter of attempts above the highest': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (262144, 1, now())`,
+  'A negative counter of attempts': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (-1, 1, now())`,
+  'A counter with zero attempts': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (0, 0, now())`,
 }
 
 for (const [name, statement] of Object.entries(refused)) {

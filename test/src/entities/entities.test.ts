@@ -13,7 +13,7 @@ const store = new Store()
 const entities = createEntities(db, store)
 changes.on('change', (table, key) => store.change(table, key))
 
-/** What a change gives, after it was heard of. */
+/** Waits until a change has been heard, and returns its result. */
 async function heard<Result>(change: Promise<Result>): Promise<Result> {
   await heardOf(database, () => change)
   return await change
@@ -36,7 +36,7 @@ t.test('A license is read by its domain, with the label of its type', async t =>
   })
 })
 
-t.test('The times of a license are those of its row in milliseconds, in whatever year', async t => {
+t.test('The times of a license match its row to the millisecond, in any year', async t => {
   const type = await heard(addLicenseType(database, 'timely'))
   await heard(
     sql`
@@ -50,7 +50,7 @@ t.test('The times of a license are those of its row in milliseconds, in whatever
   )
 })
 
-t.test('An infinite time of a license, which no Date is, keeps nobody from the license', async t => {
+t.test('A license with infinite times, which a Date cannot hold, can be read', async t => {
   const type = await heard(addLicenseType(database, 'timely'))
   await heard(
     sql`
@@ -61,20 +61,20 @@ t.test('An infinite time of a license, which no Date is, keeps nobody from the l
   t.strictSame([license?.name, license?.created_at.getTime(), license?.updated_at.getTime()], ['Eternity', NaN, NaN])
 })
 
-t.test('A license has any text for its name', async t => {
+t.test('A license may have any text as its name', async t => {
   const name = 'the "Louvre", \\u0000 \n\u2028 {"id":1} \u{1F3DB}'
   await heard(addLicense(database, { domain: 'text.test', name }))
   t.match(await entities.licenses.read('text.test'), { name })
 })
 
-t.test('A license that was read is held, and cannot be changed by who reads it', async t => {
+t.test('A license that was read is cached and frozen', async t => {
   await heard(addLicense(database, { domain: 'held.test' }))
   const license = await entities.licenses.read('held.test')
   t.equal(entities.licenses.read('held.test'), license)
   t.ok(Object.isFrozen(license))
 })
 
-t.test('Of two licenses with one domain that of the lower id is read', async t => {
+t.test('The license with the lower id is read if two have the same domain', async t => {
   const lower = await heard(addLicense(database, { domain: 'twice.test', name: 'Zoo' }))
   await heard(addLicense(database, { domain: 'twice.test', name: 'Aquarium' }))
   t.match(await entities.licenses.read('twice.test'), { id: lower, name: 'Zoo' })
@@ -85,13 +85,13 @@ t.test('A license whose type is missing is not served', async t => {
   t.equal(await entities.licenses.read('typeless.test'), null)
 })
 
-t.test('A license whose type is missing leaves its domain to the next', async t => {
+t.test('A license whose type is missing gives way to the next with its domain', async t => {
   await heard(addLicense(database, { domain: 'next.test', name: 'First', type: null }))
   await heard(addLicense(database, { domain: 'next.test', name: 'Second' }))
   t.match(await entities.licenses.read('next.test'), { name: 'Second' })
 })
 
-t.test('A domain is matched as a whole, and literally', async t => {
+t.test('A domain is matched whole and literally', async t => {
   await heard(addLicense(database, { domain: 'exact.test' }))
   for (const domain of [
     'exact',
@@ -108,7 +108,7 @@ t.test('A domain is matched as a whole, and literally', async t => {
   }
 })
 
-t.test('That a domain has no license is held until it has one', async t => {
+t.test('The absence of a license is cached until there is one', async t => {
   t.equal(await entities.licenses.read('new.test'), null)
   t.equal(entities.licenses.read('new.test'), null)
   await heard(
@@ -120,7 +120,7 @@ t.test('That a domain has no license is held until it has one', async t => {
   t.match(await entities.licenses.read('new.test'), { name: 'New' })
 })
 
-t.test('A license that gets another domain is read by it, and no longer by the first', async t => {
+t.test('A license that changes its domain is read by the new one only', async t => {
   await heard(addLicense(database, { domain: 'here.test' }))
   await entities.licenses.read('here.test')
   await entities.licenses.read('there.test')
@@ -129,7 +129,7 @@ t.test('A license that gets another domain is read by it, and no longer by the f
   t.match(await entities.licenses.read('there.test'), { domain: 'there.test' })
 })
 
-t.test("A license type's new label is seen in its licenses", async t => {
+t.test("A license type's new label appears in its licenses", async t => {
   await heard(addLicense(database, { domain: 'labelled.test', type: 'before' }))
   t.match(await entities.licenses.read('labelled.test'), { type: 'before' })
   await heard(db.updateTable('license_types').set({ type: 'after' }).where('type', '=', 'before').execute())
@@ -142,24 +142,24 @@ t.test('A license type is read by its id', async t => {
   t.ok(Object.isFrozen(entities.licenseTypes.read(id)))
 })
 
-t.test('That there is no such license type is held', async t => {
+t.test('The absence of a license type is cached', async t => {
   t.equal(await entities.licenseTypes.read('9007199254740993'), null)
   t.equal(entities.licenseTypes.read('9007199254740993'), null)
 })
 
-t.test('A change of a license type is seen', async t => {
+t.test('A change to a license type is seen', async t => {
   const id = await heard(addLicenseType(database, 'library'))
   await entities.licenseTypes.read(id)
   await heard(db.deleteFrom('license_types').where('id', '=', id).execute())
   t.equal(await entities.licenseTypes.read(id), null)
 })
 
-t.test('Languages of a license are read in their order, the default first', async t => {
+t.test("A license's languages are read in order, the default first", async t => {
   const id = await heard(addLicense(database, { domain: 'languages.test', languages: ['nl', 'de', 'fy'] }))
   t.match(await entities.languages.read(id), [{ code: 'nl', name: 'Language nl' }, { code: 'de' }, { code: 'fy' }])
 })
 
-t.test('A change of the languages of a license is seen', async t => {
+t.test("A change to a license's languages is seen", async t => {
   const id = await heard(addLicense(database, { domain: 'more-languages.test', languages: ['nl'] }))
   await entities.languages.read(id)
   await heard(
@@ -171,14 +171,14 @@ t.test('A change of the languages of a license is seen', async t => {
   t.match(await entities.languages.read(id), [{ code: 'nl' }, { code: 'fy' }])
 })
 
-t.test("A language's new name is seen in its licenses", async t => {
+t.test("A language's new name appears in its licenses", async t => {
   const id = await heard(addLicense(database, { domain: 'named.test', languages: ['nl'] }))
   await entities.languages.read(id)
   await heard(db.updateTable('languages').set({ name: 'Nederlands' }).where('code', '=', 'nl').execute())
   t.match(await entities.languages.read(id), [{ name: 'Nederlands' }])
 })
 
-t.test('Museums of a license are read by name, of the same name by id, and no others', async t => {
+t.test("A license's museums are sorted by name, then by id", async t => {
   await heard(addLicense(database, { domain: 'other-museums.test', museums: ['Ashmolean'] }))
   const id = await heard(addLicense(database, { domain: 'museums.test', museums: ['Prado', 'Louvre', 'Prado'] }))
   const museums = await entities.museums.read(id)
@@ -189,14 +189,14 @@ t.test('Museums of a license are read by name, of the same name by id, and no ot
   t.ok(Number(museums[1]?.id) < Number(museums[2]?.id))
 })
 
-t.test('A change of a museum is seen', async t => {
+t.test('A change to a museum is seen', async t => {
   const id = await heard(addLicense(database, { domain: 'renamed-museum.test', museums: ['Prado'] }))
   await entities.museums.read(id)
   await heard(db.updateTable('museums').set({ name: 'Museo del Prado' }).where('license_id', '=', id).execute())
   t.match(await entities.museums.read(id), [{ name: 'Museo del Prado' }])
 })
 
-t.test('Platforms of a license are read by name', async t => {
+t.test("A license's platforms are sorted by name", async t => {
   const id = await heard(addLicense(database, { domain: 'platforms.test' }))
   const platforms = await db
     .insertInto('platforms')
@@ -213,7 +213,7 @@ t.test('Platforms of a license are read by name', async t => {
   t.strictSame(await entities.platforms.read(id), [kiosk, radio])
 })
 
-t.test('A change of the platforms of a license is seen, and of a platform', async t => {
+t.test("A change to a platform, or to a license's platforms, is seen", async t => {
   const id = await heard(addLicense(database, { domain: 'more-platforms.test' }))
   t.strictSame(await entities.platforms.read(id), [])
   const platform = await db
@@ -227,7 +227,7 @@ t.test('A change of the platforms of a license is seen, and of a platform', asyn
   t.strictSame(await entities.platforms.read(id), [{ id: platform.id, name: 'cinema' }])
 })
 
-t.test('Groups of a license are read by id', async t => {
+t.test("A license's groups are sorted by id", async t => {
   const id = await heard(addLicense(database, { domain: 'groups.test' }))
   const groups = await db
     .insertInto('groups')
@@ -240,67 +240,61 @@ t.test('Groups of a license are read by id', async t => {
   t.strictSame(await entities.groups.read(id), groups)
 })
 
-t.test('A change of a group is seen', async t => {
+t.test('A change to a group is seen', async t => {
   const id = await heard(addLicense(database, { domain: 'more-groups.test' }))
   t.strictSame(await entities.groups.read(id), [])
   await heard(db.insertInto('groups').values({ license_id: id, name: 'Guards' }).execute())
   t.match(await entities.groups.read(id), [{ name: 'Guards' }])
 })
 
-t.test('What belongs to a license is a list that cannot be changed by who reads it', async t => {
+t.test('The lists that belong to a license are frozen', async t => {
   const id = await heard(addLicense(database, { domain: 'frozen.test', languages: ['nl'], museums: ['Prado'] }))
   for (const entity of [entities.languages, entities.museums, entities.platforms, entities.groups]) {
     t.ok(Object.isFrozen(await entity.read(id)), entity.metadata.table)
   }
 })
 
-t.test('A license that is not there has nothing', async t => {
+t.test('An unknown license has empty lists', async t => {
   for (const entity of [entities.languages, entities.museums, entities.platforms, entities.groups]) {
     t.strictSame(await entity.read('0'), [], entity.metadata.table)
   }
 })
 
-t.test(
-  "A user is read by id, with a fingerprint in place of the password's hash, and every change of the row is seen",
-  async t => {
-    const id = await heard(addUser(database, { email: 'user@museum.test' }))
-    const user = await entities.users.read(id)
-    t.match(user, { id, email: 'user@museum.test', admin: false, fingerprint: /^[\w-]{22}$/ })
-    t.notMatch(JSON.stringify(user), 'argon2')
-    t.ok(Object.isFrozen(user))
-    t.equal(entities.users.read(id), user)
-    await heard(db.updateTable('users').set({ admin: true }).where('id', '=', id).execute())
-    t.match(await entities.users.read(id), { admin: true, fingerprint: user?.fingerprint })
-    await heard(db.updateTable('users').set({ password_hash: 'another' }).where('id', '=', id).execute())
-    t.not((await entities.users.read(id))?.fingerprint, user?.fingerprint)
-    await heard(db.deleteFrom('users').where('id', '=', id).execute())
-    t.equal(await entities.users.read(id), null)
-  },
-)
+t.test('A user is read by id, with a fingerprint instead of the password hash, and every change is seen', async t => {
+  const id = await heard(addUser(database, { email: 'user@museum.test' }))
+  const user = await entities.users.read(id)
+  t.match(user, { id, email: 'user@museum.test', admin: false, fingerprint: /^[\w-]{22}$/ })
+  t.notMatch(JSON.stringify(user), 'argon2')
+  t.ok(Object.isFrozen(user))
+  t.equal(entities.users.read(id), user)
+  await heard(db.updateTable('users').set({ admin: true }).where('id', '=', id).execute())
+  t.match(await entities.users.read(id), { admin: true, fingerprint: user?.fingerprint })
+  await heard(db.updateTable('users').set({ password_hash: 'another' }).where('id', '=', id).execute())
+  t.not((await entities.users.read(id))?.fingerprint, user?.fingerprint)
+  await heard(db.deleteFrom('users').where('id', '=', id).execute())
+  t.equal(await entities.users.read(id), null)
+})
 
-t.test(
-  'The groups of a user are read with their licenses, and every change is seen: of the membership, of the group',
-  async t => {
-    const license = await heard(addLicense(database, { domain: 'members.test' }))
-    const id = await heard(addUser(database, { email: 'member@museum.test', licenses: [license] }))
-    const memberships = await entities.memberships.read(id)
-    t.match(memberships, [{ name: 'Staff', license_id: license }])
-    t.ok(Object.isFrozen(memberships))
-    await heard(db.updateTable('groups').set({ name: 'Guards' }).where('license_id', '=', license).execute())
-    t.match(await entities.memberships.read(id), [{ name: 'Guards' }])
-    await heard(db.deleteFrom('licenses').where('id', '=', license).execute())
-    t.strictSame(await entities.memberships.read(id), [])
-  },
-)
+t.test("A user's groups are read with their licenses, and every change is seen", async t => {
+  const license = await heard(addLicense(database, { domain: 'members.test' }))
+  const id = await heard(addUser(database, { email: 'member@museum.test', licenses: [license] }))
+  const memberships = await entities.memberships.read(id)
+  t.match(memberships, [{ name: 'Staff', license_id: license }])
+  t.ok(Object.isFrozen(memberships))
+  await heard(db.updateTable('groups').set({ name: 'Guards' }).where('license_id', '=', license).execute())
+  t.match(await entities.memberships.read(id), [{ name: 'Guards' }])
+  await heard(db.deleteFrom('licenses').where('id', '=', license).execute())
+  t.strictSame(await entities.memberships.read(id), [])
+})
 
-t.test('Whether a session was ended is read by its name, and seen when it changes', async t => {
+t.test('Whether a session has ended is cached until it changes', async t => {
   t.equal(await entities.endedSessions.read('a session'), false)
   t.equal(entities.endedSessions.read('a session'), false)
   await heard(db.insertInto('ended_sessions').values({ session: 'a session', expires_at: new Date() }).execute())
   t.equal(await entities.endedSessions.read('a session'), true)
 })
 
-t.test('The languages of a license come along with it, in one query', async t => {
+t.test("A license's languages are loaded along with it, in one query", async t => {
   const id = await heard(addLicense(database, { domain: 'along.test', languages: ['fr', 'de-CH', 'en'] }))
   const queries: string[] = []
   const note = ({ query }: { query: { sql: string } }) => queries.push(query.sql)
@@ -315,7 +309,7 @@ t.test('The languages of a license come along with it, in one query', async t =>
   t.match(languages, [{ code: 'fr' }, { code: 'de-CH' }, { code: 'en' }])
 })
 
-t.test('The licenses of hosts that are asked for at once come in one query, each to who asked for it', async t => {
+t.test('The licenses of hosts that are requested together are loaded in one query', async t => {
   const hostile = [
     'one.test,two.test',
     '"one.test"',
@@ -343,7 +337,7 @@ t.test('The licenses of hosts that are asked for at once come in one query, each
   )
 })
 
-t.test('A column that gets another type is read as it is from then on', async t => {
+t.test('A column can be read after its type has changed', async t => {
   const before = await heard(addLicense(database, { domain: 'typed.test', museums: ['Before'] }))
   const after = await heard(addLicense(database, { domain: 'retyped.test', museums: ['After'] }))
   t.match(await entities.museums.read(before), [{ name: 'Before' }])
@@ -351,7 +345,7 @@ t.test('A column that gets another type is read as it is from then on', async t 
   t.match(await entities.museums.read(after), [{ name: 'After' }])
 })
 
-t.test('A column of licenses that gets another type is read as it is from then on', async t => {
+t.test('A column of the licenses can be read after its type has changed', async t => {
   await heard(addLicense(database, { domain: 'before.test', name: 'Before' }))
   await heard(addLicense(database, { domain: 'after.test', name: 'After' }))
   t.match(await entities.licenses.read('before.test'), { name: 'Before' })
@@ -359,19 +353,19 @@ t.test('A column of licenses that gets another type is read as it is from then o
   t.match(await entities.licenses.read('after.test'), { name: 'After' })
 })
 
-t.test('A query that fails says why, and who asked', async t => {
+t.test("The error of a failed query has PostgreSQL's code, and the caller in its stack", async t => {
   await t.rejects(async () => await entities.licenseTypes.read('no number'), {
     code: '22P02',
     stack: /license-type\.[jt]s/,
   })
 })
 
-t.test('Entities of a database that is none of ours are refused', t => {
+t.test('Entities refuse a database that sends no prepared queries', t => {
   t.throws(() => createEntities(db.withoutPlugins(), store), { message: 'This database sends no prepared queries.' })
   t.end()
 })
 
-t.test('Licenses of thousands of hosts are looked for in two queries', async t => {
+t.test('The licenses of thousands of hosts are looked up in two queries', async t => {
   const { licenses } = createEntities(db, new Store())
   await heard(addLicense(database, { domain: 'flooded.test' }))
   const queries: string[] = []
@@ -387,14 +381,14 @@ t.test('Licenses of thousands of hosts are looked for in two queries', async t =
   t.equal(queries.length, 2)
 })
 
-t.test('A license that was added unheard is found by the first who asks', async t => {
+t.test('A license whose addition was not heard is found by the first request for it', async t => {
   const { licenses } = createEntities(db, new Store())
   t.equal(await licenses.read('made-up.test'), null)
   await addLicense(database, { domain: 'unheard.test' })
   t.match(await licenses.read('unheard.test'), { domain: 'unheard.test' })
 })
 
-t.test('No license is looked for while the database is lost', async t => {
+t.test('No license is looked up while the database is unreachable', async t => {
   const { licenses } = createEntities(db, new Store())
   database.availability.lose(new Error('gone'))
   await t.rejects(Promise.resolve(licenses.read('lost.test')), { name: 'ServiceUnavailableHttpError' })

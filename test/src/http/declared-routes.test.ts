@@ -27,7 +27,7 @@ const url = fc
     { weight: 9, arbitrary: fc.array(segment, { maxLength: 4 }).map(segments => `/${segments.join('/')}`) },
     fc.constant('*'),
   )
-  // A wildcard ends a route, and so does what may be left out.
+  // A wildcard or an optional parameter must end a route.
   .filter(url => !/[*?]./.test(url))
 const path = fc
   .array(
@@ -37,7 +37,7 @@ const path = fc
   .map(segments => segments.join('/'))
   .map(rest => `/${rest}`)
 
-t.test('A path has the methods of those routes that would match it alone', async t => {
+t.test("A path's methods are those that the router would match", async t => {
   const declared = fc.uniqueArray(fc.record({ method: fc.constantFrom('GET', 'POST', 'PUT'), url }), {
     maxLength: 3,
     selector: ({ method }) => method,
@@ -59,7 +59,7 @@ t.test('A path has the methods of those routes that would match it alone', async
   )
 })
 
-t.test('What is no path has no route, though one answers everything', async t => {
+t.test('A target that is not a path has no routes, even if there is a catch-all', async t => {
   const table = new RouteTable()
   table.add({ method: 'GET', url: '*' })
   t.ok(table.has('GET', '/any'))
@@ -69,7 +69,7 @@ t.test('What is no path has no route, though one answers everything', async t =>
   }
 })
 
-t.test('Methods come in the order in which their routes were added', async t => {
+t.test('Methods are listed in the order of registration', async t => {
   const table = new RouteTable()
   table.add({ method: 'PUT', url: '/a' })
   table.add({ method: ['GET', 'POST'], url: '/:one' })

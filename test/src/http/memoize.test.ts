@@ -1,13 +1,13 @@
 import t from 'tap'
 import { memoize } from '../../../src/http/memoize.ts'
 
-t.test('What a text was made into is made once', async t => {
+t.test('A result is computed once per text', async t => {
   const { calls, ask } = counted(10)
   t.strictSame([ask('a'), ask('b'), ask('a')], ['<a>', '<b>', '<a>'])
   t.strictSame(calls, ['a', 'b'])
 })
 
-t.test('What nothing was made of is remembered, too', async t => {
+t.test('A null result is remembered too', async t => {
   let calls = 0
   const ask = memoize(() => {
     calls++
@@ -16,7 +16,7 @@ t.test('What nothing was made of is remembered, too', async t => {
   t.strictSame([ask('a'), ask('a'), calls], [null, null, 1])
 })
 
-t.test('Names that every object has are texts like any other', async t => {
+t.test('Texts such as "__proto__" are ordinary texts', async t => {
   const { calls, ask } = counted(10)
   t.strictSame(
     [ask('__proto__'), ask('constructor'), ask('__proto__')],
@@ -25,7 +25,7 @@ t.test('Names that every object has are texts like any other', async t => {
   t.strictSame(calls, ['__proto__', 'constructor'])
 })
 
-t.test('All is forgotten rather than more remembered than may be', async t => {
+t.test('Everything is forgotten when the limit is exceeded', async t => {
   const { calls, ask } = counted(2)
   for (const text of ['a', 'b', 'c', 'c', 'a']) ask(text)
   t.strictSame(calls, ['a', 'b', 'c', 'a'])

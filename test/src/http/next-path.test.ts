@@ -54,6 +54,6 @@ for (const next of [
   })
 }
 
-t.test('nothing leads to the front page', async t => {
+t.test('a missing path leads to the front page', async t => {
   t.equal(nextPath(undefined), '/')
 })

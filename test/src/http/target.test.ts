@@ -64,7 +64,7 @@ t.test('the query of an absolute-form target comes before its fragment', async t
 })
 
 for (const target of ['http://museum.test', 'http://museum.test?a', 'http://museum.test/']) {
-  t.test(`GET ${target} is answered by the root`, async t => {
+  t.test(`GET ${target} is answered by the root route`, async t => {
     t.match(await ask(`GET ${target}`), { status: 200, body: 'root of museum.test' })
   })
 }
@@ -75,7 +75,7 @@ t.test('an absolute-form target is sent to its other slash form', async t => {
   t.match(head, 'location: http://museum.test/thing?a=b\r\n')
 })
 
-t.test('routes are constrained by the authority of an absolute-form target, and not by the Host header', async t => {
+t.test('routes are constrained by the authority of an absolute-form target, not by the Host header', async t => {
   t.match(await ask('GET http://gallery.test/hosted'), { status: 200, body: 'hosted by gallery.test' })
   t.match(await ask('GET http://museum.test/hosted', app, 'gallery.test'), { status: 404 })
 })
@@ -88,7 +88,7 @@ for (const target of ['*', '*thing', '*/thing', '*?a', '*health', 'ftp://museum.
   })
 }
 
-t.test('a target without a path is a bad request for every method', async t => {
+t.test('a target without a path is a bad request for any method', async t => {
   for (const line of ['OPTIONS *thing', 'POST *', 'HEAD *thing', 'DELETE *']) t.equal((await ask(line)).status, 400)
 })
 
@@ -99,7 +99,7 @@ t.test('an invalid target is escaped in the page that says so', async t => {
   t.match(answer, '*&#60;script&#62;')
 })
 
-t.test('OPTIONS * asks about the server, of which no route tells anything', async t => {
+t.test('OPTIONS * is not found, since no route describes the server', async t => {
   for (const from of [app, debug]) {
     t.match(await ask('OPTIONS *', from), { status: 404, detail: 'No route found for "OPTIONS *"' })
   }

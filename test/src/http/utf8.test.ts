@@ -51,7 +51,7 @@ t.test('a method override in UTF-8 is repeated as it was sent', async t => {
   t.equal(await ask('/', 'X-HTTP-Method-Override: dé\r\n', { method: 'POST' }), 'Invalid method override "dé".')
 })
 
-t.test('what is not UTF-8 is repeated as latin1', async t => {
+t.test('a referer that is not UTF-8 is repeated as latin1', async t => {
   for (const referer of ['http://e/\xe9', '\xed\xa0\x80 \xc0\xaf \xc3']) {
     const message = await ask('/x', Buffer.from(`Referer: ${referer}\r\n`, 'latin1'))
     t.equal(message, `No route found for "GET /x" (from "${referer}")`)
@@ -63,12 +63,12 @@ t.test('markup in UTF-8 is escaped on a page', async t => {
   t.match(body, '(from &#34;é&#60;script&#62;é&#34;)')
 })
 
-t.test('log lines say a host in UTF-8', async t => {
+t.test('log lines show a host in UTF-8', async t => {
   lines.length = 0
   await ask('/', '', { host: 'müseum.test' })
   t.ok(lines.some(line => JSON.parse(line).msg === 'Invalid Host "müseum.test".'))
 })
 
-t.test('a text that Node did not decode stays as it is', async t => {
+t.test('text that Node did not decode is left unchanged', async t => {
   for (const text of ['', 'ascii', '日本', 'Ã©日']) t.equal(decodeUtf8(text), text)
 })

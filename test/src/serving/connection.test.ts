@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import t from 'tap'
 import { Connection } from '../../../src/serving/connection.ts'
 
-t.test('a connection on which something is always under way keeps no answer that is out', async t => {
+t.test('a connection that is never idle does not retain finished responses', async t => {
   const connections = new Map<Socket, Connection>()
   const server = createServer((request, response) => {
     connections.get(request.socket)?.add(response)

@@ -11,7 +11,7 @@ import { uncountedNode } from '../../support/uncounted.ts'
 
 const module = new URL('../../../src/serving/end-in-order.js', import.meta.url).href
 
-/** A process that ends in order, once it has done what the program says after that. */
+/** A process that shuts down gracefully after running the program. */
 async function run(t: Test, program: string, options: string, close: string) {
   const whole = `import { endInOrder } from '${module}'
     const log = { error: console.error, fatal: error => { console.error('fatal: ' + error.message) } }
@@ -26,14 +26,14 @@ async function run(t: Test, program: string, options: string, close: string) {
   return { code, errors }
 }
 
-t.test('What does not close in time is ended', async t => {
+t.test('A process that does not close in time is ended', async t => {
   t.strictSame(await run(t, "process.kill(process.pid, 'SIGTERM')", '{ longest: 10 }', '() => new Promise(() => {})'), {
     code: 1,
     errors: 'Requests were still under way after 10 ms.\n',
   })
 })
 
-t.test('What cannot be closed is ended, and why is told', async t => {
+t.test('A process that fails to close is ended, and the reason is logged', async t => {
   const { code, errors } = await run(
     t,
     "process.kill(process.pid, 'SIGTERM')",
@@ -44,7 +44,7 @@ t.test('What cannot be closed is ended, and why is told', async t => {
   t.match(errors, /^Error: it is stuck\n/)
 })
 
-t.test('An error while it closes does not cut that short', async t => {
+t.test('An error while closing does not interrupt the closing', async t => {
   const { code, errors } = await run(
     t,
     "throw new Error('first')",
@@ -59,11 +59,11 @@ t.test('An error while it closes does not cut that short', async t => {
   t.match(errors, /^fatal: first\nError: second\n[^]*\nclosed\n$/)
 })
 
-t.test('A process whose parent is another one has lost its own', async t => {
+t.test('A process whose parent is not the expected one ends', async t => {
   t.strictSame(await run(t, '', '{ parent: process.pid }', 'async () => {}'), { code: 0, errors: '' })
 })
 
-t.test('A process that was forked ends with who forked it', async t => {
+t.test('A forked process ends with its parent', async t => {
   const program = `import { endInOrder } from '${module}'
     setInterval(() => {}, 1000)
     endInOrder({ close: async () => {} })
@@ -79,10 +79,10 @@ t.test('A process that was forked ends with who forked it', async t => {
 })
 
 const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true
-const skip = !terminal && "it needs util-linux's script, for a terminal"
+const skip = !terminal && "it needs util-linux's script to open a terminal"
 const databaseUrl = serverUrl && (await createDatabase(t, serverUrl))
 
-t.test('A process whose terminal is closed closes the app and ends without an abort', { skip }, async t => {
+t.test('A process whose terminal closes shuts down without an abort', { skip }, async t => {
   const folder = makeFolder(t)
   const program = join(folder, 'program.mjs')
   const errors = join(folder, 'errors')
@@ -94,7 +94,7 @@ t.test('A process whose terminal is closed closes the app and ends without an ab
     process.on('exit', code => { console.error('exit ' + code) })
     process.stdout.write('ready')`,
   )
-  // Only its input and output are the terminal: what Node says of an abort is in the file.
+  // Stderr is a file and not the terminal: Node would report an abort there.
   const command = `${process.execPath} ${process.execArgv.join(' ')} ${program} 2>${errors}`
   const child = spawn('script', ['--quiet', '--command', command, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
@@ -109,7 +109,7 @@ t.test('A process whose terminal is closed closes the app and ends without an ab
   t.equal(readFileSync(errors, 'utf8'), 'closed\nexit 0\n')
 })
 
-/** A script of package.json in a terminal, without its build: what that would write is there. */
+/** Runs a script of package.json in a terminal. It skips the build, whose output is there. */
 async function runScript(t: Test, script: string) {
   const folder = makeFolder(t)
   copyFileSync('package.json', join(folder, 'package.json'))
@@ -130,7 +130,7 @@ async function runScript(t: Test, script: string) {
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   })
   t.teardown(() => child.kill('SIGKILL'))
-  // Every process that it starts holds it open, and nobody writes to it.
+  // Every process that it starts keeps this pipe open, and none writes to it.
   const { 3: inherited } = child.stdio
   if (!(inherited instanceof Readable)) throw new Error('There is no pipe.')
   const allEnded = once(inherited.resume(), 'close')
@@ -144,7 +144,7 @@ async function runScript(t: Test, script: string) {
   return { child, allEnded }
 }
 
-/** The processes that a process has started. */
+/** The child processes of a process. */
 function childrenOf({ pid }: Pick<ChildProcess, 'pid'>): number[] {
   return spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
     .stdout.trim()
@@ -152,7 +152,7 @@ function childrenOf({ pid }: Pick<ChildProcess, 'pid'>): number[] {
     .map(Number)
 }
 
-t.test('A script of npm', { skip, jobs: 2 }, async t => {
+t.test('An npm script', { skip, jobs: 2 }, async t => {
   for (const script of ['start', 'dev']) {
     for (const [how, end] of [
       [

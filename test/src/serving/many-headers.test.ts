@@ -11,7 +11,7 @@ const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
 await addUser(database, { email: 'admin@museum.test', admin: true })
 
-/** More headers than Node keeps by default, and far less than they may measure. */
+/** More headers than Node keeps by default, far below the size limit. */
 const many = 'a:\r\n'.repeat(1100)
 
 async function serve(environment: Record<string, string> = {}, routes?: (app: FastifyInstance) => Promise<void>) {
@@ -20,19 +20,19 @@ async function serve(environment: Record<string, string> = {}, routes?: (app: Fa
   return { app, port: Number(port) }
 }
 
-/** The server's answer to a request whose headers are these, after the host and before its end. */
+/** The server's answer to a request with these headers after the Host. */
 async function send(port: number, requestLine: string, headers: string, rest = ''): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write(`${requestLine} HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n${headers}\r\n${rest}`)
   return await text(socket)
 }
 
-t.test('a second Host behind 1,100 headers is refused', async t => {
+t.test('a second Host after 1,100 headers is refused', async t => {
   const { port } = await serve()
   t.match(await send(port, 'GET /', `${many}Host: other.test\r\n`), /^HTTP\/1\.1 400 [^]*Invalid Host/)
 })
 
-t.test('a wrong If-Match behind 1,100 headers keeps the change from being made', async t => {
+t.test('a failing If-Match after 1,100 headers prevents the change', async t => {
   const { app, port } = await serve()
   const cookie = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
   const { id } = await database.db
@@ -46,7 +46,7 @@ t.test('a wrong If-Match behind 1,100 headers keeps the change from being made',
   t.match(await database.db.selectFrom('platforms').select('name').where('id', '=', id).execute(), [{ name: 'Kept' }])
 })
 
-t.test('what a proxy forwards behind 1,100 headers counts', async t => {
+t.test('forwarded headers after 1,100 others take effect', async t => {
   const { port } = await serve({ TRUST_PROXY: 'loopback' }, async app => {
     app.get('/', async ({ ip, host, protocol }) => ({ ip, host, protocol }))
   })
@@ -57,13 +57,13 @@ t.test('what a proxy forwards behind 1,100 headers counts', async t => {
   )
 })
 
-t.test('a stranger behind a proxy is not shown the profiler, however many headers come before the address', async t => {
+t.test('a stranger behind a proxy cannot see the profiler, however many headers precede the address', async t => {
   const { port } = await serve({ TRUST_PROXY: 'loopback', DEBUG: '1' })
   t.match(await send(port, 'GET /_profiler/', ''), /^HTTP\/1\.1 200 /)
   t.notMatch(await send(port, 'GET /_profiler/', `${many}X-Forwarded-For: 192.0.2.1\r\n`), /^HTTP\/1\.1 200 /)
 })
 
-t.test('headers and trailers are all seen up to the size that they may have, and refused beyond it', async t => {
+t.test('headers and trailers are all read up to the size limit, and refused beyond it', async t => {
   const { port } = await serve({}, async app => {
     app.post('/', async ({ raw }) => ({
       headers: raw.headersDistinct['a']?.length,
@@ -77,7 +77,7 @@ t.test('headers and trailers are all seen up to the size that they may have, and
   t.match(await send(port, 'POST /', chunked, `2\r\n{}\r\n0\r\n${'a:\r\n'.repeat(17_000)}\r\n`), /^HTTP\/1\.1 431 /)
 })
 
-t.test('as many headers as there may be are recorded with DEBUG=1', async t => {
+t.test('the largest possible number of headers is recorded with DEBUG=1', async t => {
   const { port } = await serve({ DEBUG: '1' })
   const answer = await send(port, 'GET /', 'a:\r\n'.repeat(16_000))
   const [, link = ''] = /x-debug-token-link: http:\/\/[^/]*(\S+)/i.exec(answer) ?? []

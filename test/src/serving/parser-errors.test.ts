@@ -18,7 +18,7 @@ async function routes(app: FastifyInstance) {
 const app = await build(t, { database, routes })
 const { port } = new URL(await app.listen({ port: 0 }))
 
-/** What the server answers to these bytes, until it closes the connection. */
+/** What the server answers to these bytes before it closes the connection. */
 async function send(bytes: string): Promise<string> {
   const socket = connect(Number(port), '127.0.0.1')
   socket.write(bytes, 'latin1')
@@ -26,17 +26,17 @@ async function send(bytes: string): Promise<string> {
 }
 
 for (const [name, bytes, status] of [
-  ['a method that nobody knows', 'FLY / HTTP/1.1\r\nHost: museum.test\r\n\r\n', 400],
-  ['a line that is no request', 'hello\r\n\r\n', 400],
+  ['an unknown method', 'FLY / HTTP/1.1\r\nHost: museum.test\r\n\r\n', 400],
+  ['a malformed request line', 'hello\r\n\r\n', 400],
   ['a NUL in the target', 'GET /\0 HTTP/1.1\r\nHost: museum.test\r\n\r\n', 400],
   ['a CR in a header', 'GET / HTTP/1.1\r\nHost: museum.test\r\nReferer: a\rb\r\n\r\n', 400],
   ['two lengths', 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na', 400],
   [
-    'a length and chunks',
+    'a Content-Length with chunks',
     'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na',
     400,
   ],
-  ['headers without end', `GET / HTTP/1.1\r\nHost: museum.test\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ['a header of 20 kB', `GET / HTTP/1.1\r\nHost: museum.test\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ['a target of 20 kB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: museum.test\r\n\r\n`, 431],
   ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
 ] as const) {
@@ -52,16 +52,16 @@ for (const [name, bytes, status] of [
 }
 
 for (const [name, bytes] of [
-  ['headers', `GET / HTTP/1.1\r\nHost: museum.test\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ['a header', `GET / HTTP/1.1\r\nHost: museum.test\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
   ['a target', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: museum.test\r\n\r\n`],
 ] as const) {
-  t.test(`whoever sends ${name} of 20 kB is told that it is too large`, async t => {
+  t.test(`${name} of 20 kB is refused as too large`, async t => {
     const [, body = ''] = (await send(bytes)).split('\r\n\r\n')
     t.equal(JSON.parse(body).detail, "The request's target and headers are too large.")
   })
 }
 
-t.test('a client that resets its connection amid a request is let go', async t => {
+t.test('a client that resets its connection during a request does no harm', async t => {
   const accepted = new Promise<Socket>(resolve => {
     app.server.once('connection', resolve)
   })
@@ -79,7 +79,7 @@ t.test('a client that resets its connection amid a request is let go', async t =
   t.match(await send('GET / HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 200 /)
 })
 
-t.test('a target of 10 kB is a path like any other', async t => {
+t.test('a path of 10 kB is routed like any other', async t => {
   const path = `/${'a/'.repeat(5000)}`
   t.match(
     await send(`GET ${path} HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n`),
@@ -87,7 +87,7 @@ t.test('a target of 10 kB is a path like any other', async t => {
   )
 })
 
-t.test('the path of an absolute-form target without one is the root', async t => {
+t.test('an absolute-form target without a path means the root', async t => {
   t.match(
     await send('PUT http://museum.test HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'),
     'No route found for \\"PUT /\\"',
@@ -105,13 +105,13 @@ for (const [target, path] of [
   ['/\\evil.test', '/\\evil.test'],
   ['/<script>', '/<script>'],
 ] as const) {
-  t.test(`the target ${target} is not found as ${path}`, async t => {
+  t.test(`the target ${target} gets a 404 for ${path}`, async t => {
     const answer = await send(`GET ${target} HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n`)
     t.equal(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').detail, `No route found for "GET ${path}"`)
   })
 }
 
-t.test('a redirect leaves the fragment away, and stays on this host whatever the path', async t => {
+t.test('a redirect drops the fragment and stays on this host, whatever the path', async t => {
   t.match(
     await send('GET /slash?a=1#b HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'),
     'location: http://museum.test/slash/?a=1\r\n',
@@ -122,11 +122,11 @@ t.test('a redirect leaves the fragment away, and stays on this host whatever the
   )
 })
 
-t.test('OPTIONS * is a request without a route', async t => {
+t.test('OPTIONS * matches no route', async t => {
   t.match(await send('OPTIONS * HTTP/1.1\r\nHost: museum.test\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 4\d\d /)
 })
 
-t.test('a client that hangs up in the middle of a request leaves the server as it was', async t => {
+t.test('a client that hangs up during a request does no harm', async t => {
   const socket = connect(Number(port), '127.0.0.1')
   socket.write('POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 10\r\n\r\n', () => socket.resetAndDestroy())
   await new Promise(resolve => socket.once('close', resolve))

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { uncountedNode } from '../../support/uncounted.ts'
 
-/** Prints how many of the objects that Node made for process.nextTick() are left once nothing is under way. */
+/** Prints how many of Node's process.nextTick() objects are left once nothing is running. */
 const script = `
   import { createHook } from 'node:async_hooks'
   import { setImmediate as turn } from 'node:timers/promises'
@@ -19,7 +19,7 @@ const script = `
   process.stdout.write((made.length > 1) + ' ' + left + '\\n')`
 
 t.test(
-  'Of the objects that Node makes for process.nextTick() a process that has loaded tick-object.js keeps one',
+  'A process that has loaded tick-object.js keeps one of the objects that Node makes for process.nextTick()',
   async t => {
     const { stdout } = await promisify(execFile)('env', [
       ...uncountedNode,

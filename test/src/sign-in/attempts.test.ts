@@ -7,13 +7,13 @@ import { openTestDatabase } from '../../support/test-database.ts'
 const { db } = await openTestDatabase(t)
 const secret = 'of a server'
 
-/** Counters of one server, and its clock. */
+/** The counters of one server, and its clock. */
 function begin(by = secret) {
   const clock = { now: 0 }
   return { clock, attempts: new Attempts({ database: { db, isShared: false }, secret: by, now: () => clock.now }) }
 }
 
-t.test('A minute begins with the first attempt, and attempts that are refused do not prolong it', async t => {
+t.test('A minute begins with the first attempt, and refused attempts do not extend it', async t => {
   const { attempts, clock } = begin()
   clock.now = 1000
   t.equal(await attempts.add('a', 1), 0)
@@ -25,7 +25,7 @@ t.test('A minute begins with the first attempt, and attempts that are refused do
   t.equal(await attempts.add('a', 1), 0)
 })
 
-t.test('Keys of whatever bytes and length are counted', async t => {
+t.test('Keys of any bytes and length are counted', async t => {
   const { attempts } = begin()
   const keys = [
     '',
@@ -41,16 +41,16 @@ t.test('Keys of whatever bytes and length are counted', async t => {
   for (const key of keys) t.equal(await attempts.add(key, 1), 60)
 })
 
-t.test("100,000 keys in a minute exhaust nobody's attempts, and evict no counter", async t => {
+t.test("100,000 keys in a minute use up nobody's attempts and evict no counter", async t => {
   const { attempts } = begin()
   for (let n = 0; n < 20; n++) await attempts.add('held', 20)
   let refused = 0
   for (let n = 0; n < 100_000; n++) if ((await attempts.add(`key ${n}`, 20)) > 0) refused++
-  t.ok(refused < 5, `those that share the counter were refused: ${refused}`)
+  t.ok(refused < 5, `the keys that share the counter were refused: ${refused}`)
   t.equal(await attempts.add('held', 20), 60)
 })
 
-t.test('What was counted while the table could not be written to counts on when it can be', async t => {
+t.test('Attempts counted while the table is read-only still count once it is writable', async t => {
   let isWritable = false
   const guarded = db.withPlugin({
     transformQuery: ({ node }) => {
@@ -65,13 +65,13 @@ t.test('What was counted while the table could not be written to counts on when 
   isWritable = true
   clock.now = 30_000
   t.equal(await attempts.add('outage', 5), 0)
-  t.equal(await attempts.add('outage', 5), 30, 'the table has counted one')
+  t.equal(await attempts.add('outage', 5), 30, 'the table has counted one attempt')
   clock.now = 60_000
   for (let n = 0; n < 4; n++) t.equal(await attempts.add('outage', 5), 0)
-  t.ok((await attempts.add('outage', 5)) > 0, 'from the next minute on the table counts')
+  t.ok((await attempts.add('outage', 5)) > 0, 'the table counts from the next minute on')
 })
 
-t.test('Which keys share a counter depends on the secret', async t => {
+t.test('The secret decides which keys share a counter', async t => {
   const { attempts } = begin('one')
   const { attempts: others } = begin('another')
   let n = 0
@@ -79,7 +79,7 @@ t.test('Which keys share a counter depends on the secret', async t => {
   t.equal(await others.add(`key ${n}`, 1), 0)
 })
 
-t.test('A network is an IPv4 address, or the first 64 bits of an IPv6 address however it is written', async t => {
+t.test('A network is an IPv4 address, or the first 64 bits of an IPv6 address in any notation', async t => {
   for (const [address, same] of [
     ['192.0.2.1', '::ffff:192.0.2.1'],
     ['192.0.2.1', '::ffff:c000:201'],
@@ -113,7 +113,7 @@ for (const text of [
   '\0',
   'a'.repeat(100_000),
 ]) {
-  t.test(`${JSON.stringify(text).slice(0, 30)} is no address`, async t => {
+  t.test(`${JSON.stringify(text).slice(0, 30)} is not an address`, async t => {
     t.equal(networkOf(text), 'unknown')
   })
 }
