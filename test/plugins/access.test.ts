@@ -17,12 +17,12 @@ async function routes(app: FastifyInstance) {
 
 const app = await build(t, { database, routes })
 
-t.test('a license that is not protected lets anybody in', async t => {
+t.test('an unprotected license lets anybody in', async t => {
   t.equal((await app.inject({ url: '/', headers: { host: 'museum.test' } })).body, 'inside')
 })
 
 for (const url of ['/', '/open']) {
-  t.test(`${url} of a protected license asks who is not signed in to sign in`, async t => {
+  t.test(`${url} of a protected license asks visitors to sign in`, async t => {
     const response = await app.inject({ url, headers: { host: 'protected.test' } })
     t.equal(response.statusCode, 401)
     t.equal(response.headers['www-authenticate'], 'Cookie realm="protected.test", form-action="/login"')
@@ -30,7 +30,7 @@ for (const url of ['/', '/open']) {
   })
 }
 
-t.test('a browser is sent to sign in, and comes back to where it was', async t => {
+t.test('a browser is redirected to sign in, with the way back in "next"', async t => {
   for (const [url, next] of [
     ['/', '%2F'],
     ['/?a=b&c=%2F/d?', '%2F%3Fa%3Db%26c%3D%252F%2Fd%3F'],
@@ -46,7 +46,7 @@ t.test('a browser is sent to sign in, and comes back to where it was', async t =
   }
 })
 
-t.test('so it is by a HEAD, and not by a POST, whose page leads there', async t => {
+t.test('HEAD is redirected to sign in, but POST gets a 401 page with a link', async t => {
   const headers = { host: 'protected.test', accept: 'text/html' }
   t.equal((await app.inject({ method: 'HEAD', url: '/', headers })).statusCode, 302)
   const response = await app.inject({ method: 'POST', url: '/', headers })
@@ -54,14 +54,14 @@ t.test('so it is by a HEAD, and not by a POST, whose page leads there', async t 
   t.match(response.body, '<a href="/login">Sign in</a>')
 })
 
-t.test('a path without a route is not worth signing in for', async t => {
+t.test('a path without a route is a 404 on a protected site too', async t => {
   t.equal(
     (await app.inject({ url: '/nowhere', headers: { host: 'protected.test', accept: 'text/html' } })).statusCode,
     404,
   )
 })
 
-t.test('a license that becomes protected is so on the next request', async t => {
+t.test('a license that becomes protected requires signing in from the next request on', async t => {
   await heardOf(database, () =>
     database.db.updateTable('licenses').set({ protected: true }).where('id', '=', id).execute(),
   )

@@ -46,7 +46,7 @@ async function ask(url: string, condition: string, options: { method?: 'GET' | '
 }
 
 for (const condition of ['"1"', 'W/"1"', '"0", "1"', '"0",W/"1" , "2"', '*']) {
-  t.test(`If-None-Match: ${condition} is answered that nothing has changed`, async t => {
+  t.test(`If-None-Match: ${condition} is answered with 304`, async t => {
     const response = await ask('/', condition)
     t.equal(response.statusCode, 304)
     t.equal(response.body, '')
@@ -63,27 +63,27 @@ for (const condition of ['"2"', '1', '', '"', ',,,', '"1', 'W/1', `${'"x",'.repe
   })
 }
 
-t.test('a stream that the client has already is not left open', async t => {
+t.test('the stream behind a 304 is destroyed', async t => {
   t.equal((await ask('/stream', '"1"')).statusCode, 304)
   t.ok(stream.destroyed)
 })
 
-t.test('an ETag that is known says nothing of another path', async t => {
+t.test('an ETag of another path does not match', async t => {
   await ask('/other', '"0"')
   t.equal((await ask('/', '"2"')).statusCode, 200)
 })
 
-t.test('nor of another site', async t => {
+t.test('a matching ETag does not bypass the checks of another site', async t => {
   t.equal((await ask('/', '"1"', { host: 'protected.test' })).statusCode, 401)
   t.equal((await ask('/', '"1"', { host: 'nobody.test' })).statusCode, 404)
 })
 
-t.test('nor of a path that no route has', async t => {
+t.test('a matching ETag does not turn a 404 into a 304', async t => {
   t.equal((await ask('/version', '"1"')).statusCode, 404)
   t.equal((await ask('/version', '*')).statusCode, 404)
 })
 
-t.test('HEAD is answered as GET is', async t => {
+t.test('HEAD is conditional, as GET is', async t => {
   t.equal((await ask('/', '"1"', { method: 'HEAD' })).statusCode, 304)
 })
 
@@ -91,23 +91,23 @@ t.test('a POST is not conditional', async t => {
   t.equal((await ask('/', '"1"', { method: 'POST' })).body, 'posted')
 })
 
-t.test('an answer without an ETag is answered in full', async t => {
+t.test('an answer without an ETag is sent in full', async t => {
   t.equal((await ask('/untagged', '*')).body, 'untagged')
 })
 
-t.test('answers are private and revalidated, unless their route says otherwise', async t => {
+t.test('answers are private and revalidated unless their route says otherwise', async t => {
   t.equal((await ask('/untagged', '')).headers['cache-control'], 'private, no-cache')
   const { headers } = await ask('/public', '')
   t.equal(headers['cache-control'], 'public, max-age=60')
   t.equal(headers['expires'], 'Thu, 01 Jan 1970 00:00:00 GMT')
 })
 
-t.test('an answer that is no success is not kept at all', async t => {
+t.test('an unsuccessful answer is not stored', async t => {
   t.equal((await ask('/gone', '')).headers['cache-control'], 'no-store')
   t.equal((await ask('/moved', '')).headers['cache-control'], 'no-store')
 })
 
-t.test('routes keep what they like in app.cache', async t => {
+t.test('routes can store values in app.cache', async t => {
   t.equal((await ask('/kept', '')).body, 'I')
   t.equal((await ask('/kept', '')).body, 'II')
 })

@@ -42,7 +42,7 @@ async function ask(
   return await of.inject({ url, headers: { host: at, cookie, ...headers } })
 }
 
-/** A cookie as the server signs it, of a user and with what the test says of it. */
+/** A cookie as the server signs it, for a user, with any parts replaced. */
 async function signed(
   email: string,
   parts: Partial<SessionToken> = {},
@@ -65,14 +65,14 @@ async function signed(
   return `portico_session=${new SessionTokens(secrets).sign(token, domain)}`
 }
 
-t.test('who is signed in and belongs to a group of the license gets in, and routes know who it is', async t => {
+t.test('a signed-in user in a group of the license gets in, and routes see the user', async t => {
   const response = await ask(cookie)
   t.equal(response.statusCode, 200)
   t.strictSame(response.json(), { user: 'member@museum.test', groups: 2 })
   t.match(response.headers.vary, 'Cookie')
 })
 
-t.test('who is signed in is known on a site that is open to everybody, too', async t => {
+t.test('a signed-in user is known on an open site too', async t => {
   const cookie = await signIn(app, { host: 'open.test', email: 'stranger@museum.test' })
   t.match((await ask(cookie, { host: 'open.test' })).json(), { user: 'stranger@museum.test' })
   t.match((await app.inject({ url: '/', headers: { host: 'open.test' } })).json(), { user: null })
@@ -82,12 +82,12 @@ t.test('an admin gets in without a group', async t => {
   t.equal((await ask(await signIn(app, { host, email: 'admin@museum.test' }))).statusCode, 200)
 })
 
-t.test('who belongs to groups of other licenses only is told 403, and how to be somebody else', async t => {
+t.test('a user in groups of other licenses only gets 403 and a link to sign in as somebody else', async t => {
   const cookie = await signIn(app, { host, email: 'stranger@museum.test' })
   const response = await ask(cookie, { url: '/?a=1' })
   t.equal(response.statusCode, 403)
   t.equal(response.json().detail, 'You are signed in as stranger@museum.test, who may not enter this site.')
-  t.equal(setCookieOf(response), '', 'and stays signed in')
+  t.equal(setCookieOf(response), '', 'the user stays signed in')
   const page = await ask(cookie, { url: '/?a=1', headers: { accept: 'text/html' } })
   t.equal(page.statusCode, 403)
   t.match(page.body, '<a href="/login?next=%2F%3Fa%3D1">Sign in as somebody else, or sign out</a>')
@@ -99,23 +99,23 @@ const forged: Record<string, string> = {
   "the user's id": '1',
   'the value without its last character': value.slice(0, -1),
   'the value without its first character': value.slice(1),
-  'the value and a character': `${value}A`,
-  'the value and padding': `${value}=`,
-  'the value and a dot': `${value}.`,
+  'the value with an extra character': `${value}A`,
+  'the value with padding': `${value}=`,
+  'the value with a dot': `${value}.`,
   'the value in quotes': `"${value}"`,
   'the value with an escaped character': `%${value.charCodeAt(0).toString(16)}${value.slice(1)}`,
-  'the value twice over': value + value,
-  'the value as base64 writes it': value
+  'the value twice': value + value,
+  'the value in standard base64': value
     .replaceAll('-', '+')
     .replaceAll('_', '/')
     .padEnd(value.length + 4, '='),
   'a hundred kilobytes': 'A'.repeat(10_000),
-  'as many zeros': 'A'.repeat(value.length),
-  'no ASCII': 'ä'.repeat(value.length),
+  'zeros of the same length': 'A'.repeat(value.length),
+  'text of the same length outside ASCII': 'ä'.repeat(value.length),
 }
 
 for (const [what, value] of Object.entries(forged)) {
-  t.test(`a cookie that is ${what} is nobody's, and cleared`, async t => {
+  t.test(`a cookie that is ${what} is rejected and cleared`, async t => {
     const response = await ask(`portico_session=${value}`)
     t.equal(response.statusCode, 401)
     t.match(
@@ -137,19 +137,19 @@ t.test('no character of a cookie can be changed', async t => {
   t.strictSame(admitted, [])
 })
 
-t.test("of two session cookies neither counts, so that nobody can add theirs to a browser's", async t => {
+t.test("two session cookies are both rejected, so that nobody can add theirs to a browser's", async t => {
   const theirs = await signIn(app, { host, email: 'admin@museum.test' })
   t.equal((await ask(`${theirs}; ${cookie}`)).statusCode, 401)
 })
 
-t.test('a cookie between others is found, and one whose name only begins like it is not it', async t => {
+t.test('the session cookie is found among others, and only by its exact name', async t => {
   t.equal((await ask(`locale=en;${cookie} ;a=b`)).statusCode, 200)
   for (const name of ['portico_session2', 'xportico_session', 'Portico_Session', '__Host-portico_session']) {
     t.equal((await ask(cookie.replace('portico_session', name))).statusCode, 401, name)
   }
 })
 
-t.test("a cookie that is signed with another secret, or for another site, is nobody's", async t => {
+t.test('a cookie signed with another secret or for another site is rejected', async t => {
   t.equal((await ask(await signed('admin@museum.test'))).statusCode, 200)
   t.equal(
     (await ask(await signed('admin@museum.test', {}, host, ['another secret of thirty-two characters']))).statusCode,
@@ -159,22 +159,22 @@ t.test("a cookie that is signed with another secret, or for another site, is nob
   t.equal((await ask(await signIn(app, { host: 'other.test', email: 'member@museum.test' }))).statusCode, 401)
   const known = await signIn(app, { host: 'other.test', email: 'stranger@museum.test' })
   t.equal((await ask(known, { headers: { host: 'other.test' } })).statusCode, 200)
-  t.equal((await ask(known)).statusCode, 401, 'also once it was let in to its own')
+  t.equal((await ask(known)).statusCode, 401, 'even after its own site has accepted it')
 })
 
-t.test('the secret itself, which other cookies are signed with, signs no session', async t => {
+t.test('a session signed with COOKIE_SECRET itself is rejected', async t => {
   const bytes = Buffer.from(value, 'base64url').subarray(0, -32)
   const signature = createHmac('sha256', secret).update(bytes).update(host).digest()
   t.equal((await ask(`portico_session=${Buffer.concat([bytes, signature]).toString('base64url')}`)).statusCode, 401)
 })
 
-t.test("an expired cookie is nobody's, to the second", async t => {
+t.test('an expired cookie is rejected, to the second', async t => {
   const response = await ask(await signed('member@museum.test', { expires: Date.now() - 1000 }))
   t.equal(response.statusCode, 401)
   t.match(setCookieOf(response), /^portico_session=;/)
 })
 
-t.test('a secret that is no longer the first still verifies, and the new one signs', async t => {
+t.test('after a rotation the old secret still verifies, and the new one signs', async t => {
   const rotated = await build(t, {
     database,
     routes,
@@ -186,7 +186,7 @@ t.test('a secret that is no longer the first still verifies, and the new one sig
   t.equal((await ask(later)).statusCode, 401)
 })
 
-t.test('without COOKIE_SECRET each start makes one up', async t => {
+t.test('without COOKIE_SECRET each start generates one', async t => {
   const one = await build(t, { database, routes })
   const another = await build(t, { database, routes })
   const cookie = await signIn(one, { host, email: 'member@museum.test' })
@@ -194,7 +194,7 @@ t.test('without COOKIE_SECRET each start makes one up', async t => {
   t.equal((await ask(cookie, {}, another)).statusCode, 401)
 })
 
-t.test('a changed password ends every session on its next request', async t => {
+t.test('changing a password ends every session on its next request', async t => {
   const id = await addUser(database, { email: 'changed@museum.test', licenses: [license] })
   const cookie = await signIn(app, { host, email: 'changed@museum.test', remember: true })
   t.equal((await ask(cookie)).statusCode, 200)
@@ -207,7 +207,7 @@ t.test('a changed password ends every session on its next request', async t => {
   t.match(setCookieOf(response), /^portico_session=;/)
 })
 
-t.test('the same password set anew ends them, too', async t => {
+t.test('setting the same password again ends every session too', async t => {
   const id = await addUser(database, { email: 'again@museum.test', password: 'the same one', licenses: [license] })
   const cookie = await signIn(app, { host, email: 'again@museum.test', password: 'the same one' })
   const passwordHash = await hashPassword('the same one')
@@ -217,35 +217,30 @@ t.test('the same password set anew ends them, too', async t => {
   t.equal((await ask(cookie)).statusCode, 401)
 })
 
-t.test(
-  'a group that is left, a group that is deleted, and a user that is deleted are seen on the next request',
-  async t => {
-    const id = await addUser(database, { email: 'leaver@museum.test', licenses: [license] })
-    const cookie = await signIn(app, { host, email: 'leaver@museum.test' })
-    t.equal((await ask(cookie)).statusCode, 200)
-    const { group_id: group } = await db
-      .selectFrom('user_groups')
-      .select('group_id')
-      .where('user_id', '=', id)
-      .executeTakeFirstOrThrow()
-    await heardOf(database, () => db.deleteFrom('user_groups').where('user_id', '=', id).execute())
-    t.equal((await ask(cookie)).statusCode, 403)
-    await heardOf(database, () => db.insertInto('user_groups').values({ user_id: id, group_id: group }).execute())
-    t.equal((await ask(cookie)).statusCode, 200)
-    await heardOf(database, () => db.updateTable('groups').set({ license_id: other }).where('id', '=', group).execute())
-    t.equal((await ask(cookie)).statusCode, 403)
-    await heardOf(database, () =>
-      db.updateTable('groups').set({ license_id: license }).where('id', '=', group).execute(),
-    )
-    t.equal((await ask(cookie)).statusCode, 200)
-    await heardOf(database, () => db.deleteFrom('groups').where('id', '=', group).execute())
-    t.equal((await ask(cookie)).statusCode, 403)
-    await heardOf(database, () => db.deleteFrom('users').where('id', '=', id).execute())
-    t.equal((await ask(cookie)).statusCode, 401)
-  },
-)
+t.test('leaving a group, deleting it or deleting the user takes effect on the next request', async t => {
+  const id = await addUser(database, { email: 'leaver@museum.test', licenses: [license] })
+  const cookie = await signIn(app, { host, email: 'leaver@museum.test' })
+  t.equal((await ask(cookie)).statusCode, 200)
+  const { group_id: group } = await db
+    .selectFrom('user_groups')
+    .select('group_id')
+    .where('user_id', '=', id)
+    .executeTakeFirstOrThrow()
+  await heardOf(database, () => db.deleteFrom('user_groups').where('user_id', '=', id).execute())
+  t.equal((await ask(cookie)).statusCode, 403)
+  await heardOf(database, () => db.insertInto('user_groups').values({ user_id: id, group_id: group }).execute())
+  t.equal((await ask(cookie)).statusCode, 200)
+  await heardOf(database, () => db.updateTable('groups').set({ license_id: other }).where('id', '=', group).execute())
+  t.equal((await ask(cookie)).statusCode, 403)
+  await heardOf(database, () => db.updateTable('groups').set({ license_id: license }).where('id', '=', group).execute())
+  t.equal((await ask(cookie)).statusCode, 200)
+  await heardOf(database, () => db.deleteFrom('groups').where('id', '=', group).execute())
+  t.equal((await ask(cookie)).statusCode, 403)
+  await heardOf(database, () => db.deleteFrom('users').where('id', '=', id).execute())
+  t.equal((await ask(cookie)).statusCode, 401)
+})
 
-t.test('who becomes an admin is one on the next request', async t => {
+t.test('becoming an admin takes effect on the next request', async t => {
   const id = await addUser(database, { email: 'promoted@museum.test' })
   const cookie = await signIn(app, { host, email: 'promoted@museum.test' })
   t.equal((await ask(cookie)).statusCode, 403)
@@ -253,19 +248,16 @@ t.test('who becomes an admin is one on the next request', async t => {
   t.equal((await ask(cookie)).statusCode, 200)
 })
 
-t.test(
-  'a session that was signed out of is over for every copy of its cookie, of other sessions of the user none',
-  async t => {
-    const one = await signIn(app, { host, email: 'member@museum.test' })
-    const another = await signIn(app, { host, email: 'member@museum.test' })
-    t.equal((await ask(one)).statusCode, 200)
-    await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: one } }))
-    t.equal((await ask(one)).statusCode, 401)
-    t.equal((await ask(another)).statusCode, 200)
-  },
-)
+t.test("signing out ends every copy of the session's cookie, and no other session of the user", async t => {
+  const one = await signIn(app, { host, email: 'member@museum.test' })
+  const another = await signIn(app, { host, email: 'member@museum.test' })
+  t.equal((await ask(one)).statusCode, 200)
+  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: one } }))
+  t.equal((await ask(one)).statusCode, 401)
+  t.equal((await ask(another)).statusCode, 200)
+})
 
-t.test('it is over at once, however late the database tells of it', async t => {
+t.test('signing out takes effect at once, however late the database announces it', async t => {
   const deaf = await build(t, {
     database: { ...database, changes: new Changes() },
     routes,
@@ -277,7 +269,7 @@ t.test('it is over at once, however late the database tells of it', async t => {
   t.equal((await ask(cookie, {}, deaf)).statusCode, 401)
 })
 
-t.test('a copy that was renewed before is over with it', async t => {
+t.test('signing out also ends a cookie from before its renewal', async t => {
   const old = await signed('member@museum.test', { expires: Date.now() + lifetimes.session / 2 - 1000 })
   const renewed = cookieOf(await ask(old))
   t.equal((await ask(renewed)).statusCode, 200)
@@ -285,7 +277,7 @@ t.test('a copy that was renewed before is over with it', async t => {
   t.equal((await ask(old)).statusCode, 401)
 })
 
-t.test('what was ended is forgotten when its cookies are out of date by themselves', async t => {
+t.test('an ended session is deleted once its cookies have expired', async t => {
   await db
     .insertInto('ended_sessions')
     .values({ session: 'long ago', expires_at: new Date(0) })
@@ -298,7 +290,7 @@ t.test('what was ended is forgotten when its cookies are out of date by themselv
   )
 })
 
-t.test('a request without a cookie, with a forged one, or for a path without a route reads no user', async t => {
+t.test('a request without a cookie, with a forged one, or for an unknown path reads no user', async t => {
   const fresh = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
   const read: string[] = []
   fresh.store.events.on('read', ({ table }) => read.push(table))
@@ -312,7 +304,7 @@ t.test('a request without a cookie, with a forged one, or for a path without a r
   t.match(new Set(read), new Set(['users', 'user_groups', 'ended_sessions']))
 })
 
-t.test('a signed-in user is read through the store, whose database is asked once', async t => {
+t.test('a signed-in user is cached: further requests send no query', async t => {
   const queries: object[] = []
   const hear = (query: object) => {
     queries.push(query)
@@ -324,7 +316,7 @@ t.test('a signed-in user is read through the store, whose database is asked once
   t.equal(queries.length, 0)
 })
 
-t.test('a user whose record cannot be read gets a 500, and not in', async t => {
+t.test('a user whose record cannot be read gets a 500 and no access', async t => {
   const fresh = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
   await fresh.inject({ url: '/', headers: { host } })
   await db.schema.alterTable('user_groups').renameTo('away').execute()
@@ -338,7 +330,7 @@ for (const remembered of [false, true]) {
   const lifetime = remembered ? lifetimes.remembered : lifetimes.session
   const kind = remembered ? 'a remembered session' : "a browser's session"
 
-  t.test(`the cookie of ${kind} is renewed past half its life, for another`, async t => {
+  t.test(`the cookie of ${kind} is renewed past half its lifetime`, async t => {
     const response = await ask(
       await signed('member@museum.test', { remembered, expires: Date.now() + lifetime / 2 - 5000 }),
     )
@@ -350,10 +342,10 @@ for (const remembered of [false, true]) {
     const renewed = new SessionTokens([secret]).read(cookieOf(response).replace('portico_session=', ''), host)
     t.match(renewed, { remembered })
     t.ok(Math.abs(Number(renewed?.expires) - Date.now() - lifetime) < 10_000)
-    t.equal(setCookieOf(await ask(cookieOf(response))), '', 'and is not renewed again at once')
+    t.equal(setCookieOf(await ask(cookieOf(response))), '', 'it is not renewed again at once')
   })
 
-  t.test(`before that the cookie of ${kind} is left alone`, async t => {
+  t.test(`the cookie of ${kind} is left alone before half its lifetime`, async t => {
     const response = await ask(
       await signed('member@museum.test', { remembered, expires: Date.now() + lifetime / 2 + 5000 }),
     )
@@ -362,7 +354,7 @@ for (const remembered of [false, true]) {
   })
 }
 
-t.test('no failed answer renews or clears a cookie, except a 401 one that does not hold', async t => {
+t.test('only a 401, of all failed answers, renews or clears a cookie', async t => {
   const aged = await signed('member@museum.test', { expires: Date.now() + 60_000 })
   for (const [url, status] of [
     ['/nowhere', 404],
@@ -383,13 +375,13 @@ t.test('no failed answer renews or clears a cookie, except a 401 one that does n
   t.equal(setCookieOf(wrongMethod), '')
 })
 
-t.test('an open site clears a cookie that does not hold, and answers all the same', async t => {
+t.test('an open site clears an invalid cookie and answers normally', async t => {
   const response = await ask('portico_session=forged', { host: 'open.test' })
   t.equal(response.statusCode, 200)
   t.match(setCookieOf(response), /^portico_session=;/)
 })
 
-t.test('behind a proxy that speaks https the cookie is Secure, under a name that only this host can set', async t => {
+t.test('behind an HTTPS proxy the cookie is Secure and has the __Host- prefix', async t => {
   const behind = await build(t, { database, routes, environment: { COOKIE_SECRET: secret, TRUST_PROXY: 'loopback' } })
   const headers = { 'x-forwarded-proto': 'https' }
   const response = await behind.inject({

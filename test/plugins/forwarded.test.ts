@@ -24,7 +24,7 @@ async function ask(
   return await app.inject({ url, remoteAddress: from, headers: { host: 'inner.test', ...headers } })
 }
 
-t.test('X-Forwarded-* headers of a trusted proxy count', async t => {
+t.test('the X-Forwarded-* headers of a trusted proxy take effect', async t => {
   const response = await ask({
     'x-forwarded-host': 'Outer.test:443',
     'x-forwarded-for': '192.0.2.7',
@@ -33,12 +33,12 @@ t.test('X-Forwarded-* headers of a trusted proxy count', async t => {
   t.same(response.json(), { domain: 'outer.test', ip: '192.0.2.7', protocol: 'https' })
 })
 
-t.test('so does its Forwarded header', async t => {
+t.test('the Forwarded header of a trusted proxy takes effect', async t => {
   const response = await ask({ forwarded: 'for="[2001:db8::7]:4711";host="outer.test:443";proto=https;by=10.1.2.3' })
   t.same(response.json(), { domain: 'outer.test', ip: '2001:db8::7', protocol: 'https' })
 })
 
-t.test('of several proxies the nearest says the host and the protocol', async t => {
+t.test('the nearest of several proxies decides the host and the protocol', async t => {
   const response = await ask({
     forwarded: ['for=192.0.2.7;host=a.test;proto=http', 'for="10.0.0.9:80";host=outer.test;proto=https'],
   })
@@ -51,18 +51,18 @@ for (const headers of [
   { forwarded: 'garbage;;;' },
   { forwarded: 'host=a.test', 'x-forwarded-host': 'outer.test' },
 ]) {
-  t.test(`${JSON.stringify(headers)} of an untrusted peer does not count`, async t => {
+  t.test(`${JSON.stringify(headers)} from an untrusted peer has no effect`, async t => {
     const response = await ask(headers, { from: '203.0.113.5' })
     t.same(response.json(), { domain: 'inner.test', ip: '203.0.113.5', protocol: 'http' })
   })
 
-  t.test(`${JSON.stringify(headers)} does not count where no proxy is trusted`, async t => {
+  t.test(`${JSON.stringify(headers)} has no effect if no proxy is trusted`, async t => {
     const response = await ask(headers, { app: withoutProxy })
     t.same(response.json(), { domain: 'inner.test', ip: '10.1.2.3', protocol: 'http' })
   })
 }
 
-t.test('Forwarded and X-Forwarded-* that say the same in other words agree', async t => {
+t.test('Forwarded and X-Forwarded-* agree if they say the same in another notation', async t => {
   const response = await ask({
     forwarded: 'for="192.0.2.7:4711", for="[2001:DB8::7]";host=OUTER.test;proto=HTTPS',
     'x-forwarded-for': '192.0.2.7,2001:db8::7',
@@ -77,7 +77,7 @@ for (const headers of [
   { forwarded: 'proto=https', 'x-forwarded-proto': 'http' },
   { forwarded: 'for=192.0.2.7', 'x-forwarded-for': '192.0.2.8' },
 ]) {
-  t.test(`${JSON.stringify(headers)} disagree`, async t => {
+  t.test(`${JSON.stringify(headers)} is refused as contradictory`, async t => {
     const response = await ask(headers)
     t.equal(response.statusCode, 400)
     t.match(response.json().detail, /^The "Forwarded" and "x-forwarded-\w+" headers disagree\.$/)
@@ -203,7 +203,7 @@ for (const [headers, expected] of [
   })
 }
 
-t.test('the log names the client that the headers name', async t => {
+t.test('the log shows the forwarded address of the client', async t => {
   const lines: string[] = []
   const logger = {
     level: 'info',
@@ -221,12 +221,12 @@ t.test('the log names the client that the headers name', async t => {
   t.strictSame([...new Set(addresses)], ['192.0.2.7', '192.0.2.8'])
 })
 
-t.test('the target stays as it was', async t => {
+t.test('forwarded headers leave the target unchanged', async t => {
   const response = await ask({ forwarded: 'host=outer.test' }, { url: '/a%2Eb%2f?c' })
   t.match(response.json().detail, 'No route found for "GET /a%2Eb%2f"')
 })
 
-t.test('an invalid forwarded host is as invalid as any', async t => {
+t.test('an invalid forwarded host is refused like any invalid host', async t => {
   const response = await ask({ 'x-forwarded-host': 'foo bar' })
   t.equal(response.statusCode, 400)
   t.equal(response.json().detail, 'Invalid Host "foo bar".')

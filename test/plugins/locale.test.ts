@@ -21,7 +21,7 @@ async function ask(headers: Record<string, string>, url = '/') {
   return await app.inject({ url, headers: { host: 'museum.test', ...headers } })
 }
 
-t.test('the query comes before the cookie, and that before Accept-Language', async t => {
+t.test('the query takes precedence over the cookie, and the cookie over Accept-Language', async t => {
   const headers = { cookie: 'locale=pt-BR', 'accept-language': 'zh-Hant' }
   t.equal((await ask(headers, '/?_locale=en')).body, 'en')
   t.equal((await ask(headers)).body, 'pt-BR')
@@ -62,7 +62,7 @@ for (const query of [
   '?__proto__=en',
   `?_locale=${'a'.repeat(5000)}`,
 ]) {
-  t.test(`the query ${query.slice(0, 40)} chooses nothing`, async t => {
+  t.test(`the query ${query.slice(0, 40)} is ignored`, async t => {
     t.equal((await ask({}, `/${query}`)).body, 'de')
   })
 }
@@ -76,7 +76,7 @@ for (const cookie of [
   `locale=${'a'.repeat(5000)}`,
   '__proto__=en',
 ]) {
-  t.test(`the cookie ${cookie.slice(0, 40)} chooses nothing`, async t => {
+  t.test(`the cookie ${cookie.slice(0, 40)} is ignored`, async t => {
     t.equal((await ask({ cookie })).body, 'de')
   })
 }
@@ -87,26 +87,26 @@ t.test('a license without languages is answered in the default locale', async t 
   t.equal(response.headers['content-language'], 'nl')
 })
 
-t.test('so is a host without a license', async t => {
+t.test('a host without a license is answered in the default locale', async t => {
   t.equal((await ask({ host: 'nobody.test' })).body, 'nl')
 })
 
-t.test('Vary says what the locale was negotiated by', async t => {
+t.test('Vary lists the headers that the locale was negotiated by', async t => {
   t.equal((await ask({})).headers.vary, 'Cookie, Accept-Language')
   t.equal((await ask({ cookie: 'locale=en' })).headers.vary, 'Cookie, Accept-Language')
 })
 
-t.test('where nothing was negotiated there is no Vary', async t => {
+t.test('Vary is absent if nothing was negotiated', async t => {
   t.notOk((await ask({}, '/?_locale=en')).headers.vary)
   t.notOk((await ask({ host: 'single.test' })).headers.vary)
   t.notOk((await ask({ host: 'nobody.test' })).headers.vary)
 })
 
-t.test('a route may state the language of its answer itself', async t => {
+t.test('a route may set the language of its answer itself', async t => {
   t.equal((await ask({}, '/stated')).headers['content-language'], 'la')
 })
 
-t.test('a language that a license is given while the server runs is chosen on the next request', async t => {
+t.test('a language added to a license while the server runs is chosen on the next request', async t => {
   t.equal((await ask({ 'accept-language': 'it' })).body, 'de')
   await heardOf(database, async () =>
     database.db
@@ -117,7 +117,7 @@ t.test('a language that a license is given while the server runs is chosen on th
   t.equal((await ask({ 'accept-language': 'it' })).body, 'it')
 })
 
-t.test('a query for the languages that fails is an internal error', async t => {
+t.test('a failed query for the languages is an internal error', async t => {
   await addLicense(database, { domain: 'unread.test', languages: ['de'] })
   await database.db.schema.alterTable('license_languages').renameTo('hidden').execute()
   t.equal((await ask({ host: 'unread.test' })).statusCode, 500)

@@ -30,13 +30,13 @@ for (const headers of [
   { origin: 'null' },
   { origin: '"><script>' },
 ]) {
-  t.test(`a POST that carries a cookie and ${JSON.stringify(headers)} comes from another site`, async t => {
+  t.test(`a POST with a cookie and ${JSON.stringify(headers)} is refused as cross-site`, async t => {
     const response = await post({ cookie, ...headers })
     t.equal(response.statusCode, 403)
     t.equal(response.json().detail, 'This request came from another site.')
   })
 
-  t.test(`without a cookie a POST with ${JSON.stringify(headers)} may`, async t => {
+  t.test(`a POST with ${JSON.stringify(headers)} and no cookie is accepted`, async t => {
     t.equal((await post(headers)).body, 'done')
   })
 }
@@ -48,12 +48,12 @@ for (const headers of [
   { origin: 'http://museum.test:8080' },
   { origin: 'https://MUSEUM.test:8080' },
 ]) {
-  t.test(`a POST that carries a cookie and ${JSON.stringify(headers)} comes from this site`, async t => {
+  t.test(`a POST with a cookie and ${JSON.stringify(headers)} is accepted`, async t => {
     t.equal((await post({ cookie, ...headers })).body, 'done')
   })
 }
 
-t.test('the port that a scheme implies makes no other site of a host', async t => {
+t.test('an origin matches the host whether or not the default port is written', async t => {
   for (const [host, origin, statusCode] of [
     ['museum.test:443', 'https://museum.test', 200],
     ['museum.test:80', 'http://museum.test', 200],
@@ -67,7 +67,7 @@ t.test('the port that a scheme implies makes no other site of a host', async t =
   }
 })
 
-t.test('a GET from another site is a link like any other', async t => {
+t.test('a GET from another site is accepted', async t => {
   const response = await app.inject({
     url: '/',
     headers: { host: 'museum.test', cookie, 'sec-fetch-site': 'cross-site' },
@@ -83,6 +83,6 @@ for (const override of ['', 'PUT;DROP', 'P U T', '<script>', 'PUT\u00e9', '123']
   })
 }
 
-t.test('a method override that is well-formed changes nothing', async t => {
+t.test('a well-formed method override changes nothing', async t => {
   t.equal((await post({ 'x-http-method-override': 'put' })).body, 'done')
 })

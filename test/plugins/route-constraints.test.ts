@@ -18,7 +18,7 @@ function valueStorage() {
   }
 }
 
-/** A strategy of an application's own. */
+/** A custom strategy. */
 const region = {
   name: 'region',
   storage: valueStorage,
@@ -28,7 +28,7 @@ const region = {
 
 const asked = new WeakSet<IncomingMessage>()
 
-/** One whose values come later. */
+/** A strategy with asynchronous values. */
 const tenant = {
   name: 'tenant',
   storage: valueStorage,
@@ -87,49 +87,49 @@ async function ask(method: Method, url: string, headers: Record<string, string>,
   return { statusCode, ...(location !== undefined && { location }), ...(allow !== undefined && { allow }) }
 }
 
-t.test('GET is sent to the other slash form where its host has it', async t => {
+t.test('GET is redirected to the other slash form if its host has it', async t => {
   t.strictSame(await ask('GET', '/only/', { host: 'a.test' }), { statusCode: 301, location: 'http://a.test/only' })
 })
 
-t.test('GET is not sent to a slash form that only another host has', async t => {
+t.test('GET is not redirected to a slash form that only another host has', async t => {
   t.strictSame(await ask('GET', '/only/', { host: 'b.test' }), { statusCode: 404 })
 })
 
-t.test("a method that this host's routes do not have is not allowed, and only theirs are listed", async t => {
+t.test("a method that the host's routes lack is a 405, and Allow lists only theirs", async t => {
   t.strictSame(await ask('POST', '/only', { host: 'a.test' }), { statusCode: 405, allow: 'GET' })
   t.strictSame(await ask('GET', '/only', { host: 'b.test' }), { statusCode: 405, allow: 'POST' })
   t.strictSame(await ask('DELETE', '/only', { host: 'c5.test' }), { statusCode: 405, allow: 'PUT' })
 })
 
-t.test('a path that only other hosts have is not found', async t => {
+t.test('a path that only other hosts have is a 404', async t => {
   t.strictSame(await ask('DELETE', '/only', { host: 'c.test' }), { statusCode: 404 })
 })
 
-t.test("HEAD is listed for the host that declares it, though Fastify adds one to another host's GET", async t => {
+t.test("Allow lists HEAD for the host that declares it, though Fastify adds one to another host's GET", async t => {
   t.strictSame(await ask('PUT', '/headed', { host: 'a.test' }), { statusCode: 405, allow: 'GET' })
   t.strictSame(await ask('PUT', '/headed', { host: 'b.test' }), { statusCode: 405, allow: 'HEAD' })
 })
 
-t.test('the methods of a path are those of the version that is asked for', async t => {
+t.test('the methods of a path are those of the requested version', async t => {
   t.strictSame(await ask('PUT', '/versioned', { 'accept-version': '1.x' }), { statusCode: 405, allow: 'GET' })
   t.strictSame(await ask('PUT', '/versioned', { 'accept-version': '2.0.0' }), { statusCode: 405, allow: 'POST' })
   t.strictSame(await ask('PUT', '/versioned', { 'accept-version': '3.0.0' }), { statusCode: 404 })
   t.strictSame(await ask('PUT', '/versioned', {}), { statusCode: 405, allow: 'DELETE' })
 })
 
-t.test('GET is sent to the other slash form of the version that is asked for only', async t => {
+t.test('GET is redirected to the other slash form of the requested version only', async t => {
   const sent = { statusCode: 301, location: 'http://a.test/versioned' }
   t.strictSame(await ask('GET', '/versioned/', { 'accept-version': '1.2.0' }), sent)
   t.strictSame(await ask('GET', '/versioned/', { 'accept-version': '2.0.0' }), { statusCode: 404 })
 })
 
-t.test("a strategy of the application's own is asked", async t => {
+t.test('a custom constraint strategy is consulted', async t => {
   t.strictSame(await ask('POST', '/regional', { 'x-region': 'north' }), { statusCode: 405, allow: 'GET' })
   t.strictSame(await ask('POST', '/regional', { 'x-region': 'south' }), { statusCode: 404 })
   t.strictSame(await ask('GET', '/regional/', {}), { statusCode: 404 })
 })
 
-t.test('constraints that an onRoute hook adds count', async t => {
+t.test('constraints added by an onRoute hook count', async t => {
   t.strictSame(await ask('POST', '/hooked', { host: 'a.test' }), { statusCode: 405, allow: 'GET' })
   t.strictSame(await ask('POST', '/hooked', { host: 'b.test' }), { statusCode: 404 })
 })
@@ -139,7 +139,7 @@ t.test('a route at the root of a prefix has both slash forms', async t => {
   t.strictSame(await ask('POST', '/prefixed/', {}), { statusCode: 405, allow: 'GET' })
 })
 
-t.test('two wildcards of one method for different hosts start, and each answers its own', async t => {
+t.test('two wildcards of one method are allowed for different hosts, and each answers its own', async t => {
   const wild = await build(t, {
     database,
     async routes(app) {
@@ -153,11 +153,11 @@ t.test('two wildcards of one method for different hosts start, and each answers 
   t.strictSame(await ask('GET', '/x/', { host: 'c.test' }, wild), { statusCode: 405, allow: 'POST' })
 })
 
-t.test('a strategy whose values come later is waited for', async t => {
+t.test('an asynchronous strategy is awaited', async t => {
   const later = await build(t, {
     database,
     async routes(app) {
-      // Fastify's types leave out strategies that call back.
+      // Fastify's types leave out strategies with callbacks.
       Reflect.apply(app.addConstraintStrategy, app, [tenant])
       app.get('/rented', { constraints: { tenant: 'one' }, config: open }, answer)
       app.post('/rented', { constraints: { tenant: 'two' }, config: open }, answer)

@@ -30,7 +30,7 @@ const app = await build(t, { database, routes, environment: { DEBUG: '1' } })
 const withoutDebug = await build(t, { database, routes })
 const headers = { host: 'museum.test' }
 
-t.test('a path that no route has is not found, and its cause names the trailing-slash form', async t => {
+t.test('a path without a route is a 404, whose cause names the trailing-slash form', async t => {
   const response = await app.inject({ url: '/version', headers })
   t.equal(response.statusCode, 404)
   t.match(response.headers['content-type'], 'application/problem+json')
@@ -56,7 +56,7 @@ for (const [method, url, message] of [
   ['GET', '/double%252Fencoded', 'No route found for "GET /double%252Fencoded"'],
   ['GET', '/nul%00', 'No route found for "GET /nul%00"'],
 ] as const) {
-  t.test(`${method} ${url} is not found under its raw path`, async t => {
+  t.test(`${method} ${url} is a 404 that names the raw path`, async t => {
     const response = await app.inject({ method, url, headers })
     t.equal(response.statusCode, 404)
     t.equal(response.json().detail, message)
@@ -68,12 +68,12 @@ t.test('a path that ends in a slash is its own trailing-slash form', async t => 
   t.equal(response.json().exceptions[1].message, 'No routes found for "/version/"')
 })
 
-t.test('the referer extends the message of a route that was not found', async t => {
+t.test('the referer is added to the message of a 404', async t => {
   const response = await app.inject({ url: '/version', headers: { ...headers, referer: 'http://a.test/x' } })
   t.equal(response.json().detail, 'No route found for "GET /version" (from "http://a.test/x")')
 })
 
-t.test('an empty referer does not extend it', async t => {
+t.test('an empty referer is not added to the message', async t => {
   const response = await app.inject({ url: '/version', headers: { ...headers, referer: '' } })
   t.equal(response.json().detail, 'No route found for "GET /version"')
 })
@@ -91,82 +91,79 @@ for (const referer of ['"><script>alert(1)</script>', "' onmouseover=alert(1) '"
   })
 }
 
-t.test('an unlicensed host does not hide that there is no route', async t => {
+t.test('a missing route is reported even on a host without a license', async t => {
   const response = await app.inject({ url: '/version', headers: { host: 'nobody.test' } })
   t.equal(response.json().detail, 'No route found for "GET /version"')
 })
 
-t.test('a protected license does not hide it either', async t => {
+t.test('a missing route is reported even on a protected site', async t => {
   const response = await app.inject({ url: '/version', headers: { host: 'protected.test' } })
   t.equal(response.json().detail, 'No route found for "GET /version"')
 })
 
-t.test(
-  "a method that a path's routes do not declare is not allowed, and the others are listed as they were registered",
-  async t => {
-    const response = await app.inject({
-      method: 'POST',
-      url: '/things',
-      headers: { ...headers, referer: 'http://a.test/' },
-    })
-    t.equal(response.statusCode, 405)
-    t.equal(response.headers['allow'], 'PUT, GET')
-    t.equal(response.json().detail, 'No route found for "POST /things": Method Not Allowed (Allow: PUT, GET)')
-    t.equal(response.json().exceptions[0].class, 'MethodNotAllowedHttpError')
-  },
-)
+t.test("a method that a path's routes lack is a 405, and Allow lists theirs in the order of registration", async t => {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/things',
+    headers: { ...headers, referer: 'http://a.test/' },
+  })
+  t.equal(response.statusCode, 405)
+  t.equal(response.headers['allow'], 'PUT, GET')
+  t.equal(response.json().detail, 'No route found for "POST /things": Method Not Allowed (Allow: PUT, GET)')
+  t.equal(response.json().exceptions[0].class, 'MethodNotAllowedHttpError')
+})
 
-t.test('HEAD is listed only where a route declares it', async t => {
+t.test('Allow lists HEAD only if a route declares it', async t => {
   const response = await app.inject({ method: 'PUT', url: '/headed', headers })
   t.equal(response.headers['allow'], 'GET, HEAD')
 })
 
-t.test('HEAD that a route declares by itself is listed', async t => {
+t.test('Allow lists a HEAD route that is declared on its own', async t => {
   t.equal((await app.inject({ method: 'POST', url: '/head-only', headers })).headers['allow'], 'HEAD')
   t.equal((await app.inject({ method: 'POST', url: '/apart', headers })).headers['allow'], 'GET, HEAD')
 })
 
-t.test('the methods of a parametric route are found by the path it matches', async t => {
+t.test('the methods of a parametric route are found by a path that matches it', async t => {
   const response = await app.inject({ method: 'PATCH', url: '/things/a%20b', headers })
   t.equal(response.headers['allow'], 'GET, DELETE')
 })
 
-t.test('OPTIONS is a method like any other', async t => {
+t.test('OPTIONS is treated like any other method', async t => {
   const response = await app.inject({ method: 'OPTIONS', url: '/things', headers })
   t.equal(response.statusCode, 405)
 })
 
-t.test('a path whose routes have the method under other constraints only is not found', async t => {
+t.test('a path that has the method only under other constraints is a 404', async t => {
   const response = await app.inject({ url: '/constrained', headers })
   t.equal(response.statusCode, 404)
 })
 
-t.test('GET of a path whose slash form a GET route has is sent there for good, with its raw query', async t => {
+t.test('GET is permanently redirected to the other slash form, with its raw query', async t => {
   const response = await app.inject({ url: '/slash?a=%20b&c', headers: { host: 'museum.test:8080' } })
   t.equal(response.statusCode, 301)
   t.equal(response.headers.location, 'http://museum.test:8080/slash/?a=%20b&c')
   t.equal(response.body, '')
 })
 
-t.test('a trailing slash too many is taken away', async t => {
+t.test('GET is redirected to the path without an extra trailing slash', async t => {
   const response = await app.inject({ url: '/plain/', headers })
   t.equal(response.statusCode, 301)
   t.equal(response.headers.location, 'http://museum.test/plain')
 })
 
-t.test('HEAD is sent to the other slash form too', async t => {
+t.test('HEAD is redirected to the other slash form too', async t => {
   const response = await app.inject({ method: 'HEAD', url: '/slash', headers })
   t.equal(response.statusCode, 301)
 })
 
 for (const method of ['POST', 'PUT', 'DELETE'] as const) {
-  t.test(`${method} is never sent to the other slash form`, async t => {
+  t.test(`${method} is never redirected to the other slash form`, async t => {
     const response = await app.inject({ method, url: '/slash', headers })
     t.equal(response.statusCode, 404)
   })
 }
 
-t.test('GET is not sent to the slash form that only other methods have', async t => {
+t.test('GET is not redirected to a slash form that only has other methods', async t => {
   const response = await app.inject({ url: '/posted', headers })
   t.equal(response.statusCode, 404)
 })
@@ -177,19 +174,19 @@ t.test('HEAD is answered by a GET route, without a body', async t => {
   t.equal(response.body, '')
 })
 
-t.test('HEAD of a path that no route has has no body either', async t => {
+t.test('HEAD of a missing path has no body either', async t => {
   const response = await app.inject({ method: 'HEAD', url: '/version', headers })
   t.equal(response.statusCode, 404)
   t.equal(response.body, '')
 })
 
-t.test('a route that calls reply.callNotFound answers as if it were not there', async t => {
+t.test('a route that calls reply.callNotFound() answers as if it did not exist', async t => {
   const response = await app.inject({ url: '/missing', headers })
   t.equal(response.statusCode, 404)
   t.equal(response.json().detail, 'No route found for "GET /missing"')
 })
 
-t.test('the hooks of the controller stay silent when there is no route', async t => {
+t.test('preHandler hooks do not run if there is no route', async t => {
   const ran: string[] = []
   const watched = await build(t, {
     database,
@@ -207,7 +204,7 @@ t.test('the hooks of the controller stay silent when there is no route', async t
 })
 
 t.test(
-  'another method on a profiler route is not allowed, in the words of every other route, and not found without diagnostics',
+  'a wrong method on a profiler route is a 405 for those who may use the profiler, and a 404 for others',
   async t => {
     for (const url of [
       '/_profiler/search_bar',

@@ -29,7 +29,7 @@ async function routes(app: FastifyInstance) {
 
 const app = await buildDebugged(t, { database, routes, environment: { DEBUG_ALLOW: '198.51.100.0/24' } })
 
-/** All that a client is told, in the order it is told, but when, and what names the request's own profile. */
+/** Everything a client receives, in order, except the date and what identifies the request's profile. */
 async function answerOf(
   app: FastifyInstance,
   url: string,
@@ -52,7 +52,7 @@ async function answerOf(
   return JSON.stringify({ statusCode, headers: Object.entries(others), body })
 }
 
-/** Tells whether the profiler's paths are answered as unknown ones of the same length are. */
+/** Tests that the profiler's paths get the same answer as unknown paths of the same length. */
 async function testUnknown(t: Test, app: FastifyInstance, accept: string, remoteAddress?: string): Promise<void> {
   for (const path of [
     '/_profiler',
@@ -66,7 +66,7 @@ async function testUnknown(t: Test, app: FastifyInstance, accept: string, remote
   }
 }
 
-t.test('the profiler answers under a licensed name, and under no other', async t => {
+t.test('the profiler answers on localhost and licensed hosts only', async t => {
   for (const [host, status] of [
     ['localhost', 200],
     ['127.0.0.1:3000', 200],
@@ -80,7 +80,7 @@ t.test('the profiler answers under a licensed name, and under no other', async t
   }
 })
 
-t.test('a name whose license cannot be looked up is not trusted', async t => {
+t.test('a host whose license cannot be looked up is not trusted', async t => {
   const select = database.db.selectFrom
   t.teardown(() => {
     database.db.selectFrom = select
@@ -91,7 +91,7 @@ t.test('a name whose license cannot be looked up is not trusted', async t => {
   t.equal((await app.inject({ url: '/_profiler/', headers: { host: 'third.test' } })).statusCode, 403)
 })
 
-t.test("the profiler's question for a license is no read of the request", async t => {
+t.test("the profiler's own license lookup is not recorded as a read of the request", async t => {
   const response = await app.inject({ url: '/broken', headers: { host: 'not..valid', accept: 'text/html' } })
   t.equal(response.statusCode, 400)
   t.equal(await panelOf(app, response, 'cache'), null)
@@ -99,20 +99,20 @@ t.test("the profiler's question for a license is no read of the request", async 
 })
 
 for (const accept of ['*/*', 'text/html', 'text/plain']) {
-  t.test(`an address that is not allowed is answered as for any unknown path, in ${accept}`, async t => {
+  t.test(`an address that is not allowed gets the answer for any unknown path, in ${accept}`, async t => {
     await testUnknown(t, app, accept, '203.0.113.7')
   })
 
-  t.test(`with diagnostics off the profiler's paths are answered as any unknown path, in ${accept}`, async t => {
+  t.test(`with DEBUG=0 the profiler's paths get the answer for any unknown path, in ${accept}`, async t => {
     await testUnknown(t, await build(t, { database, routes }), accept)
   })
 }
 
-t.test('an address that DEBUG_ALLOW names may look', async t => {
+t.test('an address in DEBUG_ALLOW may use the profiler', async t => {
   t.equal((await app.inject({ url: '/_profiler/', remoteAddress: '198.51.100.7' })).statusCode, 200)
 })
 
-t.test('EDITOR_URL makes file names links', async t => {
+t.test('EDITOR_URL turns file names into links', async t => {
   const app = await buildDebugged(t, { database, routes, environment: { EDITOR_URL: 'vscode://file/{file}:{line}' } })
   const response = await app.inject({ url: '/broken', headers: { host: 'museum.test' } })
   t.match(
@@ -121,7 +121,7 @@ t.test('EDITOR_URL makes file names links', async t => {
   )
 })
 
-t.test('the configuration panel shows what is allowed, and not how to enter the database', async t => {
+t.test('the configuration panel shows the settings without the database password', async t => {
   const app = await buildDebugged(t, {
     database,
     routes,
@@ -142,7 +142,7 @@ t.test('the configuration panel shows which plugin registered which', async t =>
   )
 })
 
-t.test('a closed app listens to neither queries nor reads', async t => {
+t.test('closing an app removes its listeners for queries and reads', async t => {
   const before = database.queries.listenerCount('ended')
   const app = await buildDebugged(t, { database, routes })
   await app.ready()
@@ -152,7 +152,7 @@ t.test('a closed app listens to neither queries nor reads', async t => {
   t.equal(app.store.events.listenerCount('read'), 0)
 })
 
-t.test("a request that Fastify refuses while it closes has a profile, and nothing on Portico's panels", async t => {
+t.test("a request that Fastify refuses while closing has a profile without data in Portico's panels", async t => {
   const app = Fastify(profiledOptions({}))
   await app.register(profiler, {
     directory: makeFolder(t),
@@ -170,14 +170,14 @@ t.test("a request that Fastify refuses while it closes has a profile, and nothin
   t.notMatch(profile, { panels: { security: {} } })
 })
 
-// Written down by a loader hook of Node's own, which every import passes, in every thread.
+// A loader hook of Node records the files: every import in every thread passes it.
 const writeDown = `import { appendFileSync } from 'node:fs'
 export async function load (url, context, next) {
   appendFileSync(process.env.LOADED_FILES, url + '\\n')
   return next(url, context)
 }`
 
-/** The files that the server loads to start and to answer requests, and what it answers. */
+/** The files that the server loads to start and to answer requests. */
 async function loadedFiles(t: Test): Promise<string[]> {
   const dataDir = makeEmbeddedFolder(t)
   const databaseUrl = serverUrl && (await createDatabase(t, serverUrl))
@@ -208,7 +208,7 @@ async function loadedFiles(t: Test): Promise<string[]> {
     .filter(url => !url.includes('/node_modules/'))
 }
 
-t.test('with diagnostics off no file of plugins/debug is loaded', async t => {
+t.test('with DEBUG=0 no file of plugins/debug is loaded', async t => {
   const files = await loadedFiles(t)
   for (const file of ['/src/app.js', '/plugins/not-found.js', '/routes/front-page.js']) {
     t.ok(

@@ -52,7 +52,7 @@ async function routes(app: FastifyInstance) {
 const dataDir = makeFolder(t)
 const app = await buildDebugged(t, { database, routes, environment: { DATA_DIR: dataDir } })
 
-/** Everything that can be read of a request: its profile in each form, and the files. */
+/** Everything that can be read about a request: its profile in each format, and the files. */
 async function everything(token: string): Promise<string> {
   const forms = ['application/json', 'text/html', 'text/markdown']
   const panels = ['database', 'performance', 'logs', 'exception', 'request']
@@ -79,7 +79,7 @@ for (const name of [...Object.keys(statements), 'failing']) {
   })
 }
 
-/** Parameters that hold a secret are named so; each statement fails or not, and is kept all the same. */
+/** A parameter whose value is "secret" must be masked. Whether a statement fails does not matter. */
 const bindings: Record<string, ReturnType<typeof sql>> = {
   'a selected column': sql`select password_hash from users where id = ${1}`,
   'another condition': sql`select 1 from ${sessions} where visitor = ${'shown'} and session_token = ${'secret'} limit ${7}`,
@@ -123,7 +123,7 @@ for (const [name, statement] of Object.entries(bindings)) {
   })
 }
 
-t.test('more statements than are remembered are read all the same', async t => {
+t.test('statements beyond the cache limit are still parsed', async t => {
   const app = await buildDebugged(t, {
     database,
     routes: async app => {
@@ -141,7 +141,7 @@ t.test('more statements than are remembered are read all the same', async t => {
   t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}?panel=performance`)).body, planted)
 })
 
-t.test('a statement that is too long to be remembered is read all the same', async t => {
+t.test('a statement too long for the cache is still parsed', async t => {
   const app = await buildDebugged(t, {
     database,
     routes: async app => {
@@ -156,14 +156,14 @@ t.test('a statement that is too long to be remembered is read all the same', asy
   t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}?panel=database`)).body, planted)
 })
 
-t.test('parameters of other statements are shown', async t => {
+t.test('the parameters of other statements are shown', async t => {
   await heardOf(database, () => addLicense(database, { domain: 'other.test' }))
   const response = await app.inject({ url: '/other', headers: { host: 'other.test' } })
   const { queries } = await panelOf<DatabaseData>(app, response, 'database')
   t.match(queries, [{ parameters: ['["other.test"]', '1'] }])
 })
 
-t.test('the secrets that sign cookies are masked wherever they turn up', async t => {
+t.test('the secrets that sign cookies are masked wherever they appear', async t => {
   const secret = 'a-signing-secret-of-forty-characters-or-so'
   const app = await buildDebugged(t, { database, environment: { COOKIE_SECRET: secret } })
   const response = await app.inject({ url: `/?note=${secret}`, headers: { host: 'museum.test' } })

@@ -35,7 +35,7 @@ async function routes(app: FastifyInstance) {
 const app = await buildDebugged(t, { database, routes })
 const ask = (url: string, host = 'museum.test') => app.inject({ url, headers: { host } })
 
-t.test('a record that is read for the first time is loaded, and held for the next request', async t => {
+t.test('a record is loaded on its first read and cached for the next request', async t => {
   const first = await panelOf<RequestReads>(app, await ask('/none'), 'cache')
   t.match(first, {
     hit: 1,
@@ -59,7 +59,7 @@ t.test('a record that is read for the first time is loaded, and held for the nex
   t.ok(second.first.every(({ start }) => start > 0))
 })
 
-t.test('a read while another loads the record shares its load', async t => {
+t.test('a read during another load of the same record shares that load', async t => {
   const response = await ask('/shared')
   t.match(await panelOf(app, response, 'cache'), { hit: 2, miss: 1, shared: 1 })
   t.match(await readPanel(app, response, 'cache', 'text/html'), 'shared load')
@@ -69,7 +69,7 @@ t.test('a read while another loads the record shares its load', async t => {
   )
 })
 
-t.test('a record that is read by a secret does not tell it', async t => {
+t.test('a record that is read by a secret does not reveal it', async t => {
   const response = await ask('/secret')
   t.match(await panelOf(app, response, 'cache'), {
     first: [{}, {}, { table: 'tokens', column: 'token', value: '[masked]' }],
@@ -77,14 +77,14 @@ t.test('a record that is read by a secret does not tell it', async t => {
   t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).body, 'planted-hunter2')
 })
 
-t.test('hostile keys make no tag', async t => {
+t.test('hostile keys create no tag', async t => {
   const response = await ask('/hostile')
   t.match(await panelOf(app, response, 'cache'), { first: [{}, {}, { value: hostile }] })
   t.notMatch(await readPanel(app, response, 'cache', 'text/html'), '<script>alert')
   t.match(await readPanel(app, response, 'cache', 'text/markdown'), '`` <script>alert(1)</script>`\\| ``')
 })
 
-t.test('of many reads the first are listed, and all are counted', async t => {
+t.test('the first of many reads are listed, and all are counted', async t => {
   const response = await ask('/many')
   const { first, hit } = await panelOf<RequestReads>(app, response, 'cache')
   t.equal(first.length, 300)
@@ -96,12 +96,12 @@ t.test('of many reads the first are listed, and all are counted', async t => {
   ])
 })
 
-t.test('a request that reads nothing has nothing there', async t => {
+t.test('a request that reads nothing has no data', async t => {
   const response = await ask('/none', 'not..valid')
   t.equal(await panelOf(app, response, 'cache'), null)
 })
 
-t.test('an answer from what may have changed while the database is lost says so', async t => {
+t.test('an answer from stale records while the database is down says so', async t => {
   t.notOk('x-debug-stale' in (await ask('/room')).headers)
   app.store.listen()
   app.store.deafen()

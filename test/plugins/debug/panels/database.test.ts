@@ -118,7 +118,7 @@ async function routes(app: FastifyInstance) {
 
 const app = await buildDebugged(t, { database, routes })
 const headers = { host: 'museum.test' }
-// Licenses and languages are read once, so that each request's own queries are the only ones.
+// Caches licenses and languages, so that requests only send their own queries.
 await app.inject({ url: '/none', headers })
 
 const ask = (url: string) => app.inject({ url, headers })
@@ -141,7 +141,7 @@ t.test('a loop of 1 + 20 queries is flagged with its file and line', async t => 
   t.equal(repetitions.length, 1)
 })
 
-t.test('a flagged loop is told in HTML and in Markdown, and warns in menu and toolbar', async t => {
+t.test('a flagged loop appears in HTML and Markdown, with a warning in the menu and the toolbar', async t => {
   const response = await ask('/loop')
   const html = await readPanel(app, response, 'database', 'text/html')
   t.match(html, 'loop (N+1)')
@@ -152,18 +152,18 @@ t.test('a flagged loop is told in HTML and in Markdown, and warns in menu and to
   t.match(markdown, `database.test.ts:${lineOf('asked for a museum')}`)
 })
 
-t.test('21 different queries of one line are no loop', async t => {
+t.test('21 different queries from one line are not a loop', async t => {
   const { count, repetitions } = await queriesOf('/different')
   t.equal(count, 21)
   t.strictSame(repetitions, [])
 })
 
-t.test('four queries of one shape are no loop yet', async t => {
+t.test('four queries of one shape are not a loop', async t => {
   t.strictSame((await queriesOf('/four')).repetitions, [])
 })
 
 t.test(
-  'what is read twice with the same parameters is a duplicate, wherever it was asked; a change made twice is none',
+  'two reads with the same parameters are duplicates, whichever lines they come from, but two changes are not',
   async t => {
     const { repetitions } = await queriesOf('/duplicates')
     t.match(repetitions, [
@@ -173,7 +173,7 @@ t.test(
   },
 )
 
-t.test('a query that nobody awaits has its caller and its end', async t => {
+t.test('a query that nobody awaits has its caller and its duration', async t => {
   const {
     queries: [query],
   } = await queriesOf('/unawaited')
@@ -184,7 +184,7 @@ t.test('a query that nobody awaits has its caller and its end', async t => {
   t.ok(Number(query?.duration) >= 45)
 })
 
-t.test('a query that outlives the profile is said to be not over', async t => {
+t.test('a query that outlives the profile is shown as not over', async t => {
   const response = await ask('/endless')
   const { queries } = await panelOf<DatabaseData>(app, response, 'database')
   t.match(queries, [{ sql: null, duration: null, error: null }])
@@ -193,7 +193,7 @@ t.test('a query that outlives the profile is said to be not over', async t => {
   await sql`select 1`.execute(db)
 })
 
-t.test("a wait for a connection is told apart from a query's duration", async t => {
+t.test("the wait for a connection is separate from a query's duration", async t => {
   const { waited, queries } = await queriesOf('/crowd')
   const last = queries.toSorted((one, other) => one.waited - other.waited).at(-1)
   t.ok(Number(last?.waited) >= 18, `waited ${last?.waited} ms`)
@@ -201,13 +201,13 @@ t.test("a wait for a connection is told apart from a query's duration", async t 
   t.ok(waited >= Number(last?.waited))
 })
 
-t.test('a query has its rows, its parameters and its start', async t => {
+t.test('a query has its row count, its parameters and its start', async t => {
   const { queries } = await queriesOf('/duplicates')
   t.match(queries[0], { rows: 3, parameters: [license], error: null })
   t.ok(queries.every(({ start }) => start > 0))
 })
 
-t.test('a change has the rows that it changed', async t => {
+t.test('a change has the number of rows that it changed', async t => {
   const { queries, rows } = await queriesOf('/duplicates')
   t.match(queries[2], { sql: /^update/, rows: 1 })
   t.equal(rows, 10)
@@ -222,7 +222,7 @@ t.test('parameters of every type are shown', async t => {
   t.match(await readPanel(app, response, 'database', 'text/html'), '$5 = {&quot;some&quot;:[&quot;json&quot;]}')
 })
 
-t.test('a query that fails has its error, and the panel says how many did', async t => {
+t.test('a failed query has its error, and the panel counts the failures', async t => {
   const response = await ask('/failing')
   const { failed, queries } = await panelOf<DatabaseData>(app, response, 'database')
   t.equal(failed, 1)
@@ -230,7 +230,7 @@ t.test('a query that fails has its error, and the panel says how many did', asyn
   t.match(await readPanel(app, response, 'database', 'text/html'), /Database <span class="badge error">1/)
 })
 
-t.test('hostile parameters make no tag in HTML, and no other cell in Markdown', async t => {
+t.test('hostile parameters create no tag in HTML and no extra cell in Markdown', async t => {
   const response = await ask('/failing')
   t.notMatch(await readPanel(app, response, 'database', 'text/html'), '<script>alert')
   const row = (await readPanel(app, response, 'database', 'text/markdown'))
@@ -239,31 +239,31 @@ t.test('hostile parameters make no tag in HTML, and no other cell in Markdown', 
   t.equal(row?.replaceAll('\\|', '').split('|').length, 9)
 })
 
-t.test('a parameter that cannot be sent does not harm the profile', async t => {
+t.test('a parameter that cannot be serialised does not harm the profile', async t => {
   const response = await ask('/unserialisable')
   t.equal(response.statusCode, 500)
   t.equal((await panelOf<DatabaseData>(app, response, 'database')).count, 1)
 })
 
-t.test('the toolbar tells how many queries there were, and how long they took', async t => {
+t.test('the toolbar shows the number of queries and their total time', async t => {
   t.match(
     (await app.inject({ url: '/page', headers: { ...headers, accept: 'text/html' } })).body,
     /Queries&quot;,&quot;value&quot;:&quot;1 in [\d.]+ ms/,
   )
 })
 
-t.test("a query that is not asked by the application's own code has no place, and may be empty", async t => {
+t.test("a query that the application's own code did not send has no location, and may be empty", async t => {
   t.match((await queriesOf('/foreign')).queries, [{ sql: ';', location: null }])
 })
 
-t.test('times are stored as exact as they get, and no more', async t => {
+t.test('times are stored to the microsecond', async t => {
   const response = await ask('/loop')
   const text = JSON.stringify([await panelOf(app, response, 'database'), await panelOf(app, response, 'cache')])
   t.match(text, /"start":\d/)
   t.same(text.match(/\d\.\d{4,}/g), null)
 })
 
-t.test('begin and commit are queries without a caller, and no repetition', async t => {
+t.test('begin and commit are queries without a caller, and not a repetition', async t => {
   const response = await ask('/transaction')
   const { queries, repetitions } = await panelOf<DatabaseData>(app, response, 'database')
   t.match(
@@ -276,21 +276,18 @@ t.test('begin and commit are queries without a caller, and no repetition', async
   t.strictSame(repetitions, [])
 })
 
-t.test(
-  'a query that was compiled before belongs to each request that sends it, and says where it was compiled',
-  async t => {
-    for (const response of [await ask('/compiled'), await ask('/compiled')]) {
-      const { count, queries } = await panelOf<DatabaseData>(app, response, 'database')
-      t.equal(count, 2)
-      t.match(queries, [
-        { rows: 1, location: { line: lineOf('compiled once') } },
-        { rows: 1, location: { line: lineOf('compiled once') } },
-      ])
-    }
-  },
-)
+t.test('a query compiled in advance belongs to each request that sends it, with the line that compiled it', async t => {
+  for (const response of [await ask('/compiled'), await ask('/compiled')]) {
+    const { count, queries } = await panelOf<DatabaseData>(app, response, 'database')
+    t.equal(count, 2)
+    t.match(queries, [
+      { rows: 1, location: { line: lineOf('compiled once') } },
+      { rows: 1, location: { line: lineOf('compiled once') } },
+    ])
+  }
+})
 
-t.test('a query for several cold hosts is in the profile of the request that was the first to wait for it', async t => {
+t.test('a query for several cold hosts is in the profile of the request that waited for it first', async t => {
   const responses = await Promise.all(
     coldDomains.map(domain => app.inject({ url: '/none', headers: { host: domain } })),
   )
@@ -311,7 +308,7 @@ t.test('a query that a request compiles and sends twice is two queries', async t
   ])
 })
 
-t.test('parameters that are too large or too many are described instead', async t => {
+t.test('parameters that are too large or too many are only described', async t => {
   const { queries } = await queriesOf('/large')
   t.strictSame(queries[0]?.parameters, ['[300000 characters]'])
   t.match(queries[1]?.parameters, [/^\[1,1/, '[object of 2010 characters]'])
@@ -319,7 +316,7 @@ t.test('parameters that are too large or too many are described instead', async 
   t.strictSame(queries[3]?.parameters, ['… (1 parameters)'])
 })
 
-t.test('of 20,000 queries all are counted, the first are listed, and the rest said to be left out', async t => {
+t.test('all of 20,000 queries are counted, the first are listed, and the others are reported as left out', async t => {
   const before = performance.now()
   const response = await ask('/countless')
   const { count, rows, duration, queries, repetitions } = await panelOf<DatabaseData>(app, response, 'database')
@@ -336,18 +333,18 @@ t.test('of 20,000 queries all are counted, the first are listed, and the rest sa
   t.match(profile, { notes: ['Only the first 1000 queries are on the timeline.'], dropped: [] })
   t.ok(
     profile.spans.some(({ hook }: { hook: string | null }) => hook === 'onSend'),
-    'what came after is on the timeline',
+    'a later span is on the timeline',
   )
   t.ok(JSON.stringify(profile).length < 1_048_576)
 })
 
-t.test('of too many loops the first are shown', async t => {
+t.test('only the first of too many loops are shown', async t => {
   const { count, repetitions } = await queriesOf('/shapes')
   t.equal(count, 6600)
   t.equal(repetitions.length, 20)
 })
 
-t.test('what the database does for nobody is in no profile, and does no harm', async t => {
+t.test('a query outside any request is in no profile and does no harm', async t => {
   const queryId = createQueryId()
   database.queries.emit('asked', queryId)
   database.queries.emit('ended', {
@@ -359,7 +356,7 @@ t.test('what the database does for nobody is in no profile, and does no harm', a
   t.equal(await panelOf(app, await ask('/none'), 'database'), null)
 })
 
-t.test('a request without a query has nothing there, and its panel says so', async t => {
+t.test('a request without a query has no data, and its panel says so', async t => {
   const response = await ask('/none')
   t.equal(await panelOf(app, response, 'database'), null)
   t.match(await readPanel(app, response, 'database', 'text/html'), 'Nothing was recorded')

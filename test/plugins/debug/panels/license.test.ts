@@ -26,7 +26,7 @@ const app = await buildDebugged(t, { database, routes })
 const ask = (host: string, url = '/') => app.inject({ url, headers: { host, accept: 'text/html' } })
 const licenseOf = async (host: string) => panelOf<LicenseData>(app, await ask(host), 'license')
 
-t.test('a license is shown with its key and its row, from the database and then from the cache', async t => {
+t.test('a license is shown with its key and its row, loaded from the database and then from the cache', async t => {
   const loaded = await licenseOf('MUSEUM.test:8080')
   t.match(loaded, {
     domain: 'museum.test',
@@ -38,7 +38,7 @@ t.test('a license is shown with its key and its row, from the database and then 
   t.match(await licenseOf('museum.test'), { outcome: 'hit' })
 })
 
-t.test('requests that wait for one load say so', async t => {
+t.test('requests that share a load say so', async t => {
   const responses = await Promise.all([ask('second.test'), ask('second.test')])
   const outcomes = await Promise.all(
     responses.map(async response => (await panelOf<LicenseData>(app, response, 'license')).outcome),
@@ -46,7 +46,7 @@ t.test('requests that wait for one load say so', async t => {
   t.strictSame(outcomes.sort(), ['miss', 'shared'])
 })
 
-t.test('the license is told in HTML, in Markdown, in the toolbar and to the search', async t => {
+t.test('the license appears in HTML, Markdown, the toolbar and the search', async t => {
   const response = await ask('protected.test')
   t.match(await readPanel(app, response, 'license', 'text/html'), 'Louvre <span class="badge neutral">protected</span>')
   t.match(
@@ -59,13 +59,13 @@ t.test('the license is told in HTML, in Markdown, in the toolbar and to the sear
   t.match(profiles, [{ labels: { license: 'protected.test' } }])
 })
 
-t.test('a hostile name makes no tag, and no other cell in Markdown', async t => {
+t.test('a hostile name creates no tag in HTML and no extra cell in Markdown', async t => {
   const response = await ask('museum.test')
   t.notMatch(await readPanel(app, response, 'license', 'text/html'), '<script>alert')
   t.match(await readPanel(app, response, 'license', 'text/markdown'), '| `name` | `<script>alert(1)</script>\\|` |')
 })
 
-t.test('a host that no license has warns, by name', async t => {
+t.test('a host without a license is a warning that names it', async t => {
   const response = await ask('unknown.test')
   t.match(await panelOf(app, response, 'license'), {
     domain: 'unknown.test',
@@ -86,23 +86,23 @@ t.test('the toolbar of a page that needs no license says that there is none', as
   )
 })
 
-t.test('a host that is too long for a license was looked up nowhere', async t => {
+t.test('a host too long for a license is not looked up', async t => {
   const response = await ask('a'.repeat(300))
   t.match(await panelOf(app, response, 'license'), { lookup: 'none', outcome: null })
   t.match(await readPanel(app, response, 'license', 'text/html'), 'nobody: no license has so long a domain')
 })
 
-t.test('an invalid host was refused before', async t => {
+t.test('an invalid host is shown as refused before the lookup', async t => {
   const response = await ask('not..valid')
   t.match(await panelOf(app, response, 'license'), { domain: '', lookup: 'never', row: null, duration: null })
   t.match(await readPanel(app, response, 'license', 'text/html'), 'refused before its license was looked up')
 })
 
-t.test('a URL that cannot be decoded was refused before, too', async t => {
+t.test('a URL that cannot be decoded is shown as refused before the lookup', async t => {
   t.match(await panelOf(app, await ask('museum.test', '/%zz'), 'license'), { domain: '', lookup: 'never', row: null })
 })
 
-t.test('a lookup that fails is not said to have found nothing', async t => {
+t.test('a failed lookup is not shown as one that found nothing', async t => {
   await sql`alter table licenses rename to moved`.execute(database.db)
   const response = await ask('third.test')
   await sql`alter table moved rename to licenses`.execute(database.db)

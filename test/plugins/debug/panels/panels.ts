@@ -7,7 +7,7 @@ import type { Database } from '../../../../src/database/database.ts'
 import { type BuildOptions, build } from '../../../support/build.ts'
 import { makeFolder } from '../../../support/folder.ts'
 
-/** What a panel kept of a request, as a program reads it. */
+/** A panel's data as JSON. */
 export interface PanelJson<Data> {
   token: string
   panel: string
@@ -18,17 +18,17 @@ interface Response {
   headers: Record<string, number | string | string[] | undefined>
 }
 
-/** The app with diagnostics on, whose profiles are gone after the test. */
+/** The app with DEBUG=1, whose profiles are deleted after the test. */
 export function buildDebugged(t: Test, { environment, ...options }: BuildOptions): Promise<FastifyInstance> {
   return build(t, { environment: { DEBUG: '1', DATA_DIR: makeFolder(t), ...environment }, ...options })
 }
 
-/** What the panel shows a program of the request that was answered so. */
+/** The data of a panel for the request with this response. */
 export async function panelOf<Data>(app: FastifyInstance, answered: Response, panel: string): Promise<Data> {
   return (await openPanel(app, answered, panel, 'application/json')).json<PanelJson<Data>>().data
 }
 
-/** What the panel shows of the request that was answered so, as text/html or text/markdown. */
+/** A panel for the request with this response, as text/html or text/markdown. */
 export async function readPanel(
   app: FastifyInstance,
   answered: Response,
@@ -45,7 +45,10 @@ function openPanel(app: FastifyInstance, { headers }: Response, panel: string, a
   })
 }
 
-/** A request for this host whose client leaves while it waits for a table. @returns what its answer would have said of its profile */
+/**
+ * Sends a request whose client leaves while it waits for a locked table.
+ * @returns the headers that would have led to its profile
+ */
 export async function leaveDuringRead(
   app: FastifyInstance,
   { db }: Database,

@@ -42,7 +42,7 @@ async function checksOf({ method = 'GET', url = '/', headers = {} }: Asked, of =
   return Object.fromEntries(checks.map(({ check, verdict, reason }) => [check, `${verdict}: ${reason}`]))
 }
 
-t.test('a request that passes is told why, check by check, and in their order', async t => {
+t.test('a request that passes has the reason for each check, in order', async t => {
   const checks = await checksOf({})
   t.strictSame(Object.keys(checks), ['Host', 'Firewall', 'Locale', 'Access', 'Request checker'])
   t.strictSame(checks, {
@@ -63,7 +63,7 @@ const locales: [what: string, asked: Asked, reason: string][] = [
   ],
   ['Accept-Language', { headers: { 'accept-language': 'de-AT,fr;q=0.5' } }, 'de, by Accept-Language "de-AT,fr;q=0.5".'],
   [
-    'a license of one language',
+    'a license with one language',
     { headers: { host: 'single.test', 'accept-language': 'it' } },
     'it: the license leaves no choice.',
   ],
@@ -75,25 +75,25 @@ const locales: [what: string, asked: Asked, reason: string][] = [
 ]
 
 for (const [what, asked, reason] of locales) {
-  t.test(`a locale that was chosen by ${what} is said to be so`, async t => {
+  t.test(`a locale chosen by ${what} is reported as such`, async t => {
     t.equal((await checksOf(asked))['Locale'], `passed: ${reason}`)
   })
 }
 
-t.test('who has to sign in is refused by the access check, and the next was not reached', async t => {
+t.test('a visitor who has to sign in is refused by the access check, and later checks are not reached', async t => {
   t.match(await checksOf({ headers: { host: 'protected.test' } }), {
     Access: 'refused: Sign in to enter this site.',
     'Request checker': 'not reached: The request was interrupted before.',
   })
 })
 
-t.test('a browser that has to sign in was sent to do so', async t => {
+t.test('a browser that has to sign in is reported as sent there', async t => {
   t.match(await checksOf({ headers: { host: 'protected.test', accept: 'text/html' } }), {
     Access: 'refused: The browser is sent to sign in.',
   })
 })
 
-t.test('the way to sign in is open to everybody', async t => {
+t.test('the sign-in page is open to everybody', async t => {
   t.match(await checksOf({ url: '/login', headers: { host: 'protected.test' } }), {
     Access: 'passed: The route answers everybody, whatever the license.',
   })
@@ -127,7 +127,7 @@ const users: [email: string, user: object, checks: Record<string, string>, text:
 ]
 
 for (const [email, user, checks, text] of users) {
-  t.test(`of ${email} it says who that is, how that is known, and what each check made of it`, async t => {
+  t.test(`the panel shows who ${email} is, how that is known, and the verdict of each check`, async t => {
     const cookie = await signIn(app, { host: 'protected.test', email })
     const response = await app.inject({ url: '/', headers: { host: 'protected.test', cookie } })
     const data = await panelOf<SecurityData>(app, response, 'security')
@@ -151,7 +151,7 @@ for (const [email, user, checks, text] of users) {
   })
 }
 
-/** What it says of a cookie, and of what the answer does with it. */
+/** The panel's account of a session cookie. */
 async function firewallOf(cookie: string, url = '/', host = 'protected.test') {
   const response = await app.inject({ url, headers: { host, cookie } })
   const { firewall, checks } = await panelOf<SecurityData>(app, response, 'security')
@@ -168,7 +168,7 @@ async function signed(email: string, expires: number, remembered = false): Promi
   return `portico_session=${new SessionTokens([secret]).sign(token, 'protected.test')}`
 }
 
-t.test('of each cookie that does not hold it says why, and that the answer clears it', async t => {
+t.test('an invalid cookie is shown with the reason and as cleared', async t => {
   await addUser(database, { email: 'changed@museum.test' })
   await addUser(database, { email: 'deleted@museum.test' })
   const changed = await signIn(app, { host: 'protected.test', email: 'changed@museum.test' })
@@ -208,7 +208,7 @@ t.test('of each cookie that does not hold it says why, and that the answer clear
   })
 })
 
-t.test('a cookie that is renewed is said to be, and one that nobody looks at to be left alone', async t => {
+t.test('a renewed cookie is shown as renewed, and one that was not read as left alone', async t => {
   t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000, true)), {
     finding: 'The session cookie is that of member@museum.test.',
     kind: 'remembered',
@@ -225,7 +225,7 @@ t.test('a cookie that is renewed is said to be, and one that nobody looks at to 
   })
 })
 
-t.test('the toolbar says who is signed in', async t => {
+t.test('the toolbar shows who is signed in', async t => {
   const headers = {
     host: 'protected.test',
     accept: 'text/html',
@@ -240,7 +240,7 @@ t.test('the toolbar says who is signed in', async t => {
   )
 })
 
-t.test('of signing in it says that the cookie was set, and why the request was believed', async t => {
+t.test('a sign-in shows that the cookie was set and why the request was trusted', async t => {
   const response = await app.inject({
     method: 'POST',
     url: '/login',
@@ -271,26 +271,30 @@ t.test('a host without a license is refused, unless the path has no route or the
 const posts: [what: string, headers: Record<string, string>, reason: string][] = [
   ['without a cookie', {}, "passed: Without a cookie it acts in nobody's name."],
   [
-    'of this site',
+    'from this site',
     { cookie: 'a=b', 'sec-fetch-site': 'same-origin' },
     'passed: Sec-Fetch-Site "same-origin": it comes from this site.',
   ],
   [
-    'of this origin',
+    'from this origin',
     { cookie: 'a=b', origin: 'http://museum.test' },
     'passed: Origin "http://museum.test" is this site.',
   ],
-  ['of no browser', { cookie: 'a=b' }, "passed: It carries neither Sec-Fetch-Site nor Origin: it is no browser's."],
-  ['of another site', { cookie: 'a=b', origin: 'http://other.test' }, 'refused: This request came from another site.'],
+  ['from no browser', { cookie: 'a=b' }, "passed: It carries neither Sec-Fetch-Site nor Origin: it is no browser's."],
+  [
+    'from another site',
+    { cookie: 'a=b', origin: 'http://other.test' },
+    'refused: This request came from another site.',
+  ],
 ]
 
 for (const [what, headers, reason] of posts) {
-  t.test(`a POST ${what} is judged by where it comes from`, async t => {
+  t.test(`a POST ${what} is judged by its origin`, async t => {
     t.equal((await checksOf({ method: 'POST', headers }))['Request checker'], reason)
   })
 }
 
-t.test('an invalid host is refused with its reason, and hostile text makes no tag', async t => {
+t.test('an invalid host is refused with its reason, and creates no tag', async t => {
   const response = await app.inject({ url: '/', headers: { host: '<script>alert(1)</script>' } })
   t.match(await panelOf(app, response, 'security'), {
     checks: [
@@ -307,11 +311,11 @@ t.test('an invalid host is refused with its reason, and hostile text makes no ta
   )
 })
 
-t.test('a URL that cannot be decoded met no check', async t => {
+t.test('a URL that cannot be decoded reaches no check', async t => {
   t.match(await checksOf({ url: '/%zz' }), { Host: 'not reached: No check saw the request.' })
 })
 
-t.test('a request says where it comes from, and which proxy said so', async t => {
+t.test("a request has the client's address and the proxy that stated it", async t => {
   const behind = await buildDebugged(t, { database, routes, environment: { TRUST_PROXY: 'loopback' } })
   const headers = { host: 'museum.test', forwarded: 'for=203.0.113.7' }
   const response = await behind.inject({ url: '/', headers })
@@ -334,7 +338,7 @@ t.test('a request says where it comes from, and which proxy said so', async t =>
   })
 })
 
-t.test('a hook with the name of a check is not taken for one', async t => {
+t.test('a hook that shares a name with a check is not mistaken for it', async t => {
   const app = Fastify(profiledOptions({}))
   t.teardown(() => app.close())
   await app.register(profiler, { directory: makeFolder(t), panels: [securityPanel(new VerdictLog())] })
