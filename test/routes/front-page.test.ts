@@ -21,7 +21,7 @@ async function ask(headers: Record<string, string>, url = '/') {
   return await app.inject({ url, headers: { host: 'museum.test', accept: browser, ...headers } })
 }
 
-t.test("a browser is shown the license's name, its museums and its languages", async t => {
+t.test("a browser gets the license's name, its museums and its languages", async t => {
   const { body, headers, statusCode } = await ask({})
   t.equal(statusCode, 200)
   t.equal(headers['content-type'], 'text/html; charset=utf-8')
@@ -32,19 +32,19 @@ t.test("a browser is shown the license's name, its museums and its languages", a
   t.match(body, '<button name="language" value="de" lang="de">Language de</button>')
 })
 
-t.test('it is shown in the language that the browser asks for', async t => {
+t.test('the page is in the language that the browser asks for', async t => {
   const { body } = await ask({ 'accept-language': 'de-AT' })
   t.match(body, '<html lang="de">')
   t.match(body, '>Museen</h2>')
 })
 
-t.test('a site without museums, with one language, says the one and leaves the other out', async t => {
+t.test('a site without museums says so, and a site with one language has no language switch', async t => {
   const { body } = await ask({ host: 'empty.test' })
   t.match(body, 'Il n’y a pas encore de musées ici.')
   t.notMatch(body, '<nav')
 })
 
-t.test('a program is told the same as JSON', async t => {
+t.test('a program gets the same as JSON', async t => {
   const response = await ask({ accept: 'application/json' })
   t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
   t.match(response.json(), {
@@ -58,7 +58,7 @@ t.test('a program is told the same as JSON', async t => {
   })
 })
 
-t.test('both have an ETag of their own, and are not sent twice', async t => {
+t.test('the page and the JSON have separate ETags and are not sent twice', async t => {
   const page = await ask({})
   const json = await ask({ accept: 'application/json' })
   t.not(page.headers.etag, json.headers.etag)
@@ -67,7 +67,7 @@ t.test('both have an ETag of their own, and are not sent twice', async t => {
   t.match(page.headers.vary, 'Accept')
 })
 
-t.test('a page that a change made stale is sent anew', async t => {
+t.test('a page is sent again after a change', async t => {
   const before = await ask({})
   await heardOf(database, () =>
     database.db.insertInto('museums').values({ license_id: id, name: 'Neues Haus' }).execute(),
@@ -77,7 +77,7 @@ t.test('a page that a change made stale is sent anew', async t => {
   t.match(after.body, 'Neues Haus')
 })
 
-t.test('a language tag that only the table takes for one is shown in English words', async t => {
+t.test('a language tag that only the database accepts does not break the page', async t => {
   await addLicense(database, { domain: 'odd.test', languages: ['de-1', 'abcd-e'] })
   const response = await ask({ host: 'odd.test' })
   t.equal(response.statusCode, 200)
@@ -90,7 +90,7 @@ t.test('a host without a license has no front page', async t => {
   t.match(response.body, 'No license found for &#34;nobody.test&#34;.')
 })
 
-t.test('who is signed in is said on the page, with a button to sign out, and to nobody else', async t => {
+t.test('a signed-in visitor sees who they are and a button to sign out, and others do not', async t => {
   await addUser(database, { email: '<a>@museum.test' })
   await addUser(database, { email: 'other@museum.test' })
   const anonymous = await ask({ 'accept-language': 'de' })
@@ -113,7 +113,7 @@ t.test('who is signed in is said on the page, with a button to sign out, and to 
   t.equal(etags.size, 3)
 })
 
-/** Adds a site with so many museums, whose names sort as their numbers do; of each pair two have one name. */
+/** Adds a site with so many museums. Their names sort by number, and every two share a name. */
 async function addSite(domain: string, count: number): Promise<string> {
   const id = await addLicense(database, { domain, languages: ['en', 'de'] })
   const rows = Array.from({ length: count }, (_, index) => ({ license_id: id, name: nameOf(index) }))
@@ -125,7 +125,7 @@ function nameOf(index: number): string {
   return `Museum ${String(1000 + 2 * Math.floor(index / 2))}`
 }
 
-/** The address that a link of a page leads to. */
+/** The address of a link on a page. */
 function linkOf(body: string, word: string): string | undefined {
   return new RegExp(`<a (?:rel="[a-z]+" )?href="([^"]*)">${word}</a>`).exec(body)?.[1]?.replaceAll('&#38;', '&')
 }
@@ -138,7 +138,7 @@ const manyNames = Array.from({ length: 250 }, (_, index) => nameOf(index))
 const many = { host: 'many.test' }
 await addSite('many.test', 250)
 
-t.test('a site with many museums shows a hundred at a time, with links to those after and before', async t => {
+t.test('a site with many museums shows a hundred at a time, with links to the next and the previous page', async t => {
   const pages = []
   for (let url: string | undefined = '/'; url !== undefined; url = linkOf(pages.at(-1)?.body ?? '', 'Next')) {
     pages.push(await ask(many, url))
@@ -162,14 +162,14 @@ t.test('a site with many museums shows a hundred at a time, with links to those 
   t.equal(linkOf(second.body, 'First page'), '/')
 })
 
-t.test('a site whose museums are on one page has no links to others', async t => {
+t.test('a site whose museums fit on one page has no page links', async t => {
   await addSite('hundred.test', 100)
   const { body } = await ask({ host: 'hundred.test' })
   t.equal(museumsOf(body).length, 100)
   t.notMatch(body, 'aria-label="Pages"')
 })
 
-t.test('a program is told a hundred museums at a time, and the cursors of the others', async t => {
+t.test('a program gets a hundred museums at a time, with cursors for the others', async t => {
   const first = (await ask({ ...many, accept: 'application/json' })).json()
   t.equal(first.museums.length, 100)
   t.equal(first.previous, null)
@@ -186,7 +186,7 @@ t.test('a program is told a hundred museums at a time, and the cursors of the ot
   )
 })
 
-t.test('links between pages keep the language that the address asks for, and choosing one keeps the page', async t => {
+t.test('page links keep the requested language, and choosing a language keeps the page', async t => {
   const first = await ask(many, '/?_locale=de')
   const second = await ask(many, linkOf(first.body, 'Weiter'))
   t.match(second.body, '<html lang="de">')
@@ -197,7 +197,7 @@ t.test('links between pages keep the language that the address asks for, and cho
   t.strictSame(museumsOf((await ask(many, next)).body), manyNames.slice(100, 200))
 })
 
-t.test('a page whose museums are gone says so, and leads to the first', async t => {
+t.test('a page whose museums are gone says so and links to the first', async t => {
   const id = await addSite('shrinking.test', 101)
   const next = linkOf((await ask({ host: 'shrinking.test' })).body, 'Next') ?? ''
   await heardOf(database, () => database.db.deleteFrom('museums').where('license_id', '=', id).execute())
@@ -208,7 +208,7 @@ t.test('a page whose museums are gone says so, and leads to the first', async t 
   t.notOk(linkOf(page.body, 'Next') ?? linkOf(page.body, 'Previous'))
 })
 
-t.test('a cursor of one site shows nothing of it at another', async t => {
+t.test('a cursor of one site shows none of its museums at another', async t => {
   const next = linkOf((await ask(many)).body, 'Next') ?? ''
   const { body } = await ask({}, next)
   t.strictSame(museumsOf(body), [])
@@ -217,21 +217,21 @@ t.test('a cursor of one site shows nothing of it at another', async t => {
 
 const inCursor = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
 for (const [what, query] of [
-  ['nothing', 'cursor='],
-  ['any text', 'cursor=2'],
-  ['two', `cursor=${inCursor('name', 'a', '1')}&cursor=${inCursor('name', 'a', '1')}`],
-  ['one of another list', `cursor=${inCursor('id', '1', '1')}`],
-  ['one without an id', `cursor=${inCursor('name', 'a')}`],
-  ['one with SQL', `cursor=${inCursor('name', 'a', '1) or (1=1')}`],
-  ['one with an id that no column holds', `cursor=${inCursor('name', 'a', '9223372036854775808')}`],
-  ['one with a NUL character', `cursor=${inCursor('name', 'a\0', '1')}`],
-  ['one with half a character', `cursor=${inCursor('name', '\ud800', '1')}`],
-  ['one in a list', `cursor=${inCursor(['name'], 'a', '1')}`],
-  ['an endless one', `cursor=${'A'.repeat(12_000)}`],
+  ['empty', 'cursor='],
+  ['arbitrary text', 'cursor=2'],
+  ['given twice', `cursor=${inCursor('name', 'a', '1')}&cursor=${inCursor('name', 'a', '1')}`],
+  ['of another list', `cursor=${inCursor('id', '1', '1')}`],
+  ['without an id', `cursor=${inCursor('name', 'a')}`],
+  ['with SQL', `cursor=${inCursor('name', 'a', '1) or (1=1')}`],
+  ['with an id beyond bigint', `cursor=${inCursor('name', 'a', '9223372036854775808')}`],
+  ['with a NUL', `cursor=${inCursor('name', 'a\0', '1')}`],
+  ['with a lone surrogate', `cursor=${inCursor('name', '\ud800', '1')}`],
+  ['with a list as its order', `cursor=${inCursor(['name'], 'a', '1')}`],
+  ['of 12,000 characters', `cursor=${'A'.repeat(12_000)}`],
   ['markup', 'cursor=%22%3E%3Cscript%3E'],
-  ['bytes that are no UTF-8', 'cursor=%ff'],
+  ['not UTF-8', 'cursor=%ff'],
 ] as const) {
-  t.test(`a cursor that is ${what} is malformed`, async t => {
+  t.test(`a malformed cursor is refused: ${what}`, async t => {
     const response = await ask(many, `/?${query}`)
     t.equal(response.statusCode, 400)
     t.match(response.body, 'The cursor is not valid. Follow the links of the first page.')
@@ -239,7 +239,7 @@ for (const [what, query] of [
   })
 }
 
-t.test('a cursor that somebody made up leads to where it would be, and is written as text', async t => {
+t.test('a made-up cursor leads to where it would be, and is escaped', async t => {
   const { statusCode, body } = await ask(
     many,
     `/?cursor=${inCursor('name', '"><script>', '1')}&_locale=%22%3E%3Cscript%3E`,
@@ -248,14 +248,14 @@ t.test('a cursor that somebody made up leads to where it would be, and is writte
   t.notMatch(body, '<script>')
 })
 
-t.test('of its museums a site holds no more than its first page needs', async t => {
+t.test('a site caches no more museums than its first page needs', async t => {
   const id = (
     await database.db.selectFrom('licenses').select('id').where('domain', '=', 'many.test').executeTakeFirstOrThrow()
   ).id
   t.equal((await app.entities.museums.read(id)).length, 101)
 })
 
-t.test('the language switch sets a cookie, and comes back to the page in that language', async t => {
+t.test('the language switch sets a cookie and returns to the page in that language', async t => {
   const chosen = await choose('language=de')
   t.equal(chosen.statusCode, 303)
   t.equal(chosen.headers.location, '/')
@@ -267,7 +267,7 @@ t.test('the language switch sets a cookie, and comes back to the page in that la
   t.match(body, '<html lang="de">')
 })
 
-t.test('it goes on to a path of this site, and no other', async t => {
+t.test('the language switch leads only to paths of this site', async t => {
   t.equal((await choose('language=de&next=/login')).headers.location, '/login')
   t.equal((await choose('language=de&next=//evil.test/')).headers.location, '/')
 })
@@ -282,14 +282,14 @@ for (const payload of [
   'language=de%0d%0aset-cookie:a=b',
   '__proto__=de',
 ]) {
-  t.test(`it refuses "${payload}"`, async t => {
+  t.test(`the language switch refuses "${payload}"`, async t => {
     const response = await choose(payload)
     t.equal(response.statusCode, 400)
     t.notOk(response.headers['set-cookie'])
   })
 }
 
-t.test("no other site chooses a language for this one's visitors", async t => {
+t.test('another site cannot choose a language for visitors', async t => {
   t.equal((await choose('language=de', { 'sec-fetch-site': 'cross-site' })).statusCode, 403)
 })
 

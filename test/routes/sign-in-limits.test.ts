@@ -10,7 +10,7 @@ import { serveWire } from '../support/wire-server.ts'
 const host = 'museum.test'
 const victim = 'victim@museum.test'
 const secret = 'shared by servers that count together'
-/** As many as an attacker tries from, or signs in as, to have counters evicted. */
+/** How many networks or accounts an attacker uses to get counters evicted. */
 const flood = 5200
 
 const database = await openTestDatabase(t)
@@ -21,7 +21,7 @@ async function prepare(database: Database): Promise<void> {
   await addUser(database, { email: victim })
 }
 
-/** A server behind a proxy, for which nothing is counted yet. */
+/** Starts a server behind a proxy, with all counters cleared. */
 async function start(t: Test, of = database): Promise<FastifyInstance> {
   await of.db.deleteFrom('sign_in_attempts').execute()
   return await build(t, { database: of, environment: { TRUST_PROXY: 'loopback', COOKIE_SECRET: secret } })
@@ -32,7 +32,7 @@ interface Attempt {
   password?: string
 }
 
-/** @param from what the proxy calls the client's address */
+/** @param from the client's address according to the proxy */
 async function attempt(app: FastifyInstance, from: string, { email = victim, password = 'wrong' }: Attempt = {}) {
   const headers = { host, 'x-forwarded-for': from }
   const {
@@ -45,7 +45,7 @@ async function attempt(app: FastifyInstance, from: string, { email = victim, pas
 
 const malformed = { email: 'none' }
 
-/** Neighbours in other networks. */
+/** An address in the nth of many IPv6 networks. */
 function networkNumber(n: number): string {
   return `2001:db8:${(n >> 16).toString(16)}:${(n & 65535).toString(16)}::1`
 }
@@ -56,12 +56,12 @@ function newAddress(): string {
   return networkNumber(1_000_000 + clients++)
 }
 
-/** Makes attempts all at once: those for which there is no time are refused, and counted all the same. */
+/** Makes all attempts at once. Those that find the server busy are refused, but still counted. */
 async function attemptAll<Answer>(attempts: number, make: (n: number) => Promise<Answer>): Promise<Answer[]> {
   return await Promise.all(Array.from({ length: attempts }, (_, n) => make(n)))
 }
 
-t.test('attempts from thousands of networks on thousands of accounts do not wash out that of an account', async t => {
+t.test('attempts from thousands of networks on thousands of accounts do not reset the limit of an account', async t => {
   const app = await start(t)
   await attemptAll(40, n => attempt(app, networkNumber(n)))
   const began = performance.now()
@@ -69,10 +69,10 @@ t.test('attempts from thousands of networks on thousands of accounts do not wash
   const { statusCode, retryAfter, detail } = await attempt(app, newAddress(), { password: testPassword })
   t.equal(statusCode, 429)
   t.match(detail, 'Too many attempts to sign in.')
-  t.ok(retryAfter <= 60 - Math.floor((performance.now() - began) / 1000), 'the flood does not begin its minute anew')
+  t.ok(retryAfter <= 60 - Math.floor((performance.now() - began) / 1000), 'the flood does not restart the minute')
 })
 
-t.test('attempts from thousands of networks do not wash out that of an address', async t => {
+t.test('attempts from thousands of networks do not reset the limit of an address', async t => {
   const app = await start(t)
   await attemptAll(20, () => attempt(app, '198.51.100.7', malformed))
   await attemptAll(flood, n => attempt(app, networkNumber(n), malformed))
@@ -81,19 +81,19 @@ t.test('attempts from thousands of networks do not wash out that of an address',
 
 for (const [what, from] of Object.entries({
   'an IPv6 network': (n: number) => `2001:db8:f::${n.toString(16)}`,
-  'an IPv4 address in both notations': (n: number) => (n % 2 === 0 ? '198.51.100.8' : '::ffff:198.51.100.8'),
-  'clients that a proxy does not name': (n: number) => (n % 2 === 0 ? 'unknown' : `_hidden${n}`),
-  'an address with another port each time': (n: number) => `198.51.100.9:${3000 + n}`,
+  'an IPv4 address in two notations': (n: number) => (n % 2 === 0 ? '198.51.100.8' : '::ffff:198.51.100.8'),
+  'clients without an address': (n: number) => (n % 2 === 0 ? 'unknown' : `_hidden${n}`),
+  'an address with changing ports': (n: number) => `198.51.100.9:${3000 + n}`,
 })) {
-  t.test(`${what} has 20 attempts in a minute`, async t => {
+  t.test(`${what} together get 20 attempts a minute`, async t => {
     const app = await start(t)
     for (let n = 0; n < 20; n++) t.equal((await attempt(app, from(n), malformed)).statusCode, 400)
     t.equal((await attempt(app, from(20), malformed)).statusCode, 429)
-    t.equal((await attempt(app, newAddress(), malformed)).statusCode, 400, 'others may go on')
+    t.equal((await attempt(app, newAddress(), malformed)).statusCode, 400, 'others may continue')
   })
 }
 
-t.test('whatever is sent for an e-mail address is counted, and nothing but a refusal comes of it', async t => {
+t.test('any value sent as an e-mail address is counted and refused', async t => {
   const app = await start(t)
   const from = newAddress()
   const values = [
@@ -150,7 +150,7 @@ t.test('Servers on one PostgreSQL', async t => {
     t.equal((await attempt(second, newAddress(), { password: testPassword })).statusCode, 429)
   })
 
-  t.test('remember a refusal, which asks the database nothing more', async t => {
+  t.test('remember a refusal without asking the database again', async t => {
     const app = await start(t, databases[0])
     const queries: string[] = []
     const listen = ({ query }: { query: { sql: string } }) => {
@@ -166,7 +166,7 @@ t.test('Servers on one PostgreSQL', async t => {
     )
   })
 
-  t.test('use a counter again that has expired', async t => {
+  t.test('reuse an expired counter', async t => {
     const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
     for (let n = 0; n < 21; n++) await attempt(first, '198.51.100.4', malformed)
     const { rows: before } =
@@ -179,7 +179,7 @@ t.test('Servers on one PostgreSQL', async t => {
     t.equal((await db.selectFrom('sign_in_attempts').selectAll().execute()).length, before.length)
   })
 
-  t.test('refuse nobody for longer than a minute, whatever the clock of the database did', async t => {
+  t.test('refuse nobody for more than a minute, whatever the clock of the database does', async t => {
     const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
     for (let n = 0; n < 21; n++) await attempt(first, '198.51.100.5', malformed)
     await sql`update sign_in_attempts set expires_at = now() + interval '1 year'`.execute(db)
@@ -188,13 +188,13 @@ t.test('Servers on one PostgreSQL', async t => {
     t.ok(retryAfter <= 60)
   })
 
-  t.test('keep neither an address nor an e-mail address', async t => {
+  t.test('store neither addresses nor e-mail addresses', async t => {
     await attempt(await start(t, databases[0]), '198.51.100.6')
     const rows = await db.selectFrom('sign_in_attempts').selectAll().execute()
     t.notMatch(JSON.stringify(rows), /198|victim/)
   })
 
-  t.test('count for themselves while the database is read-only, and sign in', async t => {
+  t.test('count on their own while the database is read-only, and still sign in', async t => {
     const app = await start(t, databases[0])
     await sql`set default_transaction_read_only = on`.execute(db)
     t.teardown(() => sql`set default_transaction_read_only = off`.execute(db))
@@ -203,7 +203,7 @@ t.test('Servers on one PostgreSQL', async t => {
     t.equal((await attempt(app, '198.51.100.10', malformed)).statusCode, 429)
   })
 
-  t.test('let nobody sign in whose attempt cannot be counted by their mistake', async t => {
+  t.test('let nobody sign in if a fault keeps the attempt from being counted', async t => {
     const app = await start(t, databases[0])
     await sql`alter table sign_in_attempts rename to lost`.execute(db)
     t.equal((await attempt(app, newAddress(), { password: testPassword })).statusCode, 500)

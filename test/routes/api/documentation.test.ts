@@ -38,35 +38,32 @@ t.test('the OpenAPI document is valid', async t => {
   t.ok(valid, JSON.stringify(errors))
 })
 
-t.test('it has every route of the API', async t => {
+t.test('the document has every route of the API', async t => {
   const operations = Object.values(document.paths).flatMap(path => Object.values(path))
   t.equal(operations.length, 7 * 5)
   t.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length)
 })
 
-t.test(
-  'it says what is told beside a record, in what form a request is refused, and what is the default of an addition alone',
-  async t => {
-    const { '/api/licenses': list, '/api/licenses/{id}': one } = document.paths
-    for (const operation of [list?.['get'], one?.['get'], one?.['patch']]) {
-      t.match(operation?.responses, { 200: { headers: { ETag: {} } } })
-    }
-    t.match(list?.['post']?.responses, {
-      201: { headers: { ETag: {}, Location: {} } },
-      '4XX': { content: { 'application/problem+json': {} } },
-    })
-    t.match(list?.['post']?.requestBody, {
-      content: {
-        'application/json': {
-          schema: { properties: { protected: { default: false } }, required: ['domain', 'name', 'type_id'] },
-        },
+t.test('the document states response headers, the format of errors, and defaults only for additions', async t => {
+  const { '/api/licenses': list, '/api/licenses/{id}': one } = document.paths
+  for (const operation of [list?.['get'], one?.['get'], one?.['patch']]) {
+    t.match(operation?.responses, { 200: { headers: { ETag: {} } } })
+  }
+  t.match(list?.['post']?.responses, {
+    201: { headers: { ETag: {}, Location: {} } },
+    '4XX': { content: { 'application/problem+json': {} } },
+  })
+  t.match(list?.['post']?.requestBody, {
+    content: {
+      'application/json': {
+        schema: { properties: { protected: { default: false } }, required: ['domain', 'name', 'type_id'] },
       },
-    })
-    t.notMatch(JSON.stringify(one), '"default"')
-  },
-)
+    },
+  })
+  t.notMatch(JSON.stringify(one), '"default"')
+})
 
-t.test('it is not sent twice', async t => {
+t.test('the document is not sent twice', async t => {
   const {
     headers: { etag },
   } = await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost' } })
@@ -77,9 +74,9 @@ t.test('it is not sent twice', async t => {
   )
 })
 
-t.test('every example in it is a request that can be sent', async t => {
+t.test('every example in the document is a request that can be sent', async t => {
   const sent = new Set<unknown>()
-  // Those that refer to others are added after them, and removed before.
+  // A record that refers to others is added after them and removed before them.
   const examples = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => exampleOf(path, method, operation, sent)),
   )
@@ -101,7 +98,7 @@ t.test('every example in it is a request that can be sent', async t => {
   t.equal(sent.size, JSON.stringify(document).match(/"examples?":/g)?.length)
 })
 
-t.test('the page to read it loads nothing from elsewhere, and nothing inline', async t => {
+t.test('the documentation page loads nothing external and nothing inline', async t => {
   const { body, headers, statusCode } = await app.inject({ url: '/api/docs', headers: { host: 'localhost' } })
   t.equal(statusCode, 200)
   t.match(headers['content-security-policy'], "default-src 'none'; script-src 'self';")
@@ -111,7 +108,7 @@ t.test('the page to read it loads nothing from elsewhere, and nothing inline', a
   }
 })
 
-t.test('a host without a license has neither', async t => {
+t.test('a host without a license has neither the document, nor the page, nor the API', async t => {
   for (const url of ['/api/openapi.json', '/api/docs', '/api/museums']) {
     const response = await app.inject({ url, headers: { host: 'nobody.test' } })
     t.equal(response.statusCode, 404)
@@ -119,7 +116,7 @@ t.test('a host without a license has neither', async t => {
   }
 })
 
-/** The request that an operation's examples are of. */
+/** The request that an operation's examples describe. */
 function exampleOf(path: string, method: string, operation: Operation, sent: Set<unknown>): Example {
   const parameters = operation.parameters?.filter(parameter => 'example' in parameter) ?? []
   for (const parameter of parameters) sent.add(parameter)

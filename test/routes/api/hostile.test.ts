@@ -40,7 +40,7 @@ const tables = [
   'user_groups',
 ] as const
 
-/** All that is kept. */
+/** Everything stored. */
 async function snapshot(): Promise<unknown> {
   const parts = tables.map(
     table =>
@@ -49,7 +49,7 @@ async function snapshot(): Promise<unknown> {
   return (await sql`${sql.join(parts, sql` union all `)}`.execute(database.db)).rows
 }
 
-/** Text that breaks what handles it carelessly. */
+/** Text that breaks careless code. */
 const hostileText = fc.oneof(
   fc.constantFrom(
     '',
@@ -141,7 +141,7 @@ const hostileValue = fc.oneof(
   ),
 )
 
-/** What is refused is told in a sentence, and never as a fault of the server. */
+/** Asserts that a refusal is a client error with a message. */
 function assertRefusal(response: { statusCode: number; body: string }): void {
   if (response.statusCode < 400 || response.statusCode >= 500) {
     throw new Error(`${response.statusCode} ${response.body}`)
@@ -152,7 +152,7 @@ function assertRefusal(response: { statusCode: number; body: string }): void {
   }
 }
 
-/** As JSON, and where the order says nothing, in that of the ids. */
+/** As JSON, with lists whose order has no meaning sorted by id. */
 function asKept(field: string, value: unknown): unknown {
   const json: unknown = JSON.parse(JSON.stringify(value))
   return ['platform_ids', 'group_ids'].includes(field) && Array.isArray(json)
@@ -165,7 +165,7 @@ for (const kind of kinds) {
   const { create: example } = kind.examples
   const fields = Object.keys(kind.create.properties)
 
-  t.test(`${kind.plural}: what is added is kept to the letter, or refused without a trace`, async t => {
+  t.test(`${kind.plural}: an addition is stored exactly, or refused without a trace`, async t => {
     const written = fc.record({ field: fc.constantFrom(...fields), value: hostileValue })
     await fc.assert(
       fc.asyncProperty(written, async ({ field, value }) => {
@@ -186,7 +186,7 @@ for (const kind of kinds) {
     t.pass()
   })
 
-  t.test(`${kind.plural}: so is what is changed`, async t => {
+  t.test(`${kind.plural}: a change is stored exactly, or refused without a trace`, async t => {
     const id = (await ask('POST', path, JSON.stringify(example))).json().id
     const written = fc.record({
       field: fc.oneof(
@@ -199,7 +199,7 @@ for (const kind of kinds) {
     await fc.assert(
       fc.asyncProperty(written, async ({ field, value }) => {
         const before = await snapshot()
-        // A property of its own, whatever it is called.
+        // An own property, whatever its name.
         const payload = `{${JSON.stringify(field)}:${JSON.stringify(value)}}`
         const response = await ask('PATCH', `${path}/${id}`, payload)
         if (response.statusCode !== 200) {
@@ -214,7 +214,7 @@ for (const kind of kinds) {
     t.equal((await ask('DELETE', `${path}/${id}`)).statusCode, 204)
   })
 
-  t.test(`${kind.plural}: nothing in a query or a path is more than a value`, async t => {
+  t.test(`${kind.plural}: a query or a path can only pass values`, async t => {
     const before = await snapshot()
     const parameters = [...Object.keys(kind.filters), 'sort', 'limit', 'cursor', 'id', '__proto__']
     const cursor = fc
@@ -222,7 +222,7 @@ for (const kind of kinds) {
       .map(parts => Buffer.from(JSON.stringify(parts)).toString('base64url'))
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...parameters), fc.oneof(hostileText, cursor), async (name, text) => {
-        // What is no text of Unicode cannot be written in a URL, and a client takes "." and ".." out of a path itself.
+        // A lone surrogate cannot be written in a URL, and clients resolve "." and ".." in a path themselves.
         const value = encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
         for (const url of [
           `${path}?${name}=${value}`,
@@ -239,7 +239,7 @@ for (const kind of kinds) {
     t.strictSame(await snapshot(), before)
   })
 
-  t.test(`${kind.plural}: a field that is wrong is named`, async t => {
+  t.test(`${kind.plural}: an invalid field is named`, async t => {
     for (const field of fields) {
       const response = await ask('POST', path, JSON.stringify({ ...example, [field]: { a: 1 } }))
       t.equal(response.statusCode, 400)
@@ -255,7 +255,7 @@ for (const kind of kinds) {
   })
 }
 
-t.test('no condition breaks what it is compared with', async t => {
+t.test('no If-Match or If-None-Match header causes a fault', async t => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ unit: fc.integer({ min: 32, max: 255 }).map(code => String.fromCharCode(code)) }),
@@ -269,7 +269,7 @@ t.test('no condition breaks what it is compared with', async t => {
   t.pass()
 })
 
-t.test('a body that is no JSON, or not a record, is refused', async t => {
+t.test('a body that is not JSON, or not a record, is refused', async t => {
   const before = await snapshot()
   for (const [payload, headers, statusCode] of [
     ['', {}, 400],
@@ -311,7 +311,7 @@ t.test('a body that is no JSON, or not a record, is refused', async t => {
   t.strictSame(await snapshot(), before)
 })
 
-t.test('bytes that are no UTF-8 are refused', async t => {
+t.test('a body that is not UTF-8 is refused', async t => {
   const payload = Buffer.concat([Buffer.from('{"type":"'), Buffer.from([0xc3, 0x28, 0xff]), Buffer.from('"}')])
   const response = await app.inject({
     method: 'POST',
@@ -322,7 +322,7 @@ t.test('bytes that are no UTF-8 are refused', async t => {
   t.equal(response.statusCode, 400)
 })
 
-t.test('many errors are told in bounds', async t => {
+t.test('the number of reported errors is bounded', async t => {
   const response = await ask(
     'POST',
     '/api/license-types',

@@ -26,7 +26,7 @@ type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'PUT'
 interface Asked {
   headers?: Record<string, string>
   payload?: object | string
-  /** Undefined: nobody is signed in. */
+  /** The admin's cookie by default; an empty one for nobody. */
   cookie?: string | undefined
 }
 
@@ -47,7 +47,7 @@ async function add(path: string, payload: object): Promise<string> {
   return response.json().id
 }
 
-t.test('a license that is added is served at once, changed, and gone once it is removed', async t => {
+t.test('adding, changing and removing a license takes effect at once', async t => {
   const front = () => app.inject({ url: '/', headers: { host: 'new.test', accept: 'application/json' } })
   t.equal((await front()).statusCode, 404)
   const { id: typeId } = (await ask('POST', 'license-types', { payload: { type: 'temporary' } })).json()
@@ -81,7 +81,7 @@ t.test('a license that is added is served at once, changed, and gone once it is 
   t.equal((await ask('DELETE', `licenses/${id}`)).statusCode, 404)
 })
 
-t.test('a license that moves to another domain is served there, and no longer where it was', async t => {
+t.test('a license that moves to another domain is served there and no longer at the old one', async t => {
   const id = await add('licenses', { domain: 'before.test', name: 'Mover', type_id: type })
   const statusOf = async (host: string) => (await app.inject({ url: '/', headers: { host } })).statusCode
   t.strictSame([await statusOf('before.test'), await statusOf('after.test')], [200, 404])
@@ -89,7 +89,7 @@ t.test('a license that moves to another domain is served there, and no longer wh
   t.strictSame([await statusOf('before.test'), await statusOf('after.test')], [404, 200])
 })
 
-t.test("a site's languages are those of its license, in their order, at once", async t => {
+t.test('a site has the languages of its license, in order, at once', async t => {
   const [de, en] = [await addLanguage(database, 'de'), await addLanguage(database, 'en')]
   const id = await add('licenses', { domain: 'spoken.test', name: 'Spoken', type_id: type, language_ids: [de, en] })
   const languages = async () =>
@@ -104,7 +104,7 @@ t.test("a site's languages are those of its license, in their order, at once", a
   t.strictSame(await languages(), [])
 })
 
-t.test('that only its languages changed is a change of a license, too', async t => {
+t.test('changing only the languages of a license updates its updated_at', async t => {
   const id = await add('licenses', { domain: 'touched.test', name: 'Touched', type_id: type })
   const before = (await ask('GET', `licenses/${id}`)).json()
   const after = (
@@ -113,13 +113,13 @@ t.test('that only its languages changed is a change of a license, too', async t 
   t.not(after.updated_at, before.updated_at)
 })
 
-t.test('a change of nothing leaves a record as it was', async t => {
+t.test('an empty change leaves a record as it was', async t => {
   const { headers, body } = await ask('GET', `licenses/${license}`)
   const response = await ask('PATCH', `licenses/${license}`, { payload: {} })
   t.strictSame([response.statusCode, response.body, response.headers.etag], [200, body, headers.etag])
 })
 
-t.test('a change may be sent as what it is, a merge patch', async t => {
+t.test('a change may be sent as a merge patch', async t => {
   const id = await add('platforms', { name: 'patched' })
   const response = await ask('PATCH', `platforms/${id}`, {
     headers: { 'content-type': 'application/merge-patch+json' },
@@ -128,7 +128,7 @@ t.test('a change may be sent as what it is, a merge patch', async t => {
   t.strictSame(response.json(), { id, name: 'merged' })
 })
 
-t.test('a user who is added can sign in, and never is their password told', async t => {
+t.test('an added user can sign in, and their password is never shown', async t => {
   const added = await ask('POST', 'users', {
     payload: { email: 'new@museum.test', password: 'four doors and an arch' },
   })
@@ -157,7 +157,7 @@ t.test('a user who is added can sign in, and never is their password told', asyn
   }
 })
 
-t.test("a user who is put into a group may enter its license's site at once", async t => {
+t.test("a user who joins a group may enter its license's site at once", async t => {
   const closed = await addLicense(database, { domain: 'closed.test', protected: true })
   const group = await add('groups', { license_id: closed, name: 'Staff' })
   const { id } = (
@@ -176,7 +176,7 @@ t.test("a user who is put into a group may enter its license's site at once", as
   t.equal(await enter(), 403)
 })
 
-t.test("everybody reads the current license's own languages, museums and platforms", async t => {
+t.test("everybody can read the current license's languages, museums and platforms", async t => {
   for (const cookie of ['', visitor]) {
     t.strictSame(namesOf(await ask('GET', 'museums', { cookie })), ['Zeughaus', 'Arsenal', 'Depot'])
     t.strictSame(namesOf(await ask('GET', `museums?license_id=${license}&sort=name`, { cookie })), [
@@ -196,7 +196,7 @@ t.test("everybody reads the current license's own languages, museums and platfor
   }
 })
 
-t.test('nobody but an admin reads those of another license, nor learns which there are', async t => {
+t.test("only admins can read another license's records, or learn which there are", async t => {
   const {
     items: [louvre],
   } = (await ask('GET', `museums?license_id=${otherLicense}`)).json()
@@ -214,7 +214,7 @@ t.test('nobody but an admin reads those of another license, nor learns which the
 })
 
 for (const path of ['license-types', 'licenses', 'groups', 'users']) {
-  t.test(`${path} are for admins`, async t => {
+  t.test(`only admins can read ${path}`, async t => {
     for (const [method, url] of [
       ['GET', path],
       ['GET', `${path}/1`],
@@ -230,7 +230,7 @@ for (const path of ['license-types', 'licenses', 'groups', 'users']) {
   })
 }
 
-t.test('who signs in for what is for admins comes back to it', async t => {
+t.test('signing in for an admin page leads back to it', async t => {
   t.match(
     (await ask('GET', 'users?limit=2', { ...nobody, headers: { accept: 'text/html' } })).body,
     '<a href="/login?next=%2Fapi%2Fusers%3Flimit%3D2">Sign in</a>',
@@ -242,7 +242,7 @@ t.test('who signs in for what is for admins comes back to it', async t => {
 })
 
 for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'museums', 'groups', 'users']) {
-  t.test(`only admins change ${path}, however wrong what others send is`, async t => {
+  t.test(`only admins can change ${path}, and others get 401 or 403 however malformed their request`, async t => {
     for (const [method, url] of [
       ['POST', path],
       ['PATCH', `${path}/1`],
@@ -257,7 +257,7 @@ for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'muse
   })
 }
 
-t.test("another site changes nothing in an admin's name", async t => {
+t.test("another site cannot make changes in an admin's name", async t => {
   t.equal(
     (await ask('POST', 'platforms', { headers: { origin: 'https://evil.test' }, payload: { name: 'evil' } }))
       .statusCode,
@@ -266,7 +266,7 @@ t.test("another site changes nothing in an admin's name", async t => {
   t.strictSame((await ask('GET', 'platforms?name=evil')).json().items, [])
 })
 
-t.test('a list is told in parts, in either order, each record once', async t => {
+t.test('a list can be read in parts, in either order, with each record once', async t => {
   const names = ['a', 'B', 'b', 'ä', 'z', 'Z', '~', '1', '10', '2', 'twice', 'twice', 'twice', 'zz']
   const id = await addLicense(database, { domain: 'many.test', museums: names })
   for (const sort of ['id', '-id', 'name', '-name']) {
@@ -291,16 +291,16 @@ t.test('a list is told in parts, in either order, each record once', async t => 
 })
 
 for (const [what, cursor] of [
-  ['no base64', '~'],
-  ['no JSON', 'AAAA'],
-  ['no list', written({ sort: 'name' })],
-  ['of another order', written(['-name', 'a', '1'])],
+  ['not base64', '~'],
+  ['not JSON', 'AAAA'],
+  ['not a list', written({ sort: 'name' })],
+  ['for another order', written(['-name', 'a', '1'])],
   ['short', written(['name', 'a'])],
-  ['of other types', written(['name', 1, '1'])],
-  ['after no id', written(['name', 'a', '1 or 1=1'])],
-  ['after an id beyond all', written(['name', 'a', '9223372036854775808'])],
+  ['of the wrong types', written(['name', 1, '1'])],
+  ['after an invalid id', written(['name', 'a', '1 or 1=1'])],
+  ['after an id beyond bigint', written(['name', 'a', '9223372036854775808'])],
   ['with a NUL', written(['name', 'a\u0000', '1'])],
-  ['with half a character', written(['name', '\ud800', '1'])],
+  ['with a lone surrogate', written(['name', '\ud800', '1'])],
   ['too long', written(['name', 'a'.repeat(3000), '1'])],
 ] as const) {
   t.test(`a cursor that is ${what} is refused`, async t => {
@@ -310,7 +310,7 @@ for (const [what, cursor] of [
   })
 }
 
-t.test('a cursor in the order of ids says one id, and no two', async t => {
+t.test('a cursor in order of id must state the same id twice', async t => {
   t.equal((await ask('GET', `museums?cursor=${written(['id', '1', '2'])}`)).statusCode, 400)
   t.equal((await ask('GET', `museums?cursor=${written(['id', '1', '1'])}`)).statusCode, 200)
 })
@@ -327,14 +327,14 @@ for (const [path, message] of [
   ['museums?license_id=0', 'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text'],
   ['museums/x', 'id must be an id: a whole number from 1 to 9223372036854775807, written as text'],
 ] as const) {
-  t.test(`${path.slice(0, 40)} is told: ${message}`, async t => {
+  t.test(`${path.slice(0, 40)} is refused: ${message}`, async t => {
     const response = await ask('GET', path)
     t.equal(response.statusCode, 400)
     t.ok(response.json().detail.includes(message), response.body)
   })
 }
 
-t.test('a list of references has bounds, and each once', async t => {
+t.test('a list of references is bounded and has no duplicates', async t => {
   for (const [ids, message] of [
     [['1', '1'], 'must not have an item twice'],
     [Array.from({ length: 501 }, (_, index) => `${index + 1}`), 'must have 500 items at most'],
@@ -348,7 +348,7 @@ t.test('a list of references has bounds, and each once', async t => {
   }
 })
 
-t.test('a password has a length', async t => {
+t.test('a password has a minimum and a maximum length', async t => {
   for (const [password, message] of [
     ['short', 'password must have 8 characters or more'],
     ['x'.repeat(1025), 'password must have 1024 characters at most'],
@@ -358,7 +358,7 @@ t.test('a password has a length', async t => {
   }
 })
 
-t.test('records that come or go between two parts make no other twice or missing', async t => {
+t.test('records that are added or removed between two parts cause no duplicates or gaps', async t => {
   const id = await addLicense(database, { domain: 'moving.test', museums: ['b', 'd', 'f', 'h'] })
   const {
     items: [, second],
@@ -370,7 +370,7 @@ t.test('records that come or go between two parts make no other twice or missing
   t.strictSame(namesOf(await ask('GET', `museums?license_id=${id}&sort=name&limit=9&cursor=${next}`)), ['e', 'f', 'h'])
 })
 
-t.test('a list is narrowed by each of its filters', async t => {
+t.test('each filter narrows a list', async t => {
   const en = await addLanguage(database, 'en')
   const group = await add('groups', { license_id: license, name: 'Narrow' })
   const { id: user } = (
@@ -401,12 +401,12 @@ t.test('a list is narrowed by each of its filters', async t => {
   }
 })
 
-t.test('the language of the answer may be asked for in a list as anywhere', async t => {
+t.test('_locale chooses the language of a list, as on any page', async t => {
   const { statusCode, headers } = await ask('GET', 'museums?_locale=de')
   t.strictSame([statusCode, headers['content-language']], [200, 'de'])
 })
 
-t.test('what has not changed is not sent twice, and what has is', async t => {
+t.test('an unchanged record or list is not sent twice, and a changed one is', async t => {
   const id = await add('platforms', { name: 'conditional' })
   const record = await ask('GET', `platforms/${id}`)
   const list = await ask('GET', 'platforms?sort=name')
@@ -428,14 +428,14 @@ t.test('what has not changed is not sent twice, and what has is', async t => {
   )
 })
 
-t.test('the ETag of a record is the same from whatever it comes', async t => {
+t.test('a record has the same ETag whatever the method', async t => {
   const added = await ask('POST', 'platforms', { payload: { name: 'same' } })
   const { id } = added.json()
   t.equal((await ask('GET', `platforms/${id}`)).headers.etag, added.headers.etag)
   t.equal((await ask('HEAD', `platforms/${id}`)).headers.etag, added.headers.etag)
 })
 
-t.test('conditions of every form are held to', async t => {
+t.test('every form of condition is honoured', async t => {
   const {
     headers: { etag: etagHeader },
     ...added
@@ -464,7 +464,7 @@ t.test('conditions of every form are held to', async t => {
   t.equal((await ask('GET', path, { headers: { 'if-match': '"other"' } })).statusCode, 412)
 })
 
-t.test('of two changes that begin with the same state one is made', async t => {
+t.test('only one of several concurrent changes to the same state succeeds', async t => {
   const { headers, ...added } = await ask('POST', 'platforms', { payload: { name: 'raced' } })
   const change = (name: string) =>
     ask('PATCH', `platforms/${added.json().id}`, { headers: { 'if-match': String(headers.etag) }, payload: { name } })
@@ -472,7 +472,7 @@ t.test('of two changes that begin with the same state one is made', async t => {
   t.strictSame(statuses.sort(), [200, 412, 412, 412])
 })
 
-t.test('so is one of several that change only to whom a record is linked', async t => {
+t.test("only one of several concurrent changes to a record's links succeeds", async t => {
   const groups = await Promise.all(
     ['One', 'Two', 'Three', 'Four'].map(name => add('groups', { license_id: license, name })),
   )
@@ -488,7 +488,7 @@ t.test('so is one of several that change only to whom a record is linked', async
   t.strictSame(statuses.sort(), [200, 412, 412, 412])
 })
 
-t.test('the only admin stays one, and of two who remove each other one stays', async t => {
+t.test('the only admin cannot be removed or demoted, not even by two admins at the same time', async t => {
   await db.updateTable('users').set({ admin: false }).where('email', '<>', 'admin@museum.test').execute()
   const {
     items: [only],
@@ -512,7 +512,7 @@ t.test('the only admin stays one, and of two who remove each other one stays', a
   t.equal((await ask('DELETE', `users/${another}`)).statusCode, 204)
 })
 
-t.test('an e-mail address is one in whatever capitals, and in one form of Unicode', async t => {
+t.test('e-mail addresses ignore capitals and must be in normal form C', async t => {
   const email = 'jos\u00e9@museum.test'
   await add('users', { email, password: 'four doors and an arch' })
   t.match((await ask('GET', 'users?email=ADMIN%40Museum.test')).json().items, [{ email: 'admin@museum.test' }])
@@ -523,13 +523,13 @@ t.test('an e-mail address is one in whatever capitals, and in one form of Unicod
   t.equal(decomposed.json().detail, "email must be an e-mail address, in Unicode's normal form C.")
 })
 
-t.test('a license that came without a type is told so', async t => {
+t.test('a license without a type can be read, but a change cannot leave it without one', async t => {
   const id = await addLicense(database, { domain: 'typeless.test', type: null })
   t.equal((await ask('GET', `licenses/${id}`)).json().type_id, null)
   t.equal((await ask('PATCH', `licenses/${id}`, { payload: { type_id: null } })).statusCode, 400)
 })
 
-t.test('what there can be one of is not added twice, nor changed to be the second', async t => {
+t.test('a unique value can be neither added twice nor changed into a duplicate', async t => {
   const group = await add('groups', { license_id: license, name: 'Anybody' })
   for (const [path, payload, field] of [
     ['license-types', { type: 'standard' }, 'type'],
@@ -545,7 +545,7 @@ t.test('what there can be one of is not added twice, nor changed to be the secon
   t.equal((await ask('GET', `license-types/${id}`)).json().type, 'second')
 })
 
-t.test('a reference to what does not exist is told by its field', async t => {
+t.test('a reference to a missing record is refused by the name of its field', async t => {
   for (const [path, payload, field] of [
     ['licenses', { domain: 'a.test', name: 'A', type_id: '99999' }, 'type_id'],
     ['licenses', { domain: 'a.test', name: 'A', type_id: type, language_ids: ['99999'] }, 'language_ids'],
@@ -562,7 +562,7 @@ t.test('a reference to what does not exist is told by its field', async t => {
   t.strictSame((await ask('GET', 'users?email=a%40b.test')).json().items, [])
 })
 
-t.test('what others refer to is not removed', async t => {
+t.test('a record that others refer to is not removed', async t => {
   for (const [path, id, by] of [
     ['license-types', type, 'licenses'],
     ['languages', await addLanguage(database, 'en'), 'license languages'],
@@ -574,13 +574,13 @@ t.test('what others refer to is not removed', async t => {
   }
 })
 
-t.test('what belongs to a license goes with it', async t => {
+t.test('removing a license removes what belongs to it', async t => {
   const id = await addLicense(database, { domain: 'leaving.test', languages: ['en'], museums: ['Gone'] })
   t.equal((await ask('DELETE', `licenses/${id}`)).statusCode, 204)
   t.strictSame((await ask('GET', `museums?license_id=${id}`)).json().items, [])
 })
 
-t.test('records that are not there are not found', async t => {
+t.test('a missing record is a 404', async t => {
   for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
     const response = await ask(method, 'museums/9223372036854775807', {
       ...(method === 'PATCH' && { payload: { name: 'x' } }),
@@ -590,7 +590,7 @@ t.test('records that are not there are not found', async t => {
   }
 })
 
-t.test("paths and methods that are none of the API's are told so as anywhere", async t => {
+t.test('unknown paths and methods are answered as outside the API', async t => {
   t.equal((await ask('GET', 'nothing')).json().detail, 'No route found for "GET /api/nothing"')
   t.equal((await ask('GET', 'museums/1/2')).json().detail, 'No route found for "GET /api/museums/1/2"')
   const slashed = await ask('GET', 'museums/?limit=1')
@@ -602,21 +602,21 @@ t.test("paths and methods that are none of the API's are told so as anywhere", a
   )
 })
 
-t.test("a protected site's content is read by who may enter it", async t => {
+t.test('the content of a protected site can be read by those who may enter it', async t => {
   await addLicense(database, { domain: 'rope.test', protected: true, museums: ['Depot'] })
   t.equal((await app.inject({ url: '/api/museums', headers: { host: 'rope.test' } })).statusCode, 401)
   const cookie = await signIn(app, { host: 'rope.test', email: 'admin@museum.test' })
   t.equal((await app.inject({ url: '/api/museums', headers: { host: 'rope.test', cookie } })).statusCode, 200)
 })
 
-t.test('a record that the database did not keep is no success', async t => {
+t.test('a record that the database did not store is an error', async t => {
   await sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`.execute(db)
   await sql`create trigger swallow before insert on platforms for each row execute function swallow()`.execute(db)
   t.equal((await ask('POST', 'platforms', { payload: { name: 'swallowed' } })).statusCode, 500)
   await sql`drop trigger swallow on platforms`.execute(db)
 })
 
-t.test("a constraint that somebody else put there is the server's matter, and no fault of the client", async t => {
+t.test("violating a constraint that is not Portico's is an error of the server, not of the client", async t => {
   await sql`create unique index platforms_lower_name on platforms (lower(name))`.execute(db)
   await add('platforms', { name: 'lower' })
   t.equal((await ask('POST', 'platforms', { payload: { name: 'LOWER' } })).statusCode, 500)
@@ -625,7 +625,7 @@ t.test("a constraint that somebody else put there is the server's matter, and no
   t.equal((await ask('POST', 'platforms', { payload: { name: 'odd' } })).statusCode, 500)
 })
 
-/** A cursor that nobody was given. */
+/** A made-up cursor. */
 function written(parts: unknown): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
