@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { makeFolder } from './support/folder.ts'
 import { makeEmbeddedFolder } from './support/test-database.ts'
 
-/** `npm run dev` on a copy of the sources. @returns the address that it prints */
+/** Runs `npm run dev` on a copy of the sources. @returns the address that it prints */
 async function runDev(t: Test): Promise<{ folder: string; address: string }> {
   const folder = makeFolder(t)
   for (const name of ['package.json', 'build.js', 'dev.js', 'src', 'plugins', 'routes']) {
@@ -50,14 +50,14 @@ t.test('npm run dev serves a changed file, and answers every request while it re
   const route = join(folder, 'routes/health.ts')
   const before = await ask(`${address}/health`)
   const changed = readFileSync(route, 'utf8').replace("'alive'", "'changed'")
-  t.not(changed, readFileSync(route, 'utf8'), 'the route says alive')
+  t.not(changed, readFileSync(route, 'utf8'), 'the route answers "alive"')
   writeFileSync(route, changed)
   let answer = before
   while (answer === before) answer = await ask(`${address}/health`)
   t.match(answer, 'changed')
 })
 
-t.test('npm run dev goes on with what can be built until a mistake is mended', async t => {
+t.test('npm run dev keeps serving the last good build until a mistake is fixed', async t => {
   const { folder, address } = await runDev(t)
   writeFileSync(join(folder, 'routes/health.ts'), 'export default (')
   t.match(await ask(`${address}/health`), 'alive')

@@ -67,33 +67,33 @@ async function testInBrowser(): Promise<void> {
 
   const pages = {
     'the front page': '/',
-    'the form to sign in': `http://protected.localhost:${port}/login`,
+    'the sign-in form': `http://protected.localhost:${port}/login`,
     'the error page of a 404': '/version',
     'the error page of a 405': '/posted',
     'the error page of a 500': '/thrown',
     'the error page of a malformed URL': '/%zz',
     ...Object.fromEntries(panels.map(panel => [`the ${panel} panel of a 500`, `/_profiler/${thrown}?panel=${panel}`])),
     'the license panel of a page': `/_profiler/${served}?panel=license`,
-    'a panel with nothing on it': `/_profiler/${served}?panel=exception`,
+    'an empty panel': `/_profiler/${served}?panel=exception`,
     'the exception panel of a 404': `/_profiler/${missing}?panel=exception`,
     'the routing panel of a 404': `/_profiler/${missing}?panel=routing`,
-    'the lifecycle panel of a body that is no JSON': `/_profiler/${refused}?panel=lifecycle`,
+    'the lifecycle panel of a malformed body': `/_profiler/${refused}?panel=lifecycle`,
     'the body of the exception panel': `/_profiler/${thrown}/exception`,
     'the body of the exception panel of a 404': `/_profiler/${missing}/exception`,
     'the home page of the profiler': '/_profiler/',
     'a search': '/_profiler/search?status=4xx&panel=logs',
-    'a page of a search': '/_profiler/search?perPage=2&page=2',
+    'a page of search results': '/_profiler/search?perPage=2&page=2',
     'a search that finds nothing': '/_profiler/search?url=nothing',
-    'a search that makes no sense': `/_profiler/search?duration_min=50&timeFrom=never&url=${'x'.repeat(5000)}`,
+    'an invalid search': `/_profiler/search?duration_min=50&timeFrom=never&url=${'x'.repeat(5000)}`,
     'the search form': '/_profiler/search_bar?panel=exception&status=odd',
-    'a token that is unknown': '/_profiler/unknown',
-    'a panel that is unknown': `/_profiler/${thrown}?panel=nope`,
+    'an unknown token': '/_profiler/unknown',
+    'an unknown panel': `/_profiler/${thrown}?panel=nope`,
     'the exception of a request without one': `/_profiler/${served}/exception`,
-    'a page that the profiler has not': '/_profiler/a/b',
+    'a missing page of the profiler': '/_profiler/a/b',
   }
 
   for (const [name, path] of Object.entries(pages)) {
-    t.test(`axe finds nothing wrong with ${name}, light or dark`, async t => {
+    t.test(`axe finds no violations on ${name}, light or dark`, async t => {
       const page = await open(new URL(path, origin).href)
       await testAccessibility(t, page, name)
       await page.close()

@@ -12,16 +12,16 @@ declare global {
   }
 }
 
-/** Tests that axe finds nothing wrong with a page, light and dark, with what is folded and with the toolbar. */
+/** Tests that axe finds no violations on a page in light and dark, with everything unfolded and with the toolbar. */
 export async function testAccessibility(t: Test, page: Page, name: string): Promise<void> {
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
   })
-  // Not as a script of the page's: its policy would keep that out.
+  // Evaluated rather than added as a script, which the page's policy would block.
   await page.evaluate(await readFile(axe, 'utf8'))
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    // Colours are all that differs.
+    // Only the colours differ.
     const options: RunOptions = {
       resultTypes: ['violations'],
       ...(colorScheme === 'dark' && { runOnly: ['color-contrast'] }),

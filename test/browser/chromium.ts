@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
 
-/** Where Debian puts it, unless CHROMIUM says otherwise. */
+/** Where Debian installs it, unless CHROMIUM names another. */
 const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium'
 const args = [
   '--no-sandbox',
@@ -14,16 +14,16 @@ const args = [
   '--disable-sync',
 ]
 
-/** How each browser of the tests is started. */
+/** How the tests start a browser. */
 export const launchOptions = { executablePath, args }
 
-/** Runs tests that need a browser, or says in a line that there is none. */
+/** Runs tests that need a browser, or skips them with a reason. */
 export async function testInChromium(name: string, tests: () => Promise<void>): Promise<void> {
   if (existsSync(executablePath)) await tests()
   else t.test(name, { skip: `There is no Chromium at ${executablePath}: set CHROMIUM to where it is.` }, () => {})
 }
 
-/** A browser that is closed after the test. */
+/** Launches a browser that is closed after the test. */
 export async function launch(t: Test): Promise<Browser> {
   const browser = await chromium.launch(launchOptions)
   t.teardown(() => browser.close())

@@ -32,7 +32,7 @@ async function testInBrowser(): Promise<void> {
     return (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'museum.localhost')
   }
 
-  /** A page that notes what its policy keeps from it, and what its console says is wrong. */
+  /** A page that records policy violations and console errors. */
   async function open(t: Test, url: string): Promise<{ page: Page; complaints: () => Promise<unknown> }> {
     const context = await browser.newContext()
     t.teardown(() => context.close())
@@ -58,7 +58,7 @@ async function testInBrowser(): Promise<void> {
   }
 
   for (const debug of ['0', '1'] as const) {
-    t.test(`no page breaks its policy with DEBUG=${debug}`, async t => {
+    t.test(`no page violates its policy with DEBUG=${debug}`, async t => {
       const origin = await serve(t, debug)
       const { page, complaints } = await open(t, origin)
       for (const path of ['/', '/login', '/version', '/%zz', '/api/museums/x', '/api/docs']) {
@@ -70,7 +70,7 @@ async function testInBrowser(): Promise<void> {
             `${path} has its style`,
           )
         }
-        // On errors diagnostics are a page of their own.
+        // An error page shows the diagnostics itself, without a toolbar.
         if (debug === '1' && ['/', '/login'].includes(path)) {
           t.ok(await page.locator('profiler-toolbar').getByText('Fetches').isVisible(), `${path} has its toolbar`)
         }
@@ -79,7 +79,7 @@ async function testInBrowser(): Promise<void> {
     })
   }
 
-  t.test('signing in, choosing a language and signing out are within the policy', async t => {
+  t.test('signing in, choosing a language and signing out do not violate the policy', async t => {
     const { page, complaints } = await open(t, `${await serve(t, '1')}/login`)
     await page.getByLabel('E-mail address').fill('visitor@museum.test')
     await page.getByLabel('Password').fill(testPassword)
@@ -89,14 +89,11 @@ async function testInBrowser(): Promise<void> {
     await page.getByRole('button', { name: 'Abmelden' }).click()
     await page.getByRole('heading', { name: 'Museen' }).waitFor()
     await page.reload()
-    t.ok(
-      await page.locator('profiler-toolbar').getByText('Fetches').isVisible(),
-      'the toolbar is in a page that was kept, too',
-    )
+    t.ok(await page.locator('profiler-toolbar').getByText('Fetches').isVisible(), 'a cached page has the toolbar too')
     t.strictSame(await complaints(), [])
   })
 
-  t.test('the page of the API sends what is tried on it', async t => {
+  t.test("the API's documentation page sends the requests that a user tries", async t => {
     const { page, complaints } = await open(t, `${await serve(t, '1')}/api/docs`)
     await page.getByText('List museums').click()
     await page.getByRole('button', { name: 'Execute' }).click()
@@ -104,14 +101,14 @@ async function testInBrowser(): Promise<void> {
     t.strictSame(await complaints(), [])
   })
 
-  t.test('what stands in a page and is not its own does nothing', async t => {
+  t.test('injected scripts and styles have no effect', async t => {
     const { page, complaints } = await open(t, `${await serve(t, '0')}/scripted`)
     t.equal(await page.title(), 'harmless')
     t.match(await complaints(), /script-src-elem inline.*style-src-attr inline.*script-src-attr inline/)
   })
 
   t.test(
-    'the profiler puts its toolbar into a page whose policy allows nothing, and opens without a word itself',
+    'the profiler adds its toolbar to a page whose policy allows nothing, and opens without violations itself',
     async t => {
       const app = await profiledApp(t)
       app.get('/', async (_request, reply) =>

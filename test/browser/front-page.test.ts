@@ -19,7 +19,7 @@ async function testInBrowser(): Promise<void> {
   const app = await build(t, { database })
   const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'many.localhost')
 
-  t.test('A visitor without JavaScript turns the pages of the museums by links', async t => {
+  t.test('A visitor without JavaScript pages through the museums by links', async t => {
     const browser = await launch(t)
     const page = await browser.newPage({ javaScriptEnabled: false })
     const shows = async (name: string) => {

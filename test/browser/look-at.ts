@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 
 const screenshots = resolve('.tap/screenshots')
 
-/** Leaves a picture of the page, narrow and wide, light and dark, and tests that no word of it is off the screen. */
+/** Takes screenshots of a page, narrow and wide, light and dark, and tests that it does not scroll sideways. */
 export async function lookAt(t: Test, page: Page, name: string): Promise<void> {
   mkdirSync(screenshots, { recursive: true })
   for (const width of [400, 1280]) {

@@ -58,7 +58,7 @@ async function testInBrowser(): Promise<void> {
     })
   }
 
-  /** A page, and what its console says is wrong. */
+  /** A page, and the errors on its console. */
   async function open(
     t: Test,
     path: string,
@@ -70,7 +70,7 @@ async function testInBrowser(): Promise<void> {
     const page = await context.newPage()
     const errors: string[] = []
     page.on('console', message => {
-      // The browser asks for an icon on its own, whenever it likes.
+      // The browser requests an icon on its own, at any time.
       if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) errors.push(message.text())
     })
     page.on('pageerror', error => errors.push(String(error)))
@@ -78,7 +78,7 @@ async function testInBrowser(): Promise<void> {
     return { page, errors }
   }
 
-  /** The token of a request that a program makes. */
+  /** The token of a request that a program sends. */
   async function tokenOf(path: string): Promise<string> {
     const response = await fetch(origin + path)
     await response.text()
@@ -89,7 +89,7 @@ async function testInBrowser(): Promise<void> {
   const served = await tokenOf('/')
 
   t.test(
-    '/version shows a page of Exceptions, Logs and Stack Traces, whose link opens the same exception in the profiler',
+    '/version shows Exceptions, Logs and Stack Traces, and links to the same exception in the profiler',
     async t => {
       const { page } = await open(t, '/version')
       t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'No route found for "GET /version"')
@@ -105,19 +105,16 @@ async function testInBrowser(): Promise<void> {
   )
 
   for (const panel of panels) {
-    t.test(
-      `the ${panel} panel opens without a word on the console, fits every screen, and is what the menu says is open`,
-      async t => {
-        const { page, errors } = await open(t, `/_profiler/${thrown}?panel=${panel}`)
-        t.strictSame(errors, [])
-        t.match(await page.locator('.menu [aria-current]').getAttribute('href'), `panel=${panel}`)
-        t.equal(await page.getByText('could not be shown').count(), 0)
-        await lookAt(t, page, panel)
-      },
-    )
+    t.test(`the ${panel} panel opens without console errors, fits every screen and is marked in the menu`, async t => {
+      const { page, errors } = await open(t, `/_profiler/${thrown}?panel=${panel}`)
+      t.strictSame(errors, [])
+      t.match(await page.locator('.menu [aria-current]').getAttribute('href'), `panel=${panel}`)
+      t.equal(await page.getByText('could not be shown').count(), 0)
+      await lookAt(t, page, panel)
+    })
   }
 
-  t.test('a panel with nothing on it says so and is greyed', async t => {
+  t.test('an empty panel says so and is greyed out in the menu', async t => {
     const { page, errors } = await open(t, `/_profiler/${served}?panel=exception`)
     t.ok(
       await page
@@ -130,7 +127,7 @@ async function testInBrowser(): Promise<void> {
     t.strictSame(errors, [])
   })
 
-  t.test('search by a token opens that profile', async t => {
+  t.test('searching for a token opens its profile', async t => {
     const { page, errors } = await open(t, '/_profiler/')
     await page.getByLabel('Token', { exact: true }).fill(thrown)
     await page.getByRole('search', { name: 'Search profiles' }).getByRole('button').click()
@@ -145,7 +142,7 @@ async function testInBrowser(): Promise<void> {
     ['Status', '500'],
     ['URL contains', '/thrown'],
   ] as const) {
-    t.test(`search finds a request by ${field}`, async t => {
+    t.test(`a search finds a request by ${field}`, async t => {
       const { page, errors } = await open(t, '/_profiler/')
       await page.getByLabel(field, { exact: true }).fill(value)
       await page.getByRole('search', { name: 'Search profiles' }).getByRole('button').click()
@@ -155,14 +152,14 @@ async function testInBrowser(): Promise<void> {
     })
   }
 
-  t.test('search finds requests by their license, and none by that of another', async t => {
+  t.test('a search finds requests by their license only', async t => {
     const { page } = await open(t, '/_profiler/search?license=localhost')
     t.ok(await page.locator(`.profiles [href*="${served}"]`).isVisible())
     await page.goto(`${origin}/_profiler/search?license=other.test`)
     t.equal(await page.locator('.profiles tbody tr').count(), 0)
   })
 
-  t.test('the front page says no more on the console than without diagnostics', async t => {
+  t.test('the toolbar adds nothing to the console of the front page', async t => {
     const quiet = await build(t, { database })
     const { page, errors } = await open(t, '/')
     const plain = await open(
@@ -175,7 +172,7 @@ async function testInBrowser(): Promise<void> {
     t.strictSame(errors, plain.errors)
   })
 
-  t.test('the toolbar stands in a shadow root of the front page, leads to the profile, and stays folded', async t => {
+  t.test('the toolbar is in a shadow root of the front page, leads to the profile, and stays folded', async t => {
     const { page } = await open(t, '/')
     const toolbar = page.locator('profiler-toolbar')
     await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
@@ -192,14 +189,14 @@ async function testInBrowser(): Promise<void> {
     t.match(await page.locator('header code, .summary .url').first().textContent(), '/')
   })
 
-  t.test("the toolbar covers nothing of the page's end, and is read without scrolling sideways", async t => {
+  t.test('the toolbar does not cover the end of the page or scroll sideways', async t => {
     const { page } = await open(t, '/login', { viewport: { width: 400, height: 300 } })
     const toolbar = page.locator('profiler-toolbar section')
     await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
     for (const state of ['open', 'with its fetches', 'folded']) {
       if (state === 'with its fetches') await toolbar.getByRole('button', { name: 'Fetches' }).click()
       if (state === 'folded') await toolbar.getByRole('button', { name: 'Fold the toolbar' }).click()
-      // The place is made once the browser has laid out the bar.
+      // The browser makes room only after it has laid out the toolbar.
       await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve))))
       await page.evaluate(() => {
         scrollTo(0, document.documentElement.scrollHeight)
@@ -219,23 +216,23 @@ async function testInBrowser(): Promise<void> {
     }
   })
 
-  t.test('without JavaScript a narrow screen begins with what was found', async t => {
+  t.test('without JavaScript, a narrow screen starts with the search results', async t => {
     const { page } = await open(t, '/_profiler/', { javaScriptEnabled: false, viewport: { width: 400, height: 700 } })
     const first = await page.locator('.profiles tbody tr').first().boundingBox()
     t.ok(first !== null && first.y < 500)
     t.notOk(await page.getByLabel('Token', { exact: true }).isVisible())
     await page.setViewportSize({ width: 1280, height: 700 })
-    t.ok(await page.getByLabel('Token', { exact: true }).isVisible(), 'a wide one has the form beside it')
+    t.ok(await page.getByLabel('Token', { exact: true }).isVisible(), 'a wide screen has the form beside them')
   })
 
-  t.test('the keyboard skips to the content, and shows where it is', async t => {
+  t.test('the keyboard can skip to the content, and focus is visible', async t => {
     for (const path of ['/version', `/_profiler/${thrown}?panel=database`, '/_profiler/']) {
       const { page } = await open(t, path)
       await page.keyboard.press('Tab')
       const skip = page.getByRole('link', { name: 'Skip to content' })
       t.ok(
         await skip.evaluate(element => element === document.activeElement && element.getBoundingClientRect().top >= 0),
-        `${path}: the first stop is the skip link, on the screen`,
+        `${path}: the first stop is the visible skip link`,
       )
       await page.keyboard.press('Enter')
       t.equal(await page.evaluate(() => document.activeElement?.id), 'main')
@@ -250,7 +247,7 @@ async function testInBrowser(): Promise<void> {
     }
   })
 
-  t.test('every page can be read without JavaScript', async t => {
+  t.test('every page is readable without JavaScript', async t => {
     const { page } = await open(t, '/', { javaScriptEnabled: false })
     for (const path of ['/version', '/_profiler/', ...panels.map(panel => `/_profiler/${thrown}?panel=${panel}`)]) {
       await page.goto(origin + path)
@@ -261,7 +258,7 @@ async function testInBrowser(): Promise<void> {
   })
 
   t.test(
-    'thirty hostile strings in place of every other run nothing and make nothing, on any page',
+    'thirty hostile strings in place of all others run no script and create no element on any page',
     { timeout: 90_000 },
     async t => {
       let turn = 0
@@ -294,7 +291,7 @@ async function testInBrowser(): Promise<void> {
         directory,
         bounds: defaultStoreBounds,
         complain: () => {
-          t.fail('the store complains')
+          t.fail('the store reported an error')
         },
       })
       t.teardown(() => {
@@ -305,7 +302,7 @@ async function testInBrowser(): Promise<void> {
       const tokens: string[] = []
       for (const [name, profile] of Object.entries({ failed: failedProfile(), missing: notFoundProfile() })) {
         keep(profile, `good-${name}`)
-        // Each string in several places.
+        // Each string appears in several places.
         for (const start of [0, 13]) {
           turn = start
           keep(hostileProfile(profile, nextHostile), `hostile-${name}-${start}`)
@@ -323,7 +320,7 @@ async function testInBrowser(): Promise<void> {
         document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => seen.push(violatedDirective))
       })
 
-      /** What a page is made of, shadow trees too, and what happened on it. */
+      /** The elements of a page, shadow trees included, and what happened on it. */
       async function visit(path: string) {
         await page.goto(from + path)
         return page.evaluate(() => {
@@ -394,7 +391,7 @@ async function testInBrowser(): Promise<void> {
           { seen: [], parts: [], links: [] },
           path.slice(0, 60),
         )
-        t.ok(text > 3, 'and there is something to read')
+        t.ok(text > 3, 'there is text to read')
       }
       t.strictSame(
         errors.filter(error => !/status of (?:404|500)/.test(error)),
@@ -404,7 +401,7 @@ async function testInBrowser(): Promise<void> {
   )
 }
 
-/** An error that says these things, with a cause and members that do. */
+/** An error with these texts, and with a cause and members that have them too. */
 function failureOf(texts: readonly string[], next: () => string): Error {
   const members = texts.map(text => Object.assign(new Error(text), { [next()]: next(), code: next(), name: next() }))
   return new Error(texts.join(' '), { cause: new AggregateError(members.slice(0, 10), next(), { cause: members[10] }) })

@@ -22,7 +22,7 @@ async function testInBrowser(): Promise<void> {
   const app = await build(t, { database })
   const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'depot.localhost')
 
-  /** A browser with a profile in a folder, which a second one can go on with. */
+  /** A browser whose profile is in a folder, so that a second one can reuse it. */
   async function start(t: Test, profile: string): Promise<{ context: BrowserContext; page: Page }> {
     const context = await chromium.launchPersistentContext(profile, { ...launchOptions, javaScriptEnabled: false })
     t.teardown(() => context.close())
@@ -37,7 +37,7 @@ async function testInBrowser(): Promise<void> {
   }
 
   t.test(
-    'a protected site asks for sign-in, "remember me" survives a restart of the browser, and signing out ends it',
+    'a protected site asks to sign in, "remember me" survives a restart of the browser, and signing out ends it',
     async t => {
       const profile = makeFolder(t)
       const first = await start(t, profile)
@@ -74,7 +74,7 @@ async function testInBrowser(): Promise<void> {
     },
   )
 
-  t.test('without "remember me" a restart ends it', async t => {
+  t.test('without "remember me" a restart of the browser ends the session', async t => {
     const profile = makeFolder(t)
     const first = await start(t, profile)
     await first.page.goto(origin)
@@ -86,21 +86,18 @@ async function testInBrowser(): Promise<void> {
     t.equal(second.page.url(), `${origin}/login?next=%2F`)
   })
 
-  t.test(
-    'who belongs to none of its groups is told 403, on a page that says so and leads to signing in as somebody else',
-    async t => {
-      const { page } = await start(t, makeFolder(t))
-      await page.goto(origin)
-      await signIn(page, 'stranger@museum.test', false)
-      const response = await page.reload()
-      t.equal(response?.status(), 403)
-      t.ok(await page.getByText('You are signed in as stranger@museum.test, who may not enter this site.').isVisible())
-      await lookAt(t, page, 'not-admitted')
-      await page.getByRole('link', { name: 'Sign in as somebody else, or sign out' }).click()
-      t.ok(await page.getByText('You are signed in as stranger@museum.test').isVisible())
-      await lookAt(t, page, 'login-as-somebody-else')
-      await signIn(page, 'member@museum.test', false)
-      t.ok(await page.getByText('The Depot').isVisible())
-    },
-  )
+  t.test("a user in none of the site's groups gets a 403 page that links to signing in as somebody else", async t => {
+    const { page } = await start(t, makeFolder(t))
+    await page.goto(origin)
+    await signIn(page, 'stranger@museum.test', false)
+    const response = await page.reload()
+    t.equal(response?.status(), 403)
+    t.ok(await page.getByText('You are signed in as stranger@museum.test, who may not enter this site.').isVisible())
+    await lookAt(t, page, 'not-admitted')
+    await page.getByRole('link', { name: 'Sign in as somebody else, or sign out' }).click()
+    t.ok(await page.getByText('You are signed in as stranger@museum.test').isVisible())
+    await lookAt(t, page, 'login-as-somebody-else')
+    await signIn(page, 'member@museum.test', false)
+    t.ok(await page.getByText('The Depot').isVisible())
+  })
 }

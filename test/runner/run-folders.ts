@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { shareTestDatabase } from '../support/test-database.ts'
 
-// Runs the test files of the folders that are named as arguments, one after another: see suite.ts.
+// Runs the test files of the folders in its arguments, one after another: see suite.ts.
 const [, , ...folders] = process.argv
 const closings: (() => unknown)[] = []
 shareTestDatabase({ teardown: close => closings.unshift(close) })
-// Without a teardown of its own tap would have none at onEOF.
+// tap only has an onEOF for tests with a teardown.
 t.teardown(() => {})
 run(folders.flatMap(folder => testsOf(folder)))
 
@@ -19,17 +19,17 @@ function testsOf(folder: string): string[] {
     .map(name => join(folder, name))
 }
 
-/** What it adds to the line of tests waits behind those that are in it. */
+/** Recursive, because a test that is added here waits behind those already queued. */
 function run([name, ...others]: string[]): void {
   if (name === undefined) {
-    t.test('What the files shared is closed', async () => {
+    t.test('Everything that the files shared is closed', async () => {
       for (const close of closings) await close()
     })
     return
   }
   t.test(name, async () => {
     await import(pathToFileURL(resolve(name)).href)
-    t.test(`What ${name} opened is closed`, async () => {
+    t.test(`Everything that ${name} opened is closed`, async () => {
       await t.onEOF()
     })
     run(others)

@@ -5,7 +5,7 @@ import t from 'tap'
 
 const profiler = 'plugins/debug/profiler/dist/test'
 
-/** Folders that share a process, since each process loads the app and opens a database before its first test. The longest first. */
+/** Groups of folders that share a process, to load the app and open a database only once. The longest first. */
 const shared = [
   ['dist/test/browser'],
   ['dist/test/src', 'dist/test/src/http', 'dist/test/src/pages'],
@@ -21,7 +21,7 @@ const files = ['dist/test', profiler].flatMap(folder =>
 const folders = new Set(files.filter(file => file.endsWith('.test.js')).map(file => dirname(file)))
 const others = [...folders].filter(folder => !shared.flat().includes(folder)).sort()
 
-// One more than there are processors: some tests wait for a process or a database.
+// One more than the number of processors: some tests wait for a process or a database.
 t.jobs = availableParallelism() + 1
 for (const folders of [...shared, ...others.map(folder => [folder])]) {
   void t.spawn(

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { fuzz } from './hostile-clients.ts'
 import { Random } from './random.ts'
 
-/** Who signs in: an admin. */
+/** The admin who signs in. */
 export const admin = { email: 'admin@museum.example', password: 'no secret: all that it guards is a show' }
 
 interface Answer {
@@ -13,8 +13,8 @@ interface Answer {
 }
 
 /**
- * Uses a server with DEBUG=1, and the demonstration's records, as all of its clients do together, for as long as it is told.
- * @returns how many answers there were of each status
+ * Uses a server with DEBUG=1 and the demonstration records as all kinds of clients would, until told to stop.
+ * @returns the number of responses by status
  */
 export async function soak(port: number, goesOn: () => boolean, lanes: number): Promise<Map<number, number>> {
   const agent = new Agent({ keepAlive: true })
@@ -69,7 +69,7 @@ export async function soak(port: number, goesOn: () => boolean, lanes: number): 
             accept: random.among(['text/html', 'application/json', 'text/markdown']),
           }),
         async () => {
-          // Each from an address of its own: they are counted by it.
+          // Attempts are counted by address, so each comes from another one.
           const from = `198.51.100.${random.below(256)}`
           const { headers } = await ask(
             'POST',
@@ -92,7 +92,7 @@ export async function soak(port: number, goesOn: () => boolean, lanes: number): 
           for (const [status, number] of hostile.statuses) for (let left = number; left > 0; left--) count(status)
         },
       ]
-      // Signing in is dear on purpose: at first, and now and then.
+      // Hashing passwords is slow on purpose, so sign-ins are rare after the first.
       await uses[8]?.()
       while (goesOn()) {
         const use = random.chance(0.01) ? 8 : random.below(uses.length)
@@ -104,7 +104,7 @@ export async function soak(port: number, goesOn: () => boolean, lanes: number): 
   return statuses
 }
 
-/** So many requests, whose profiles fill the store: until it is full, a server holds more with each. */
+/** Fills the store of profiles with requests: until it is full, the server's memory grows. */
 export async function fill(port: number, count: number, lanes: number): Promise<void> {
   const agent = new Agent({ keepAlive: true })
   let left = count

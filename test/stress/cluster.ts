@@ -4,16 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './serving.ts'
 
-/** A PostgreSQL of a show's own, which may be stopped. */
+/** A PostgreSQL server for one show, which can be stopped. */
 export interface Cluster {
   url: string
   start: () => void
-  /** As a machine that fails does: no connection is ended in order. */
+  /** Stops it without closing connections, like a machine that fails. */
   stop: () => void
   remove: () => void
 }
 
-/** Needs initdb and pg_ctl: in PG_BIN, in the PATH, or where Debian puts them. PostgreSQL refuses root: then they run as "postgres". */
+/**
+ * Needs initdb and pg_ctl in PG_BIN, in the PATH or where Debian puts them.
+ * PostgreSQL refuses to run as root, so root runs it as "postgres".
+ */
 export async function makeCluster(): Promise<Cluster> {
   const binaries = findBinaries()
   const user = process.getuid?.() === 0 ? idsOf('postgres') : undefined

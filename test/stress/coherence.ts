@@ -1,4 +1,4 @@
-/** Two servers on one PostgreSQL: how soon both see a change, and that neither answers with anything older after that. */
+/** Two servers on one PostgreSQL: how soon both see a change, and that neither returns to an older state. */
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, requestText } from '../../bench/connection.ts'
@@ -9,9 +9,9 @@ import { serve } from './serving.ts'
 const [, , stated = '200'] = process.argv
 const changes = Number(stated)
 const kills = Math.ceil(changes / 10)
-/** How often each server is asked again once it has answered with the change. */
+/** How often each server is asked again after it has shown the change. */
 const repeats = 20
-/** In milliseconds: what a server that hears nothing trusts itself for. */
+/** Milliseconds for which a server without notifications trusts its cache. */
 const lifetime = 1000
 
 process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -34,7 +34,7 @@ try {
     )
     if (rowCount !== servers.length) throw new Error(`${rowCount} listeners were killed, not ${servers.length}.`)
     unheard.push(await timeOfChange())
-    // Longer than it takes a listener to come back.
+    // Longer than a listener takes to reconnect.
     await sleep(lifetime)
   }
   print(`${kills} updates, each after both listeners were killed`, unheard)
@@ -47,7 +47,7 @@ try {
   await dropDatabase(bench)
 }
 
-/** Milliseconds until both servers have answered with a change. */
+/** Milliseconds until both servers show a change. */
 async function timeOfChange(): Promise<number> {
   const name = `Museum ${number++}`
   await Promise.all(connections.map(connection => connection.ask(request)))

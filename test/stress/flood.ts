@@ -1,4 +1,4 @@
-/** A million made-up hosts: what they cost in memory, queries and the latency of known hosts. */
+/** A million made-up hosts: their cost in memory, queries and the latency of known hosts. */
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, requestText } from '../../bench/connection.ts'
@@ -10,7 +10,7 @@ const [, , stated = '1000000'] = process.argv
 const hosts = Number(stated)
 const licenses = 100_000
 const connections = 64
-/** In milliseconds: how long the known host is asked before the flood, and how long statistics take to be told. */
+/** Milliseconds to ask the known host before the flood, and for PostgreSQL to report its statistics. */
 const quiet = 5000
 
 interface Answers {
@@ -19,7 +19,7 @@ interface Answers {
   refused: number
 }
 
-/** How many cold hosts were asked for. */
+/** The number of cold hosts asked for. */
 let asked = 0
 
 process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -71,7 +71,7 @@ async function send(statuses: Map<number, number>): Promise<void> {
   )
 }
 
-/** Asks every 10 ms, until the act is over, for a known host and for known hosts that nobody has asked for yet. */
+/** Asks for a known host, and for known hosts not asked for before, every 10 ms until the act is over. */
 async function watched(act: () => Promise<unknown>) {
   const began = performance.now()
   const over = new AbortController()
@@ -106,7 +106,7 @@ function print(phase: string, { held, cold }: { held: Answers; cold: Answers }):
   }
 }
 
-/** By the server's own account, of every session of the database. */
+/** The server's own count, over every session of the database. */
 async function queriesSoFar(): Promise<number> {
   await sleep(2000)
   const {

@@ -1,4 +1,4 @@
-/** Show 5: hostile clients against a server in a process of its own. `npm run show:fuzz -- --count=100000 --seed=1` */
+/** Show 5: hostile clients against a server in its own process. `npm run show:fuzz -- --count=100000 --seed=1` */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { lingering } from '../../src/serving/limits.ts'
@@ -14,14 +14,14 @@ const [count, seed] = [Number(values.count), Number(values.seed)]
 
 const server = await startServer({})
 try {
-  // Until what it compiles and keeps for good is there.
+  // Warms up, so that compiled code and permanent caches are there.
   await fuzz(server.port, Math.ceil(count / 20), seed + count)
   await sleep(2 * lingering)
   const before = await server.usage()
   const began = performance.now()
   const { exchanges, statuses, unanswered, hangs, faults, garbled, miscounted } = await fuzz(server.port, count, seed)
   const seconds = (performance.now() - began) / 1000
-  // As long as the server waits for those who do not close their half.
+  // As long as the server waits for clients that keep their half open.
   await sleep(2 * lingering)
   const after = await server.usage()
   const byStatus = [...statuses]

@@ -38,7 +38,7 @@ const servers = { 0: await serve('0'), 1: await serve('1') }
 
 for (const [debug, { app, port }] of Object.entries(servers)) {
   t.test(
-    `hostile clients get an answer or a closed connection, and never a fault of the server's, with DEBUG=${debug}`,
+    `hostile clients get an answer or a closed connection and cause no server error, with DEBUG=${debug}`,
     async t => {
       const { exchanges, statuses, hangs, faults, garbled, miscounted } = await fuzz(port, 150, 1)
       t.equal(exchanges, 150)
@@ -49,23 +49,23 @@ for (const [debug, { app, port }] of Object.entries(servers)) {
   )
 }
 
-t.test('everything at once leaves no descriptor behind, and no answer is a fault', async t => {
+t.test('all uses at once leak no descriptors and cause no server error', async t => {
   const { app, port } = servers[1]
   const before = readdirSync('/dev/fd').length
   let left = 40
   const statuses = await soak(port, () => left-- > 0, 4)
-  // A machine that has much else to do makes turns of the event loop long.
+  // On a busy machine, turns of the event loop may be too long.
   t.strictSame(
     [...statuses.keys()].filter(status => status >= 500 && status !== 503),
     [],
   )
   t.ok(Number(statuses.get(200)) > 0 && Number(statuses.get(404)) > 0)
   while ((await connectionsOf(app)) > 0) await new Promise(resolve => setImmediate(resolve))
-  // The embedded database opens its files as it needs them.
+  // The embedded database opens its files on demand.
   t.ok(readdirSync('/dev/fd').length - before < 30)
 })
 
-t.test('answers that wait behind another end with the connection', async t => {
+t.test('responses queued behind another close with their connection', async t => {
   const { port } = servers[0]
   const socket = connect(port, '127.0.0.1')
   socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(3))
@@ -75,7 +75,7 @@ t.test('answers that wait behind another end with the connection', async t => {
   t.equal((await closed).length, 3)
 })
 
-t.test('the shows read answers and figures as they are', async t => {
+t.test('the shows count responses and compute slopes correctly', async t => {
   const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
   t.strictSame(
     readStatuses(

@@ -3,31 +3,31 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type HostileExchange, hostileExchange } from './hostile-requests.ts'
 import { readStatuses } from './statuses.ts'
 
-/** What came of the exchanges. */
+/** The outcome of the exchanges. */
 export interface FuzzResult {
   exchanges: number
-  /** How many there were of each status. */
+  /** The number of responses by status. */
   statuses: Map<number, number>
   /** Exchanges whose connection ended without an answer. */
   unanswered: number
   /** Seeds of exchanges that the server neither answered nor closed in time. */
   hangs: number[]
-  /** Seeds of exchanges that were answered with a 5xx, but for what is no mistake of the server: 501, 503 and 505. */
+  /** Seeds of exchanges answered with a 5xx other than 501, 503 and 505, which are not mistakes of the server. */
   faults: number[]
-  /** Seeds of exchanges whose answers are no HTTP. */
+  /** Seeds of exchanges whose response is not HTTP. */
   garbled: number[]
-  /** Seeds of exchanges of whole requests that had fewer answers, or more. */
+  /** Seeds of exchanges of whole requests with too few or too many responses. */
   miscounted: number[]
 }
 
-/** Milliseconds: longer than the server itself waits for a client. */
+/** Milliseconds, longer than the server waits for a client. */
 const deadline = 20_000
-/** Milliseconds that a client waits for an answer to what may be no request. */
+/** Milliseconds that a client waits for a response to what may not be a request. */
 const doubt = 50
 
 /**
- * So many exchanges with the server on this port, one after another on each of a few lanes.
- * @param seed of the first, the next has the next
+ * Runs this many exchanges with the server on this port, in several lanes at once.
+ * @param seed of the first exchange; each further one adds 1
  */
 export async function fuzz(port: number, count: number, seed: number, lanes = 32): Promise<FuzzResult> {
   const result: FuzzResult = {
@@ -64,7 +64,7 @@ export async function fuzz(port: number, count: number, seed: number, lanes = 32
   }
 }
 
-/** All that the server answered, until the client left or the server closed; hung is what takes too long. */
+/** Everything the server sent until either side closed. An exchange is hung if it takes too long. */
 async function converse(
   port: number,
   { pieces, answers, end }: HostileExchange,
@@ -85,7 +85,7 @@ async function converse(
       bytes += text
       if ((readStatuses(bytes, isHead)?.length ?? 0) >= Math.max(answers, 1)) resolve()
     })
-    // What the server has ended, the client ends.
+    // Closes its half once the server has closed its own.
     socket.once('end', () => {
       socket.end()
     })

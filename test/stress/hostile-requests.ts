@@ -3,11 +3,11 @@ import { Random } from './random.ts'
 /** What a client does on one connection. */
 export interface HostileExchange {
   shape: string
-  /** What it writes, each character a byte; a turn of the event loop passes between two pieces. */
+  /** What it writes, one byte per character. A turn of the event loop passes between two pieces. */
   pieces: string[]
-  /** How many whole answers it waits for, unless the server closes before; 0: none. */
+  /** How many whole responses it waits for unless the server closes first. 0 for none. */
   answers: number
-  /** What it does then: leaves in peace, closes its half and waits for the server to close, or resets the connection. */
+  /** What it does then: closes, closes its half and waits for the server to close, or resets the connection. */
   end: 'leave' | 'half-close' | 'reset'
 }
 
@@ -145,7 +145,7 @@ const contentTypes = [
   'nonsense',
   '',
 ] as const
-/** What a body's length may be said to be, where two readers may understand it in two ways. */
+/** Framing headers that two parsers may interpret differently. */
 const framings = [
   'Content-Length: 5\r\nTransfer-Encoding: chunked',
   'Transfer-Encoding: chunked\r\nContent-Length: 5',
@@ -210,7 +210,7 @@ const shapes: Record<string, (random: Random) => Omit<HostileExchange, 'shape'>>
       length,
     )
   },
-  // The connection is never at rest: each piece has the end of one request and the beginning of the next.
+  // The connection is never idle: each piece ends one request and begins the next.
   'always begun': random => {
     const length = 2 + random.below(15)
     const requests = Array.from({ length }, () =>
@@ -287,19 +287,19 @@ const shapes: Record<string, (random: Random) => Omit<HostileExchange, 'shape'>>
 }
 const names = Object.keys(shapes)
 
-/** What hostile clients do: the same for the same seed. */
+/** What a hostile client does. The same seed gives the same exchange. */
 export function hostileExchange(seed: number): HostileExchange {
   const random = new Random(seed)
   const shape = names[random.below(names.length)] ?? ''
   return { shape, ...(shapes[shape] ?? ordinary)(random) }
 }
 
-/** Requests that are ones: each has an answer. */
+/** Whole requests, each of which gets a response. */
 function whole(pieces: string[], answers = 1): Omit<HostileExchange, 'shape'> {
   return { pieces, answers, end: 'leave' }
 }
 
-/** What may be none: it is answered, or the connection closed, at the latest when no more of it can come. */
+/** Possibly malformed requests: answered or cut off, at the latest when the client has sent everything. */
 function broken(pieces: string[]): Omit<HostileExchange, 'shape'> {
   return { pieces, answers: 0, end: 'half-close' }
 }
@@ -328,7 +328,7 @@ function targetOf(random: Random): string {
   return random.chance(0.3) ? `${path}?${random.word()}=${random.word()}` : path
 }
 
-/** A few bytes changed, added or taken away. */
+/** Changes, inserts or removes a few bytes. */
 function mutate(text: string, random: Random): string {
   let mutated = text
   for (let count = 1 + random.below(4); count > 0; count--) {

@@ -1,4 +1,4 @@
-/** PostgreSQL stopped under steady load: how the requests are answered meanwhile, and how soon all is as before. */
+/** PostgreSQL stopped under steady load: how requests are answered meanwhile, and how soon the server recovers. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, requestText } from '../../bench/connection.ts'
 import { dropDatabase, environmentOf, makeDatabase } from '../../bench/database.ts'
@@ -11,7 +11,7 @@ const secondsLost = Number(stated)
 const secondsBefore = 10
 const secondsAfter = 10
 const knownHosts = 1000
-/** Milliseconds between two requests, of which one in five is for a host that was never asked for. */
+/** Milliseconds between two requests. One in five is for a host not asked for before. */
 const pace = 5
 /** Milliseconds after which a request counts as hung. */
 const patience = 15_000
@@ -75,7 +75,7 @@ try {
   cluster.remove()
 }
 
-/** Each request has a connection to itself until it is answered: none waits for another's answer. */
+/** Each request has its own connection until it is answered, so that none waits for another. */
 async function ask(host: string, isKnown: boolean): Promise<void> {
   const connection = idle.pop() ?? new Connection(server.port)
   const began = performance.now()

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, isAnswering } from './serving.ts'
 
-/** A proxy in front of two servers, run with its documented example. */
+/** A proxy in front of two servers, run with the documented example configuration. */
 export interface Proxy {
   port: number
   stop: () => Promise<void>
@@ -15,7 +15,7 @@ export interface Proxy {
 interface ProxyKind {
   /** A file in examples/. */
   example: string
-  /** Arguments of its command, for a configuration in a folder of its own. */
+  /** The arguments of its command, for a configuration in its own folder. */
   words: (configuration: string, folder: string) => string[]
 }
 
@@ -40,10 +40,10 @@ const kinds: Record<string, ProxyKind> = {
 
 export const proxyNames = Object.keys(kinds)
 
-/** Starts a proxy; undefined where it is not installed. */
+/** Starts a proxy. Undefined if it is not installed. */
 export async function startProxy(name: string, servers: [number, number]): Promise<Proxy | undefined> {
   const kind = kinds[name]
-  // Debian's are where only root's PATH leads.
+  // Debian installs them outside the PATH of ordinary users.
   const program = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin']
     .map(place => join(place, name))
     .find(existsSync)

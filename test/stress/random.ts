@@ -1,4 +1,4 @@
-/** Chance that begins anew with its seed, so that what it led to can be led to again: Mulberry32. */
+/** Mulberry32, a seeded generator: the same seed repeats the same run. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed
   }
 
-  /** From 0 to below 1. */
+  /** At least 0 and below 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number from 0 to below this one. */
+  /** A whole number, at least 0 and below the limit. */
   below(limit: number): number {
     return Math.floor(this.next() * limit)
   }
@@ -27,7 +27,7 @@ export class Random {
     return this.next() < probability
   }
 
-  /** Text of so many characters, each a byte. */
+  /** Text of this many characters, each one byte. */
   bytes(length: number): string {
     return Array.from({ length }, () => String.fromCharCode(this.below(256))).join('')
   }

@@ -1,4 +1,4 @@
-/** Two servers on one PostgreSQL, restarted in turn behind real proxies and under load: what fails, is lost, or is done twice. */
+/** Two servers on one PostgreSQL, restarted in turn behind real proxies: what fails, is lost or done twice. */
 import { spawn } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -12,24 +12,24 @@ import { freePort, serve, type Served } from './serving.ts'
 const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '60' }, busy: { type: 'string', default: '0' } },
 })
-/** Of load, for each proxy. */
+/** Seconds of load for each proxy. */
 const seconds = Number(values.seconds)
-/** How many processes want the processors besides. */
+/** The number of processes that compete for the processors. */
 const busy = Number(values.busy)
 const lanes = 20
-/** Milliseconds between an answer and the next request of its lane. */
+/** Milliseconds between a response and the next request of its lane. */
 const pace = 20
-/** Milliseconds from a server that is ready to the next that is restarted: proxies look twice a second. */
+/** Milliseconds between a server becoming ready and the next restart: proxies check twice a second. */
 const rest = 2000
-/** Milliseconds that a request may take. */
+/** Milliseconds before a request counts as failed. */
 const patience = 15_000
 
 interface Figures {
   requests: number
   restarts: number
-  /** How often there was each error: a status, or the reason why there is none. */
+  /** The number of errors of each kind: a status, or the reason for getting none. */
   errors: Map<string, number>
-  /** The names of museums whose addition was acknowledged. */
+  /** The names of museums whose addition was confirmed. */
   added: string[]
 }
 
@@ -49,7 +49,7 @@ const ports: [number, number] = [await freePort(), await freePort()]
 const start = (number: number) => serve({ ...environments[number], PORT: String(ports[number]) })
 const servers: Served[] = []
 const neighbours = Array.from({ length: busy }, () => {
-  // Bounded, should nobody be left to end it.
+  // Time-limited, in case nothing is left to end it.
   const loop = `const end = Date.now() + ${(seconds + 60) * proxyNames.length * 1000}; while (Date.now() < end);`
   return spawn(process.execPath, ['-e', loop])
 })
@@ -99,7 +99,7 @@ async function restartInTurn(end: number, figures: Figures): Promise<void> {
   }
 }
 
-/** Gets the front page, or adds a museum of this name. */
+/** Gets the front page, or adds a museum with this name. */
 async function use(port: number, agent: Agent, figures: Figures, museum: string | undefined): Promise<void> {
   figures.requests++
   const [method, expected] = museum === undefined ? ['GET', 200] : ['POST', 201]

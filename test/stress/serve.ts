@@ -1,4 +1,4 @@
-/** The server of a show, in a process of its own that tells what it holds: forked by server-process.ts. */
+/** The server of a show, in its own process, which reports its usage. Forked by server-process.ts. */
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/database.ts'

@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Usage } from './usage.ts'
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface ServerProcess {
   port: number
-  /** What it holds once it has tidied up. */
+  /** What it uses after a garbage collection. */
   usage: () => Promise<Usage>
-  /** Whether it has ended by itself. */
+  /** Whether it has ended on its own. */
   hasEnded: () => boolean
   stop: () => Promise<void>
 }
 
-/** Starts one with an embedded database of its own, and what else its environment says. */
+/** Starts one with its own embedded database and these environment variables. */
 export async function startServer(environment: Record<string, string>): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-show-'))
   const child = fork(fileURLToPath(new URL('serve.js', import.meta.url)), [], {

@@ -6,17 +6,17 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Connection, requestText } from '../../bench/connection.ts'
 
-/** A server that a show is about: the process that `npm start` would be. */
+/** The server under test: the same process that `npm start` runs. */
 export interface Served {
   port: number
   /** Whether it still runs. */
   isAlive: () => boolean
-  /** In megabytes, what its process has in memory. */
+  /** The resident memory of its process in megabytes. */
   memory: () => Promise<number>
   close: () => Promise<void>
 }
 
-/** @param environment besides a free port, unless it names one, and no log but of what is fatal */
+/** @param environment added to a free port, unless it has a PORT, and to a log of fatal errors only */
 export async function serve(environment: Record<string, string>): Promise<Served> {
   const port = Number(environment['PORT'] ?? (await freePort()))
   const child = fork(fileURLToPath(new URL('../../src/server.js', import.meta.url)), {
@@ -48,7 +48,7 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : NaN
 }
 
-/** Whether anybody answers HTTP there. */
+/** Whether a server answers HTTP on this port. */
 export async function isAnswering(port: number): Promise<boolean> {
   const connection = new Connection(port)
   try {
@@ -61,7 +61,7 @@ export async function isAnswering(port: number): Promise<boolean> {
   }
 }
 
-/** The status of an answer. */
+/** The status of a response. */
 export function statusOf(answer: string): number {
   return Number(answer.slice(9, 12))
 }

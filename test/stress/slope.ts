@@ -1,4 +1,4 @@
-/** By least squares: how much y grows with each x. */
+/** The growth of y per x, by least squares. */
 export function slopeOf(points: ReadonlyArray<readonly [x: number, y: number]>): number {
   const mean = (place: 0 | 1) => points.reduce((sum, point) => sum + point[place], 0) / points.length
   const [meanX, meanY] = [mean(0), mean(1)]

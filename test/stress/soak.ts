@@ -1,4 +1,4 @@
-/** Show 4: all that a server does, for ten minutes. `npm run show:soak -- --minutes=10` */
+/** Show 4: everything a server does, for ten minutes. `npm run show:soak -- --minutes=10` */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { lingering } from '../../src/serving/limits.ts'
@@ -11,9 +11,9 @@ const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, lanes: { type: 'string', default: '8' } },
 })
 const duration = Number(values.minutes) * 60_000
-/** A tenth of the time, until all is compiled. */
+/** A tenth of the time, in which code is compiled. */
 const warmUp = duration / 10
-/** More than the store of profiles holds. */
+/** More than the store of profiles can hold. */
 const profiles = 12_000
 const interval = 5000
 
@@ -21,7 +21,7 @@ const server = await startServer({ DEBUG: '1', TRUST_PROXY: 'loopback' })
 try {
   const first = await server.usage()
   await fill(server.port, profiles, Number(values.lanes))
-  // With the pool's connections, which are made when they are needed first.
+  // Includes the pool's connections, which open on demand.
   const { descriptors } = await server.usage()
   const samples: Array<Usage & { hours: number }> = []
   const began = performance.now()

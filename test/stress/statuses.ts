@@ -1,6 +1,6 @@
 /**
- * The statuses of the answers in these bytes, of those that are whole; null where there is something else among them.
- * @param isHead whether the first is that to a HEAD, and has no body
+ * The statuses of the complete responses in these bytes. Null if they contain anything else.
+ * @param isHead whether the first response is to a HEAD, and so without a body
  */
 export function readStatuses(bytes: string, isHead: boolean): number[] | null {
   const statuses: number[] = []
@@ -10,7 +10,7 @@ export function readStatuses(bytes: string, isHead: boolean): number[] | null {
     const head = bytes.slice(at, end)
     const status = Number(/^HTTP\/1\.1 ([1-5]\d\d) [\w' -]+(?:\r\n|$)/.exec(head)?.[1])
     if (Number.isNaN(status)) return null
-    // What refuses bytes that are no request knows of no method.
+    // A response to bytes that are not a request has a body, whatever the method.
     const isBare = isHead && statuses.length === 0 && !bytes.startsWith('{"type":"about:blank"', end + 4)
     const hasBody = status >= 200 && status !== 204 && status !== 304 && !isBare
     const next = hasBody ? endOfBody(bytes, end + 4, head) : end + 4
@@ -21,7 +21,7 @@ export function readStatuses(bytes: string, isHead: boolean): number[] | null {
   return statuses
 }
 
-/** Where the next answer begins; null where that is not to be seen yet. */
+/** The start of the next response. Null if it is not known yet. */
 function endOfBody(bytes: string, start: number, head: string): number | null {
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
   if (length !== undefined) return start + Number(length)

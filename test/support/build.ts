@@ -5,11 +5,11 @@ import { readConfig } from '../../src/config.ts'
 import { makeFolder } from './folder.ts'
 
 export interface BuildOptions extends Omit<AppOptions, 'config'> {
-  /** Variables of the environment to configure the app by. */
+  /** Environment variables that configure the app. */
   environment?: Record<string, string>
 }
 
-/** The very app that is served, closed after the test. */
+/** Builds the app as it is served, and closes it after the test. */
 export async function build(t: Test, { environment = {}, ...options }: BuildOptions): Promise<FastifyInstance> {
   const app = await buildApp({ config: readConfig({ DATA_DIR: makeFolder(t), ...environment }), ...options })
   t.teardown(() => app.close())

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 
-/** Makes a change, and gives all that is heard of it: what is notified afterwards is heard after it. */
+/** Makes a change and returns all notifications of it. A later notification marks the end, as they arrive in order. */
 export async function heardOf({ db, changes }: Database, change: () => Promise<unknown>): Promise<string[]> {
   const heard: string[] = []
   const ended = new Promise<void>(resolve => {
@@ -18,7 +18,7 @@ export async function heardOf({ db, changes }: Database, change: () => Promise<u
   return heard.sort()
 }
 
-/** Waits until every change made so far has been heard: one heard later would drop what a cache has just loaded. */
+/** Waits until every change so far has been heard. One heard later would drop what a cache has just loaded. */
 export async function hearAll(database: Database): Promise<void> {
   await heardOf(database, async () => {})
 }

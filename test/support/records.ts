@@ -5,9 +5,9 @@ export interface LicenseRecord {
   domain: string
   name?: string
   protected?: boolean
-  /** Null: a license whose type is missing. */
+  /** Null for a license whose type is missing. */
   type?: string | null
-  /** Tags, the default first. */
+  /** Language tags, the default first. */
   languages?: string[]
   museums?: string[]
 }
@@ -33,7 +33,7 @@ export async function addLicense(database: Database, record: LicenseRecord): Pro
   return id
 }
 
-/** Adds a license type, unless there is one of that label. @returns its id */
+/** Adds a license type unless its label exists. @returns its id */
 export async function addLicenseType({ db }: Database, type: string): Promise<string> {
   const added = await db
     .insertInto('license_types')
@@ -44,7 +44,7 @@ export async function addLicenseType({ db }: Database, type: string): Promise<st
   return added.id
 }
 
-/** Adds a language, unless there is one of that tag. @returns its id */
+/** Adds a language unless its tag exists. @returns its id */
 export async function addLanguage({ db }: Database, code: string): Promise<string> {
   const language = { code, name: `Language ${code}` }
   const added = await db
@@ -60,15 +60,15 @@ export interface UserRecord {
   email: string
   password?: string
   admin?: boolean
-  /** Licenses by their id: the user belongs to a group of each. */
+  /** License ids. The user joins a group of each. */
   licenses?: string[]
 }
 
-/** Every test user's password, unless it says otherwise. */
+/** The password of every test user without one of their own. */
 export const testPassword = 'correct horse battery'
 let hashOfTestPassword: Promise<string> | undefined
 
-/** Adds a user. @returns the id */
+/** Adds a user. @returns their id */
 export async function addUser(
   { db }: Database,
   { email, password, admin = false, licenses = [] }: UserRecord,

@@ -7,7 +7,7 @@ export interface SignIn {
   password?: string
   remember?: boolean
   headers?: Record<string, string>
-  /** Of the client: attempts are counted by it. */
+  /** The client's address, by which attempts are counted. */
   remoteAddress?: string
 }
 
@@ -27,12 +27,12 @@ export async function signIn(
   return cookieOf(response)
 }
 
-/** The name and the value of the cookie that an answer sets. */
+/** The name and the value of the cookie that a response sets. */
 export function cookieOf({ headers }: { headers: Record<string, unknown> }): string {
   return setCookieOf({ headers }).replace(/;.*/, '')
 }
 
-/** The Set-Cookie header of an answer, or nothing. */
+/** The Set-Cookie header of a response, or an empty string. */
 export function setCookieOf({ headers }: { headers: Record<string, unknown> }): string {
   return String(headers['set-cookie'] ?? '')
 }

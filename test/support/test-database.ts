@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/database/database.ts'
 import { seed } from '../../src/database/migrate.ts'
 import { type Closing, makeFolder } from './folder.ts'
 
-/** The PostgreSQL that the suite runs on; without it each test file has an embedded database of its own. */
+/** The PostgreSQL server of the suite. Without it each test file has an embedded database. */
 export const serverUrl = process.env['TEST_DATABASE_URL']
 
 /** Made before the suite: see make-embedded-template.ts. */
@@ -15,12 +15,12 @@ export const embeddedTemplate = resolve('.tap/embedded-database')
 let folder: Closing | undefined
 let shared: Database | undefined
 
-/** Has the test files of this process use one database, closed when all of them have ended: opening an embedded one takes seconds. */
+/** Lets the test files of this process share a database until all have ended: opening one takes seconds. */
 export function shareTestDatabase(closing: Closing): void {
   folder = closing
 }
 
-/** A database for a test file, with nothing in it but what a new one has. */
+/** Opens a database for a test file, as empty as a new one. */
 export async function openTestDatabase(t: Closing): Promise<Database> {
   if (shared !== undefined) {
     await renew(shared)
@@ -41,14 +41,14 @@ async function renew({ db }: Database): Promise<void> {
   if (serverUrl === undefined) await seed(db)
 }
 
-/** A folder with an embedded database that has been started once, gone after the test. */
+/** Copies the folder of an embedded database, to be removed after the test. */
 export function makeEmbeddedFolder(t: Closing): string {
   const folder = makeFolder(t)
   cpSync(embeddedTemplate, folder, { recursive: true })
   return folder
 }
 
-/** An empty database on the server. @returns its URL */
+/** Makes an empty database on the server. @returns its URL */
 export async function createDatabase(t: Closing, serverUrl: string): Promise<string> {
   const url = await createThrowawayDatabase(serverUrl, 'portico_test_')
   t.teardown(() => dropDatabase(serverUrl, url))

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
-/** Makes an empty database on a PostgreSQL, with a name that begins so. @returns its URL */
+/** Makes an empty database on a PostgreSQL server, with this prefix in its name. @returns its URL */
 export async function createDatabase(server: string, prefix: string): Promise<string> {
   const name = `${prefix}${randomBytes(6).toString('hex')}`
   await runOn(server, `create database ${name}`)
@@ -10,7 +10,10 @@ export async function createDatabase(server: string, prefix: string): Promise<st
   return url.href
 }
 
-/** Removes the database of this URL, whoever is connected to it. @param server the URL of another one on the same PostgreSQL */
+/**
+ * Drops a database, whoever is connected to it.
+ * @param server the URL of another database on the same server
+ */
 export async function dropDatabase(server: string, url: string): Promise<void> {
   await runOn(server, `drop database ${new URL(url).pathname.slice(1)} with (force)`)
 }

@@ -1,2 +1,2 @@
-/** Arguments of env, for a Node without what tap has every process load: counting coverage triples what a start takes. */
+/** Arguments of env that start Node without tap's hooks: counting coverage triples the time of a start. */
 export const uncountedNode = ['-u', 'NODE_OPTIONS', process.execPath, '--liftoff-only']

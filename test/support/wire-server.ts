@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { PGlite } from '@electric-sql/pglite'
 import type { Test } from 'tap'
 
-/** A PGlite behind a port, for what has to be tried on connections that can be lost: no more than one at a time may ask it something. */
+/** Serves a PGlite on a port, for tests that break connections. Only one connection at a time may query it. */
 export async function serveWire(t: Test) {
   const pglite = await PGlite.create()
   const sockets = new Set<Socket>()
@@ -36,17 +36,17 @@ export async function serveWire(t: Test) {
   if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
   return {
     url: `postgres://portico:hunter2@127.0.0.1:${address.port}/template1`,
-    /** Cuts every connection, and hangs up on the next so many; Infinity: until it is cut with another number. */
+    /** Cuts every connection and refuses this many more. Infinity refuses all until the next call. */
     cut(hangUps: number): void {
       refusals = hangUps
       for (const socket of sockets) socket.destroy()
       sockets.clear()
     },
-    /** Resolves when it is asked this the next time. */
+    /** Resolves at the next query that contains this text. */
     async asked(query: string): Promise<void> {
       for await (const [bytes] of on(questions, 'bytes')) if (String(bytes).includes(query)) return
     },
-    /** Leaves whatever it is asked unanswered. */
+    /** Leaves every query unanswered. */
     freeze(): void {
       answering = new Promise(resolve => {
         thaw = resolve

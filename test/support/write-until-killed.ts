@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { openDatabase } from '../../src/database/database.ts'
 
-// A process that writes one platform after another, and prints the name of each that is written: for a test that kills it.
+// Writes one platform after another and prints the name of each one written, until a test kills it.
 const [, , dataDir = '', databaseUrl] = process.argv
 const { db } = await openDatabase({ databaseUrl, dataDir })
 for (;;) {
