@@ -9,7 +9,7 @@ import { originalLocation } from '../base/call-site.ts'
 import { parseStack } from '../collect/stack-frames.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
-t.test('exceptions and frames past their bound are counted, and a cycle of causes ends', async t => {
+t.test('exceptions and frames beyond their bounds are counted, and a cycle of causes ends', async t => {
   const app = await profiledApp(t, { profileBounds: { exceptions: 3, frames: 2 } })
   app.get('/', async request => {
     for (let number = 0; number < 3; number++) request.recorder?.exception(new Error(`handled ${number}`))
@@ -56,7 +56,7 @@ t.test('exceptions and frames past their bound are counted, and a cycle of cause
   )
 })
 
-t.test('every exception that is left out is counted, as far as there is an end of them', async t => {
+t.test('every exception left out is counted, and counting ends even if the causes do not', async t => {
   const app = await profiledApp(t, { profileBounds: { exceptions: 2 } })
   const causedBy = (cause: unknown) => new Error('caused', { cause })
   const chain = (length: number): Error => (length === 1 ? new Error('first') : causedBy(chain(length - 1)))
@@ -78,7 +78,7 @@ t.test('every exception that is left out is counted, as far as there is an end o
     cycle: { error: cycle, count: 1 },
     below: { error: causedBy(causedBy(cycle)), count: 3 },
     inner: { error: causedBy(causedBy(new AggregateError([chain(2), chain(2)]))), count: 5 },
-    // What stands for the cause that cannot be read is one, too.
+    // The placeholder for the unreadable cause counts too.
     unreadable: { error: causedBy(causedBy(Object.defineProperty(new Error('odd'), 'cause', unreadable))), count: 2 },
     members_unreadable: {
       error: causedBy(
@@ -105,7 +105,7 @@ t.test('every exception that is left out is counted, as far as there is an end o
   }
 })
 
-t.test('errors of any kind are described: thrown values, names of their own, codes, no stack', async t => {
+t.test('thrown values of any kind are described, with their own names and codes, with or without a stack', async t => {
   const app = await profiledApp(t)
   class OwnError extends Error {}
   const errors: Record<string, unknown> = {
@@ -135,7 +135,7 @@ t.test('errors of any kind are described: thrown values, names of their own, cod
   }
 })
 
-t.test('a message that looks like a stack makes the profiler read no file', t => {
+t.test('a message that looks like a stack makes the profiler read no files', t => {
   const message = 'bad\n    at evil (/etc/passwd:1:1)'
   const { frames } = parseStack(`Error: ${message}\n    at real (${import.meta.filename}:1:1)`, message, 10)
   t.same(
@@ -145,7 +145,7 @@ t.test('a message that looks like a stack makes the profiler read no file', t =>
   t.same(
     parseStack(`Error: other\n    at ${'( '.repeat(1000)}(/a.js:1:1)`, 'gone', 10).frames,
     [],
-    'no line of any length is searched',
+    'a line that is too long is not searched',
   )
   t.same(
     parseStack(
@@ -158,7 +158,7 @@ t.test('a message that looks like a stack makes the profiler read no file', t =>
   t.end()
 })
 
-t.test('a profile too large loses its largest parts, and says which', async t => {
+t.test('an oversized profile loses its largest parts and names them', async t => {
   const big = (length: number) => Array.from({ length }, (_, index) => `${index} ${'x'.repeat(1000)}`)
   const app = await profiledApp(t, {
     profileBounds: { bytes: 20_000 },
@@ -183,7 +183,7 @@ t.test('a profile too large loses its largest parts, and says which', async t =>
   ])
 })
 
-t.test('compiled code is shown as it was written, by the map beside it', async t => {
+t.test('compiled code is shown as it was written, by its source map', async t => {
   const directory = t.testdir()
   mkdirSync(join(directory, 'src'))
   writeFileSync(join(directory, 'src/written.ts'), '// line one\n// line two\nthrow new Error("original" as string)\n')
@@ -210,10 +210,10 @@ t.test('compiled code is shown as it was written, by the map beside it', async t
   t.equal(odd?.excerpt?.lines[0], 'throw 1')
   t.equal(gone?.excerpt, undefined)
   t.equal(secret?.excerpt, undefined, 'only source code is ever read')
-  t.match(huge, { line: 1, excerpt: undefined }, 'and no file that nobody wrote')
+  t.match(huge, { line: 1, excerpt: undefined }, 'an oversized file is not read')
 })
 
-t.test('a caller is found without its dependencies', t => {
+t.test('the call site of a function skips its dependencies', t => {
   function ask() {
     return captureCallSite(ask, isForeign)
   }
@@ -221,11 +221,11 @@ t.test('a caller is found without its dependencies', t => {
   const askInVain = () => captureCallSite(askInVain, () => true)
   t.same([0].map(askInVain), [null])
   const location = { file: '/no/such/file.js', line: 1, column: 1 }
-  t.same(originalLocation(location), location, 'what no compiler made stands where it stands')
+  t.same(originalLocation(location), location, 'a location without a source map is left unchanged')
   t.end()
 })
 
-t.test('a second server with the same listener, as Fastify makes for localhost, is watched too', async t => {
+t.test('a second server with the same listener, as Fastify makes for localhost, is profiled too', async t => {
   const app = await profiledApp(t)
   await app.ready()
   const sibling = createServer(app.routing)
@@ -247,13 +247,13 @@ t.test('a second server with the same listener, as Fastify makes for localhost, 
   t.equal((await app.profiler.search({ url: '/%zz' })).total, 2)
 })
 
-t.test('a bound below what any profile takes is no endless loop', async t => {
+t.test('a size bound smaller than any profile does not cause an endless loop', async t => {
   const app = await profiledApp(t, { profileBounds: { bytes: 10 } })
   await app.inject('/')
   t.equal((await onlyProfile(t, app, '/')).status, 404)
 })
 
-t.test('spans past their bound are counted, of hooks, panels and records alike', async t => {
+t.test('spans beyond their bound are counted, whether from hooks, handlers or panels', async t => {
   const app = await profiledApp(t, { profileBounds: { spans: 1 } })
   app.addHook('onRequest', async function first() {})
   app.get('/', async function dropped({ recorder }) {

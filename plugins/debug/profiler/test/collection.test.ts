@@ -45,7 +45,7 @@ async function appWithEveryAnswer(t: Parameters<typeof profiledApp>[0]) {
   return app
 }
 
-t.test('every answer leaves exactly one profile, with its status and token, when it is injected', async t => {
+t.test('every injected request has exactly one profile, with its status and token', async t => {
   const app = await appWithEveryAnswer(t)
   for (const { url, method = 'GET', payload, status } of answers) {
     const headers = payload === undefined ? {} : { 'content-type': 'application/json' }
@@ -61,7 +61,7 @@ t.test('every answer leaves exactly one profile, with its status and token, when
   t.equal(app.profiler.pending, 0)
 })
 
-t.test('every answer leaves exactly one profile when it goes through a socket', async t => {
+t.test('every request through a socket has exactly one profile', async t => {
   const app = await appWithEveryAnswer(t)
   const { port, origin } = await listen(app)
   for (const { url, method = 'GET', payload, status } of answers) {
@@ -83,7 +83,7 @@ t.test('every answer leaves exactly one profile when it goes through a socket', 
   }
 })
 
-t.test('a bare Fastify without the constructor options is profiled too, malformed URLs included', async t => {
+t.test('a bare Fastify without profiledOptions() is profiled too, including malformed URLs', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
@@ -98,7 +98,7 @@ t.test('a bare Fastify without the constructor options is profiled too, malforme
   )
   const { notes } = await onlyProfile(t, app, '/%zz')
   t.match(notes, ["The application has no logger of pino's, so that there are no log lines."])
-  // Neither a host nor, since the URL cannot be decoded, a request of Fastify's.
+  // Without a Host header and, since the URL cannot be decoded, without a Fastify request.
   t.match(await sendRaw(port, 'GET /%zy HTTP/1.0\r\n\r\n'), `x-debug-token-link: http://127.0.0.1:${port}/_profiler/`)
   t.match(await onlyProfile(t, app, '/%zy'), { host: null, protocol: 'http' })
   await sendRaw(
@@ -130,10 +130,10 @@ t.test('a malformed URL interrupts kernel.request before any listener', async t 
   const { exceptions, lifecycle } = await onlyProfile(t, app, '/%zz')
   t.equal(exceptions[0]?.code, 'FST_ERR_BAD_URL')
   t.same(lifecycle[0]?.interrupted, { span: null, exception: 0 })
-  t.type(lifecycle[0]?.start, 'number', 'which was reached then')
+  t.type(lifecycle[0]?.start, 'number', 'kernel.request was reached')
 })
 
-t.test('an input that fails validation interrupts kernel.controller', async t => {
+t.test('a failed validation interrupts kernel.controller', async t => {
   const app = await profiledApp(t)
   app.get(
     '/:id',
@@ -147,7 +147,7 @@ t.test('an input that fails validation interrupts kernel.controller', async t =>
   t.same(lifecycle[1]?.interrupted, { span: 0, exception: 0 })
 })
 
-t.test('a client that leaves is an aborted request', async t => {
+t.test('a client that leaves early makes an aborted request', async t => {
   const app = await profiledApp(t)
   const { promise, resolve } = deferred()
   const left = deferred()
@@ -166,10 +166,10 @@ t.test('a client that leaves is an aborted request', async t => {
   t.equal(profile.spans.find(({ kind }) => kind === 'handler')?.outcome, 'unfinished')
   left.resolve()
   await sleep(1)
-  t.same(await onlyProfile(t, app, '/slow'), profile, 'what comes after is not recorded')
+  t.same(await onlyProfile(t, app, '/slow'), profile, 'later events are not recorded')
 })
 
-t.test('an answer that the server breaks off is no client that left, and says what broke it', async t => {
+t.test('a response that the server breaks off is not an aborted one, and has the error that broke it', async t => {
   const app = await profiledApp(t)
   async function* failing() {
     yield 'a'
@@ -221,7 +221,7 @@ t.test('an answer that the server breaks off is no client that left, and says wh
   t.equal((await app.profiler.search({ exception: 'in stream' })).total, 6)
 })
 
-t.test('a stream that fails before its head is out is a request that failed, and its answer complete', async t => {
+t.test('a stream that fails before the head is sent makes a failed request with a complete response', async t => {
   const app = await profiledApp(t)
   const failing = () =>
     Readable.from(
@@ -243,7 +243,7 @@ t.test('a stream that fails before its head is out is a request that failed, and
   t.match(await onlyProfile(t, app, '/destroyed'), { outcome: 'broken', status: null, exceptions: [] })
 })
 
-t.test('a client that leaves amid a stream has left, through a socket or injected', async t => {
+t.test('a client that leaves during a stream makes an aborted request, through a socket or injected', async t => {
   const app = await profiledApp(t)
   let begun = deferred()
   app.get('/stream', async (_request, reply) =>
@@ -272,7 +272,7 @@ t.test('a client that leaves amid a stream has left, through a socket or injecte
   }
 })
 
-t.test('an answer that waits behind another one has no status unless its turn comes', async t => {
+t.test('a response queued behind another has no status until its turn comes', async t => {
   const app = await profiledApp(t)
   let answered = deferred()
   let first = deferred()
@@ -317,7 +317,7 @@ t.test('an answer that waits behind another one has no status unless its turn co
   }
 })
 
-t.test('a handler that still owes its answer when the client leaves has not come to its end', async t => {
+t.test('a handler that has not replied when the client leaves is unfinished', async t => {
   const app = await profiledApp(t)
   const { promise, resolve } = deferred()
   app.get('/owed', async (_request, reply) => {
@@ -333,32 +333,29 @@ t.test('a handler that still owes its answer when the client leaves has not come
   t.ok(spans.every(span => span.duration >= duration - span.start))
 })
 
-t.test(
-  'ten thousand requests whose clients leave leave nothing pending, asked one by one or many on a connection',
-  async t => {
-    const app = await profiledApp(t, { storeBounds: { profiles: 20_000 } })
-    let waiting = 0
-    let gone = () => {}
-    app.get('/slow', () => {
-      if (--waiting === 0) gone()
-    })
-    const { port } = await listen(app)
-    const leave = async (connections: number, requests: number) => {
-      waiting = connections * requests
-      const { promise, resolve } = deferred()
-      gone = resolve
-      const text = 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(requests)
-      await Promise.all(Array.from({ length: connections }, () => sendAndLeave(port, text, promise)))
-      await everythingStored(app)
-    }
-    for (let round = 0; round < 5; round++) await leave(100, 1)
-    for (let round = 0; round < 5; round++) await leave(10, 190)
-    t.equal(app.profiler.pending, 0)
-    t.equal((await app.profiler.search({ url: '/slow' })).total, 10_000)
-    const { profiles } = await app.profiler.search({ perPage: 200 })
-    t.ok(profiles.every(({ outcome, status }) => outcome === 'aborted' && status === null))
-  },
-)
+t.test('ten thousand aborted requests leave nothing pending, on connections of their own or pipelined', async t => {
+  const app = await profiledApp(t, { storeBounds: { profiles: 20_000 } })
+  let waiting = 0
+  let gone = () => {}
+  app.get('/slow', () => {
+    if (--waiting === 0) gone()
+  })
+  const { port } = await listen(app)
+  const leave = async (connections: number, requests: number) => {
+    waiting = connections * requests
+    const { promise, resolve } = deferred()
+    gone = resolve
+    const text = 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(requests)
+    await Promise.all(Array.from({ length: connections }, () => sendAndLeave(port, text, promise)))
+    await everythingStored(app)
+  }
+  for (let round = 0; round < 5; round++) await leave(100, 1)
+  for (let round = 0; round < 5; round++) await leave(10, 190)
+  t.equal(app.profiler.pending, 0)
+  t.equal((await app.profiler.search({ url: '/slow' })).total, 10_000)
+  const { profiles } = await app.profiler.search({ perPage: 200 })
+  t.ok(profiles.every(({ outcome, status }) => outcome === 'aborted' && status === null))
+})
 
 t.test('a request that never ends is stored as unfinished when the application closes', async t => {
   const directory = t.testdir()
@@ -379,7 +376,7 @@ t.test('a request that never ends is stored as unfinished when the application c
   t.equal((await onlyProfile(t, next, '/endless')).outcome, 'unfinished')
 })
 
-t.test('a request that another one injects names it as its parent', async t => {
+t.test('a request injected by another names that one as its parent', async t => {
   const app = await profiledApp(t)
   app.get('/inner', async () => 'inner')
   app.get('/outer', async () => (await app.inject('/inner')).body)
@@ -387,10 +384,10 @@ t.test('a request that another one injects names it as its parent', async t => {
   const inner = await onlyProfile(t, app, '/inner')
   t.equal(inner.parent, response.headers['x-debug-token'])
   const page = await app.inject({ url: `/_profiler/${inner.parent}`, headers: { accept: 'text/html' } })
-  t.match(page.body, `href="/_profiler/${inner.token}">200 GET /inner`, 'which leads to it')
+  t.match(page.body, `href="/_profiler/${inner.token}">200 GET /inner`, 'the parent links to it')
 })
 
-t.test('a panel that fails to collect is a note, and no harm to the request', async t => {
+t.test('a panel that fails to collect adds a note and does not harm the request', async t => {
   const app = await profiledApp(t, {
     panels: [
       {
@@ -410,7 +407,7 @@ t.test('a panel that fails to collect is a note, and no harm to the request', as
   t.match((await onlyProfile(t, app, '/')).notes, ['The panel "bad" failed to collect: Error: no data'])
 })
 
-t.test('the profiler opens no profile of its own pages', async t => {
+t.test('the profiler does not profile its own pages', async t => {
   const app = await profiledApp(t)
   await app.inject('/_profiler/')
   await app.inject('/_profiler')
@@ -422,7 +419,7 @@ t.test('the profiler opens no profile of its own pages', async t => {
 })
 
 t.test(
-  "the profiler's pages are its own however their path is written, and no hook of the application's runs for them",
+  "the profiler serves its pages however their path is written, without running the application's hooks",
   async t => {
     const app = await profiledApp(
       t,
@@ -455,7 +452,7 @@ t.test(
   },
 )
 
-t.test("who looks at profiles leaves no lines in the application's log, but what fails is told", async t => {
+t.test("viewing profiles writes nothing to the application's log, except for failures", async t => {
   const lines: string[] = []
   const app = await profiledApp(
     t,
@@ -484,7 +481,7 @@ t.test("who looks at profiles leaves no lines in the application's log, but what
   t.same(lines, ['The profiler failed to show a page'])
 })
 
-t.test('a request that waits for what it never ends keeps nobody waiting who does not ask for it', async t => {
+t.test('a profile that waits for a span only delays those who ask for it', async t => {
   const app = await profiledApp(t, { patience: 5000 })
   let query: OpenSpan | undefined
   app.get('/waiting', async ({ recorder }) => {
@@ -507,9 +504,9 @@ t.test('a request that waits for what it never ends keeps nobody waiting who doe
   t.same(
     (await app.profiler.search({})).profiles.map(({ url }) => url),
     ['/fine'],
-    'lists show what there is',
+    'lists show what is stored',
   )
-  t.equal(app.profiler.pending, 1, 'it waits still')
+  t.equal(app.profiler.pending, 1, 'it is still waiting')
   query?.end()
   t.same(
     (await Promise.all(asked)).map(profile => profile?.url),
@@ -517,7 +514,7 @@ t.test('a request that waits for what it never ends keeps nobody waiting who doe
   )
 })
 
-t.test("log lines of a logger that is not the profiler's are recorded as far as its level goes", async t => {
+t.test('lines of a logger that the profiler did not make are recorded from its level upwards', async t => {
   const lines: string[] = []
   const app = Fastify({
     logger: {
@@ -546,8 +543,8 @@ t.test("log lines of a logger that is not the profiler's are recorded as far as 
   t.equal(lines.length, 3)
 })
 
-t.test('an application over TLS is linked to under https, for a malformed URL too', async t => {
-  // Without a certificate: nothing secret is at stake.
+t.test('the link to a profile is https for an application over TLS, even for a malformed URL', async t => {
+  // Without a certificate, since nothing secret is at stake.
   const anonymous = { ciphers: 'aNULL@SECLEVEL=0', dhparam: 'auto', maxVersion: 'TLSv1.2' } as const
   const app = Fastify({ https: anonymous })
   t.teardown(() => app.close())
@@ -559,7 +556,7 @@ t.test('an application over TLS is linked to under https, for a malformed URL to
   t.equal((await onlyProfile(t, app, '/%zz')).protocol, 'https')
 })
 
-t.test('a route that was added before the profiler is named, though nothing more is known of it', async t => {
+t.test('a route added before the profiler is named, but has no location', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   app.get('/early/:id', async () => 'early')
@@ -571,7 +568,7 @@ t.test('a route that was added before the profiler is named, though nothing more
   t.match(matched, { method: ['GET'], url: '/early/:id', params: { id: '1' }, location: null })
 })
 
-t.test('an input that is checked is a span, whether it passes, fails or is left to the handler', async t => {
+t.test('validating an input is a span, whether it passes, fails or is left to the handler', async t => {
   const app = await profiledApp(t)
   const schema = { params: { type: 'object', properties: { id: { type: 'integer' } } } }
   app.get('/default/:id', { schema, preValidation: async function before() {} }, async () => 'ok')
@@ -610,7 +607,7 @@ t.test('an input that is checked is a span, whether it passes, fails or is left 
   }
 })
 
-t.test('Server-Timing sums up what ran, hooks of no dispatch point too', async t => {
+t.test('Server-Timing sums up everything that ran, including hooks outside dispatch points', async t => {
   const app = await profiledApp(t)
   app.addHook('onError', async function watch() {})
   app.get('/', async () => {
@@ -620,7 +617,7 @@ t.test('Server-Timing sums up what ran, hooks of no dispatch point too', async t
   t.match(headers['server-timing'], /^token;desc="[\w-]{12}", total;dur=[\d.]+, handler;dur=[\d.]+, other;dur=[\d.]+$/)
 })
 
-t.test('Server-Timing counts once what ran within something of the same name', async t => {
+t.test('Server-Timing counts nested spans of the same name once', async t => {
   const app = await profiledApp(t)
   app.addHook('onRequest', async function asking({ recorder }) {
     const query = recorder?.span({ kind: 'query', name: 'select' })
@@ -636,7 +633,7 @@ t.test('Server-Timing counts once what ran within something of the same name', a
   t.ok(request >= 19 && request <= total, String(headers['server-timing']))
 })
 
-t.test('the status is the one that was sent, whatever is set after it', async t => {
+t.test('the status is the one that was sent, even if another is set later', async t => {
   const app = await profiledApp(t)
   app.addHook('onSend', async () => {
     await sleep(1)
@@ -655,7 +652,7 @@ t.test('the status is the one that was sent, whatever is set after it', async t 
   }
 })
 
-t.test('the status of a head that is sent by itself is known', async t => {
+t.test('the status of flushed headers is known', async t => {
   const app = await profiledApp(t)
   app.get('/flushed', (_request, reply) => {
     reply.hijack()
@@ -668,7 +665,7 @@ t.test('the status of a head that is sent by itself is known', async t => {
   t.equal((await onlyProfile(t, app, '/flushed')).status, 202)
 })
 
-t.test('a body counts as received as far as it came, whoever reads it', async t => {
+t.test('the size of a body counts the bytes received, whoever reads them', async t => {
   const app = await profiledApp(t)
   const left = deferred()
   app.addContentTypeParser('*', (_request, payload, done) => {
@@ -688,7 +685,7 @@ t.test('a body counts as received as far as it came, whoever reads it', async t 
     left.promise,
   )
   await everythingStored(app)
-  // Fastify answers nobody with 400.
+  // Fastify answers 400, but the client is gone.
   t.match(await onlyProfile(t, app, '/upload'), { outcome: 'aborted', status: null, request: { bodySize: 5 } })
   await sendRaw(
     port,
@@ -697,7 +694,7 @@ t.test('a body counts as received as far as it came, whoever reads it', async t 
   t.equal((await onlyProfile(t, app, '/read?chunked')).request.bodySize, 7)
 })
 
-t.test('what HTTP/2 calls the authority is the host', async t => {
+t.test('the host of an HTTP/2 request is its authority', async t => {
   const app = Fastify({ http2: true })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
@@ -721,7 +718,7 @@ t.test('what HTTP/2 calls the authority is the host', async t => {
   t.equal((await app.profiler.find(profiles[0]?.token ?? ''))?.request.bodySize, 4)
 })
 
-t.test('what the application says in Server-Timing and X-Robots-Tag stays, and its secrets are masked', async t => {
+t.test("the application's own Server-Timing and X-Robots-Tag are kept, with secrets masked in the profile", async t => {
   const app = await profiledApp(t)
   let robots: string | string[] = ''
   app.get('/', async (_request, reply) =>
@@ -760,7 +757,7 @@ t.test('what the application says in Server-Timing and X-Robots-Tag stays, and i
   }
 })
 
-t.test('a request that an application makes of another one has a profile of its own', async t => {
+t.test('a request that the application derives from another has its own profile', async t => {
   const app = await profiledApp(t)
   app.get('/outer', async request => {
     const raw: IncomingMessage = Object.create(request.raw, { url: { value: '/inner', writable: true } })

@@ -10,7 +10,7 @@ const throwing = {
   },
 }
 
-/** An error that a property of throws when it is read. */
+/** An error with a property whose getter throws. */
 function failingAt(key: string): Error {
   return Object.defineProperty(new Error('odd'), key, throwing)
 }
@@ -71,7 +71,7 @@ const errors: Record<string, { thrown: unknown; expected: object }> = {
   'class-symbol': { thrown: Object.assign(new Error('odd'), { constructor: Named }), expected: { class: 'Error' } },
 }
 
-t.test('an error is profiled whatever of it throws when it is read', async t => {
+t.test('an error is profiled whichever of its getters throws', async t => {
   const app = await profiledApp(t)
   app.get<{ Params: { kind: string } }>('/:kind', async ({ params }) => {
     throw errors[params.kind]?.thrown
@@ -79,7 +79,7 @@ t.test('an error is profiled whatever of it throws when it is read', async t => 
   for (const [kind, { expected }] of Object.entries(errors)) {
     const answer = await app.inject({ url: `/${kind}`, headers: { accept: 'text/html' } })
     const profile = await onlyProfile(t, app, `/${kind}`)
-    // An error whose status cannot be read Fastify answers with 200.
+    // Fastify answers an error with an unreadable status with 200.
     if (answer.statusCode >= 400) {
       t.match(answer.headers['content-type'], 'text/html', `${kind}: a browser gets the error page`)
     }
@@ -90,7 +90,7 @@ t.test('an error is profiled whatever of it throws when it is read', async t => 
   }
 })
 
-t.test('an error that is a proxy whose every trap throws is profiled', async t => {
+t.test('an error that is a proxy whose traps all throw is profiled', async t => {
   const app = await profiledApp(t)
   const refuse = () => {
     throw new Error('trap')
@@ -108,7 +108,7 @@ t.test('an error that is a proxy whose every trap throws is profiled', async t =
   })
   app.get('/thrown', (_request, reply) => {
     reply.code(500)
-    // Fastify itself asks nothing of an error but what it is.
+    // Fastify itself only reads the type and the message of an error.
     throw new Proxy(new Error('odd'), {
       ownKeys: refuse,
       get: (target, key) => (key === 'message' || key === 'then' ? Reflect.get(target, key) : refuse()),
@@ -120,7 +120,7 @@ t.test('an error that is a proxy whose every trap throws is profiled', async t =
   t.match((await onlyProfile(t, app, '/thrown')).exceptions[0], { class: 'Error', message: 'odd', frames: [] })
 })
 
-t.test('a request that cannot be read is profiled all the same, without what cannot be', async t => {
+t.test('a request with unreadable properties is profiled without them', async t => {
   const app = await profiledApp(t, {
     toError: thrown => {
       throw thrown
@@ -141,7 +141,7 @@ t.test('a request that cannot be read is profiled all the same, without what can
   })
 })
 
-t.test('where collecting fails all the same, the head of the request is kept and a note says so', async t => {
+t.test('a profile whose collection fails keeps the basic facts of the request, with a note', async t => {
   const app = await profiledApp(t, {
     panels: [
       {
@@ -192,7 +192,7 @@ function charCodeAt(): never {
   throw String('no error')
 }
 
-t.test('what a panel throws is noted, whatever it is', async t => {
+t.test('any value that a panel throws is noted', async t => {
   const thrown: unknown[] = [Object.create(null), 5n]
   const app = await profiledApp(t, {
     panels: thrown.map((value, index) => ({

@@ -5,7 +5,7 @@ import t from 'tap'
 const folder = dirname(dirname(import.meta.dirname))
 const libraries = ['fastify', 'fastify-plugin', 'find-my-way', 'negotiator', 'pino']
 
-t.test('the profiler imports Node, Fastify, its libraries and itself, and nothing of the application', async t => {
+t.test('the profiler imports Node, Fastify, its dependencies and itself, and nothing of the application', async t => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
     /^(?!dist|test|examples|node_modules).*\.ts$/.test(name),
   )

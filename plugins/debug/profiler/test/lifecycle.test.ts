@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { Profile } from '../base/profile.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
-/** What the lifecycle says of a request: each interruption by dispatch point, and the outcome of each span. */
+/** The lifecycle of a request: each interruption by dispatch point, and the outcome of each span. */
 async function lifecycleOf(
   t: Test,
   app: FastifyInstance,
@@ -30,7 +30,7 @@ async function lifecycleOf(
   return { interruptions, outcomes, profile, page: `${body}\n${markdown.body}` }
 }
 
-t.test('a handler that sends or returns an error has failed, and interrupts nothing', async t => {
+t.test('a handler that sends or returns an error has thrown, and interrupts nothing', async t => {
   const app = await profiledApp(t)
   app.addHook('preHandler', async function before() {})
   app.get('/sends', function failing(_request, reply) {
@@ -57,7 +57,7 @@ t.test('a handler that sends or returns an error has failed, and interrupts noth
   }
 })
 
-t.test('a hook that sends an error has failed, and did not answer', async t => {
+t.test('a hook that sends an error has thrown, and not replied', async t => {
   const app = await profiledApp(t)
   app.get(
     '/',
@@ -73,7 +73,7 @@ t.test('a hook that sends an error has failed, and did not answer', async t => {
   t.match(page, 'Interrupted by refusing with Error: sent')
 })
 
-t.test('an answer that cannot be serialised interrupts kernel.response, by Fastify itself', async t => {
+t.test('Fastify itself interrupts kernel.response if the payload cannot be serialised', async t => {
   const app = await profiledApp(t)
   app.addHook('preHandler', async function before() {})
   app.addHook('onSend', async function sending() {})
@@ -86,7 +86,7 @@ t.test('an answer that cannot be serialised interrupts kernel.response, by Fasti
   t.match(page, 'Interrupted by Fastify itself with TypeError')
 })
 
-t.test('a handler that takes too long has not replied', async t => {
+t.test('a handler that times out has not replied', async t => {
   const app = await profiledApp(t)
   app.addHook('preHandler', async function before() {})
   app.get('/', { handlerTimeout: 10 }, async function slow() {
@@ -99,7 +99,7 @@ t.test('a handler that takes too long has not replied', async t => {
   t.match(profile.exceptions, [{ code: 'FST_ERR_HANDLER_TIMEOUT', spans: [1] }])
 })
 
-t.test('a body that Fastify cannot read interrupts kernel.controller, which was reached then', async t => {
+t.test('a body that Fastify cannot parse interrupts kernel.controller, which is shown as reached', async t => {
   const app = await profiledApp(t)
   app.addHook('preHandler', async function before() {})
   app.addContentTypeParser('text/odd', (_request, _payload, done) => {
@@ -120,7 +120,7 @@ t.test('a body that Fastify cannot read interrupts kernel.controller, which was 
     t.ok(controller?.start != null && request?.start != null && controller.start >= request.start)
     t.ok(
       others.slice(0, 1).every(({ start }) => start === null),
-      'nothing of it went on',
+      'no later dispatch point was reached',
     )
     t.strictSame(
       [request, ...others].map(point => point?.interrupted),
@@ -135,12 +135,12 @@ t.test('a body that Fastify cannot read interrupts kernel.controller, which was 
           's',
         ),
       )
-      t.equal(body.match(/Not reached/g)?.length, 1, 'kernel.controller_arguments alone was not reached')
+      t.equal(body.match(/Not reached/g)?.length, 1, 'only kernel.controller_arguments was not reached')
     }
   }
 })
 
-t.test('each exception is where it was thrown, though a cause is thrown again', async t => {
+t.test('each exception belongs to the span that threw it, even if a cause is rethrown', async t => {
   const app = await profiledApp(t)
   const cause = new Error('B')
   app.setErrorHandler(async function rethrowing() {
@@ -166,7 +166,7 @@ t.test('each exception is where it was thrown, though a cause is thrown again', 
   t.match(page, 'Interrupted by badSend with Error: C')
 })
 
-t.test('the error handlers that were called are named with what they were called for', async t => {
+t.test('each error handler that ran is named with the error it was given', async t => {
   const app = await profiledApp(t)
   app.setErrorHandler(async function outer(error, _request, reply) {
     return reply.code(500).send({ error: String(error) })
@@ -188,7 +188,7 @@ t.test('the error handlers that were called are named with what they were called
 })
 
 t.test(
-  'an error that the application handled interrupts nothing, and a hook that answers then has answered',
+  'an error that the application handled interrupts nothing, and a hook that replies afterwards has replied',
   async t => {
     const app = await profiledApp(t)
     app.get(
@@ -213,7 +213,7 @@ t.test(
   },
 )
 
-t.test('an error that was left out is no answer, and a listener that was left out is not before any', async t => {
+t.test('an exception that was left out is still shown as the interruption, and so is its listener', async t => {
   const app = await profiledApp(t, { profileBounds: { exceptions: 2 } })
   app.get(
     '/',

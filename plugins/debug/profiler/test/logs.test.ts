@@ -7,7 +7,7 @@ import t from 'tap'
 import profiler, { currentRecorder, profiledLogger, recordedLogger } from '../index.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
-t.test('lines of every level are in the profile, while the output keeps its own', async t => {
+t.test('lines of every level are in the profile, and the output keeps its own level', async t => {
   const lines: string[] = []
   const app = Fastify({
     logger: profiledLogger({
@@ -39,7 +39,7 @@ t.test('lines of every level are in the profile, while the output keeps its own'
   t.equal(lines.length, 3)
 })
 
-t.test('a hundred requests at once each have their own lines, whatever id the client gave them', async t => {
+t.test('a hundred concurrent requests each have their own lines, even with the same request id', async t => {
   const app = await profiledApp(t, {}, { requestIdHeader: 'x-request-id' })
   app.addHook('preHandler', async function wait() {
     await sleep(Math.random() * 5)
@@ -68,7 +68,7 @@ t.test('a hundred requests at once each have their own lines, whatever id the cl
   }
 })
 
-t.test("an application's own logger and its own factory of child loggers are followed", async t => {
+t.test("the application's own logger and child logger factory are recorded", async t => {
   const { level, stream } = recordedLogger('silent', { write() {} })
   const options: FastifyServerOptions = { loggerInstance: pino({ level }, stream) }
   const app = Fastify(options)
@@ -81,7 +81,7 @@ t.test("an application's own logger and its own factory of child loggers are fol
   t.equal(logs[0]?.fields.mine, true)
 })
 
-t.test('an application without a logger gets the lines that others write, and none of them are printed', async t => {
+t.test('an application without a logger still has lines in its profiles, and prints none', async t => {
   const app = Fastify({ logger: profiledLogger(false) })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
@@ -95,7 +95,7 @@ t.test('an application without a logger gets the lines that others write, and no
   t.equal(logs.length, 3)
 })
 
-t.test('a line that is no JSON is kept as text, and lines past the bound are counted', async t => {
+t.test('a line that is not JSON is kept as text, and lines beyond the bound are counted', async t => {
   const app = await profiledApp(t, { profileBounds: { logs: 3 } })
   app.get('/', async request => {
     request.recorder?.line('not JSON')
@@ -112,7 +112,7 @@ t.test('a line that is no JSON is kept as text, and lines past the bound are cou
   t.match(dropped, [{ what: 'logs', count: 101, why: 'A profile holds 3 log lines.' }])
 })
 
-t.test('a logged stack takes one frame for the profiler and one for its storage, and shows neither', async t => {
+t.test('a logged stack has two frames of the profiler, which no view shows', async t => {
   const app = await profiledApp(t)
   app.get('/', async function failing({ log }) {
     log.error(new Error('logged'), 'It failed')
@@ -130,7 +130,7 @@ t.test('a logged stack takes one frame for the profiler and one for its storage,
   }
 })
 
-t.test('a logged stack that names a file of another machine is shown as it is', async t => {
+t.test('a logged stack from another machine is shown unchanged', async t => {
   const app = await profiledApp(t)
   const stack = 'Error: foreign\n    at run (file://elsewhere/app.js:1:2)\n    at file:///%00:1:2'
   app.get('/', async ({ log }) => {
@@ -142,7 +142,7 @@ t.test('a logged stack that names a file of another machine is shown as it is', 
   t.match(body, JSON.stringify(stack).slice(1, -1))
 })
 
-t.test('files and transports of pino go on receiving what they did', async t => {
+t.test("pino's files and transports still receive their lines", async t => {
   const file = `${t.testdir()}/log`
   const options = profiledLogger({ file, redact: ['password'] })
   t.equal(options.level, 'trace')
@@ -158,7 +158,7 @@ t.test('files and transports of pino go on receiving what they did', async t => 
   for (const logger of [true, { level: 'warn' }]) t.type(profiledLogger(logger).stream.write, 'function')
 })
 
-t.test("an application's own multistream goes on receiving its lines by their level", async t => {
+t.test("the application's own multistream still receives its lines by level", async t => {
   const lines: string[] = []
   const errors: string[] = []
   const stream = pino.multistream([
@@ -225,7 +225,7 @@ function copyOfPino(): typeof pino {
   return require('pino')
 }
 
-t.test("a logger that is not pino's is left alone, and the profile says why it has no lines", async t => {
+t.test('a logger other than pino is left alone, and the profile says why it has no lines', async t => {
   const lines: string[] = []
   const log = (_fields: unknown, message?: string) => {
     lines.push(String(message))
@@ -260,7 +260,7 @@ for (const [level, printed] of [
   ['debug', ['incoming request', 'debug', 'info', 'warn', 'error', 'fatal', 'request completed']],
 ] as const) {
   t.test(
-    `a route or plugin whose logLevel is ${level} has every line in its profile, and only those of its level in the output`,
+    `with logLevel ${level} a route or a plugin has every line in its profile, and its own level in the output`,
     async t => {
       const lines: string[] = []
       const app = await profiledApp(
@@ -325,7 +325,7 @@ t.test("an empty level of a request's logger, which earlier Fastifys pass, is th
   t.same(lines, ['warn', 'error', 'fatal'])
 })
 
-t.test("a factory that makes loggers from one of its own is followed as far as that one's level goes", async t => {
+t.test("lines of another logger's children are recorded from that logger's level upwards", async t => {
   const lines: string[] = []
   const other = pino(
     { level: 'debug' },
@@ -350,7 +350,7 @@ t.test("a factory that makes loggers from one of its own is followed as far as t
 })
 
 t.test(
-  'without the options of the profiler lines through the application are recorded too, what a level hides is told',
+  "without profiledOptions() lines of the application's logger are recorded too, and hidden levels are noted",
   async t => {
     const lines: string[] = []
     const flushed: string[] = []
@@ -387,6 +387,6 @@ t.test(
       )
       t.match(notes, [/level \(info\), or below that of a route or a plugin, are missing/])
     }
-    t.same(flushed, ['yes', 'yes'], 'and what is fatal is written at once')
+    t.same(flushed, ['yes', 'yes'], 'fatal lines are flushed at once')
   },
 )

@@ -17,11 +17,11 @@ import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendRaw }
 interface Application {
   options?: FastifyServerOptions
   build: (app: FastifyInstance) => void
-  /** Whether it lets a profile be made of its requests. */
+  /** Whether its requests can be profiled. */
   isProfiled: boolean
 }
 
-/** A server whose requests and responses are something else than Node's by the time Fastify gets them. */
+/** A server that replaces Node's requests and responses before Fastify gets them. */
 function handing(
   change: (raw: IncomingMessage, response: ServerResponse) => Parameters<RequestListener>,
 ): FastifyServerOptions {
@@ -34,7 +34,7 @@ const refuse = () => {
 
 const isOurs = (key: string | symbol) => key.toString() === 'Symbol(profiler)'
 
-/** The same request, to which the profiler may add nothing. */
+/** The same request, except that the profiler cannot add properties. */
 function closed(raw: IncomingMessage): IncomingMessage {
   return new Proxy(raw, {
     getOwnPropertyDescriptor: (target, key) =>
@@ -45,7 +45,7 @@ function closed(raw: IncomingMessage): IncomingMessage {
   })
 }
 
-/** The same response, whose methods stay what they are. */
+/** The same response, except that its methods cannot be replaced. */
 function fixed(response: ServerResponse): ServerResponse {
   const { writeHead, write, end } = response
   return Object.defineProperties(response, {
@@ -56,7 +56,7 @@ function fixed(response: ServerResponse): ServerResponse {
 }
 
 const applications: Record<string, Application> = {
-  'takes away the socket': {
+  'removes the socket': {
     build(app) {
       app.addHook('onRequest', async ({ raw }) => {
         Object.defineProperty(raw, 'socket', { value: undefined })
@@ -65,14 +65,14 @@ const applications: Record<string, Application> = {
     },
     isProfiled: true,
   },
-  'lets nothing be added to its requests': {
+  'allows no new properties on its requests': {
     options: handing((raw, response) => [closed(raw), response]),
     build(app) {
       app.get('/', async () => 'answer')
     },
     isProfiled: true,
   },
-  'lets no method of its responses be replaced': {
+  'makes the methods of its responses read-only': {
     build(app) {
       app.server.prependListener('request', (_raw, response) => {
         fixed(response)
@@ -81,7 +81,7 @@ const applications: Record<string, Application> = {
     },
     isProfiled: false,
   },
-  'takes no headers but its own': {
+  'rejects foreign headers': {
     build(app) {
       app.get('/', async (_request, { raw }) => {
         const setHeader = raw.setHeader.bind(raw)
@@ -91,7 +91,7 @@ const applications: Record<string, Application> = {
     },
     isProfiled: true,
   },
-  "answers with a frozen stream of the web's": {
+  'answers with a frozen web stream': {
     build(app) {
       app.get('/', async () =>
         Object.freeze(
@@ -106,7 +106,7 @@ const applications: Record<string, Application> = {
     },
     isProfiled: true,
   },
-  'answers with what does not say whether it is a promise': {
+  'answers with a value that cannot be tested for being a promise': {
     build(app) {
       app.get('/', () => new Proxy({ an: 'answer' }, { has: refuse }))
     },
@@ -132,7 +132,7 @@ const applications: Record<string, Application> = {
   },
 }
 
-/** An application with a profiler, or without one, that listens; and where. */
+/** Starts an application with or without the profiler. @returns it and its origin */
 async function started(
   t: Test,
   { options, build }: Application,
@@ -147,7 +147,7 @@ async function started(
 }
 
 for (const [name, application] of Object.entries(applications)) {
-  t.test(`an application that ${name} answers as it does without a profiler`, async t => {
+  t.test(`an application that ${name} answers as it does without the profiler`, async t => {
     const bare = await started(t, application)
     const profiled = await started(t, application, { directory: t.testdir() })
     for (const path of ['/', '/nothing']) {
@@ -165,7 +165,7 @@ for (const [name, application] of Object.entries(applications)) {
   })
 }
 
-t.test('a failure of the profiler is told once in the log, and in the profile', async t => {
+t.test('a failure of the profiler is logged once and noted in each profile', async t => {
   const lines: string[] = []
   const app = Fastify({
     logger: {
@@ -189,7 +189,7 @@ t.test('a failure of the profiler is told once in the log, and in the profile', 
   t.match(notes.at(-1), 'The profiler could not record all of this request (Error)')
 })
 
-t.test('no more than twenty different failures of the profiler are told', async t => {
+t.test('at most twenty different failures of the profiler are logged', async t => {
   const lines: string[] = []
   const app = Fastify({
     logger: {
@@ -237,7 +237,7 @@ t.test('a query that a handler returns is sent once', async t => {
   )
 })
 
-/** Sends a request as adapters do that have neither a connection nor a server. */
+/** Sends a request without a connection or a server, as some adapters do. */
 async function route(app: FastifyInstance, raw: object): Promise<string> {
   const response = new ServerResponse(Object(raw))
   const connection = new PassThrough()
@@ -247,7 +247,7 @@ async function route(app: FastifyInstance, raw: object): Promise<string> {
   return await text(connection)
 }
 
-t.test('a request that an adapter makes of no connection is answered and profiled', async t => {
+t.test('a request from an adapter without a connection is answered and profiled', async t => {
   const app = await profiledApp(t)
   app.get('/', async () => 'answer')
   await app.ready()
@@ -265,7 +265,7 @@ t.test('a request that an adapter makes of no connection is answered and profile
   })
 })
 
-/** Upgrades requests as @fastify/websocket does: they pass Fastify's hooks and handlers first. */
+/** Upgrades requests as @fastify/websocket does: after Fastify's hooks and handlers. */
 function upgrades(app: FastifyInstance): void {
   app.server.on('upgrade', (raw, socket) => {
     const response = new ServerResponse(raw)
@@ -285,39 +285,36 @@ function upgrades(app: FastifyInstance): void {
 const upgradeRequest = (path: string) =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n`
 
-t.test(
-  'a request whose connection goes on in another protocol is 101 and upgraded, for as long as that lasts',
-  async t => {
-    const app = await profiledApp(t)
-    upgrades(app)
-    const { port } = await listen(app)
-    const socket = connect(port, '127.0.0.1')
-    socket.write(upgradeRequest('/101'))
-    const echoed = deferred()
-    let answer = ''
-    const began = performance.now()
-    socket.on('data', data => {
-      answer += String(data)
-      if (answer.endsWith('\r\n\r\n')) setTimeout(() => socket.write('hello'), 30)
-      if (answer.endsWith('hello')) echoed.resolve()
-    })
-    await echoed.promise
-    const lasted = performance.now() - began
-    t.equal(app.profiler.pending, 1)
-    socket.end()
-    await everythingStored(app)
-    const profile = await onlyProfile(t, app, '/101')
-    t.match(profile, { status: 101, outcome: 'upgraded' })
-    t.ok(profile.duration >= 30 && lasted >= 30, 'its time is that of the connection')
-    const page = await app.inject({
-      url: `/_profiler/${profile.token}?panel=request`,
-      headers: { accept: 'text/html' },
-    })
-    t.match(page.body, 'Switched to another protocol')
-  },
-)
+t.test('an upgraded request has the status 101 and lasts as long as its connection', async t => {
+  const app = await profiledApp(t)
+  upgrades(app)
+  const { port } = await listen(app)
+  const socket = connect(port, '127.0.0.1')
+  socket.write(upgradeRequest('/101'))
+  const echoed = deferred()
+  let answer = ''
+  const began = performance.now()
+  socket.on('data', data => {
+    answer += String(data)
+    if (answer.endsWith('\r\n\r\n')) setTimeout(() => socket.write('hello'), 30)
+    if (answer.endsWith('hello')) echoed.resolve()
+  })
+  await echoed.promise
+  const lasted = performance.now() - began
+  t.equal(app.profiler.pending, 1)
+  socket.end()
+  await everythingStored(app)
+  const profile = await onlyProfile(t, app, '/101')
+  t.match(profile, { status: 101, outcome: 'upgraded' })
+  t.ok(profile.duration >= 30 && lasted >= 30, 'its duration is that of the connection')
+  const page = await app.inject({
+    url: `/_profiler/${profile.token}?panel=request`,
+    headers: { accept: 'text/html' },
+  })
+  t.match(page.body, 'Switched to another protocol')
+})
 
-t.test('a protocol that is refused past Fastify is answered with that status, and not aborted', async t => {
+t.test('an upgrade refused on the raw socket has that status and is not aborted', async t => {
   const app = await profiledApp(t)
   upgrades(app)
   const { port } = await listen(app)
@@ -326,7 +323,7 @@ t.test('a protocol that is refused past Fastify is answered with that status, an
   t.match(await onlyProfile(t, app, '/426'), { status: 426, outcome: 'hijacked' })
 })
 
-t.test('a client that leaves before its protocol is switched is an aborted request', async t => {
+t.test('a client that leaves before the upgrade makes an aborted request', async t => {
   const app = await profiledApp(t)
   upgrades(app)
   const entered = deferred()
@@ -343,7 +340,7 @@ t.test('a client that leaves before its protocol is switched is an aborted reque
   t.match(await onlyProfile(t, app, '/nothing'), { status: null, outcome: 'aborted' })
 })
 
-t.test('an application closes while its tests hold the clock', async t => {
+t.test('an application can close while its tests fake the clock', async t => {
   const app = await profiledApp(t)
   app.get('/', async () => 'answer')
   await app.ready()
@@ -358,7 +355,7 @@ t.test('an application closes while its tests hold the clock', async t => {
   t.equal(app.profiler.pending, 0)
 })
 
-t.test('closing waits a second for what outlives its answer, however patient the profiler is', async t => {
+t.test('closing waits at most a second for open spans, whatever the patience of the profiler', async t => {
   const directory = t.testdir()
   const app = await profiledApp(t, { directory, patience: 600_000 })
   app.get('/', async ({ recorder }) => {
@@ -375,7 +372,7 @@ t.test('closing waits a second for what outlives its answer, however patient the
   })
 })
 
-t.test('a profiler that nobody waits for says that it comes late, and traces what was added meanwhile', async t => {
+t.test('a profiler registered without await notes that it is late, and traces what was added meanwhile', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   app.register(profiler, { directory: t.testdir() })
@@ -393,7 +390,7 @@ t.test('a profiler that nobody waits for says that it comes late, and traces wha
 })
 
 t.test(
-  'a profiler that comes after plugins, hooks and routes says so, and traces hooks and handlers that were there',
+  'a profiler registered after plugins, hooks and routes says so, and traces the existing hooks and handlers',
   async t => {
     const app = Fastify()
     t.teardown(() => app.close())
@@ -431,34 +428,31 @@ t.test(
   },
 )
 
-t.test(
-  'a hook that was there before the profiler and refuses a request leaves it with a profile that names it',
-  async t => {
-    const app = Fastify()
-    t.teardown(() => app.close())
-    app.addHook('onRequest', async function guard(_request, reply) {
-      return reply.code(401).send('no')
-    })
-    await app.register(profiler, { directory: t.testdir() })
-    app.get('/', async () => 'answer')
-    t.equal((await app.inject('/')).statusCode, 401)
-    const profile = await onlyProfile(t, app, '/')
-    t.match(profile, {
-      status: 401,
-      routing: { matched: { url: '/' } },
-      spans: [{ name: 'guard', outcome: 'replied' }],
-    })
-  },
-)
+t.test('a hook from before the profiler that refuses a request is named in its profile', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.addHook('onRequest', async function guard(_request, reply) {
+    return reply.code(401).send('no')
+  })
+  await app.register(profiler, { directory: t.testdir() })
+  app.get('/', async () => 'answer')
+  t.equal((await app.inject('/')).statusCode, 401)
+  const profile = await onlyProfile(t, app, '/')
+  t.match(profile, {
+    status: 401,
+    routing: { matched: { url: '/' } },
+    spans: [{ name: 'guard', outcome: 'replied' }],
+  })
+})
 
-t.test('a profiler that comes first says nothing of being late', async t => {
+t.test('a profiler registered first does not note that it is late', async t => {
   const app = await profiledApp(t)
   app.get('/', async () => 'answer')
   await app.inject('/')
   t.same((await onlyProfile(t, app, '/')).notes, [])
 })
 
-t.test('what Fastify refuses of a factory of loggers it refuses with its own error', async t => {
+t.test("an invalid child logger factory gets Fastify's own error", async t => {
   const app = await profiledApp(t)
   app.setChildLoggerFactory(Object(() => {}))
   app.get('/', async () => 'answer')
@@ -471,7 +465,7 @@ t.test('what Fastify refuses of a factory of loggers it refuses with its own err
   )
 })
 
-t.test('a factory of loggers keeps the name it was given', async t => {
+t.test('a child logger factory keeps its name', async t => {
   const app = await profiledApp(t)
   app.setChildLoggerFactory(function ofTheApplication(logger: FastifyBaseLogger, bindings, options) {
     return logger.child(bindings, options)
@@ -479,10 +473,10 @@ t.test('a factory of loggers keeps the name it was given', async t => {
   t.equal(app.childLoggerFactory.name, 'ofTheApplication')
 })
 
-t.test("hooks for routes see what the application gave each route, and none of the profiler's routes", async t => {
+t.test("onRoute hooks see the application's own options for each route, and none of the profiler's routes", async t => {
   const app = Fastify()
   t.teardown(() => app.close())
-  // As a preloaded module does that hears of each instance when it is made.
+  // As a preloaded module does that is told of each new instance.
   await profiler(app, { directory: t.testdir() })
   const seen: RouteOptions[] = []
   app.addHook('onRoute', function onRoute(route) {
@@ -512,7 +506,7 @@ t.test("hooks for routes see what the application gave each route, and none of t
   )
 })
 
-t.test('a handler that a hook puts in place of another one is traced under the name of that', async t => {
+t.test('a handler wrapped by a hook is traced under the name of the wrapped one', async t => {
   const app = await profiledApp(t)
   app.addHook('onRoute', route => {
     const { handler } = route
@@ -531,7 +525,7 @@ t.test('a handler that a hook puts in place of another one is traced under the n
   t.match(routing.matched, { handler: 'given', location: { file: /other-applications/ } })
 })
 
-t.test('plugins have the names that Fastify gives them: their file, or their text', async t => {
+t.test('plugins keep the names that Fastify gives them: their file or their source text', async t => {
   const file = `${t.testdir({ 'plugin.cjs': 'module.exports = function (app, options, done) { done() }' })}/plugin.cjs`
   const names = await Promise.all(
     [false, true].map(async isProfiled => {
@@ -552,7 +546,7 @@ t.test('plugins have the names that Fastify gives them: their file, or their tex
   t.match(names[1]?.[0], '(child, _options, done) =>')
 })
 
-t.test('a malformed URL is answered as without the profiler by an application that has no routes', async t => {
+t.test('an application without routes answers a malformed URL as it does without the profiler', async t => {
   const [expected, found] = await Promise.all(
     [Fastify(), await profiledApp(t)].map(async app => {
       const { statusCode, body } = await app.inject('/%zz')
@@ -562,7 +556,7 @@ t.test('a malformed URL is answered as without the profiler by an application th
   t.same(found, expected)
 })
 
-t.test('a handler that somebody else than Fastify calls is called as it is', async t => {
+t.test('a handler that the application calls itself is not traced again', async t => {
   const app = await profiledApp(t)
   app.get('/', async request =>
     request === undefined ? 'called' : Reflect.apply(Object(request.routeOptions).handler, app, []),
@@ -571,7 +565,7 @@ t.test('a handler that somebody else than Fastify calls is called as it is', asy
   t.equal((await onlyProfile(t, app, '/')).spans.length, 1)
 })
 
-t.test('a page of the profiler that is asked for by an absolute URL is not profiled', async t => {
+t.test('a page of the profiler requested by an absolute URL is not profiled', async t => {
   const app = await profiledApp(t)
   const { port } = await listen(app)
   for (const path of ['/_profiler/latest', '/_profiler', '/_profiler/no/such/page']) {
@@ -581,7 +575,7 @@ t.test('a page of the profiler that is asked for by an absolute URL is not profi
   t.strictSame((await app.profiler.search({})).profiles, [])
 })
 
-t.test('a request of so many headers that Node drops some is not shown the profiler', async t => {
+t.test('a request with so many headers that Node drops some cannot see the profiler', async t => {
   const many = 'a:\r\n'.repeat(1100)
   const statusOf = async (maxHeadersCount: number | null, headers: string) => {
     const app = await profiledApp(t)
@@ -592,10 +586,10 @@ t.test('a request of so many headers that Node drops some is not shown the profi
   }
   const stranger = 'x-forwarded-for: 192.0.2.1\r\n'
   t.equal(await statusOf(null, ''), 200)
-  // Newer Nodes refuse such a request themselves.
+  // Newer versions of Node refuse such a request themselves.
   const refusals = [404, 431]
-  t.ok(refusals.includes(await statusOf(null, many + stranger)), 'more than the default limit')
-  t.ok(refusals.includes(await statusOf(10, 'a:\r\n'.repeat(20) + stranger)), 'more than a limit of 10')
-  t.equal(await statusOf(0, many), 200, 'none is dropped')
+  t.ok(refusals.includes(await statusOf(null, many + stranger)), 'beyond the default limit')
+  t.ok(refusals.includes(await statusOf(10, 'a:\r\n'.repeat(20) + stranger)), 'beyond a limit of 10')
+  t.equal(await statusOf(0, many), 200, 'no header is dropped')
   t.equal(await statusOf(0, many + stranger), 404)
 })

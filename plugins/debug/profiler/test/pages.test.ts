@@ -17,7 +17,7 @@ async function appWithProfiles(t: Parameters<typeof profiledApp>[0], options: Pa
 
 const accepts = { html: 'text/html', json: 'application/json', markdown: 'text/markdown' }
 
-t.test('each page answers as HTML, JSON and Markdown', async t => {
+t.test('each page is available as HTML, JSON and Markdown', async t => {
   const { app, broken } = await appWithProfiles(t)
   for (const url of [
     '/_profiler',
@@ -51,7 +51,7 @@ t.test('each page answers as HTML, JSON and Markdown', async t => {
   t.match((await app.inject('/_profiler/latest')).headers['content-type'], 'application/json', 'curl gets JSON')
 })
 
-t.test('a profile opens at its exception, if it has one', async t => {
+t.test('a profile with an exception opens at its exception panel', async t => {
   const { app, fine, broken } = await appWithProfiles(t)
   const open = async (url: string) =>
     /aria-current="page"[^>]*>([^<]*)/
@@ -63,7 +63,7 @@ t.test('a profile opens at its exception, if it has one', async t => {
   t.equal((await app.inject('/_profiler/latest')).json().token, broken)
 })
 
-t.test('the chain of causes and members is there, each with frames and the source around its line', async t => {
+t.test('the chain of causes and members is shown, each with frames and the source around its line', async t => {
   const { app, broken } = await appWithProfiles(t)
   const { exceptions } = (await app.inject(`/_profiler/${broken}/exception`)).json()
   t.match(exceptions, [
@@ -78,51 +78,48 @@ t.test('the chain of causes and members is there, each with frames and the sourc
   t.match(frame?.excerpt?.lines[frame.line - frame.excerpt.first], /throw new Error\('it broke'/)
 })
 
-t.test(
-  'the exception of a profile has the sections Exceptions, Logs and Stack Traces with their counts, as the error page has',
-  async t => {
-    const app = await profiledApp(t)
-    app.get('/broken', async ({ log }) => {
-      log.warn('it will break')
-      throw new Error('it broke', { cause: new Error('worn out') })
-    })
-    const headings = (page: string) =>
-      [...page.matchAll(/<h([23]) id="([\w-]+)-title">([\w ]+) <span class="count">(\d+)</g)].map(
-        ([, level, id, ...counted]) => [level, id, counted.join(' ')].join(' '),
-      )
-    const open = async (url: string, accept: string) => (await app.inject({ url, headers: { accept } })).body
-    const sections = ['exceptions Exceptions 2', 'logs Logs 3', 'stack-traces Stack Traces 2']
-    t.strictSame(
-      headings(await open('/broken', 'text/html')),
-      sections.map(section => `2 ${section}`),
+t.test('the exception panel has the same sections and counts as the error page', async t => {
+  const app = await profiledApp(t)
+  app.get('/broken', async ({ log }) => {
+    log.warn('it will break')
+    throw new Error('it broke', { cause: new Error('worn out') })
+  })
+  const headings = (page: string) =>
+    [...page.matchAll(/<h([23]) id="([\w-]+)-title">([\w ]+) <span class="count">(\d+)</g)].map(
+      ([, level, id, ...counted]) => [level, id, counted.join(' ')].join(' '),
     )
-    const { token } = (await app.inject('/_profiler/latest')).json()
-    const page = await open(`/_profiler/${token}/exception`, 'text/html')
-    const logs = (await app.inject(`/_profiler/${token}`)).json().logs.length
-    const stored = ['exceptions Exceptions 2', `logs Logs ${logs}`, 'stack-traces Stack Traces 2']
-    t.strictSame(
-      headings(page),
-      stored.map(section => `2 ${section}`),
-    )
-    t.match(page, /<main><h1>Error<\/h1>.*it will break/s)
-    t.strictSame(
-      headings(await open(`/_profiler/${token}?panel=exception`, 'text/html')),
-      stored.map(section => `3 ${section}`),
-    )
-    for (const [url, level] of [
-      [`/_profiler/${token}/exception`, '##'],
-      [`/_profiler/${token}?panel=exception`, '###'],
-    ] as const) {
-      const markdown = await open(url, 'text/markdown')
-      for (const section of ['Exceptions (2)', `Logs (${logs})`, 'Stack Traces (2)']) {
-        t.match(markdown, `\n${level} ${section}\n`)
-      }
+  const open = async (url: string, accept: string) => (await app.inject({ url, headers: { accept } })).body
+  const sections = ['exceptions Exceptions 2', 'logs Logs 3', 'stack-traces Stack Traces 2']
+  t.strictSame(
+    headings(await open('/broken', 'text/html')),
+    sections.map(section => `2 ${section}`),
+  )
+  const { token } = (await app.inject('/_profiler/latest')).json()
+  const page = await open(`/_profiler/${token}/exception`, 'text/html')
+  const logs = (await app.inject(`/_profiler/${token}`)).json().logs.length
+  const stored = ['exceptions Exceptions 2', `logs Logs ${logs}`, 'stack-traces Stack Traces 2']
+  t.strictSame(
+    headings(page),
+    stored.map(section => `2 ${section}`),
+  )
+  t.match(page, /<main><h1>Error<\/h1>.*it will break/s)
+  t.strictSame(
+    headings(await open(`/_profiler/${token}?panel=exception`, 'text/html')),
+    stored.map(section => `3 ${section}`),
+  )
+  for (const [url, level] of [
+    [`/_profiler/${token}/exception`, '##'],
+    [`/_profiler/${token}?panel=exception`, '###'],
+  ] as const) {
+    const markdown = await open(url, 'text/markdown')
+    for (const section of ['Exceptions (2)', `Logs (${logs})`, 'Stack Traces (2)']) {
+      t.match(markdown, `\n${level} ${section}\n`)
     }
-    t.equal((await app.inject(`/_profiler/${token}/exception`)).json().logs.length, logs)
-  },
-)
+  }
+  t.equal((await app.inject(`/_profiler/${token}/exception`)).json().logs.length, logs)
+})
 
-t.test('what is not there is a 404 that says so and offers the newest', async t => {
+t.test('a missing profile, panel or exception is a 404 that says so and lists the latest', async t => {
   const { app, fine } = await appWithProfiles(t)
   for (const [url, said] of [
     ['/_profiler/unknown', 'There is no profile "unknown"'],
@@ -149,7 +146,7 @@ t.test('what is not there is a 404 that says so and offers the newest', async t 
   ])
 })
 
-t.test('assets are cacheable, for good where their version is asked for', async t => {
+t.test('assets are cacheable, and immutable if their version is requested', async t => {
   const { app, broken } = await appWithProfiles(t)
   const { body } = await app.inject({ url: `/_profiler/${broken}`, headers: { accept: 'text/html' } })
   const [, url = ''] = /"(\/_profiler\/assets\/[^"]+)"/.exec(body) ?? []
@@ -160,7 +157,7 @@ t.test('assets are cacheable, for good where their version is asked for', async 
   t.match(css.headers, { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'private, max-age=3600' })
 })
 
-t.test('only trusted addresses are answered, and forwarded headers can only take trust away', async t => {
+t.test('only trusted addresses are answered, and forwarded headers can only remove trust', async t => {
   const { app, fine } = await appWithProfiles(t, { allow: ['10.1.0.0/16', '192.0.2.7', '2001:db8::/32'] })
   const url = `/_profiler/${fine}`
   const unknown = await app.inject({ url: '/nothing', remoteAddress: '203.0.113.1' })
@@ -200,11 +197,11 @@ t.test('only trusted addresses are answered, and forwarded headers can only take
   ] as const) {
     const { statusCode, body } = await app.inject({ url, remoteAddress, headers: { ...headers } })
     t.equal(statusCode, status, `${remoteAddress} ${JSON.stringify(headers)}`)
-    if (status === 404) t.same(Object.keys(JSON.parse(body)), Object.keys(unknown.json()), 'as any unknown path')
+    if (status === 404) t.same(Object.keys(JSON.parse(body)), Object.keys(unknown.json()), 'like an unknown path')
   }
 })
 
-t.test('under a host name that anybody could have pointed here nothing is shown', async t => {
+t.test('nothing is shown under a host name that anybody could point here', async t => {
   const { app, fine } = await appWithProfiles(t, { isTrustedHost: host => host === 'museum.test' })
   const url = `/_profiler/${fine}`
   for (const [host, status] of [
@@ -222,7 +219,7 @@ t.test('under a host name that anybody could have pointed here nothing is shown'
     t.equal((await app.inject({ url, headers: { host } })).statusCode, status, host)
   }
   const { port } = await listen(app)
-  t.match(await sendRaw(port, `GET ${url} HTTP/1.0\r\n\r\n`), /^HTTP\/1\.1 403 /, 'nor without any')
+  t.match(await sendRaw(port, `GET ${url} HTTP/1.0\r\n\r\n`), /^HTTP\/1\.1 403 /, 'nor without a host')
   t.equal(
     (
       await app.inject({
@@ -251,7 +248,7 @@ t.test('under a host name that anybody could have pointed here nothing is shown'
 })
 
 t.test(
-  'a client from another machine is told nothing',
+  'a client on another machine gets no diagnostics',
   {
     skip: Object.values(networkInterfaces())
       .flat()
@@ -267,7 +264,7 @@ t.test(
   },
 )
 
-t.test("the application's own hooks and error handlers do not stand between a person and the profiler", async t => {
+t.test("the application's own hooks and error handlers do not run for the profiler's pages", async t => {
   const { app, fine } = await appWithProfiles(t)
   t.equal((await app.inject(`/_profiler/${fine}`)).statusCode, 200)
   const strict = await profiledApp(t)
@@ -279,7 +276,7 @@ t.test("the application's own hooks and error handlers do not stand between a pe
   t.equal(JSON.parse(body).total, 1)
 })
 
-t.test('one file makes a panel: it is collected, listed, shown, searched and in the toolbar', async t => {
+t.test('one file defines a panel: it is collected, listed, shown, searchable and in the toolbar', async t => {
   const app = await profiledApp(t, {
     labels: ['license'],
     panels: [
@@ -309,7 +306,7 @@ t.test('one file makes a panel: it is collected, listed, shown, searched and in 
   t.equal((await app.inject('/_profiler/search')).json().total, 2)
 })
 
-t.test('a search by time takes what the form sends, in UTC, and leaves out what makes no sense', async t => {
+t.test('a search by time accepts what the form sends, in UTC, and ignores invalid values', async t => {
   const { app } = await appWithProfiles(t)
   await everythingStored(app)
   const total = async (query: string) => (await app.inject(`/_profiler/search?${query}`)).json().total
@@ -362,16 +359,16 @@ for (const [query, ...problems] of [
   ['perPage=&panel=&status=%20'],
   ['status=>= 200&method=get&durationFrom=0&durationTo=1e9&timeFrom=2020-01-01&page=1&perPage=200&panel=logs'],
 ] as const) {
-  t.test(`a search for ${query.slice(0, 50)} says ${problems[0] ?? 'nothing'}`.slice(0, 120), async t => {
+  t.test(`a search for ${query.slice(0, 50)} reports ${problems[0] ?? 'nothing'}`.slice(0, 120), async t => {
     const app = await searched
     const written = query.replaceAll(' ', '%20').replaceAll('<', '%3C').replaceAll('>', '%3E')
     for (const path of ['/_profiler/search', '/_profiler/', '/_profiler/search_bar']) {
-      // Nothing is found there, so there are no pages either.
+      // Without results there are no further pages.
       if (path.endsWith('bar') && query === 'page=9') continue
       const url = `${path}?${written}`
       const { total, problems: said } = (await app.inject(url)).json()
       t.strictSame(said, problems)
-      if (!path.endsWith('bar')) t.equal(total, 2, 'and finds what it would without that')
+      if (!path.endsWith('bar')) t.equal(total, 2, 'it finds the same without the invalid parameter')
       const page = await app.inject({ url, headers: { accept: 'text/html' } })
       const markdown = await app.inject({ url, headers: { accept: 'text/markdown' } })
       for (const problem of problems) {
@@ -383,7 +380,7 @@ for (const [query, ...problems] of [
   })
 }
 
-t.test('what is asked for twice counts once, and a range that is none finds nothing: both is said', async t => {
+t.test('a duplicate parameter counts once and an empty range finds nothing, and both are reported', async t => {
   const { app } = await appWithProfiles(t)
   await everythingStored(app)
   t.match((await app.inject('/_profiler/search?status=500&status=200&status=')).json(), {
@@ -396,7 +393,7 @@ t.test('what is asked for twice counts once, and a range that is none finds noth
   })
 })
 
-t.test('hostile values find nothing, and break nothing', async t => {
+t.test('hostile values find nothing and break nothing', async t => {
   const { app } = await appWithProfiles(t, { labels: ['license'] })
   await everythingStored(app)
   for (const name of ['token', 'url', 'route', 'host', 'ip', 'exception', 'parent', 'license']) {
@@ -421,7 +418,7 @@ t.test('hostile values find nothing, and break nothing', async t => {
   }
 })
 
-t.test('a time is ISO 8601 with or without its zone, or milliseconds', async t => {
+t.test('a time is ISO 8601 with or without a zone, or milliseconds', async t => {
   const { app } = await appWithProfiles(t)
   const at = async (value: string) => {
     const { criteria, problems } = (await app.inject(`/_profiler/search_bar?timeFrom=${value}`)).json()
@@ -447,7 +444,7 @@ t.test('a time is ISO 8601 with or without its zone, or milliseconds', async t =
   }
 })
 
-t.test('a search by one token opens that profile, in the panel asked for', async t => {
+t.test('a search for one token opens that profile, in the requested panel', async t => {
   const { app, broken, fine } = await appWithProfiles(t)
   for (const accept of Object.values(accepts)) {
     // As the form sends it.
@@ -473,7 +470,7 @@ t.test('a search by one token opens that profile, in the panel asked for', async
   }
 })
 
-t.test('a failure is found by what was thrown', async t => {
+t.test('a failure can be found by its exception', async t => {
   const { app, broken } = await appWithProfiles(t)
   await everythingStored(app)
   t.match((await app.inject('/_profiler/search?exception=IT+BROKE')).json(), {
@@ -482,19 +479,19 @@ t.test('a failure is found by what was thrown', async t => {
   })
 })
 
-t.test('a profile opens where no panel is named', async t => {
+t.test('a profile opens without a panel in the address', async t => {
   const { app, fine } = await appWithProfiles(t)
   t.equal((await app.inject(`/_profiler/${fine}?panel=`)).statusCode, 200)
 })
 
-t.test('the newest profile and a search open in the panel that is open', async t => {
+t.test('the latest profile and a search result open in the current panel', async t => {
   const { app, fine } = await appWithProfiles(t)
   const { body } = await app.inject({ url: `/_profiler/${fine}?panel=logs`, headers: { accept: 'text/html' } })
   t.match(body, 'href="/_profiler/latest?panel=logs"')
   t.match(body, '<input type="hidden" name="panel" value="logs">')
 })
 
-t.test('a wrong option fails at the start, with a sentence', async t => {
+t.test('an invalid option fails at start-up with an explanation', async t => {
   await t.rejects(profiledApp(t, { base: 'profiler' }), /The profiler's "base" is a path/)
   await t.rejects(profiledApp(t, { allow: ['anyone'] }), /takes IP addresses and networks, not "anyone"/)
   const panel = { name: 'logs', label: 'Again', collect: () => null, body: () => html`` }
@@ -502,7 +499,7 @@ t.test('a wrong option fails at the start, with a sentence', async t => {
   await t.rejects(profiledApp(t, { panels: [{ ...panel, name: 'a b' }] }), /letters, digits, - and _, not "a b"/)
 })
 
-t.test('who knows the host names may have to look them up', async t => {
+t.test('the rule for trusted hosts may be asynchronous', async t => {
   const { app, fine } = await appWithProfiles(t, { isTrustedHost: async host => host === 'museum.test' })
   for (const [host, forwarded, status] of [
     ['museum.test', 'museum.test', 200],
@@ -520,10 +517,10 @@ t.test('who knows the host names may have to look them up', async t => {
     )
   }
   const page = await app.inject({ url: '/broken', headers: { host: 'museum.test', accept: 'text/html' } })
-  t.equal(page.json().message, 'it broke', 'which is too late for a response under that name')
+  t.equal(page.json().message, 'it broke', 'too late for the response under that name')
 })
 
-t.test("a rule of the application's that throws is told to the log: the page fails, the request does not", async t => {
+t.test("a trust rule that throws is logged: the profiler's page fails, and the request does not", async t => {
   const lines: string[] = []
   const options = {
     isTrustedHost: () => {
@@ -549,29 +546,26 @@ t.test("a rule of the application's that throws is told to the log: the page fai
   )
 })
 
-t.test(
-  "an unknown path below the profiler's is a page of its own that is not there, outside of any profile",
-  async t => {
-    const { app, fine } = await appWithProfiles(t)
-    for (const path of ['a/b', 'assets/none', 'assets/a/b', `${fine}/exception/more`, 'x'.repeat(200)]) {
-      for (const accept of Object.values(accepts)) {
-        const { statusCode, headers, body } = await app.inject({ url: `/_profiler/${path}`, headers: { accept } })
-        t.equal(statusCode, 404, path)
-        t.match(body, path.replaceAll('_', accept === 'text/markdown' ? '\\_' : '_'))
-        t.match(body, fine)
-        t.equal(headers['x-debug-token'], undefined)
-      }
+t.test("an unknown path under the profiler's base is a 404 of the profiler, without a profile", async t => {
+  const { app, fine } = await appWithProfiles(t)
+  for (const path of ['a/b', 'assets/none', 'assets/a/b', `${fine}/exception/more`, 'x'.repeat(200)]) {
+    for (const accept of Object.values(accepts)) {
+      const { statusCode, headers, body } = await app.inject({ url: `/_profiler/${path}`, headers: { accept } })
+      t.equal(statusCode, 404, path)
+      t.match(body, path.replaceAll('_', accept === 'text/markdown' ? '\\_' : '_'))
+      t.match(body, fine)
+      t.equal(headers['x-debug-token'], undefined)
     }
-    const outside = { url: '/_profiler/a/b', remoteAddress: '203.0.113.1' }
-    t.equal(
-      (await app.inject(outside)).json().message,
-      'Route GET:/_profiler/a/b not found',
-      'which nobody else is told',
-    )
-  },
-)
+  }
+  const outside = { url: '/_profiler/a/b', remoteAddress: '203.0.113.1' }
+  t.equal(
+    (await app.inject(outside)).json().message,
+    'Route GET:/_profiler/a/b not found',
+    "another client gets the application's 404",
+  )
+})
 
-t.test('a slash too many leads to the page without it', async t => {
+t.test('a superfluous slash redirects to the page without it', async t => {
   const { app, fine } = await appWithProfiles(t)
   for (const [url, location] of [
     [`/_profiler/${fine}/`, `/_profiler/${fine}`],
@@ -588,12 +582,12 @@ t.test('a slash too many leads to the page without it', async t => {
 })
 
 for (const [what, routerOptions] of Object.entries({
-  'the slash at the end': { ignoreTrailingSlash: true },
+  'a trailing slash': { ignoreTrailingSlash: true },
   'double slashes': { ignoreDuplicateSlashes: true },
   case: { caseSensitive: false },
   'all of them': { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false },
 })) {
-  t.test(`every page is there where the router overlooks ${what}`, async t => {
+  t.test(`every page can be reached if the router ignores ${what}`, async t => {
     const app = await profiledApp(t, {}, { routerOptions })
     app.get('/broken', async () => {
       throw new Error('it broke')
@@ -622,11 +616,11 @@ for (const [what, routerOptions] of Object.entries({
     t.equal((await app.inject(`/_profiler/${token}/`)).statusCode, ignoreTrailingSlash ? 200 : 308)
     if (ignoreDuplicateSlashes) t.match(JSON.parse(await page(`//_profiler//${token}`)), { token })
     if (!caseSensitive) t.match(JSON.parse(await page(`/_PROFILER/${token}`)), { token })
-    t.equal((await app.inject('/_profiler/search')).json().total, 1, 'and none of them has a profile')
+    t.equal((await app.inject('/_profiler/search')).json().total, 1, 'none of them has a profile')
   })
 }
 
-t.test('a request whose answer is not out yet is said to run', async t => {
+t.test('a request without a response yet is shown as still running', async t => {
   const app = await profiledApp(t)
   const { promise, resolve } = deferred()
   const asked = new Promise<string>(resolve => {
@@ -648,7 +642,7 @@ t.test('a request whose answer is not out yet is said to run', async t => {
   t.equal((await app.inject(`/_profiler/${token}`)).statusCode, 200)
 })
 
-t.test('a host is found with its port, and a request by its whole URL', async t => {
+t.test('a host is searched with its port, and a request by its whole URL', async t => {
   const app = await profiledApp(t)
   for (const host of ['localhost:4700', '[::1]:4700']) await app.inject({ url: '/version?a=b', headers: { host } })
   const total = async (name: string, value: string) =>
@@ -671,13 +665,13 @@ t.test('a host is found with its port, and a request by its whole URL', async t 
   }
 })
 
-t.test('the search form alone has a heading, and is the main part', async t => {
+t.test('the standalone search form has a heading and a main element', async t => {
   const app = await profiledApp(t)
   const { body } = await app.inject({ url: '/_profiler/search_bar', headers: { accept: 'text/html' } })
   t.match(body, /<main><h1>Search profiles<\/h1>\s*<form/)
 })
 
-t.test('another method on a page of the profiler is 405 and names the one there is', async t => {
+t.test('a wrong method on a page of the profiler is a 405 that names the allowed one', async t => {
   const { app, fine } = await appWithProfiles(t)
   for (const path of [
     '',
@@ -709,17 +703,17 @@ t.test('another method on a page of the profiler is 405 and names the one there 
     t.equal(
       (await app.inject({ method: 'POST', url: `/_profiler${path}` })).statusCode,
       404,
-      `${path} is no page by any method`,
+      `${path} is not a page, whatever the method`,
     )
   }
   t.equal(
     (await app.inject({ method: 'POST', url: '/fine' })).statusCode,
     404,
-    "and the application's own paths are its own",
+    "the application's own paths are its own",
   )
 })
 
-t.test('a page is known by each of its spellings where another method is refused', async t => {
+t.test('a wrong method is refused on every spelling of a page', async t => {
   const app = await profiledApp(
     t,
     {},
@@ -736,42 +730,39 @@ t.test('a page is known by each of its spellings where another method is refused
   }
 })
 
-t.test(
-  'a client that may not look meets no 405, but what the application says of any path without a route',
-  async t => {
-    const app = await profiledApp(t, {
-      isTrustedHost: host => {
-        if (host === 'broken.test') throw new Error('no rule')
-        return false
-      },
-    })
-    app.setNotFoundHandler(async ({ method }) => ({ missing: method }))
-    for (const [remoteAddress, host] of [
-      ['203.0.113.1', 'localhost'],
-      ['127.0.0.1', 'evil.test'],
-      ['127.0.0.1', 'broken.test'],
-    ] as const) {
-      const ask = async (url: string) => {
-        const { statusCode, headers, body } = await app.inject({
-          method: 'POST',
-          url,
-          remoteAddress,
-          headers: { host },
-        })
-        return [
-          statusCode,
-          body,
-          Object.keys(headers).filter(
-            name => !name.startsWith('x-debug') && !['server-timing', 'x-robots-tag'].includes(name),
-          ),
-        ]
-      }
-      t.strictSame(await ask('/_profiler/search_bar'), await ask('/nothing'), host)
+t.test("an untrusted client gets no 405, but the application's answer for an unknown path", async t => {
+  const app = await profiledApp(t, {
+    isTrustedHost: host => {
+      if (host === 'broken.test') throw new Error('no rule')
+      return false
+    },
+  })
+  app.setNotFoundHandler(async ({ method }) => ({ missing: method }))
+  for (const [remoteAddress, host] of [
+    ['203.0.113.1', 'localhost'],
+    ['127.0.0.1', 'evil.test'],
+    ['127.0.0.1', 'broken.test'],
+  ] as const) {
+    const ask = async (url: string) => {
+      const { statusCode, headers, body } = await app.inject({
+        method: 'POST',
+        url,
+        remoteAddress,
+        headers: { host },
+      })
+      return [
+        statusCode,
+        body,
+        Object.keys(headers).filter(
+          name => !name.startsWith('x-debug') && !['server-timing', 'x-robots-tag'].includes(name),
+        ),
+      ]
     }
-  },
-)
+    t.strictSame(await ask('/_profiler/search_bar'), await ask('/nothing'), host)
+  }
+})
 
-t.test("what else is asked of the profiler's paths the application answers, and has no recorder for it", async t => {
+t.test("the application answers other requests under the profiler's base, without a recorder", async t => {
   const app = await profiledApp(t)
   app.setNotFoundHandler(async request => ({ recorder: request.recorder }))
   t.strictSame((await app.inject({ method: 'POST', url: '/_profiler/a/b' })).json(), { recorder: null })

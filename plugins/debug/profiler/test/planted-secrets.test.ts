@@ -15,7 +15,7 @@ const alphabets = {
 }
 
 let state = 17
-/** Random characters, the same in each run: real secrets would alarm those who scan this file. */
+/** Pseudo-random characters, the same in each run: real secrets would alarm secret scanners. */
 function some(length: number, alphabet: keyof typeof alphabets = 'alphanumeric'): string {
   const letters = alphabets[alphabet]
   let text = ''
@@ -26,7 +26,7 @@ function some(length: number, alphabet: keyof typeof alphabets = 'alphanumeric')
   return text
 }
 
-/** A secret and the text that says it. */
+/** A secret and a text that contains it. */
 type Planted = readonly [secret: string, text: string]
 const bare = (secret: string): Planted => [secret, secret]
 const said = (secret: string, say: (secret: string) => string): Planted => [secret, say(secret)]
@@ -160,7 +160,7 @@ const harmless: Record<string, string> = {
   trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
 }
 
-/** Each route lets the texts be seen in one way in which applications do that. */
+/** Each route exposes the texts in a way that applications do. */
 const channels = ['log-text', 'log-field', 'header', 'url', 'body', 'error', 'sql']
 
 async function plantingApp(t: Test, texts: readonly string[], directory: string): Promise<FastifyInstance> {
@@ -189,7 +189,7 @@ async function plantingApp(t: Test, texts: readonly string[], directory: string)
   return app
 }
 
-/** Sends one request through each channel, and answers all that can be read of it, by channel. */
+/** Sends one request through each channel. @returns everything readable about it, by channel */
 async function plant(t: Test, texts: readonly string[]): Promise<{ seen: Map<string, string>; stored: string }> {
   const directory = t.testdir()
   const app = await plantingApp(t, texts, directory)
@@ -225,10 +225,10 @@ async function plant(t: Test, texts: readonly string[]): Promise<{ seen: Map<str
   }
 }
 
-/** A text as JSON and URLs spell it, too. */
+/** A text, also as JSON and URLs encode it. */
 const spellings = (text: string) => [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text)]
 
-t.test('no secret of a published form is on a page or on the disk, wherever an application says it', async t => {
+t.test('no secret in a published format is on a page or on disk, wherever an application exposes it', async t => {
   t.equal(Object.keys(secrets).length, 60)
   const { seen, stored } = await plant(
     t,
@@ -246,7 +246,7 @@ t.test('no secret of a published form is on a page or on the disk, wherever an a
   }
 })
 
-t.test('what only resembles a secret is not masked', async t => {
+t.test('text that only resembles a secret is not masked', async t => {
   t.equal(Object.keys(harmless).length, 60)
   const { seen } = await plant(t, Object.values(harmless))
   for (const [channel, text] of seen) {
@@ -258,7 +258,7 @@ t.test('what only resembles a secret is not masked', async t => {
   }
 })
 
-t.test('a variable that names a cookie makes no secret of that name', async t => {
+t.test('an environment variable that names a cookie does not make that name a secret', async t => {
   process.env.PLANTED_COOKIE_NAME = 'session_id'
   process.env.PLANTED_SESSION_SECRET = 'production'
   process.env.PLANTED_TOKEN_TTL = '12345678'
@@ -271,7 +271,7 @@ t.test('a variable that names a cookie makes no secret of that name', async t =>
   t.match(seen.get('log-text'), 'the session_id of production is 12345678')
 })
 
-t.test('a secret that is the name of a field is masked', async t => {
+t.test('a secret used as the name of a field is masked', async t => {
   const app = await profiledApp(t)
   const [token] = secrets['GitHub token'] ?? []
   app.post('/', async ({ log }) => {
@@ -284,9 +284,9 @@ t.test('a secret that is the name of a field is masked', async t => {
   t.match(profile?.request.body, { '[masked]': 4 })
 })
 
-t.test('the password of a multipart form is masked, and the other fields are shown', async t => {
+t.test('the password of a multipart form is masked, and its other fields are shown', async t => {
   const app = await profiledApp(t)
-  // As @fastify/multipart attaches it to the body: each field refers to all of them.
+  // As @fastify/multipart attaches it to the body: each field refers to all fields.
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => {
     const fields: Record<string, object> = {}
     for (const [fieldname, value] of [
@@ -330,7 +330,7 @@ t.test('the password of a multipart form is masked, and the other fields are sho
   })
 })
 
-t.test('values under names of secrets are masked there, and learnt only if they are unlikely', async t => {
+t.test('values of sensitive fields are masked there, and elsewhere only if they are unlikely to be words', async t => {
   const app = await profiledApp(t)
   app.post('/', async () => 'ok')
   const common = [

@@ -5,10 +5,10 @@ import type { Test } from 'tap'
 import profiler, { profiledOptions, type ProfilerOptions } from '../index.ts'
 import type { Profile } from '../base/profile.ts'
 
-/** Swallows what would go to stdout. */
+/** Discards what would go to stdout. */
 const silence = { write() {} }
 
-/** A bare Fastify with the profiler in it; routes are added by the test. */
+/** A bare Fastify with the profiler. The test adds the routes. */
 export async function profiledApp(
   t: Test,
   options: ProfilerOptions = {},
@@ -20,7 +20,7 @@ export async function profiledApp(
   return app
 }
 
-/** The one profile there is of a URL; fails when there are none or several. */
+/** The only profile of a URL. Fails if there are none or several. */
 export async function onlyProfile(t: Test, app: FastifyInstance, url: string): Promise<Profile> {
   await app.profiler.settled()
   const { profiles } = await app.profiler.search({ url })
@@ -30,13 +30,13 @@ export async function onlyProfile(t: Test, app: FastifyInstance, url: string): P
   return profile
 }
 
-/** Listens on a free port and answers where. */
+/** Listens on a free port. @returns the origin and the port */
 export async function listen(app: FastifyInstance): Promise<{ origin: string; port: number }> {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   return { origin, port: Number(new URL(origin).port) }
 }
 
-/** Sends text through a socket of its own and answers all that comes back until the server closes. */
+/** Sends text through its own socket. @returns everything received until the server closes */
 export async function sendRaw(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''
@@ -48,7 +48,7 @@ export async function sendRaw(port: number, text: string): Promise<string> {
   return answer
 }
 
-/** Sends text and leaves as soon as `gone` resolves. */
+/** Sends text and disconnects as soon as `gone` resolves. */
 export async function sendAndLeave(port: number, text: string, gone: Promise<unknown>): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -57,7 +57,7 @@ export async function sendAndLeave(port: number, text: string, gone: Promise<unk
   socket.destroy()
 }
 
-/** Resolves when no request is without its profile any more. */
+/** Resolves when every request has a profile. */
 export async function everythingStored(app: Pick<FastifyInstance, 'profiler'>): Promise<void> {
   while (app.profiler.pending > 0) {
     await new Promise(resolve => setImmediate(resolve))
@@ -65,7 +65,7 @@ export async function everythingStored(app: Pick<FastifyInstance, 'profiler'>): 
   }
 }
 
-/** A promise that somebody else resolves. */
+/** A promise to be resolved from outside. */
 export function deferred(): { promise: Promise<void>; resolve: () => void } {
   let settle = () => {}
   const promise = new Promise<void>(resolve => {

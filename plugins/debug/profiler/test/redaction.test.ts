@@ -5,7 +5,7 @@ import t from 'tap'
 import { html } from '../index.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
-// Each is planted in one place, and must be nowhere in what the profiler shows or stores.
+// Each is planted in one place and must not appear in anything that the profiler shows or stores.
 const secrets = {
   authorization: 'plantedauthorization01',
   basic: 'plantedbasicpassword02',
@@ -35,7 +35,7 @@ const secrets = {
   broken: '%zzplantedbroken26',
 }
 
-t.test('no planted secret is in any page, form or file', async t => {
+t.test('no planted secret appears in any page, format or file', async t => {
   process.env.PLANTED_SECRET_KEY = secrets.environment
   process.env.PLANTED_DATABASE_URL = `postgres://user:${secrets.database}@localhost/db`
   t.teardown(() => {
@@ -104,7 +104,7 @@ t.test('no planted secret is in any page, form or file', async t => {
       const { payload, ...type } = request
       const response = await app.inject({ method: 'POST', url, headers: { ...headers, ...type, accept }, payload })
       t.equal(response.statusCode, 500)
-      // The application's own JSON is its own affair.
+      // The application's own JSON is not the profiler's concern.
       if (accept !== 'application/json') pages.push(response.body)
       const { profiles } = await app.profiler.search({ perPage: 1 })
       const base = `/_profiler/${profiles[0]?.token}`
@@ -135,11 +135,11 @@ t.test('no planted secret is in any page, form or file', async t => {
   }
   t.ok(
     pages.some(page => page.includes('visible')),
-    'what is no secret is shown',
+    'what is not a secret is shown',
   )
 })
 
-t.test('a password that is a word is masked in its field and nowhere else', async t => {
+t.test('a password that is a common word is masked in its field and nowhere else', async t => {
   const app = await profiledApp(t)
   app.post('/', async () => 'ok')
   const { headers } = await app.inject({
@@ -228,7 +228,7 @@ t.test('values of any kind become plain data within bounds', async t => {
   t.match(dropped, [{ what: 'values' }])
 })
 
-t.test('credentials without a scheme are masked whole, and secrets that cannot be encoded too', async t => {
+t.test('credentials without a scheme and secrets that cannot be encoded are masked whole', async t => {
   const app = await profiledApp(t)
   app.post('/', async request => {
     request.log.info('saw \ud800plantedlone and ab')
@@ -254,7 +254,7 @@ t.test('credentials without a scheme are masked whole, and secrets that cannot b
   t.notMatch(JSON.stringify(profile), 'planted')
 })
 
-t.test('what a request and its answer say of themselves is masked, behind a proxy too', async t => {
+t.test('secrets in a request and its response are masked, behind a proxy too', async t => {
   const app = await profiledApp(t, {}, { trustProxy: true })
   app.post('/', async (_request, reply) => reply.header('content-type', 'text/plain; token=plantedanswer').send('ok'))
   const headers = {
@@ -286,7 +286,7 @@ t.test('what a request and its answer say of themselves is masked, behind a prox
   t.same([ip, protocol], ['203.0.113.1', 'https'])
 })
 
-t.test('names that panels give to spans and callers to functions are masked', async t => {
+t.test('secrets in the names of spans and functions are masked', async t => {
   const app = await profiledApp(t)
   app.get('/', async function handler({ recorder }) {
     recorder?.record({ kind: 'query', name: 'token=plantedspan' }, 1)
@@ -305,7 +305,7 @@ t.test('names that panels give to spans and callers to functions are masked', as
   for (const name of ['handler', 'token=[masked]', 'license']) t.ok(names.includes(name), name)
 })
 
-t.test('a value that its structure names by another field or item is masked, and the name is shown', async t => {
+t.test('a value named by another field or item is masked, and the name is shown', async t => {
   const app = await profiledApp(t)
   app.post('/', async request => {
     request.log.info({ header: { name: 'Authorization', value: 'plantedfield1' } }, 'seen plantedvalue1')
@@ -365,7 +365,7 @@ t.test('a value that its structure names by another field or item is masked, and
   t.same(profile.exceptions[0]?.properties.sent, ['X-Api-Key', '[masked]', 'Host', 'localhost'])
 })
 
-t.test('the code that an authorization is exchanged for is masked in bodies, and other codes are not', async t => {
+t.test('authorization codes in bodies are masked, and other codes are not', async t => {
   const app = await profiledApp(t)
   app.post('/*', async request => {
     request.log.info(`got ${JSON.stringify(request.body)}`)
@@ -390,7 +390,7 @@ t.test('the code that an authorization is exchanged for is masked in bodies, and
   }
 })
 
-t.test('what cookies and credentials carry within them is masked wherever it stands', async t => {
+t.test('secrets inside cookies and credentials are masked wherever they appear', async t => {
   const app = await profiledApp(t)
   app.post('/*', async request => {
     request.log.info(`saw ${JSON.stringify(request.body)}`)
@@ -453,44 +453,41 @@ t.test('what cookies and credentials carry within them is masked wherever it sta
   t.same((await onlyProfile(t, app, '/odd')).request.body, ['visible', 'of many words'])
 })
 
-t.test(
-  'passwords in URLs of the environment are masked with what is odd about them, as they are written and as they are meant',
-  async t => {
-    const variables = {
-      PLANTED_AT_URL: 'postgres://user:ab@planted1@localhost/db',
-      PLANTED_SLASH_URL: 'postgres://user:ab/planted2@localhost/db',
-      PLANTED_ENCODED_URL: 'postgres://user:planted%203x@localhost/db',
-      PLANTED_BROKEN_URL: 'postgres://user:planted%zz4@localhost/db',
-      PLANTED_TOKEN_URL: 'https://plantedtokenplantedtoken5@localhost/db',
-    }
-    Object.assign(process.env, variables)
-    t.teardown(() => {
-      for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name)
-    })
-    const app = await profiledApp(t)
-    const words = [
-      'ab@planted1',
-      'ab/planted2',
-      'planted 3x',
-      'planted%203x',
-      'planted%zz4',
-      'plantedtokenplantedtoken5',
-      'visible',
-    ]
-    app.get('/', async ({ log }) => {
-      for (const word of words) log.info(`saw ${word}.`)
-      return 'ok'
-    })
-    await app.inject('/')
-    const { logs } = await onlyProfile(t, app, '/')
-    t.same(
-      logs.slice(1, -1).map(({ message }) => message),
-      [...words.slice(0, -1).map(() => 'saw [masked].'), 'saw visible.'],
-    )
-  },
-)
+t.test('passwords in URLs of the environment are masked, however unusual, both as written and decoded', async t => {
+  const variables = {
+    PLANTED_AT_URL: 'postgres://user:ab@planted1@localhost/db',
+    PLANTED_SLASH_URL: 'postgres://user:ab/planted2@localhost/db',
+    PLANTED_ENCODED_URL: 'postgres://user:planted%203x@localhost/db',
+    PLANTED_BROKEN_URL: 'postgres://user:planted%zz4@localhost/db',
+    PLANTED_TOKEN_URL: 'https://plantedtokenplantedtoken5@localhost/db',
+  }
+  Object.assign(process.env, variables)
+  t.teardown(() => {
+    for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name)
+  })
+  const app = await profiledApp(t)
+  const words = [
+    'ab@planted1',
+    'ab/planted2',
+    'planted 3x',
+    'planted%203x',
+    'planted%zz4',
+    'plantedtokenplantedtoken5',
+    'visible',
+  ]
+  app.get('/', async ({ log }) => {
+    for (const word of words) log.info(`saw ${word}.`)
+    return 'ok'
+  })
+  await app.inject('/')
+  const { logs } = await onlyProfile(t, app, '/')
+  t.same(
+    logs.slice(1, -1).map(({ message }) => message),
+    [...words.slice(0, -1).map(() => 'saw [masked].'), 'saw visible.'],
+  )
+})
 
-t.test('a numbered key is masked where it looks like one', async t => {
+t.test('a numbered key is masked if it looks like one', async t => {
   const app = await profiledApp(t)
   app.post('/', async () => 'ok')
   await app.inject({
@@ -503,7 +500,7 @@ t.test('a numbered key is masked where it looks like one', async t => {
   t.same(profile.request.body, { key1: '[masked]', key2: 'visible', key3: 5 })
 })
 
-t.test('more names than are remembered are judged all the same', async t => {
+t.test('names beyond the cache limit are still classified', async t => {
   const app = await profiledApp(t)
   app.post('/', async () => 'ok')
   const payload = {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
-t.test('a route is named by its constraints, too, and a HEAD belongs to the GET it was added for', async t => {
+t.test('a route is identified by its constraints too, and HEAD belongs to the GET it was added for', async t => {
   const app = await profiledApp(t)
   app.get('/thing', { constraints: { host: 'a.example' } }, async function ofFirst() {
     return 'one'
@@ -44,7 +44,7 @@ t.test('a route is named by its constraints, too, and a HEAD belongs to the GET 
   }
 })
 
-t.test('what came nearest is named with the reason that it did not match', async t => {
+t.test('the nearest routes are listed with the reason why each did not match', async t => {
   const tenant = {
     name: 'tenant',
     storage() {
@@ -96,37 +96,34 @@ t.test('what came nearest is named with the reason that it did not match', async
   }
 })
 
-t.test(
-  'an application whose router is told to take more is profiled, and its near routes are found as it finds routes',
-  async t => {
-    for (const { options, path, asked, reason = 'method' } of [
-      { options: { allowUnsafeRegex: true }, path: '/:number(^(\\d+)+$)', asked: '/1' },
-      { options: { caseSensitive: false }, path: '/Thing', asked: '/tHING' },
-      { options: { ignoreTrailingSlash: true }, path: '/thing/', asked: '/thing' },
-      { options: { ignoreDuplicateSlashes: true }, path: '/a/thing', asked: '/a//thing' },
-      { options: { maxParamLength: 300 }, path: '/:name', asked: `/${'x'.repeat(200)}` },
-      { options: { useSemicolonDelimiter: true }, path: '/thing', asked: '/thing;a=b' },
-      { options: {}, path: '/thing/', asked: '/thing', reason: 'slash' },
-    ]) {
-      for (const given of [options, { routerOptions: options }]) {
-        const app = await profiledApp(t, {}, given)
-        app.post(path, async () => 'posted')
-        t.equal((await app.inject({ method: 'POST', url: reason === 'method' ? asked : path })).statusCode, 200)
-        t.equal((await app.inject(asked)).statusCode, 404)
-        await app.profiler.settled()
-        const { profiles } = await app.profiler.search({ method: 'GET' })
-        const profile = await app.profiler.find(profiles[0]?.token ?? '')
-        t.match(
-          profile?.routing.nearMisses,
-          [{ reason, url: path }],
-          Object.keys(given).concat(Object.keys(options)).join(),
-        )
-      }
+t.test('the router options of an application also apply to the search for near routes', async t => {
+  for (const { options, path, asked, reason = 'method' } of [
+    { options: { allowUnsafeRegex: true }, path: '/:number(^(\\d+)+$)', asked: '/1' },
+    { options: { caseSensitive: false }, path: '/Thing', asked: '/tHING' },
+    { options: { ignoreTrailingSlash: true }, path: '/thing/', asked: '/thing' },
+    { options: { ignoreDuplicateSlashes: true }, path: '/a/thing', asked: '/a//thing' },
+    { options: { maxParamLength: 300 }, path: '/:name', asked: `/${'x'.repeat(200)}` },
+    { options: { useSemicolonDelimiter: true }, path: '/thing', asked: '/thing;a=b' },
+    { options: {}, path: '/thing/', asked: '/thing', reason: 'slash' },
+  ]) {
+    for (const given of [options, { routerOptions: options }]) {
+      const app = await profiledApp(t, {}, given)
+      app.post(path, async () => 'posted')
+      t.equal((await app.inject({ method: 'POST', url: reason === 'method' ? asked : path })).statusCode, 200)
+      t.equal((await app.inject(asked)).statusCode, 404)
+      await app.profiler.settled()
+      const { profiles } = await app.profiler.search({ method: 'GET' })
+      const profile = await app.profiler.find(profiles[0]?.token ?? '')
+      t.match(
+        profile?.routing.nearMisses,
+        [{ reason, url: path }],
+        Object.keys(given).concat(Object.keys(options)).join(),
+      )
     }
-  },
-)
+  }
+})
 
-t.test('patterns that the router takes under several constraints are taken by the profiler, too', async t => {
+t.test('patterns that the router allows under several constraints are allowed with the profiler too', async t => {
   const app = await profiledApp(t)
   for (const host of ['a.example', 'b.example']) app.get('/thing/:id?', { constraints: { host } }, async () => host)
   app.get('/thing', { constraints: { host: 'c.example' } }, async () => 'c.example')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { html } from '../index.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
-/** Each says "planted" where a secret stands, and nothing else that is to be masked. */
+/** Each secret contains "planted", and nothing else must be masked. */
 const secrets = {
   'a query': 'GET /a?token=planted1&page=2',
   'a query within a query': 'next=/a?token=planted1&page=2',
@@ -15,7 +15,7 @@ const secrets = {
   quotes: 'login password="planted 1" page=2',
   'single quotes': "{ password: 'planted 1', page: 2 }",
   backticks: 'password: `planted 1` page: 2',
-  'no closing quote': '{"page":2,"password":"planted 1',
+  'a missing closing quote': '{"page":2,"password":"planted 1',
   numbers: '{"pin":98761,"page":2}'.replace('98761', '9planted'),
   JSON: '{"password":"planted \\"1\\" \\\\","page":2}',
   'JSON in JSON': '{"body":"{\\"password\\":\\"planted \\\\\\"1 planted\\",\\"page\\":2}"}',
@@ -23,10 +23,10 @@ const secrets = {
   'encoded JSON with a number': 'filter=%7B%22pin%22%3A9planted%2C%22page%22%3A2%7D',
   structures: '{"credentials":{"name":"planted]","list":["planted1"]},"page":2}',
   'an escaped structure': '{\\"tokens\\":[\\"planted1\\",\\"planted2\\"],\\"page\\":2}',
-  'a structure without end': '{"page":2,"tokens":["planted1","planted2"',
+  'an unterminated structure': '{"page":2,"tokens":["planted1","planted2"',
   GraphQL: 'mutation { login(user: "page", password: "planted 1") }',
   'GraphQL blocks': 'login(password: """planted "1" planted""", page: 2)',
-  'GraphQL blocks without end': 'page(password: """planted "1"',
+  'an unterminated GraphQL block': 'page(password: """planted "1"',
   SQL: "update users set password = 'planted 1' where page = 2",
   XML: '<page><password>planted1</password></page>',
   'XML with attributes': '<page><ns:password type="text">planted1</ns:password></page>',
@@ -38,17 +38,17 @@ const secrets = {
   'a web token': 'page of eyJhbGciOiJIUzI1NiJ9.eyJplanted.planted',
   'half a web token': 'page of eyJhbGciOiJIUzI1NiJ9.eyJplanted',
   'a web token under its name': 'page token=eyJhbGciOiJIUzI1NiJ9.eyJplanted.planted',
-  'a pair whose name is none': '{"page":2,"key":"planted1value","value":"visible"}',
+  'a pair with an invalid name': '{"page":2,"key":"planted1value","value":"visible"}',
   'a map': "Map(2) { 'page' => 2, 'password' => 'planted 1' }",
   'a map of maps': "Map(2) { 'credentials' => { a: 'planted1' }, 'page' => 2 }",
-  'a map without quotes at its names': 'page, password => "planted1"',
+  'a map with unquoted names': 'page, password => "planted1"',
   'an option': 'mysql --password planted1 --page',
   'an option with a quote': "--password 'planted-1a2' --page",
-  'an option with a sign': 'mysql --password=planted1 --page',
+  'an option with an equals sign': 'mysql --password=planted1 --page',
   'a private key': 'page\n-----BEGIN RSA PRIVATE KEY-----\nplanted1\nplanted2\n-----END RSA PRIVATE KEY-----',
-  'private keys without end': 'page\n-----BEGIN PRIVATE KEY-----\nplanted1\n-----BEGIN PRIVATE KEY-----\nplanted2',
+  'unterminated private keys': 'page\n-----BEGIN PRIVATE KEY-----\nplanted1\n-----BEGIN PRIVATE KEY-----\nplanted2',
   'a password with an @': 'page at postgres://user:ab@planted1@localhost/db',
-  'a password with an @ of the web': 'page at https://user:ab@planted1@localhost/db/@x',
+  'a password with an @ in a web URL': 'page at https://user:ab@planted1@localhost/db/@x',
   'a password with a slash': 'page at postgres://user:ab/planted1@localhost/db',
   'a token as the user': 'page at https://planted123456@github.com/a/b',
   'a long token as the user': 'page at https://plantedplantedplantedplanted@github.com/a/b',
@@ -114,7 +114,7 @@ const harmless = [
   'oauth2: readable, bypass=readable, auth0: readable',
 ]
 
-t.test('secrets are known by the form they stand in, and only they', async t => {
+t.test('secrets are recognized by their form, and nothing else is', async t => {
   const app = await profiledApp(t)
   const texts = Object.values(secrets)
   app.post('/', async request => {
@@ -131,7 +131,7 @@ t.test('secrets are known by the form they stand in, and only they', async t => 
   t.same(messages.slice(texts.length, -1), harmless)
 })
 
-t.test('a secret is masked wherever else it stands, in any spelling, a number too', async t => {
+t.test('a secret is masked wherever else it appears, in any encoding and even as a number', async t => {
   const app = await profiledApp(t)
   const password = 'p"a\\ss wörd<&\'x'
   app.post('/', async ({ body, log }) => {
@@ -185,7 +185,7 @@ t.test('a secret in a URL is masked as it is spelled there', async t => {
   t.notMatch(JSON.stringify(callback), 'planted')
 })
 
-t.test('an authorization code in the query of a referer is masked there, and where a message repeats it', async t => {
+t.test('an authorization code in the query of a referer is masked there and in messages that repeat it', async t => {
   const app = await profiledApp(t)
   app.get('/', async request => {
     request.log.info(`from "${request.headers.referer}"`)
@@ -198,7 +198,7 @@ t.test('an authorization code in the query of a referer is masked there, and whe
   for (const { token } of profiles) t.notMatch(JSON.stringify(await app.profiler.find(token)), 'Mb6Nc3Xz8Lk1Qw')
 })
 
-t.test('fields of any name for a secret are masked, and codes of errors are not', async t => {
+t.test('sensitive fields are masked whatever their spelling, and error codes are not', async t => {
   const app = await profiledApp(t)
   app.post('/', async () => {
     throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED', statusCode: 503, errno: -111 })
@@ -219,7 +219,7 @@ t.test('fields of any name for a secret are masked, and codes of errors are not'
   t.match(profile.exceptions[0], { code: 'ECONNREFUSED', statusCode: 503, properties: { errno: -111 } })
 })
 
-t.test('cookies that remember a choice leave the record as it was', async t => {
+t.test('a cookie that remembers a choice is not masked elsewhere in the profile', async t => {
   const app = await profiledApp(t)
   app.get('/museums/louvre-paris', async () => 'ok')
   const cookie = 'theme=museum; view=louvre-; page=123456; zone=Europe/Paris; session=museum'
@@ -235,7 +235,7 @@ t.test('cookies that remember a choice leave the record as it was', async t => {
   })
 })
 
-t.test('long secrets are masked whole, however long, and no short ones', async t => {
+t.test('secrets are masked whole, however long, and very short ones are not', async t => {
   const app = await profiledApp(t, { secrets: ['abc', 'standing'] })
   const long = `${'long '.repeat(30)}end`
   const huge = `${'huge '.repeat(2000)}end`
@@ -254,7 +254,7 @@ t.test('long secrets are masked whole, however long, and no short ones', async t
   t.match(third?.message, /^x{4000}… \(\d+ characters\)$/)
 })
 
-t.test('where there are more secrets than can be looked for, texts are left out, and that is said', async t => {
+t.test('texts are left out, with a note, if there are too many secrets to search for', async t => {
   const app = await profiledApp(t)
   app.post('/', async ({ recorder, log }) => {
     log.info('saw plantedlast9')
@@ -288,7 +288,7 @@ t.test('where there are more secrets than can be looked for, texts are left out,
   t.match(tokens?.dropped, [{ what: 'secrets', count: 100 }])
 })
 
-t.test('notes past their bound are counted', async t => {
+t.test('notes beyond their bound are counted', async t => {
   const app = await profiledApp(t)
   app.get('/', async ({ recorder }) => {
     for (let number = 0; number < 25; number++) recorder?.note(`note ${number}`)
@@ -301,7 +301,7 @@ t.test('notes past their bound are counted', async t => {
   t.match(dropped, [{ what: 'notes', count: 5 }])
 })
 
-t.test('texts past their bound are left out, and that is said', async t => {
+t.test('texts beyond their bound are left out, with a note', async t => {
   const app = await profiledApp(t, {
     profileBounds: { texts: 5000 },
     panels: [{ name: 'long', label: 'Long', collect: () => ['y'.repeat(3000), 'last one'], body: () => html`` }],
@@ -314,7 +314,7 @@ t.test('texts past their bound are left out, and that is said', async t => {
   await app.inject({ method: 'POST', url: '/learned', payload: { long: 'x'.repeat(6000) } })
 })
 
-/** The profile of a request with this body, of which the handler complains, and the seconds of CPU it took. */
+/** The profile of a request whose handler logs its body, and the CPU seconds it took. */
 async function profileOf(t: Parameters<typeof profiledApp>[0], payload: string) {
   const app = await profiledApp(t)
   app.post('/', async request => {
@@ -401,7 +401,7 @@ const hostile: Record<string, string> = {
   'keys, braces and quotes': 'key1:{"',
 }
 
-t.test('no text takes longer than its length allows, whatever is in it', async t => {
+t.test('no text takes longer than its length justifies, whatever it contains', async t => {
   for (const [name, piece] of Object.entries(hostile)) {
     const text = piece.repeat(Math.floor(15_990 / piece.length))
     const { seconds } = await profileOf(
@@ -412,7 +412,7 @@ t.test('no text takes longer than its length allows, whatever is in it', async t
   }
 })
 
-t.test('learning is bounded in all, and what it leaves unlearned is not shown', async t => {
+t.test('the number of values learned is bounded, and texts with unlearned ones are not shown', async t => {
   const rows = `[${Array.from({ length: 100 }, () => `[${Array(1100).fill('{}').join()}]`).join()},{"password":"plantedlast"},"seen plantedlast"]`
   const { profile, seconds } = await profileOf(t, rows)
   t.notMatch(JSON.stringify(profile), 'planted')
@@ -425,7 +425,7 @@ t.test('learning is bounded in all, and what it leaves unlearned is not shown', 
   )
 })
 
-t.test('as many secrets as may be known do not make the search for them slow', async t => {
+t.test('searching for the largest number of secrets is not slow', async t => {
   const start = 'a'.repeat(800)
   const { seconds } = await profileOf(
     t,

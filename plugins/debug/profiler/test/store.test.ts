@@ -77,7 +77,7 @@ t.test('profiles survive a restart', async t => {
   )
 })
 
-t.test("two applications on one directory read each other's profiles as they come", async t => {
+t.test("two applications on one directory read each other's profiles as they are stored", async t => {
   const directory = t.testdir()
   const [one, other] = [await profiledApp(t, { directory }), await profiledApp(t, { directory })]
   for (const app of [one, other]) app.get('/', async () => 'ok')
@@ -92,7 +92,7 @@ t.test("two applications on one directory read each other's profiles as they com
 })
 
 t.test(
-  'two processes write into one directory, and what one had stored when it was killed is there for the other',
+  'two processes write to one directory, and what one stored before it was killed is there for the other',
   async t => {
     const directory = t.testdir()
     const app = await profiledApp(t, { directory })
@@ -125,13 +125,13 @@ t.test(
   },
 )
 
-t.test('profiles that come in a rush are written together within moments', async t => {
+t.test('a burst of profiles is written together, within moments', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
   const { store } = storeIn(directory)
   const { store: reader } = storeIn(directory)
   write(store, profile, 'first')
-  t.ok(reader.find('first'), 'one alone is written at once')
+  t.ok(reader.find('first'), 'a single profile is written at once')
   for (let index = 0; index < 5; index++) write(store, profile, `token-${index}`)
   t.equal(reader.search({}).total, 1)
   while (reader.search({}).total < 6) await new Promise(setImmediate)
@@ -139,7 +139,7 @@ t.test('profiles that come in a rush are written together within moments', async
   store.close()
 })
 
-t.test('a process that exits amid a rush leaves all its profiles', async t => {
+t.test('a process that exits during a burst leaves all its profiles', async t => {
   const directory = t.testdir()
   const program = `
     import Fastify from 'fastify'
@@ -162,7 +162,7 @@ for (const [how, route] of [
   ['exits', 'process.exit()'],
   ['dies of an error', "setTimeout(() => { throw new Error('from nowhere') })"],
 ] as const) {
-  t.test(`a request amid which the process ${how} has a profile`, async t => {
+  t.test(`a request during which the process ${how} has a profile`, async t => {
     const directory = t.testdir()
     const program = `
       import Fastify from 'fastify'
@@ -179,7 +179,7 @@ for (const [how, route] of [
   })
 }
 
-t.test('profiles are for nobody else on the machine', async t => {
+t.test('other users of the machine cannot read profiles', async t => {
   const profile = await exampleProfile(t)
   const directory = join(t.testdir(), 'profiles')
   const { store } = storeIn(directory)
@@ -190,7 +190,7 @@ t.test('profiles are for nobody else on the machine', async t => {
   store.close()
 })
 
-t.test('what another version wrote is not read, and goes when something is written', async t => {
+t.test('profiles of another version are ignored, and removed at the next write', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir({ 'profiles-0-0-0.ndjson': 'of old', 'profiles-v2-0-0-0.ndjson': 'of another' })
   const { store, complaints } = storeIn(directory)
@@ -242,7 +242,7 @@ t.test('ten thousand profiles are searched within 50 ms', async t => {
   const times: number[] = []
   for (const [criteria, total] of searches) {
     t.equal(store.search(criteria).total, total, JSON.stringify(criteria))
-    // The quickest of three: the machine may be busy with other things.
+    // The fastest of three, since the machine may be busy.
     times.push(
       Math.min(
         ...[1, 2, 3].map(() => {
@@ -261,7 +261,7 @@ t.test('ten thousand profiles are searched within 50 ms', async t => {
   store.close()
 })
 
-t.test('the store stays within its bounds by dropping the oldest', async t => {
+t.test('the store stays within its bounds by dropping the oldest profiles', async t => {
   const profile = await exampleProfile(t)
   for (const bounds of [{ profiles: 100 }, { bytes: 200_000 }]) {
     const directory = t.testdir()
@@ -278,43 +278,40 @@ t.test('the store stays within its bounds by dropping the oldest', async t => {
   }
 })
 
-t.test(
-  'as many profiles are found as the store may hold, always the newest, by whichever process reads them',
-  async t => {
-    const profile = await exampleProfile(t)
-    const directory = t.testdir()
-    const start = Date.now() - 100_000
-    const stores = [storeIn(directory, { profiles: 100 }), storeIn(directory, { profiles: 100 })].map(
-      ({ store }) => store,
-    )
-    const [one, other] = stores
-    if (one === undefined || other === undefined) return t.fail()
-    for (let index = 0; index < 700; index++) {
-      // The second writes a tenth: its segments are as old as several of the first one's.
-      write(index % 10 === 0 ? other : one, profile, `token-${index}`, { time: start + index })
-      if (index < 100 || index % 7 !== 0) continue
-      for (const store of stores) store.flush()
-      const { store: late } = storeIn(directory, { profiles: 100 })
-      for (const store of [one, other, late]) {
-        const { profiles, total } = store.search({ perPage: 200 })
-        t.equal(total, 100)
-        t.strictSame(
-          profiles.map(({ token }) => token),
-          Array.from({ length: 100 }, (_, place) => `token-${index - place}`),
-        )
-        t.equal(store.find(`token-${index - 100}`), null)
-      }
-      const lines = readdirSync(directory).reduce(
-        (sum, name) => sum + readFileSync(join(directory, name), 'utf8').split('\n').length - 1,
-        0,
+t.test('the store finds as many profiles as it may hold, always the latest, whichever process reads', async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  const start = Date.now() - 100_000
+  const stores = [storeIn(directory, { profiles: 100 }), storeIn(directory, { profiles: 100 })].map(
+    ({ store }) => store,
+  )
+  const [one, other] = stores
+  if (one === undefined || other === undefined) return t.fail()
+  for (let index = 0; index < 700; index++) {
+    // The second store writes a tenth of them: its segments are as old as several of the first one's.
+    write(index % 10 === 0 ? other : one, profile, `token-${index}`, { time: start + index })
+    if (index < 100 || index % 7 !== 0) continue
+    for (const store of stores) store.flush()
+    const { store: late } = storeIn(directory, { profiles: 100 })
+    for (const store of [one, other, late]) {
+      const { profiles, total } = store.search({ perPage: 200 })
+      t.equal(total, 100)
+      t.strictSame(
+        profiles.map(({ token }) => token),
+        Array.from({ length: 100 }, (_, place) => `token-${index - place}`),
       )
-      t.ok(lines <= 100 + 3 * 12, `${lines} on disk`)
+      t.equal(store.find(`token-${index - 100}`), null)
     }
-    for (const store of stores) store.close()
-  },
-)
+    const lines = readdirSync(directory).reduce(
+      (sum, name) => sum + readFileSync(join(directory, name), 'utf8').split('\n').length - 1,
+      0,
+    )
+    t.ok(lines <= 100 + 3 * 12, `${lines} on disk`)
+  }
+  for (const store of stores) store.close()
+})
 
-t.test('ten thousand profiles of some queries each fit into the bytes that the store may hold', async t => {
+t.test("ten thousand profiles with several queries each fit in the store's byte limit", async t => {
   const profile = await exampleProfile(t)
   const size = Buffer.byteLength(serialise(profile, Infinity))
   const spans = Array.from({ length: 30 }, () => ({
@@ -326,7 +323,7 @@ t.test('ten thousand profiles of some queries each fit into the bytes that the s
   t.ok((large * defaultStoreBounds.profiles * 9) / 8 < defaultStoreBounds.bytes)
 })
 
-t.test('profiles that are too old are found no more, and dropped at the next write', async t => {
+t.test('expired profiles are not found, and are dropped at the next write', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
   const { store } = storeIn(directory, { age: 60_000 })
@@ -339,7 +336,7 @@ t.test('profiles that are too old are found no more, and dropped at the next wri
   store.close()
 })
 
-t.test('an unwritable folder costs one log line, and the newest profiles are kept in memory', async t => {
+t.test('an unwritable folder is logged once, and the latest profiles are kept in memory', async t => {
   const lines: string[] = []
   const directory = join(t.testdir({ file: 'in the way' }), 'file', 'profiles')
   const app = await profiledApp(
@@ -364,7 +361,7 @@ t.test('an unwritable folder costs one log line, and the newest profiles are kep
   t.equal(lines.filter(line => line.includes('cannot write')).length, 1)
 })
 
-t.test('what could not be written while a file was in the way is followed by what can', async t => {
+t.test('profiles are written again once a file in the way is removed', async t => {
   const profile = await exampleProfile(t)
   const directory = join(t.testdir({ profiles: 'in the way' }), 'profiles')
   const { store, complaints } = storeIn(directory)
@@ -379,7 +376,7 @@ t.test('what could not be written while a file was in the way is followed by wha
   store.close()
 })
 
-t.test('corrupt records are skipped with one log line', async t => {
+t.test('corrupt records are skipped and logged once', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
   const { store } = storeIn(directory)
@@ -398,7 +395,7 @@ t.test('corrupt records are skipped with one log line', async t => {
   t.same(complaints, ['The profiler found a stored profile that cannot be read, and skips it'])
 })
 
-t.test('a folder deleted under a running process is made anew', async t => {
+t.test('a folder deleted under a running process is created again', async t => {
   const profile = await exampleProfile(t)
   const directory = join(t.testdir(), 'profiles')
   const { store, complaints } = storeIn(directory)
@@ -411,7 +408,7 @@ t.test('a folder deleted under a running process is made anew', async t => {
   store.close()
 })
 
-t.test('a profile whose characters have several bytes each stays within its bytes', async t => {
+t.test('the size limit of a profile counts bytes, not characters', async t => {
   const app = await profiledApp(t, { profileBounds: { bytes: 50_000 } })
   app.post('/', async () => 'ok')
   await app.inject({
@@ -425,7 +422,7 @@ t.test('a profile whose characters have several bytes each stays within its byte
 })
 
 t.test(
-  "a hundred thousand queries and a body of 100 MB stay within a profile's bounds, and what is dropped is said",
+  "a hundred thousand queries and a body of 100 MB stay within a profile's bounds, and the rest is reported",
   { timeout: 60_000 },
   async t => {
     const directory = t.testdir()
@@ -448,21 +445,21 @@ t.test(
     t.ok(JSON.stringify(profile).length <= 200_000)
     t.equal(profile.request.bodySize, payload.length)
     const spans = profile.dropped.filter(({ what }) => what === 'spans').reduce((sum, { count }) => sum + count, 0)
-    t.equal(spans + profile.spans.length, 100_001, 'every span is there or counted')
+    t.equal(spans + profile.spans.length, 100_001, 'every span is kept or counted')
     t.match(JSON.stringify(profile.request.body), 'characters')
   },
 )
 
-// The system tells of a file that grew too large by a signal too; with a listener it is not the end.
+// The system also signals that a file has grown too large. A listener keeps that from ending the process.
 process.on('SIGXFSZ', () => {})
 
-/** Sets how large a file this very process may write: what a full disk answers, at a place of our choosing. */
+/** Limits the size of files that this process may write, to simulate a full disk at a place of our choosing. */
 function limitFiles(bytes: number | 'unlimited'): boolean {
   return spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`]).status === 0
 }
 
 t.test(
-  'a disk that fills up amid a write costs that profile its place on disk, and nothing else',
+  'a disk that fills up during a write only costs that profile its place on disk',
   { skip: !limitFiles('unlimited') },
   async t => {
     const profile = await exampleProfile(t)
@@ -474,7 +471,7 @@ t.test(
     limitFiles(before + 1000)
     write(store, profile, 'lost')
     store.flush()
-    t.equal(bytesIn(directory), before, 'no half line stays')
+    t.equal(bytesIn(directory), before, 'no partial line remains')
     limitFiles(1000)
     for (let index = 0; index < 5; index++) {
       write(store, profile, `lost ${index}`)
@@ -482,7 +479,7 @@ t.test(
     }
     limitFiles('unlimited')
     t.equal(bytesIn(directory), before)
-    t.ok(readdirSync(directory).length <= 2, 'not a file for each failure')
+    t.ok(readdirSync(directory).length <= 2, 'failures do not each create a file')
     write(store, profile, 'after')
     store.flush()
     limitFiles(1000)
@@ -504,30 +501,26 @@ t.test(
   },
 )
 
-t.test(
-  'a disk that fills up again a while after it was mended costs another line',
-  { skip: !limitFiles('unlimited') },
-  async t => {
-    const profile = await exampleProfile(t)
-    const { store, complaints } = storeIn(t.testdir())
-    t.teardown(() => limitFiles('unlimited'))
-    const now = Date.now()
-    const writeAt = (minutes: number, token: string, limit: number | 'unlimited') => {
-      t.intercept(Date, 'now', { value: () => now + minutes * 60_000 })
-      limitFiles(limit)
-      write(store, profile, token)
-      store.flush()
-    }
-    writeAt(0, 'lost', 0)
-    writeAt(2, 'stored', 'unlimited')
-    writeAt(3, 'lost again', 0)
-    t.equal(complaints.length, 2)
-    limitFiles('unlimited')
-    store.close()
-  },
-)
+t.test('a disk that fills up again is logged again', { skip: !limitFiles('unlimited') }, async t => {
+  const profile = await exampleProfile(t)
+  const { store, complaints } = storeIn(t.testdir())
+  t.teardown(() => limitFiles('unlimited'))
+  const now = Date.now()
+  const writeAt = (minutes: number, token: string, limit: number | 'unlimited') => {
+    t.intercept(Date, 'now', { value: () => now + minutes * 60_000 })
+    limitFiles(limit)
+    write(store, profile, token)
+    store.flush()
+  }
+  writeAt(0, 'lost', 0)
+  writeAt(2, 'stored', 'unlimited')
+  writeAt(3, 'lost again', 0)
+  t.equal(complaints.length, 2)
+  limitFiles('unlimited')
+  store.close()
+})
 
-t.test('a disk that is full never reaches the request', { skip: !limitFiles('unlimited') }, async t => {
+t.test('a full disk never affects the request', { skip: !limitFiles('unlimited') }, async t => {
   const lines: string[] = []
   const app = await profiledApp(
     t,
@@ -554,7 +547,7 @@ t.test('a disk that is full never reaches the request', { skip: !limitFiles('unl
   t.equal(lines.filter(line => line.includes('cannot write')).length, 1)
 })
 
-t.test('files and folders that should not be where they are cost one log line each', async t => {
+t.test('unexpected files and folders are logged once each', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
   const { store, complaints } = storeIn(directory)
@@ -578,12 +571,12 @@ t.test('files and folders that should not be where they are cost one log line ea
   const { store: reader, complaints: troubles } = storeIn(directory)
   t.equal(reader.search({}).total, 0)
   t.equal(reader.find('latest'), null)
-  t.same(troubles, [], 'and none where they are only passed by')
+  t.same(troubles, [], 'nothing is logged for those that are only passed by')
 })
 
-t.test('a segment that cannot be read is told of once', async t => {
+t.test('an unreadable segment is logged once', async t => {
   const profile = await exampleProfile(t)
-  // Where somebody without rights can get to.
+  // A place that an unprivileged user can reach.
   const directory = mkdtempSync(join(tmpdir(), 'profiles-'))
   t.teardown(() => {
     rmSync(directory, { recursive: true })
@@ -605,37 +598,33 @@ t.test('a segment that cannot be read is told of once', async t => {
   t.same(complaints, ['The profiler cannot read a segment of its store'])
 })
 
-t.test(
-  'folders and pipes that are named like segments stop neither writing nor reading',
-  { timeout: 20_000 },
-  async t => {
-    const profile = await exampleProfile(t)
-    const directory = t.testdir()
-    for (const name of ['profiles-v3-0-0-0.ndjson', 'configuration-0.json']) mkdirSync(join(directory, name))
-    for (const name of ['profiles-v3-0-0-1.ndjson', 'profiles-v3-z-0-0.ndjson']) {
-      spawnSync('mkfifo', [join(directory, name)])
-    }
-    const { store, complaints } = storeIn(directory, { profiles: 20 })
-    store.writeConfiguration({ ...configuration, key: 'key' })
-    spawnSync('mkfifo', [join(directory, 'configuration-pipe.json')])
-    t.equal(store.findConfiguration('pipe'), null)
-    for (let index = 0; index < 30; index++) write(store, profile, `token-${index}`)
-    appendFileSync(join(directory, 'profiles-v3-0-0-2.ndjson'), '')
-    t.equal(store.find('latest')?.token, 'token-29')
-    t.ok(store.search({}).total <= 20)
-    t.same(complaints, [])
-    store.close()
-  },
-)
+t.test('folders and pipes named like segments stop neither writing nor reading', { timeout: 20_000 }, async t => {
+  const profile = await exampleProfile(t)
+  const directory = t.testdir()
+  for (const name of ['profiles-v3-0-0-0.ndjson', 'configuration-0.json']) mkdirSync(join(directory, name))
+  for (const name of ['profiles-v3-0-0-1.ndjson', 'profiles-v3-z-0-0.ndjson']) {
+    spawnSync('mkfifo', [join(directory, name)])
+  }
+  const { store, complaints } = storeIn(directory, { profiles: 20 })
+  store.writeConfiguration({ ...configuration, key: 'key' })
+  spawnSync('mkfifo', [join(directory, 'configuration-pipe.json')])
+  t.equal(store.findConfiguration('pipe'), null)
+  for (let index = 0; index < 30; index++) write(store, profile, `token-${index}`)
+  appendFileSync(join(directory, 'profiles-v3-0-0-2.ndjson'), '')
+  t.equal(store.find('latest')?.token, 'token-29')
+  t.ok(store.search({}).total <= 20)
+  t.same(complaints, [])
+  store.close()
+})
 
-t.test('a segment that cannot be deleted costs one log line, and is left alone', async t => {
+t.test('a segment that cannot be deleted is logged once and left alone', async t => {
   const profile = await exampleProfile(t)
   const { store: first } = storeIn(join(t.testdir(), 'one'))
   write(first, profile, 'token-10')
   first.close()
   const size = bytesIn(join(t.testdirName, 'one')) - '*\n'.length
   const directory = join(t.testdirName, 'others')
-  // Two to a segment, and one more: the next write has to make room amid a segment.
+  // Two to a segment, plus one: the next write has to make room in the middle of a segment.
   const { store, complaints } = storeIn(directory, { bytes: size * 17 })
   for (let index = 10; index < 27; index++) write(store, profile, `token-${index}`)
   store.flush()
@@ -664,7 +653,7 @@ for (const [how, remove] of [
   ],
 ] as const) {
   t.test(
-    `profiles are stored in a new folder, with their configuration, when theirs is ${how} while requests come in`,
+    `profiles and their configuration are stored in a new folder if theirs is ${how} while requests arrive`,
     async t => {
       const directory = join(t.testdir(), 'profiles')
       const app = await profiledApp(t, { directory })
@@ -685,7 +674,7 @@ for (const [how, remove] of [
   )
 }
 
-t.test('a segment that is cut short from outside lists what is left of it, and takes no more', async t => {
+t.test('a segment truncated from outside lists what is left of it and is not written to again', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
   const [{ store, complaints }, { store: other, complaints: others }] = [storeIn(directory), storeIn(directory)]
@@ -708,7 +697,7 @@ t.test('a segment that is cut short from outside lists what is left of it, and t
   store.close()
 })
 
-t.test('an empty file that another process left is dropped', async t => {
+t.test('an empty file left by another process is removed', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir({ 'profiles-v3-0-0-0.ndjson': '' })
   const { store } = storeIn(directory)
@@ -717,7 +706,7 @@ t.test('an empty file that another process left is dropped', async t => {
   store.close()
 })
 
-t.test('two stores that fill one directory stay within its bounds, and a segment for each', async t => {
+t.test('two stores that fill one directory stay within its bounds, plus a segment each', async t => {
   const profile = await exampleProfile(t)
   const directory = t.testdir()
   const bytes = 400_000
@@ -738,7 +727,7 @@ t.test('two stores that fill one directory stay within its bounds, and a segment
   for (const store of [one, other]) store.close()
 })
 
-t.test('the newest configurations are kept, and no other file is ever taken for one', async t => {
+t.test('the latest configurations are kept, and no other file is mistaken for one', async t => {
   const directory = t.testdir({ 'configuration-odd.json': '{"key":"even"}' })
   const { store } = storeIn(directory)
   for (let index = 10; index < 40; index++) store.writeConfiguration({ ...configuration, key: `key-${index}` })
@@ -747,7 +736,7 @@ t.test('the newest configurations are kept, and no other file is ever taken for 
   t.equal(readdirSync(directory).length, 20)
 })
 
-t.test('without a directory of its own the store is a folder in the working directory', async t => {
+t.test('without a directory in the options the store is a folder in the working directory', async t => {
   const before = process.cwd()
   process.chdir(t.testdir())
   t.teardown(() => {
@@ -759,10 +748,10 @@ t.test('without a directory of its own the store is a folder in the working dire
   await app.inject('/')
   await everythingStored(app)
   t.match(readdirSync('.profiler').join(), /profiles-.*\.ndjson/)
-  t.equal(readFileSync('.profiler/.gitignore', 'utf8'), '*\n', 'which no repository takes in')
+  t.equal(readFileSync('.profiler/.gitignore', 'utf8'), '*\n', 'git ignores it')
 })
 
-t.test('bounds of the store that leave no room for a profile are refused at registration', async t => {
+t.test('store bounds without room for a profile are refused at registration', async t => {
   for (const [name, value] of [
     ['profiles', 0],
     ['bytes', -1],

@@ -13,7 +13,7 @@ function spanNamed({ spans }: Profile, name: string): Span {
   return span
 }
 
-/** How long each nap really took, by its length: timers are late on a busy machine. */
+/** How long each nap really took, by its nominal length: timers are late on a busy machine. */
 const naps = new Map<number, number>()
 
 function nap(milliseconds: number, done: () => void): void {
@@ -30,7 +30,7 @@ function sleep(milliseconds: number): Promise<void> {
   })
 }
 
-/** Keeps everybody waiting. */
+/** Blocks the event loop. */
 function toil(milliseconds: number): void {
   const start = performance.now()
   while (performance.now() - start < milliseconds);
@@ -38,8 +38,8 @@ function toil(milliseconds: number): void {
 }
 
 /**
- * The profile of a request whose spans, by name, took as long as they slept, to within 3 ms. On a busy machine a
- * process may be kept waiting between a span's end and its note: then the request is sent again.
+ * The profile of a request, once each named span took as long as it slept, to within 3 ms. On a busy machine the
+ * process may pause between a span's end and its measurement, so the request is repeated.
  */
 async function profileInTime(
   t: Test,
@@ -64,7 +64,7 @@ async function profileInTime(
   }
 }
 
-t.test('hooks, route hooks and handlers appear with the time they took, under their own names', async t => {
+t.test('hooks, route hooks and handlers have the time they took and their own names', async t => {
   const app = await profiledApp(t)
   app.addHook('onRequest', async function asyncRequest() {
     await sleep(5)
@@ -136,7 +136,7 @@ t.test('hooks, route hooks and handlers appear with the time they took, under th
   t.match(spanNamed(profile, 'routeHook').location?.file, /tracer\.test\.ts$/)
 })
 
-t.test('not-found and error handlers appear with the time they took', async t => {
+t.test('not-found and error handlers have the time they took', async t => {
   const app = await profiledApp(t)
   app.setNotFoundHandler(
     {
@@ -176,114 +176,111 @@ t.test('not-found and error handlers appear with the time they took', async t =>
   t.equal(spanNamed(route, 'mendRoute').routeLevel, true)
 })
 
-t.test(
-  'the time of whoever answers ends with the answer or its own work, however long others take to send it',
-  async t => {
-    const app = await profiledApp(t)
-    app.addHook('preSerialization', async function slowly() {
-      await sleep(20)
-    })
-    app.addHook('onSend', async function slowlyToo() {
-      await sleep(21)
-    })
-    app.setNotFoundHandler(async function nothingThere(_request, reply) {
-      await sleep(7)
-      reply.code(404).send({ no: true })
-      return reply
-    })
-    app.setErrorHandler(async function mend(_error, _request, reply) {
-      await sleep(6)
-      return reply.code(500).send({ no: true })
-    })
-    app.get('/broken', async function breaking() {
+t.test("a handler's time ends with its reply or its own work, however long it takes to send the reply", async t => {
+  const app = await profiledApp(t)
+  app.addHook('preSerialization', async function slowly() {
+    await sleep(20)
+  })
+  app.addHook('onSend', async function slowlyToo() {
+    await sleep(21)
+  })
+  app.setNotFoundHandler(async function nothingThere(_request, reply) {
+    await sleep(7)
+    reply.code(404).send({ no: true })
+    return reply
+  })
+  app.setErrorHandler(async function mend(_error, _request, reply) {
+    await sleep(6)
+    return reply.code(500).send({ no: true })
+  })
+  app.get('/broken', async function breaking() {
+    throw new Error('broken')
+  })
+  app.get('/sent', async function failing(_request, reply) {
+    await sleep(8)
+    return reply.send(new Error('sent'))
+  })
+  app.get(
+    '/called',
+    {
+      errorHandler: function mendLater(_error, _request, reply) {
+        nap(9, () => {
+          reply.send('mended')
+        })
+      },
+    },
+    async () => {
       throw new Error('broken')
-    })
-    app.get('/sent', async function failing(_request, reply) {
-      await sleep(8)
-      return reply.send(new Error('sent'))
-    })
-    app.get(
-      '/called',
-      {
-        errorHandler: function mendLater(_error, _request, reply) {
-          nap(9, () => {
-            reply.send('mended')
-          })
-        },
-      },
-      async () => {
-        throw new Error('broken')
-      },
-    )
-    app.get('/given', async function givingUp(_request, reply) {
-      await sleep(5)
-      return reply.callNotFound()
-    })
-    app.get('/returned', async function returning(_request, reply) {
-      await sleep(10)
-      reply.send({ ok: true })
-      return reply
-    })
-    app.get('/awaited', async function awaiting(_request, reply) {
-      await sleep(11)
-      await reply.send({ ok: true })
-    })
-    app.get('/forgotten', async function forgetting(_request, reply) {
-      await sleep(12)
+    },
+  )
+  app.get('/given', async function givingUp(_request, reply) {
+    await sleep(5)
+    return reply.callNotFound()
+  })
+  app.get('/returned', async function returning(_request, reply) {
+    await sleep(10)
+    reply.send({ ok: true })
+    return reply
+  })
+  app.get('/awaited', async function awaiting(_request, reply) {
+    await sleep(11)
+    await reply.send({ ok: true })
+  })
+  app.get('/forgotten', async function forgetting(_request, reply) {
+    await sleep(12)
+    reply.send({ ok: true })
+  })
+  app.get('/later', function replyingLater(_request, reply) {
+    nap(13, () => {
       reply.send({ ok: true })
     })
-    app.get('/later', function replyingLater(_request, reply) {
-      nap(13, () => {
-        reply.send({ ok: true })
-      })
-      return reply
+    return reply
+  })
+  app.get('/callback', function callingBack(_request, reply) {
+    nap(14, () => {
+      reply.send({ ok: true })
     })
-    app.get('/callback', function callingBack(_request, reply) {
-      nap(14, () => {
-        reply.send({ ok: true })
-      })
-    })
-    app.get(
-      '/hook',
-      {
-        onRequest: async function refusing(_request, reply) {
-          await sleep(15)
-          return reply.code(403).send({ no: true })
-        },
+  })
+  app.get(
+    '/hook',
+    {
+      onRequest: async function refusing(_request, reply) {
+        await sleep(15)
+        return reply.code(403).send({ no: true })
       },
-      async () => 'never',
+    },
+    async () => 'never',
+  )
+  app.get('/stream', async function streaming(_request, reply) {
+    await sleep(16)
+    return reply.send(
+      Readable.from(
+        (async function* () {
+          await sleep(22)
+          yield 'piece'
+        })(),
+      ),
     )
-    app.get('/stream', async function streaming(_request, reply) {
-      await sleep(16)
-      return reply.send(
-        Readable.from(
-          (async function* () {
-            await sleep(22)
-            yield 'piece'
-          })(),
-        ),
-      )
-    })
-    for (const [url, times] of [
-      ['/nowhere', { nothingThere: 7, slowly: 20, slowlyToo: 21 }],
-      ['/broken', { mend: 6 }],
-      ['/sent', { failing: 8, mend: 6 }],
-      ['/called', { mendLater: 9 }],
-      ['/given', { givingUp: 5, nothingThere: 7 }],
-      ['/returned', { returning: 10, slowly: 20, slowlyToo: 21 }],
-      ['/awaited', { awaiting: 11 }],
-      ['/forgotten', { forgetting: 12 }],
-      ['/later', { replyingLater: 13 }],
-      ['/callback', { callingBack: 14 }],
-      ['/hook', { refusing: 15 }],
-      ['/stream', { streaming: 16 }],
-    ] as const) {
-      await profileInTime(t, app, { url }, times)
-    }
-  },
-)
+  })
+  for (const [url, times] of [
+    ['/nowhere', { nothingThere: 7, slowly: 20, slowlyToo: 21 }],
+    ['/broken', { mend: 6 }],
+    ['/sent', { failing: 8, mend: 6 }],
+    ['/called', { mendLater: 9 }],
+    ['/given', { givingUp: 5, nothingThere: 7 }],
+    ['/returned', { returning: 10, slowly: 20, slowlyToo: 21 }],
+    ['/awaited', { awaiting: 11 }],
+    ['/forgotten', { forgetting: 12 }],
+    ['/later', { replyingLater: 13 }],
+    ['/callback', { callingBack: 14 }],
+    ['/hook', { refusing: 15 }],
+    ['/stream', { streaming: 16 }],
+  ] as const) {
+    await profileInTime(t, app, { url }, times)
+  }
+})
 
-t.test('who answers and works on has worked until its end, before and after the answer is out', async t => {
+t.test('a handler that keeps working after its reply lasts until it ends', async t => {
   const app = await profiledApp(t)
   app.addHook('onSend', async function slowly() {
     await sleep(20)
@@ -314,7 +311,7 @@ t.test('who answers and works on has worked until its end, before and after the 
   t.ok(duration < 10, `${duration} ms`)
 })
 
-t.test('the time of whoever sends leaves out the hooks that run meanwhile', async t => {
+t.test("a handler's time excludes the hooks that run while it sends", async t => {
   const app = await profiledApp(t)
   app.addHook('onSend', function slowly(_request, _reply, payload, done) {
     toil(20)
@@ -372,7 +369,7 @@ t.test('the time of whoever sends leaves out the hooks that run meanwhile', asyn
   }
 })
 
-t.test('what interrupted a dispatch point is named, whether it threw, failed or answered', async t => {
+t.test('an interruption names its cause, whether that threw, failed or replied', async t => {
   const app = await profiledApp(t)
   app.get(
     '/threw',
@@ -423,12 +420,12 @@ t.test('what interrupted a dispatch point is named, whether it threw, failed or 
     t.equal(interrupted?.exception, exception)
     t.notOk(
       spans.some(({ kind }) => kind === 'handler'),
-      'the handler never ran',
+      'the handler did not run',
     )
   }
 })
 
-t.test('whatever true value a hook calls back with is what it failed with', async t => {
+t.test('any truthy value that a hook passes to done is its error', async t => {
   const app = await profiledApp(t)
   const values = { text: 'text', number: 42, object: {}, function() {} }
   for (const [name, value] of Object.entries(values)) {
@@ -471,7 +468,7 @@ t.test('whatever true value a hook calls back with is what it failed with', asyn
   ])
 })
 
-t.test('the plugin that registers a hook is named, and not the one loaded before it', async t => {
+t.test('a hook is attributed to the plugin that registers it, not to the one loaded before', async t => {
   const app = await profiledApp(t)
   await app.register(
     fp(
@@ -515,7 +512,7 @@ t.test('hooks that an onRoute hook adds to a route are timed', async t => {
   await profileInTime(t, app, { url: '/' }, { addedLater: 5 })
 })
 
-t.test('functions keep what Fastify asks of them: this, arity, asyncness', async t => {
+t.test('traced functions keep their this, their arity and whether they are async', async t => {
   const app = await profiledApp(t)
   app.decorate('answer', 42)
   app.addHook('onRequest', async function keeping() {
@@ -533,7 +530,7 @@ t.test('functions keep what Fastify asks of them: this, arity, asyncness', async
   t.same((await app.inject('/')).json(), { answer: 42 })
 })
 
-t.test('a panel adds spans of its own, during a hook and past the answer', async t => {
+t.test('a panel can add its own spans, during a hook and after the response', async t => {
   const app = await profiledApp(t)
   app.get('/', async function reading(request) {
     request.recorder?.record({ kind: 'cache', name: 'read', detail: 'key' }, 0.5)
@@ -549,7 +546,7 @@ t.test('a panel adds spans of its own, during a hook and past the answer', async
   t.equal(profile.spans[spanNamed(profile, 'read').parent ?? -1]?.name, 'reading')
 })
 
-t.test('a profile does not wait for ever for what a panel never ends', async t => {
+t.test('a profile does not wait forever for a span that a panel never ends', async t => {
   const app = await profiledApp(t, { patience: 10 })
   app.get('/', async request => {
     request.recorder?.span({ kind: 'query', name: 'endless' })
@@ -559,7 +556,7 @@ t.test('a profile does not wait for ever for what a panel never ends', async t =
   t.equal(spanNamed(await onlyProfile(t, app, '/'), 'endless').outcome, 'unfinished')
 })
 
-t.test('routes that nearly matched are named, with the methods and the slash', async t => {
+t.test('near misses are named, by method, trailing slash or similarity', async t => {
   const app = await profiledApp(t)
   app.put('/things/:id', async () => 'put')
   app.get('/items/', async () => 'list')
@@ -581,7 +578,7 @@ t.test('routes that nearly matched are named, with the methods and the slash', a
   }
 })
 
-t.test('plugins of every form are named: imported modules, promises of them, functions without a name', async t => {
+t.test('plugins of every form are named: imported modules, promises and anonymous functions', async t => {
   const app = await profiledApp(t)
   const module = {
     default: async function ofModule(scope: FastifyInstance) {
@@ -610,36 +607,33 @@ t.test('plugins of every form are named: imported modules, promises of them, fun
   }
 })
 
-t.test(
-  "what is added without a line of the application's, answers at once or is called by hand works as ever",
-  async t => {
-    const app = await profiledApp(t)
-    await new Promise<void>(resolve => {
-      setImmediate(Reflect.apply, app.addHook, app, ['onRequest', async function late() {}])
-      setImmediate(resolve)
-    })
-    const handlers: unknown[] = []
-    app.addHook('onRoute', ({ handler }) => {
-      handlers.push(handler)
-    })
-    Reflect.apply(app.setNotFoundHandler, app, [])
-    app.get('/at-once', function atOnce() {
-      return 'at once'
-    })
-    t.throws(() => app.get('/odd', { preHandler: [Reflect.get({}, 'none')] }, async () => 'never'), {
-      code: 'FST_ERR_HOOK_INVALID_HANDLER',
-    })
-    t.equal((await app.inject('/at-once')).body, 'at once')
-    t.equal((await app.inject('/nowhere')).statusCode, 404)
-    const profile = await onlyProfile(t, app, '/at-once')
-    t.match(spanNamed(profile, 'late'), { location: null, outcome: 'continued' })
-    t.match(spanNamed(profile, 'atOnce'), { outcome: 'replied' })
-    const [handler] = handlers
-    t.equal(typeof handler === 'function' && Reflect.apply(handler, app, []), 'at once')
-  },
-)
+t.test('hooks without a call site, synchronous handlers and handlers called directly work as usual', async t => {
+  const app = await profiledApp(t)
+  await new Promise<void>(resolve => {
+    setImmediate(Reflect.apply, app.addHook, app, ['onRequest', async function late() {}])
+    setImmediate(resolve)
+  })
+  const handlers: unknown[] = []
+  app.addHook('onRoute', ({ handler }) => {
+    handlers.push(handler)
+  })
+  Reflect.apply(app.setNotFoundHandler, app, [])
+  app.get('/at-once', function atOnce() {
+    return 'at once'
+  })
+  t.throws(() => app.get('/odd', { preHandler: [Reflect.get({}, 'none')] }, async () => 'never'), {
+    code: 'FST_ERR_HOOK_INVALID_HANDLER',
+  })
+  t.equal((await app.inject('/at-once')).body, 'at once')
+  t.equal((await app.inject('/nowhere')).statusCode, 404)
+  const profile = await onlyProfile(t, app, '/at-once')
+  t.match(spanNamed(profile, 'late'), { location: null, outcome: 'continued' })
+  t.match(spanNamed(profile, 'atOnce'), { outcome: 'replied' })
+  const [handler] = handlers
+  t.equal(typeof handler === 'function' && Reflect.apply(handler, app, []), 'at once')
+})
 
-t.test('a query that another one asks for when everything else is over is in the profile too', async t => {
+t.test('a query started by another after everything else has ended is in the profile too', async t => {
   const app = await profiledApp(t)
   app.get('/', async ({ recorder }) => {
     const first = recorder?.span({ kind: 'query', name: 'first' })

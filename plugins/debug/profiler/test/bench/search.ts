@@ -1,4 +1,4 @@
-/** What the profiler's search costs with 1,000, 10,000 and 100,000 profiles. */
+/** The cost of a search over 1,000, 10,000 and 100,000 profiles. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { profileVersion, type ProfileSummary } from '../../base/profile.ts'
 import { ProfileStore } from '../../store/profile-store.ts'
 
 const searches = 25
-/** About what a profile of a request with 10 hooks and 5 queries has. */
+/** About the size of a profile for a request with 10 hooks and 5 queries. */
 const profileBytes = 5000
 
 const criteria = {
@@ -24,7 +24,7 @@ console.log(['profiles', 'first', ...Object.keys(criteria)].map(name => name.pad
 for (const profiles of [1000, 10_000, 100_000]) {
   const directory = mkdtempSync(join(tmpdir(), 'profiler-bench-'))
   try {
-    // The bounds of the profiler keep 10,000 profiles; a search may be asked of more, where they were raised.
+    // The profiler keeps 10,000 profiles by default. Raised bounds allow searches over more.
     const options = {
       directory,
       bounds: { profiles: 200_000, bytes: 4e9, age: 7 * 24 * 60 * 60 * 1000 },
@@ -80,7 +80,7 @@ function summaryOf(number: number): ProfileSummary {
   }
 }
 
-/** The nearest of the sorted numbers. */
+/** The quantile of sorted numbers, by nearest rank. */
 function quantile(numbers: readonly number[], share: number): number {
   return numbers.toSorted((one, other) => one - other)[Math.round((numbers.length - 1) * share)] ?? NaN
 }

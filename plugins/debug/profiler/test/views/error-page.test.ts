@@ -5,7 +5,7 @@ import { renderErrorMarkdown } from '../../show/markdown/error-markdown.ts'
 import { renderErrorPage } from '../../show/pages/error-page.ts'
 import { context, exception, failedProfile, notFoundProfile, profile } from './example-profile.ts'
 
-t.test('the header says chain of classes, status and message in one glance', async t => {
+t.test('the header shows the chain of classes, the status and the message', async t => {
   const header = renderErrorPage(context(notFoundProfile()))
     .split('<main')[0]
     ?.replace(/<style>.*<\/style>|<[^>]+>/gs, ' ')
@@ -16,7 +16,7 @@ t.test('the header says chain of classes, status and message in one glance', asy
   )
 })
 
-t.test('the sections Exceptions, Logs and Stack Traces stand there with their counts', async t => {
+t.test('the page has the sections Exceptions, Logs and Stack Traces with their counts', async t => {
   const page = renderErrorPage(context(failedProfile()))
   for (const section of [
     'Exceptions <span class="count">5',
@@ -27,40 +27,40 @@ t.test('the sections Exceptions, Logs and Stack Traces stand there with their co
   }
 })
 
-t.test('a routing failure says what would have matched, first of all', async t => {
+t.test('a routing failure starts with what would have matched', async t => {
   t.match(renderErrorPage(context(notFoundProfile())), /What would have matched.*id="exceptions"/s)
 })
 
-t.test('so does a method nobody answers to', async t => {
+t.test('a method that is not allowed starts with what would have matched', async t => {
   t.match(renderErrorPage(context(notFoundProfile({ status: 405 }))), 'What would have matched')
 })
 
-t.test('another failure does not speak of routes', async t => {
+t.test('other failures do not mention routes', async t => {
   t.notMatch(renderErrorPage(context(failedProfile())), 'What would have matched')
 })
 
-t.test('the page says what the record left out', async t => {
+t.test('the page lists what the profile left out', async t => {
   t.match(
     renderErrorPage(context(failedProfile({ dropped: [{ what: 'logs', count: 1, why: 'Full.' }] }))),
     '1 item of logs left out: Full.',
   )
 })
 
-t.test('without JavaScript everything is there: the Markdown too', async t => {
+t.test('everything is readable without JavaScript, including the Markdown', async t => {
   const page = renderErrorPage(context(failedProfile()))
   t.match(page, /<details class="trace"><summary>All of it as Markdown.*id="markdown"># 500/s)
   t.match(page, 'data-copy="markdown" hidden')
 })
 
-t.test('its token leads to the same exception in the profiler', async t => {
+t.test('the token links to the same exception in the profiler', async t => {
   t.match(renderErrorPage(context(failedProfile())), 'href="/_profiler/k3Jx9PzQ4wTn?panel=exception"')
 })
 
-t.test('an error without a message is headed by its class', async t => {
+t.test('an error without a message is titled by its class', async t => {
   t.match(renderErrorPage(context(failedProfile({ exceptions: [exception({ message: '' })] }))), '<h1>MuseumError</h1>')
 })
 
-t.test('an error that nothing was thrown for is headed by what is known of it', async t => {
+t.test('an error response without an exception is titled by what is known', async t => {
   t.match(
     renderErrorPage(context(profile({ status: 503, logs: [] }))),
     '<h1>An error was answered without an exception</h1>',
@@ -71,16 +71,16 @@ t.test('an error that nothing was thrown for is headed by what is known of it', 
   )
 })
 
-t.test('its stylesheet is permitted by the hash of the very text it holds', async t => {
+t.test('the policy allows the stylesheet by the hash of its text', async t => {
   const style = /<style>(.*)<\/style>/s.exec(renderErrorPage(context(failedProfile())))?.[1] ?? ''
   t.match(errorPagePolicy, createHash('sha256').update(style).digest('base64'))
 })
 
-t.test('neither policy permits anything inline', async t => {
+t.test('neither policy allows anything inline', async t => {
   t.notMatch(errorPagePolicy + profilerPolicy, 'unsafe-inline')
 })
 
-t.test('nothing is loaded from elsewhere', async t => {
+t.test('nothing is loaded from another origin', async t => {
   for (const [, url] of renderErrorPage(context(failedProfile())).matchAll(
     /<(?:link|script|img)[^>]+(?:src|href)="([^"]+)"/g,
   )) {
@@ -88,12 +88,12 @@ t.test('nothing is loaded from elsewhere', async t => {
   }
 })
 
-t.test('a 404 is well under 60 kB, a 500 of five exceptions as well', async t => {
+t.test('the page of a 404, and of a 500 with five exceptions, is well under 60 kB', async t => {
   t.ok(Buffer.byteLength(renderErrorPage(context(notFoundProfile()))) < 30_000)
   t.ok(Buffer.byteLength(renderErrorPage(context(failedProfile()))) < 60_000)
 })
 
-t.test('it is rendered in less than 20 ms', async t => {
+t.test('the page is rendered in less than 20 ms', async t => {
   const times = Array.from({ length: 20 }, () => {
     const start = performance.now()
     renderErrorPage(context(failedProfile()))
@@ -102,14 +102,14 @@ t.test('it is rendered in less than 20 ms', async t => {
   t.ok(Math.min(...times) < 20)
 })
 
-t.test('Markdown has the request, what would have matched, the exceptions and the logs', async t => {
+t.test('the Markdown has the request, what would have matched, the exceptions and the logs', async t => {
   t.match(
     renderErrorMarkdown(context(notFoundProfile())),
     /^# 404 Not Found: No route found.*## What would have matched.*## Exceptions \(2\).*## Logs \(2\)/s,
   )
 })
 
-t.test('Markdown of a failure that said and logged nothing is no longer than that', async t => {
+t.test('the Markdown of a failure without exceptions and logs is minimal', async t => {
   t.equal(
     renderErrorMarkdown(context(profile({ status: 503, logs: [], url: '/' }))),
     '# 503 Service Unavailable\n\n`GET /`, profile `/_profiler/k3Jx9PzQ4wTn`\n\n## Exceptions (0)\n\n## Logs (0)\n\n## Stack Traces (0)\n',

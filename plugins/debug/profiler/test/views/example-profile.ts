@@ -4,7 +4,7 @@ import { renderKeyValueTable } from '../../show/parts/key-value-table.ts'
 
 const root = '/srv/museum'
 
-/** A span of a hook, to be changed where a test says so. */
+/** A span of a hook, with the given changes. */
 export function span(changes: Partial<Span>): Span {
   return {
     parent: null,
@@ -50,7 +50,7 @@ export function ownFrame(changes: Partial<Frame> = {}): Frame {
   }
 }
 
-/** Frames nobody reads first. */
+/** Frames outside the application's own code. */
 export function foreignFrames(): Frame[] {
   return [
     {
@@ -65,7 +65,7 @@ export function foreignFrames(): Frame[] {
   ]
 }
 
-/** An error as it is recorded, to be changed where a test says so. */
+/** A recorded exception, with the given changes. */
 export function exception(changes: Partial<Exception> = {}): Exception {
   return {
     class: 'MuseumError',
@@ -80,7 +80,7 @@ export function exception(changes: Partial<Exception> = {}): Exception {
   }
 }
 
-/** A request that went well, to be changed where a test says so. */
+/** A successful request, with the given changes. */
 export function profile(changes: Partial<Profile> = {}): Profile {
   return {
     version: 3,
@@ -310,7 +310,7 @@ export function profile(changes: Partial<Profile> = {}): Profile {
   }
 }
 
-/** What the example's application was. */
+/** The configuration of the example application. */
 export const configuration: Configuration = {
   key: 'c1',
   versions: { node: '20.20.0', fastify: '5.12.8', portico: '0.1.0' },
@@ -345,7 +345,7 @@ export const configuration: Configuration = {
   ],
 }
 
-/** A path nobody answers to: what the specification's `/version` looks like. */
+/** A path without a route, like `/version` in the specification. */
 export function notFoundProfile(changes: Partial<Profile> = {}): Profile {
   const thrower = {
     function: 'rejectUnmatched',
@@ -488,7 +488,7 @@ export function notFoundProfile(changes: Partial<Profile> = {}): Profile {
   })
 }
 
-/** A handler that failed with a cause and three members of an AggregateError. */
+/** A handler that failed with a cause and an AggregateError with three members. */
 export function failedProfile(changes: Partial<Profile> = {}): Profile {
   const member = (name: string, line: number): Exception =>
     exception({
@@ -563,7 +563,7 @@ export function failedProfile(changes: Partial<Profile> = {}): Profile {
   })
 }
 
-/** What a view is given beside its data. */
+/** The context that a view gets with its data. */
 export function context(of: Profile, changes: Partial<ViewContext> = {}): ViewContext {
   return {
     profile: of,
@@ -575,7 +575,7 @@ export function context(of: Profile, changes: Partial<ViewContext> = {}): ViewCo
   }
 }
 
-/** The row a search gives for a profile. */
+/** A profile's row in a search. */
 export function summary(of: Profile): ProfileSummary {
   const { token, parent, time, duration, status, outcome, method, url, host, ip, labels } = of
   return {
@@ -596,7 +596,7 @@ export function summary(of: Profile): ProfileSummary {
   }
 }
 
-/** An application's panel: one file's worth of it. */
+/** An application's panel, as one file would define it. */
 export const licensePanel: Panel<{ [key: string]: Json }> = {
   name: 'license',
   label: 'License',
@@ -606,5 +606,5 @@ export const licensePanel: Panel<{ [key: string]: Json }> = {
   body: data => renderKeyValueTable('License', Object.entries(data)),
 }
 
-/** An application's panel that had nothing to collect. */
+/** An application's panel that collected nothing. */
 export const securityPanel: Panel<{ [key: string]: Json }> = { ...licensePanel, name: 'security', label: 'Security' }

@@ -24,7 +24,7 @@ t.test('the chain reads as a sentence: thrown, caused by, with, and', async t =>
   t.equal(text, 'MuseumError caused by AggregateError with ConnectionError and ConnectionError and TimeoutError')
 })
 
-t.test('what belongs to an exception further up names it', async t => {
+t.test('a relation to an exception further up names that exception', async t => {
   const exceptions = [
     exception({ class: 'AggregateError' }),
     exception({ class: 'One', relation: 'member', parent: 0 }),
@@ -38,14 +38,14 @@ t.test('what belongs to an exception further up names it', async t => {
   t.equal(text, 'AggregateError with One caused by Beneath · AggregateError with Other')
 })
 
-t.test('every exception is shown with its own frames, and whose cause or member it is', async t => {
+t.test('every exception is shown with its own frames and the exception it belongs to', async t => {
   const text = String(renderExceptions(failedProfile(), place, 3))
   t.equal(text.match(/<article/g)?.length, 5)
   t.match(text, /Cause of <a href="#exception-1">MuseumError/)
   t.match(text, /Member of <a href="#exception-2">AggregateError/)
 })
 
-t.test('members after the first two are folded with what lies beneath them, and their source is left out', async t => {
+t.test('members after the first two are folded with their causes, without source', async t => {
   const member = (changes: Parameters<typeof exception>[0] = {}) =>
     exception({ relation: 'member', parent: 0, ...changes })
   const exceptions = [
@@ -71,7 +71,7 @@ t.test('members after the first two are folded with what lies beneath them, and 
   t.equal(exceptionsMarkdown(exceptions, '###').match(/> 41 \|/g)?.length, 5)
 })
 
-t.test('a folded member without frames of the application has its first, one without any says so', async t => {
+t.test('a folded member without application frames shows its first frame, and one without frames says so', async t => {
   const member = (frames: Frame[]) => exception({ relation: 'member', parent: 0, frames })
   const text = String(
     renderExceptions(
@@ -85,14 +85,14 @@ t.test('a folded member without frames of the application has its first, one wit
   t.match(none, 'No stack trace.')
 })
 
-t.test('own code stands open, the rest is folded under the names of its packages', async t => {
+t.test('application code is open, and other frames are folded under the names of their packages', async t => {
   const text = String(renderExceptions(profile({ exceptions: [exception()] }), place, 3))
   t.match(text, /<li class="own">.*<pre class="source"/s)
   t.match(text, '3 frames of fastify, @fastify/cookie, Node')
   t.match(text, '<details class="folded">')
 })
 
-t.test('frames above own code are folded apart from those below it', async t => {
+t.test('frames above application code are folded separately from those below it', async t => {
   const text = String(
     renderExceptions(
       profile({ exceptions: [exception({ frames: [...foreignFrames(), ownFrame(), ...foreignFrames()] })] }),
@@ -103,7 +103,7 @@ t.test('frames above own code are folded apart from those below it', async t => 
   t.equal(text.match(/<details class="folded">/g)?.length, 2)
 })
 
-t.test('a frame from neither the application nor a package has a place all the same', async t => {
+t.test('a frame that is neither from the application nor from a package is still shown', async t => {
   t.match(
     String(
       renderExceptions(
@@ -131,7 +131,7 @@ t.test('the sources of a deep recursion are folded from the seventh on', async t
   t.equal(text.match(/<details><summary>Source/g)?.length, 2)
 })
 
-t.test('of a routing failure only the first source of each exception stands open', async t => {
+t.test('a routing failure only opens the first source of each exception', async t => {
   const exceptions = [exception({ frames: [ownFrame(), ownFrame({ line: 7 })] })]
   t.equal(
     String(renderExceptions(notFoundProfile({ exceptions }), place, 3)).match(/<details><summary>Source/g)?.length,
@@ -139,7 +139,7 @@ t.test('of a routing failure only the first source of each exception stands open
   )
 })
 
-t.test('frames that a cause shares with the exception above are folded as such, its first one never', async t => {
+t.test('frames that a cause shares with its parent are folded, except for the first', async t => {
   const calls = [ownFrame({ line: 7 }), ...foreignFrames()]
   const cause = exception({
     class: 'CauseError',
@@ -183,11 +183,11 @@ t.test('a parent that is not in the list is not linked', async t => {
   )
 })
 
-t.test('the sections of a routing failure begin with what would have matched', async t => {
+t.test('the sections of a routing failure start with what would have matched', async t => {
   t.match(String(renderExceptionSections(context(notFoundProfile()), 3)), /What would have matched.*NotFoundHttpError/s)
 })
 
-t.test('the sections of another failure do not speak of routes', async t => {
+t.test('the sections of other failures do not mention routes', async t => {
   t.notMatch(String(renderExceptionSections(context(failedProfile()), 3)), 'What would have matched')
 })
 
@@ -199,7 +199,7 @@ t.test('a stack trace reads as Node prints it', async t => {
   t.equal(stackTraceText(exception({ message: '', frames: [] }), place.root), 'MuseumError')
 })
 
-t.test('Markdown has the message, the source with its line marked, and the stack of each', async t => {
+t.test('the Markdown has each message, source with the line marked, and stack', async t => {
   const { exceptions } = failedProfile()
   const text = exceptionsMarkdown(exceptions, '###')
   t.match(text, '### 1. MuseumError (thrown)')
@@ -208,6 +208,6 @@ t.test('Markdown has the message, the source with its line marked, and the stack
   t.match(stackTracesMarkdown(exceptions, place.root), 'at showMuseum (routes/museums.ts:41:11)')
 })
 
-t.test('Markdown of an exception with no source has none', async t => {
+t.test('the Markdown of an exception without source has none', async t => {
   t.notMatch(exceptionsMarkdown([exception({ message: '', frames: foreignFrames() })], '###'), '```ts')
 })

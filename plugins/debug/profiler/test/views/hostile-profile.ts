@@ -1,6 +1,6 @@
 import type { Profile } from '../../base/profile.ts'
 
-/** What must neither run nor break a page, wherever it stands in a record. */
+/** Strings that must neither run nor break a page, wherever they are in a profile. */
 export const hostileStrings = [
   '<script>alert(1)</script>',
   '</script><script>alert(1)</script>',
@@ -24,7 +24,7 @@ export const hostileStrings = [
   '\u202etxt.exe\u202c',
   '\u2066hidden\u2069 \u200f\u200e',
   'عربي עברית <b>x</b>',
-  'x'.repeat(4000), // no string of a profile is longer
+  'x'.repeat(4000), // the longest string of a profile
   '<'.repeat(4000),
   '👩‍👩‍👧‍👦🏳️‍🌈🤷🏽‍♀️'.repeat(50),
   'Z̸̡̢̛̗͈a̷̧̛̗l̸͓g̷̥o̸'.repeat(30),
@@ -34,10 +34,13 @@ export const hostileStrings = [
   "'; drop table licenses; --\r\n\t\r\n\u2028\u2029",
 ] as const
 
-/** Names that decide how a record is read, not what is shown. */
+/** Fields that decide how a profile is read, not what is shown. */
 const structural = new Set(['kind', 'outcome', 'relation', 'reason', 'protocol', 'dispatchPoint'])
 
-/** The same record with the string in place of every other one, names of fields included; the next string each time if it is asked for them. */
+/**
+ * The same profile with a hostile string in place of every other one, including names of fields.
+ * With a function, each place gets the next string.
+ */
 export function hostileProfile(profile: Profile, hostile: string | (() => string)): Profile {
   const next = typeof hostile === 'string' ? () => hostile : hostile
   return JSON.parse(

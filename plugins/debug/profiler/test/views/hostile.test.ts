@@ -11,7 +11,7 @@ import { panels } from './example-panels.ts'
 import { context, failedProfile, notFoundProfile, summary } from './example-profile.ts'
 import { hostileProfile, hostileStrings } from './hostile-profile.ts'
 
-/** Every page a profile can appear on. */
+/** Every page that can show a profile. */
 function pages(profile: Profile): string[] {
   const of = context(profile)
   const list = {
@@ -33,7 +33,7 @@ function pages(profile: Profile): string[] {
   ]
 }
 
-/** Every shape of tag on a page: its name and the names of its attributes. */
+/** The shape of every tag on a page: its name and the names of its attributes. */
 function shapes(page: string): Set<string> {
   const tags = page.replace(/<style>.*?<\/style>/s, '').match(/<[^>]*>/g) ?? []
   return new Set(tags.map(tag => tag.replace(/"[^"]*"/g, '""')))
@@ -55,7 +55,7 @@ const known = new Set(
 )
 
 for (const [index, hostile] of hostileStrings.entries()) {
-  t.test(`hostile string ${index + 1} makes no tag and no attribute on any page`, async t => {
+  t.test(`hostile string ${index + 1} creates no tag and no attribute on any page`, async t => {
     const made = [failedProfile(), notFoundProfile()].flatMap(good => pages(hostileProfile(good, hostile)))
     t.same(
       [...new Set(made.flatMap(page => [...shapes(page)]))].filter(shape => !known.has(shape)),
@@ -72,7 +72,7 @@ for (const [index, hostile] of hostileStrings.entries()) {
   })
 }
 
-t.test('hostile strings leave Markdown its headings', async t => {
+t.test('hostile strings do not break the headings of the Markdown', async t => {
   for (const [index, hostile] of hostileStrings.entries()) {
     const markdown = renderErrorMarkdown(context(hostileProfile(failedProfile(), hostile))).replace(
       /^(`{3,})[^`\n]*\n.*?^\1$/gms,

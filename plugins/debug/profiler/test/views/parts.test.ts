@@ -11,17 +11,17 @@ import { count, formatBytes, formatDuration, formatTime } from '../../show/parts
 import { renderValue, valueText } from '../../show/parts/value.ts'
 import { profile } from './example-profile.ts'
 
-// The smallest parts of every view, in one process: starting one takes longer than they do.
+// The smallest parts of all views, tested in one process: starting one takes longer than the tests.
 
 t.test('text in a template is escaped', async t => {
   t.equal(String(html`<p title="${'"&\''}">${'<b>`'}</p>`), '<p title="&quot;&amp;&#39;">&lt;b&gt;&#96;</p>')
 })
 
-t.test('markup in a template stays markup, lists are joined', async t => {
+t.test('markup in a template stays markup, and lists are joined', async t => {
   t.equal(String(html`<ul>${['a', 'b'].map(item => html`<li>${item}</li>`)}</ul>`), '<ul><li>a</li><li>b</li></ul>')
 })
 
-t.test('null, undefined and false print nothing, zero prints itself', async t => {
+t.test('null, undefined and false print nothing, and zero prints itself', async t => {
   t.equal(String(html`[${null}${undefined}${false}${0}]`), '[0]')
 })
 
@@ -30,11 +30,11 @@ t.test('stored data that looks like markup is escaped', async t => {
   t.equal(String(html`${stored.text}`), '&lt;b&gt;')
 })
 
-t.test('control characters are shown as pictures, those that reorder text by their number', async t => {
+t.test('control characters are shown as pictures, and bidirectional ones by their code point', async t => {
   t.equal(escape('a\0b\x7f\u202ec\n'), 'a\u2400b\u2421\\u202ec\n')
 })
 
-t.test('durations keep three figures and the unit a person would say', async t => {
+t.test('durations have three figures and a natural unit', async t => {
   t.same([0, 0.004, 0.424, 15, 48.26, 1234, 61_500].map(formatDuration), [
     '0 ms',
     '< 0.01 ms',
@@ -46,15 +46,15 @@ t.test('durations keep three figures and the unit a person would say', async t =
   ])
 })
 
-t.test('a duration nobody knows is not zero', async t => {
+t.test('an unknown duration is not zero', async t => {
   t.same([null, undefined, NaN].map(formatDuration), ['n/a', 'n/a', 'n/a'])
 })
 
-t.test('a minute that is rounded up is a whole one', async t => {
+t.test('a minute that is rounded up is shown as a full one', async t => {
   t.equal(formatDuration(119_900), '2 min 0 s')
 })
 
-t.test('sizes keep three figures', async t => {
+t.test('sizes have three figures', async t => {
   t.same([null, 312, 7500, 4_200_000, 4_345_000_000].map(formatBytes), ['n/a', '312 B', '7.5 kB', '4.2 MB', '4.35 GB'])
 })
 
@@ -62,26 +62,26 @@ t.test('times are UTC and sort as text', async t => {
   t.equal(formatTime(Date.UTC(2026, 10, 21, 1, 11, 7, 482)), '2026-11-21 01:11:07.482 UTC')
 })
 
-t.test('a time that is none does not throw', async t => {
+t.test('an invalid time does not throw', async t => {
   t.equal(formatTime(NaN), 'n/a')
 })
 
-t.test('counts agree with their noun', async t => {
+t.test('nouns agree with their counts', async t => {
   t.same(
     [count(1, 'query', 'queries'), count(2, 'query', 'queries'), count(0, 'line')],
     ['1 query', '2 queries', '0 lines'],
   )
 })
 
-t.test('a status has the tone of its family, none at all is a warning', async t => {
+t.test('a status has the tone of its class, and a missing one is a warning', async t => {
   t.same([null, 101, 204, 301, 404, 503].map(statusTone), ['warning', 'good', 'good', 'neutral', 'warning', 'error'])
 })
 
-t.test('a status is named where it has a name', async t => {
+t.test('a status is shown with its name, if it has one', async t => {
   t.same([null, 404, 799].map(statusText), ['No response', '404 Not Found', '799'])
 })
 
-t.test('only outcomes out of the ordinary are told', async t => {
+t.test('only unusual outcomes are shown', async t => {
   t.same((['completed', 'aborted', 'broken', 'hijacked', 'upgraded', 'unfinished'] as const).map(outcomeText), [
     null,
     'The client left',
@@ -92,7 +92,7 @@ t.test('only outcomes out of the ordinary are told', async t => {
   ])
 })
 
-t.test('levels are named as pino names them, others after the nearest below', async t => {
+t.test('levels are named as in pino, and custom ones by the nearest level below', async t => {
   t.same([5, 20, 35, 40, 50, 60].map(levelName), ['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
   t.equal(levelNames.length, 6)
 })
@@ -101,7 +101,7 @@ t.test('only warnings and errors have a colour', async t => {
   t.same([10, 30, 40, 50].map(levelTone), ['neutral', 'neutral', 'warning', 'error'])
 })
 
-t.test('nothing, an empty string and a value look different', async t => {
+t.test('null, an empty string and a value look different', async t => {
   t.same(
     [null, undefined, '', 'x', 0].map(value => String(renderValue(value))),
     [
@@ -114,21 +114,21 @@ t.test('nothing, an empty string and a value look different', async t => {
   )
 })
 
-t.test('a long object is indented in a block, line breaks of its strings shown', async t => {
+t.test('a long object is indented in a block, with the line breaks of its strings', async t => {
   const text = String(renderValue({ stack: 'Error: no\n    at here', path: 'C:\\new', more: 'x'.repeat(200) }))
   t.match(text, 'Error: no\n    at here')
   t.match(text, 'C:\\\\new')
 })
 
-t.test('a value that JSON has no word for is written all the same', async t => {
+t.test('a value that JSON cannot represent is still shown', async t => {
   t.equal(valueText(undefined), 'undefined')
 })
 
-t.test('a value is cut where it would flood the page, and says by how much', async t => {
+t.test('an oversized value is truncated, with the length left out', async t => {
   t.match(valueText('x'.repeat(20_003)), /x… \(3 characters more\)$/)
 })
 
-t.test('a table of pairs takes markup as it is and any value as a value', async t => {
+t.test('a table of pairs shows markup as it is and other values as values', async t => {
   t.match(
     String(
       renderKeyValueTable('Facts', [
@@ -140,21 +140,21 @@ t.test('a table of pairs takes markup as it is and any value as a value', async 
   )
 })
 
-t.test('a table of nothing says so', async t => {
+t.test('an empty table says so', async t => {
   t.equal(String(renderKeyValueTable('Facts', [], 'No facts.')), '<p class="empty">No facts.</p>')
 })
 
 const place = { root: '/srv/app', editorUrl: 'editor://open?file={file}&line={line}&column={column}' }
 
-t.test('a place below the application is named without its folder', async t => {
+t.test('a file inside the application is shown relative to its folder', async t => {
   t.equal(locationText({ file: '/srv/app/routes/a.ts', line: 3, column: 5 }, place.root), 'routes/a.ts:3:5')
 })
 
-t.test('a place outside the application keeps its path', async t => {
+t.test('a file outside the application keeps its path', async t => {
   t.equal(locationText({ file: '/srv/apple/a.ts', line: 3, column: 5 }, place.root), '/srv/apple/a.ts:3:5')
 })
 
-t.test('a place opens in the editor that is configured', async t => {
+t.test('a location opens in the configured editor', async t => {
   t.match(
     String(renderLocation({ file: '/srv/app/a b.ts', line: 3, column: 5 }, place)),
     'href="editor://open?file=/srv/app/a%20b.ts&amp;line=3&amp;column=5"',
@@ -168,31 +168,31 @@ t.test('without an editor there is no link', async t => {
   )
 })
 
-t.test('what lies in Node itself cannot be opened', async t => {
+t.test('a location in Node itself has no link', async t => {
   t.notMatch(String(renderLocation({ file: 'node:internal/timers', line: 3, column: 5 }, place)), 'href')
 })
 
-t.test('a place nobody knows is said to be unknown', async t => {
+t.test('a missing location is shown as unknown', async t => {
   t.match(String(renderLocation(null, place)), 'unknown')
 })
 
-t.test('text that would be Markdown is not', async t => {
+t.test('text is escaped in Markdown', async t => {
   t.equal(plain('# [a](b) *c* <d>\n| e'), '\\# \\[a\\](b) \\*c\\* \\<d\\> \\| e')
 })
 
-t.test('code within a line may hold backticks', async t => {
+t.test('inline code may contain backticks', async t => {
   t.same([code('a'), code('a`b'), code(' ')], ['`a`', '`` a`b ``', '(empty)'])
 })
 
-t.test('a block of code cannot be left from within', async t => {
+t.test('text cannot break out of a code block', async t => {
   t.equal(codeBlock('a\r\n```\nb', 'ts'), '````ts\na\n```\nb\n````')
 })
 
-t.test('cells of a table cannot make another', async t => {
+t.test('text cannot create a new table cell', async t => {
   t.equal(table(['a'], [['x | y'], ['x \\| y']]), '| a |\n| --- |\n| x \\| y |\n| x \\| y |')
 })
 
-t.test('blocks that are not there leave no gap', async t => {
+t.test('missing blocks leave no gap', async t => {
   t.equal(blocks('a', null, '', 'b'), 'a\n\nb')
 })
 
@@ -200,44 +200,44 @@ function lines(text: string[], first = 1, line = 1): string {
   return String(renderExcerpt({ first, line, lines: text }))
 }
 
-t.test('every line has its number, the one that matters is marked', async t => {
+t.test('every line is numbered, and the relevant one is marked', async t => {
   const text = lines(['a', 'b', 'c'], 40, 41)
   t.match(text, '<span class="line" data-line="40">a')
   t.match(text, '<mark class="line" data-line="41">b')
   t.match(text, '<span class="line" data-line="42">c')
 })
 
-t.test('keywords, strings and comments are told apart', async t => {
+t.test('keywords, strings and comments are highlighted', async t => {
   t.match(
     lines(["const a = 'const' // return"]),
     '<span class="keyword">const</span> a = <span class="string">&#39;const&#39;</span> <span class="comment">// return</span>',
   )
 })
 
-t.test('a comment over two lines is coloured on both', async t => {
+t.test('a comment over two lines is highlighted on both', async t => {
   t.match(
     lines(['/* one', 'two */ let']),
     /<span class="comment">\/\* one<\/span>\n<\/mark>.*<span class="comment">two \*\/<\/span> <span class="keyword">let/s,
   )
 })
 
-t.test('lines that begin within a comment are seen to', async t => {
+t.test('lines that start inside a comment are highlighted as comments', async t => {
   t.match(
     lines([' * it is', ' */', 'return it']),
     /<span class="comment"> \* it is<\/span>.*<span class="comment"> \*\/<\/span>\n<\/span>.*<span class="keyword">return<\/span> it/s,
   )
 })
 
-t.test('a line too long to read is cut', async t => {
+t.test('an overlong line is truncated', async t => {
   t.match(lines(['x'.repeat(401)]), `${'x'.repeat(400)}…`)
 })
 
-t.test('code that says markup shows it', async t => {
+t.test('code that contains markup is escaped', async t => {
   t.match(lines(['<script>']), '&lt;script&gt;')
   t.match(String(renderCodeBlock('<script>')), '&lt;script&gt;')
 })
 
-t.test('SQL has its keywords, strings and placeholders marked, quoted names not', async t => {
+t.test('SQL keywords, strings and placeholders are highlighted, but not quoted names', async t => {
   const text = String(renderSqlBlock("select \"from\" from t -- x\nwhere a = $1 and b = '''' /* y */"))
   t.match(
     text,
@@ -247,7 +247,7 @@ t.test('SQL has its keywords, strings and placeholders marked, quoted names not'
   t.match(text, '<span class="comment">/* y */</span>')
 })
 
-t.test('the keyboard stops only at a statement that may have to be scrolled', async t => {
+t.test('only a statement that may need scrolling can be focused', async t => {
   for (const short of ['select 1', 'x'.repeat(1000), 'x\n'.repeat(19)]) {
     t.match(String(renderSqlBlock(short)), '<pre class="sql"><code>')
   }
@@ -256,23 +256,23 @@ t.test('the keyboard stops only at a statement that may have to be scrolled', as
   }
 })
 
-t.test('a statement of many pages is cut', async t => {
+t.test('an overlong statement is truncated', async t => {
   t.match(String(renderSqlBlock('x'.repeat(20_001))), 'x…')
 })
 
-t.test('every line stands there with level, time, message and fields', async t => {
+t.test('every line is shown with level, time, message and fields', async t => {
   const text = String(renderLogTable(profile().logs))
   t.equal(text.match(/<li class="level-/g)?.length, 4)
   t.match(text, /badge warning">warn<.*12\.8 ms.*museum has no picture.*<dt>museum<\/dt>/s)
 })
 
-t.test('each level among the lines can be unticked, with its count', async t => {
+t.test('each level present can be hidden, and shows its count', async t => {
   const text = String(renderLogTable(profile().logs))
   t.match(text, /class="level-info"> info <span class="count">2</)
   t.notMatch(text, 'class="level-fatal"> fatal')
 })
 
-t.test('lines of one level need no choice', async t => {
+t.test('lines of a single level have no filter', async t => {
   t.notMatch(String(renderLogTable([{ level: 30, start: 0, message: '', fields: {} }])), 'fieldset')
 })
 
@@ -280,13 +280,13 @@ t.test('a request that logged nothing says so', async t => {
   t.match(String(renderLogTable([])), 'Nothing was logged')
 })
 
-t.test('a field that would flood the page is cut sooner than a value', async t => {
+t.test('a field is truncated sooner than a value', async t => {
   const flood = [{ level: 50, start: 0, message: 'failed', fields: { err: 'x'.repeat(4003) } }]
   t.match(String(renderLogTable(flood)), /x… \(3 characters more\)/)
   t.match(logsMarkdown(flood), /x… \(\d+ characters more\)/)
 })
 
-t.test('Markdown has a row for each line', async t => {
+t.test('the Markdown has a row per line', async t => {
   t.equal(
     logsMarkdown([...profile().logs, { level: 30, start: 1, message: 'a | b', fields: {} }])
       .split('\n')

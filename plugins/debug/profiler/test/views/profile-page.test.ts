@@ -22,14 +22,14 @@ function text(page: string): string {
   return page.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 }
 
-t.test('the page says what the request was in one glance', async t => {
+t.test('the header summarizes the request', async t => {
   t.match(
     text(renderProfilePage(context(profile()), panels, 'request')),
     '200 OK GET /museums/7?lang=fr&amp;page=2 Time 24.6 ms Host http://louvre.example Route /museums/:id IP 127.0.0.1 At 2026-11-21 01:11:07.482 UTC License Louvre Token',
   )
 })
 
-t.test('the menu lists every panel, the open one marked, empty ones greyed, badges beside them', async t => {
+t.test('the menu lists every panel, marks the open one, greys out empty ones and shows badges', async t => {
   const page = renderProfilePage(context(profile()), panels, 'logs')
   t.match(page, /panel=logs" aria-current="page">Logs <span class="badge warning">1</)
   t.match(page, /panel=exception" class="empty">Exception<span class="sr-only"> \(empty\)/)
@@ -41,23 +41,23 @@ t.test('a panel without data says so', async t => {
   t.match(renderProfilePage(context(profile()), panels, 'security'), 'Nothing was recorded')
 })
 
-t.test("a name that only objects have is no panel's data", async t => {
+t.test("a name inherited from Object.prototype is not taken for a panel's data", async t => {
   t.match(
     renderProfilePage(context(profile()), [{ ...licensePanel, name: 'constructor' }], 'constructor'),
     'Nothing was recorded',
   )
 })
 
-t.test('a panel that fails is told on a page that stands', async t => {
+t.test('a panel that fails shows its error on an intact page', async t => {
   const page = renderProfilePage(context(profile()), [broken], 'license')
   t.match(page, 'This panel could not be shown: Error: no &lt;body&gt;')
 })
 
-t.test('a panel nobody has leaves the page whole', async t => {
+t.test('an unknown panel leaves the page intact', async t => {
   t.match(renderProfilePage(context(profile()), panels, 'nope'), '<h2>nope</h2>')
 })
 
-t.test('what was left out is said before anything else, and what the profiler cost after everything', async t => {
+t.test("the page starts with what was left out and ends with the profiler's cost", async t => {
   const page = renderProfilePage(
     context(profile({ dropped: [{ what: 'spans', count: 9990, why: 'A profile keeps 1,000.' }], notes: ['A note.'] })),
     panels,
@@ -69,14 +69,14 @@ t.test('what was left out is said before anything else, and what the profiler co
   )
 })
 
-t.test('what the profiler cost is in milliseconds from one of them on', async t => {
+t.test("the profiler's cost is in milliseconds from one millisecond on", async t => {
   t.match(
     renderProfilePage(context(profile({ cost: { trace: 900, collect: 23_439, store: 0 } })), panels, 'request'),
     'took 24.3 ms: 900 µs while it ran, 23.4 ms after its answer.',
   )
 })
 
-t.test('the host is the one that was sent, with its port', async t => {
+t.test('the host is shown as sent, with its port', async t => {
   const { request } = profile()
   const page = renderProfilePage(
     context(profile({ request: { ...request, headers: [['Host', 'louvre.example:8080']] } })),
@@ -94,7 +94,7 @@ t.test('a request without a host says so', async t => {
   )
 })
 
-t.test('what no route matched has no route parameters', async t => {
+t.test('an unmatched request has no route parameters', async t => {
   const missing = notFoundProfile()
   const page = renderProfilePage(
     context({ ...missing, request: { ...missing.request, params: { '*': 'version' } } }),
@@ -105,7 +105,7 @@ t.test('what no route matched has no route parameters', async t => {
   t.match(page, 'no route parameters')
 })
 
-t.test('a request that was never answered, or caused by another, says so', async t => {
+t.test('a request that was not answered, or was caused by another, says so', async t => {
   const page = renderProfilePage(
     context(
       profile({
@@ -123,14 +123,14 @@ t.test('a request that was never answered, or caused by another, says so', async
   t.match(page, /No response.*The client left.*Caused by.*\/_profiler\/p1/s)
 })
 
-t.test('neither page has an inline style or script', async t => {
+t.test('neither page has inline styles or scripts', async t => {
   for (const { name } of panels) {
     const page = renderProfilePage(context(failedProfile()), panels, name)
     t.notMatch(page, /style=|<style|<script>|\son\w+=/)
   }
 })
 
-t.test('the request panel shows what was sent, and names what was not', async t => {
+t.test('the request panel shows what was sent and names what was not', async t => {
   const page = renderProfilePage(
     context(profile({ request: { ...profile().request, cookies: {} } })),
     panels,
@@ -142,7 +142,7 @@ t.test('the request panel shows what was sent, and names what was not', async t 
   )
 })
 
-t.test('a body is shown as pairs, as text or as a value, whatever it is', async t => {
+t.test('a body is shown as pairs, as text or as a value', async t => {
   const body = (value: Parameters<typeof profile>[0]) => renderProfilePage(context(profile(value)), panels, 'request')
   const request = profile().request
   t.match(
@@ -160,14 +160,14 @@ t.test('a body is shown as pairs, as text or as a value, whatever it is', async 
   )
 })
 
-t.test("the performance panel adds up own time by kind and by plugin, a query being its caller's", async t => {
+t.test('the performance panel sums own time by kind and by plugin, with queries counted for their callers', async t => {
   const page = text(renderProfilePage(context(profile()), panels, 'performance'))
   t.match(page, /By kind Name Calls Own time query 3 20\.2 ms/)
   t.match(page, /By plugin Name Calls Own time museums 3 18\.6 ms/)
   t.match(page, /no plugin 1 0\.3 ms/)
 })
 
-t.test('plugins are found through parents that go in a circle', async t => {
+t.test("a cycle of parents does not hang the search for a span's plugin", async t => {
   const [span] = profile().spans
   if (span === undefined) return t.fail()
   t.match(
@@ -180,14 +180,14 @@ t.test('the exception panel shows the chain', async t => {
   t.match(renderProfilePage(context(failedProfile()), panels, 'exception'), /MuseumError.*AggregateError/s)
 })
 
-t.test('the lifecycle panel says what interrupted which dispatch point', async t => {
+t.test('the lifecycle panel shows what interrupted which dispatch point', async t => {
   const page = renderProfilePage(context(notFoundProfile()), panels, 'lifecycle')
   t.match(page, 'Interrupted by rejectUnmatched with NotFoundHttpError: No route found')
   t.match(page, /class="interrupting".*rejectUnmatched/s)
   t.match(page, /kernel\.controller<\/h3>.*Not reached/s)
 })
 
-t.test('an interruption before any listener, by an answer, or by a span that is lost, is told too', async t => {
+t.test('an interruption before any listener, by a response or by a span left out is shown too', async t => {
   const [point] = notFoundProfile().lifecycle
   if (point === undefined) return t.fail()
   const page = (interrupted: NonNullable<typeof point.interrupted>, listeners = [2, 99]): string =>
@@ -234,7 +234,7 @@ t.test('the routing panel shows the route that matched', async t => {
   )
 })
 
-t.test('the routing panel of an unmatched request shows what came near, or that nothing did', async t => {
+t.test('the routing panel of an unmatched request shows the nearest routes, or that there are none', async t => {
   const page = renderProfilePage(context(notFoundProfile()), panels, 'routing')
   t.match(page, /same path, other method.*with a slash at the end.*similar path/s)
   const [miss] = notFoundProfile().routing.nearMisses
@@ -262,13 +262,13 @@ t.test('the configuration panel shows versions, settings, the plugin tree and ro
   t.match(page, /fastify 5\.12\.8.*DEFAULT_LOCALE en.*root 182 ms.*entities 2 ms.*POST \/versions on api\.example/)
 })
 
-t.test('a configuration that is no longer stored is said to be so', async t => {
+t.test('a configuration that is no longer stored is reported as such', async t => {
   const of = context(profile(), { configuration: null })
   t.match(renderProfilePage(of, panels, 'configuration'), 'no longer stored')
   t.match(renderProfileMarkdown(of, panels, 'configuration'), 'No longer stored.')
 })
 
-t.test('an environment that is not set is said to be so', async t => {
+t.test('a missing environment is shown as not set', async t => {
   const of = context(profile())
   if (of.configuration === null) return t.fail()
   t.match(
@@ -277,7 +277,7 @@ t.test('an environment that is not set is said to be so', async t => {
   )
 })
 
-t.test('Markdown has every panel that has something', async t => {
+t.test('the Markdown has every panel with data', async t => {
   const markdown = renderProfileMarkdown(
     context(failedProfile({ notes: ['A note.'], dropped: [{ what: 'logs', count: 2, why: 'Full.' }] })),
     panels,
@@ -300,7 +300,7 @@ t.test('Markdown has every panel that has something', async t => {
   t.notMatch(markdown, '## Security')
 })
 
-t.test('Markdown of one panel has that one', async t => {
+t.test('the Markdown of one panel has only that panel', async t => {
   const markdown = renderProfileMarkdown(
     context(profile({ host: null, ip: null, request: { ...profile().request, body: { a: 1 } } })),
     panels,
@@ -310,7 +310,7 @@ t.test('Markdown of one panel has that one', async t => {
   t.notMatch(markdown, '## Performance')
 })
 
-t.test('Markdown of the lifecycle tells what never came and what interrupted', async t => {
+t.test('the Markdown of the lifecycle has what was not reached and what interrupted it', async t => {
   const markdown = renderProfileMarkdown(
     context(notFoundProfile({ spans: notFoundProfile().spans.map(span => ({ ...span, hook: null, location: null })) })),
     panels,
@@ -319,7 +319,7 @@ t.test('Markdown of the lifecycle tells what never came and what interrupted', a
   t.match(markdown, /Interrupted by rejectUnmatched.*Not reached\./s)
 })
 
-t.test('Markdown of the lifecycle passes over a listener that was left out', async t => {
+t.test('the Markdown of the lifecycle skips a listener that was left out', async t => {
   const [point] = profile().lifecycle
   if (point === undefined) return t.fail()
   t.notMatch(
@@ -328,7 +328,7 @@ t.test('Markdown of the lifecycle passes over a listener that was left out', asy
   )
 })
 
-t.test('the badge of logs counts the worst, or all where none is bad', async t => {
+t.test('the badge of the logs counts the most severe lines, or all if there are no problems', async t => {
   const menu = (levels: number[]): string =>
     renderProfilePage(
       context(profile({ logs: levels.map(level => ({ level, start: 0, message: '', fields: {} })) })),
@@ -341,7 +341,7 @@ t.test('the badge of logs counts the worst, or all where none is bad', async t =
   t.match(menu([10, 20, 30]), 'Logs <span class="badge neutral">3')
 })
 
-t.test('Markdown of a request that had nothing has no empty table', async t => {
+t.test('the Markdown of an empty request has no empty table', async t => {
   const request = { ...profile().request, query: {}, headers: [] }
   t.notMatch(
     renderProfileMarkdown(
@@ -355,7 +355,7 @@ t.test('Markdown of a request that had nothing has no empty table', async t => {
   )
 })
 
-t.test('Markdown of routing tells the route, or that nothing came near', async t => {
+t.test('the Markdown of the routing has the route, or says that none comes near', async t => {
   t.match(renderProfileMarkdown(context(profile()), panels, 'routing'), 'Matched `GET /museums/:id`')
   t.match(
     renderProfileMarkdown(
@@ -367,6 +367,6 @@ t.test('Markdown of routing tells the route, or that nothing came near', async t
   )
 })
 
-t.test('a panel whose Markdown fails is told', async t => {
+t.test('a panel whose Markdown fails shows the error', async t => {
   t.match(renderProfileMarkdown(context(profile()), [broken]), 'This panel could not be shown: Error: no markdown')
 })

@@ -36,7 +36,7 @@ function result(changes: Partial<SearchResult> = {}): SearchResult {
   return { criteria: {}, problems: [], profiles: summaries, total: 3, page: 1, pages: 1, ...changes }
 }
 
-t.test('the form asks for everything a profile can be found by, and is filled from the search', async t => {
+t.test('the form has every search criterion, filled in from the search', async t => {
   const form = String(renderSearchBar(everything, { ...options, panel: 'exception' }))
   for (const part of [
     'name="panel" value="exception"',
@@ -56,12 +56,12 @@ t.test('the form asks for everything a profile can be found by, and is filled fr
   t.match(form, /name="timeFrom"[^>]*value="2026-11-21T01:11:07"/)
 })
 
-t.test('a method out of the ordinary can be searched for again, nonsense is left out', async t => {
+t.test('an unusual method can be searched for again, and an invalid one is left out', async t => {
   t.match(String(renderSearchBar({ method: 'PROPFIND' }, options)), '<option selected>PROPFIND')
   t.notMatch(String(renderSearchBar({ method: 'NONSENSE' }, { base: '' })), 'NONSENSE')
 })
 
-t.test('the form is folded where there is something to see besides it', async t => {
+t.test('the form is folded if there are results beside it', async t => {
   t.match(renderSearchPage(result(), options), '<details class="search-fold">')
   t.match(renderSearchPage(result({ profiles: [], total: 0 }), options), '<details class="search-fold" open>')
   t.match(renderNotFoundPage({ what: 'profile', token: 'abc' }, summaries, options), '<details class="search-fold">')
@@ -75,25 +75,25 @@ t.test('every field of the form has a label', async t => {
   }
 })
 
-t.test('a query string says the search again', async t => {
+t.test('a search can be written as a query string', async t => {
   t.equal(
     searchQuery(everything, 2),
     'token=abc&method=POST&status=%3E%3D400&url=%2Fa%3Fb&route=%2F%3Aid&host=louvre.example&ip=%3A%3A1&exception=MuseumError&parent=cba&durationFrom=5&durationTo=10&perPage=50&timeFrom=2026-11-21T01%3A11%3A07.000Z&timeTo=2026-11-22T00%3A00%3A00.000Z&license=Louvre&page=2',
   )
 })
 
-t.test('a time that is none is left out', async t => {
+t.test('an invalid time is left out', async t => {
   t.equal(inputTime(NaN), '')
 })
 
-t.test('without criteria the page is the list of the newest', async t => {
+t.test('without criteria the page lists the latest profiles', async t => {
   t.match(
     renderSearchPage(result({ criteria: { page: 1, perPage: 20 } }), options),
     /<h1>Newest profiles <span class="count">3/,
   )
 })
 
-t.test('a row says status, request, time, exception, route and labels, and leads to the profile', async t => {
+t.test('a row has status, request, time, exception, route and labels, and links to the profile', async t => {
   const page = renderSearchPage(result(), options)
   t.match(
     page,
@@ -103,13 +103,13 @@ t.test('a row says status, request, time, exception, route and labels, and leads
   t.match(page, /badge warning">–<.*The client left/s)
 })
 
-t.test('a search says how many it found, and opens them in the panel asked for', async t => {
+t.test('a search shows the number of results, and opens them in the requested panel', async t => {
   const page = renderSearchPage(result({ criteria: { status: '500' } }), { ...options, panel: 'exception' })
   t.match(page, /<h1>3 profiles found/)
   t.match(page, 'href="/_profiler/k3Jx9PzQ4wTn?panel=exception"')
 })
 
-t.test('a search that found nothing, and a store that holds nothing, say so', async t => {
+t.test('an empty result and an empty store say so', async t => {
   t.match(
     renderSearchPage(result({ profiles: [], total: 0, criteria: { url: 'x' } }), options),
     'No stored profile is like that.',
@@ -117,13 +117,13 @@ t.test('a search that found nothing, and a store that holds nothing, say so', as
   t.match(renderSearchPage(result({ profiles: [], total: 0 }), options), 'No profile is stored yet.')
 })
 
-t.test('what was asked for and makes no sense is said to be left out', async t => {
+t.test('invalid criteria are reported as left out', async t => {
   const problems = ['No status is "<b>".']
   t.match(renderSearchPage(result({ problems }), options), 'No status is &quot;&lt;b&gt;&quot;.')
   t.match(renderSearchMarkdown(result({ problems }), '/_profiler'), 'No status is')
 })
 
-t.test('pages lead to the newer and the older, and keep the search', async t => {
+t.test('page links lead to newer and older profiles and keep the search', async t => {
   const middle = renderSearchPage(result({ criteria: { url: 'a', page: 2 }, page: 2, pages: 3 }), {
     ...options,
     panel: 'logs',
@@ -136,7 +136,7 @@ t.test('pages lead to the newer and the older, and keep the search', async t => 
   t.notMatch(last, 'rel="next"')
 })
 
-t.test('Markdown of a search is a table, with the page where there are several', async t => {
+t.test('the Markdown of a search is a table, with the page number if there are several', async t => {
   t.match(
     renderSearchMarkdown(result({ pages: 2 }), '/_profiler'),
     /^# Profiles: 3.*\| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s,
@@ -144,13 +144,13 @@ t.test('Markdown of a search is a table, with the page where there are several',
   t.match(renderSearchMarkdown(result({ profiles: [] }), '/_profiler'), 'None.')
 })
 
-t.test('an unknown token is said to be so, and the newest are offered', async t => {
+t.test('an unknown token is reported, with the latest profiles', async t => {
   const page = renderNotFoundPage({ what: 'profile', token: '<b>' }, summaries, options)
   t.match(page, 'There is no profile &quot;&lt;b&gt;&quot;: it may have expired')
   t.match(page, 'href="/_profiler/k3Jx9PzQ4wTn"')
 })
 
-t.test('an unknown panel is answered with the panels there are', async t => {
+t.test('an unknown panel is reported, with the existing panels', async t => {
   const missing = { what: 'panel', token: 'abc', panel: 'nope', panels } as const
   t.match(
     renderNotFoundPage(missing, [], options),
@@ -159,19 +159,19 @@ t.test('an unknown panel is answered with the panels there are', async t => {
   t.match(renderNotFoundMarkdown(missing, [], '/_profiler'), 'Its panels: `request`, `performance`')
 })
 
-t.test('a request without an exception is offered as it is', async t => {
+t.test('a request without an exception is reported, with a link to it', async t => {
   t.match(
     renderNotFoundPage({ what: 'exception', token: 'abc' }, [], options),
     /Request abc had no exception.*href="\/_profiler\/abc"/s,
   )
 })
 
-t.test('a request that still runs and a page that there is not are said to be that', async t => {
+t.test('a request still running and a missing page are reported as such', async t => {
   t.match(renderNotFoundPage({ what: 'running', token: 'abc' }, [], options), 'Request abc is still running')
   t.match(renderNotFoundMarkdown({ what: 'page', path: 'a/b' }, [], '/_profiler'), 'The profiler has no page "a/b".')
 })
 
-t.test('Markdown of what is not there offers the newest', async t => {
+t.test('the Markdown of a missing page has the latest profiles', async t => {
   t.match(
     renderNotFoundMarkdown({ what: 'profile', token: 'abc' }, summaries, '/_profiler'),
     /There is no profile.*## Newest profiles/s,

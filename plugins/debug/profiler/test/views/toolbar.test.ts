@@ -13,7 +13,7 @@ const broken: AnyPanel = {
   },
 }
 
-t.test('the panels say time, route and their own, each leading to its panel', async t => {
+t.test("the toolbar shows time, route and the panels' own items, each linked to its panel", async t => {
   t.same(
     toolbarEntries(context(profile()), panels).map(({ label, value, panel }) => [label, value, panel]),
     [
@@ -25,7 +25,7 @@ t.test('the panels say time, route and their own, each leading to its panel', as
   )
 })
 
-t.test('what went wrong has a colour', async t => {
+t.test('problems have a colour', async t => {
   t.same(
     toolbarEntries(context(failedProfile()), panels)
       .filter(({ tone }) => tone === 'error')
@@ -39,22 +39,22 @@ t.test('what went wrong has a colour', async t => {
   )
 })
 
-t.test('an exception panel without exceptions says nothing', async t => {
+t.test('an exception panel without exceptions has no item', async t => {
   t.equal(exceptionPanel.toolbarItem?.([], context(profile())), null)
 })
 
-t.test('logs without a warning are not worth an item', async t => {
+t.test('logs without a warning have no item', async t => {
   const quiet = context(profile({ logs: [{ level: 30, start: 0, message: 'fine', fields: {} }] }))
   t.notOk(toolbarEntries(quiet, panels).some(({ label }) => label === 'Logs'))
 })
 
-t.test('a panel that fails, or has nothing to say, leaves the others', async t => {
+t.test('a panel that fails or has no item does not affect the others', async t => {
   const { toolbarItem, ...silent } = licensePanel
   t.type(toolbarItem, 'function')
   t.same(toolbarEntries(context(profile()), [broken, silent]), [])
 })
 
-t.test('the toolbar is one tag, an external script that carries its data', async t => {
+t.test('the toolbar is one tag: an external script that carries its data', async t => {
   const tag = String(renderToolbar(context(profile({ labels: { a: '</script><b>"' } })), panels))
   t.match(
     tag,
@@ -62,11 +62,11 @@ t.test('the toolbar is one tag, an external script that carries its data', async
   )
 })
 
-t.test('its script brings the stylesheet along, so that no policy of a page is in its way', async t => {
+t.test("the script contains the stylesheet, so that a page's policy cannot block it", async t => {
   t.match(assets['toolbar.js'].body, /const css = ".*:host {/)
 })
 
-t.test("an asset's address changes with its content", async t => {
+t.test("an asset's URL changes with its content", async t => {
   t.equal(assetUrl('/_profiler', 'profiler.css'), `/_profiler/assets/profiler.css?v=${assets['profiler.css'].version}`)
   t.not(assets['profiler.css'].version, assets['exception.css'].version)
 })

@@ -7,7 +7,7 @@ import { context, notFoundProfile, profile, span } from './example-profile.ts'
 const names = (of: Parameters<typeof timelineRows>[0]): string[] =>
   timelineRows(of).map(row => '·'.repeat(row.depth) + (row.type === 'point' ? row.point.name : row.span.name))
 
-t.test('listeners stand below their dispatch point, what ran within them below them, handlers between', async t => {
+t.test('listeners are listed under their dispatch point, nested spans under them, and handlers in between', async t => {
   t.same(names(profile()), [
     'kernel.request',
     '·lookUpLicense',
@@ -29,11 +29,11 @@ t.test('listeners stand below their dispatch point, what ran within them below t
   ])
 })
 
-t.test('a listener of a dispatch point that never came is shown all the same', async t => {
+t.test('a listener of a dispatch point that was not reached is still shown', async t => {
   t.ok(names(notFoundProfile({ spans: [span({ name: 'lost', dispatchPoint: 'kernel.controller' })] })).includes('lost'))
 })
 
-t.test('a dispatch point that never ended has no duration', async t => {
+t.test('a dispatch point that did not end has no duration', async t => {
   const [point] = profile().lifecycle
   if (point === undefined) return t.fail()
   t.same(
@@ -42,14 +42,14 @@ t.test('a dispatch point that never ended has no duration', async t => {
   )
 })
 
-t.test('spans that name each other as parent do not hang the page', async t => {
+t.test("spans that are each other's parents do not hang the page", async t => {
   t.same(names(profile({ lifecycle: [], spans: [span({ name: 'a', parent: 1 }), span({ name: 'b', parent: 0 })] })), [
     'a',
     '·b',
   ])
 })
 
-t.test("a span's own time leaves out what ran within it, counted once where it overlaps", async t => {
+t.test('own time excludes nested spans, and counts overlapping ones once', async t => {
   t.same(
     ownTimes([
       span({ start: 0, duration: 10 }),
@@ -61,11 +61,11 @@ t.test("a span's own time leaves out what ran within it, counted once where it o
   )
 })
 
-t.test('own time is never below zero', async t => {
+t.test('own time is never negative', async t => {
   t.equal(ownTimes([span({ duration: 1 }), span({ parent: 0, duration: 5 })])[0]?.own, 0)
 })
 
-t.test('bars are placed by attributes, on one scale', async t => {
+t.test('bars are positioned by attributes on one scale', async t => {
   const text = String(
     renderWaterfall(context(profile({ duration: 100, lifecycle: [], spans: [span({ start: 25, duration: 50 })] }))),
   )
@@ -73,7 +73,7 @@ t.test('bars are placed by attributes, on one scale', async t => {
   t.notMatch(text, 'style=')
 })
 
-t.test('a bar too thin to see is widened, within the scale', async t => {
+t.test('a bar too thin to see is widened within the scale', async t => {
   t.match(
     String(
       renderWaterfall(context(profile({ duration: 100, lifecycle: [], spans: [span({ start: 100, duration: 0 })] }))),
@@ -82,14 +82,14 @@ t.test('a bar too thin to see is widened, within the scale', async t => {
   )
 })
 
-t.test('a request that took no time has bars of no width', async t => {
+t.test('a request that took no time has bars without width', async t => {
   t.match(
     String(renderWaterfall(context(profile({ duration: 0, lifecycle: [], spans: [span({ duration: 0 })] })))),
     'x="0%" width="0%"',
   )
 })
 
-t.test('the outcome of a span is told where it is not the ordinary one', async t => {
+t.test('an unusual outcome of a span is shown', async t => {
   const text = String(
     renderWaterfall(
       context(
@@ -111,7 +111,7 @@ t.test('an interrupted dispatch point is marked', async t => {
   t.match(String(renderWaterfall(context(notFoundProfile()))), /kernel\.request <span class="badge error">interrupted/)
 })
 
-t.test('lines beyond a thousand are counted, not shown', async t => {
+t.test('lines beyond a thousand are counted but not shown', async t => {
   const text = String(
     renderWaterfall(context(profile({ lifecycle: [], spans: Array.from({ length: 1002 }, () => span({})) }))),
   )
@@ -123,7 +123,7 @@ t.test('a request that failed before anything ran says so', async t => {
   t.match(String(renderWaterfall(context(profile({ lifecycle: [], spans: [] })))), 'Nothing was timed')
 })
 
-t.test('handlers of all sorts share a colour', async t => {
+t.test('all kinds of handlers share a colour', async t => {
   t.same((['handler', 'not-found-handler', 'error-handler', 'query', 'other'] as const).map(spanColour), [
     'handler',
     'handler',
