@@ -222,7 +222,7 @@ async function testInBrowser(): Promise<void> {
     t.ok(first !== null && first.y < 500)
     t.notOk(await page.getByLabel('Token', { exact: true }).isVisible())
     await page.setViewportSize({ width: 1280, height: 700 })
-    t.ok(await page.getByLabel('Token', { exact: true }).isVisible(), 'a wide screen has the form beside them')
+    t.ok(await page.getByLabel('Token', { exact: true }).isVisible(), 'a wide screen has the form next to them')
   })
 
   t.test('the keyboard can skip to the content, and focus is visible', async t => {

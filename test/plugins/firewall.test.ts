@@ -137,7 +137,7 @@ t.test('no character of a cookie can be changed', async t => {
   t.strictSame(admitted, [])
 })
 
-t.test("two session cookies are both rejected, so that nobody can add theirs to a browser's", async t => {
+t.test("two session cookies are both rejected, so that no attacker can add one to a browser's", async t => {
   const theirs = await signIn(app, { host, email: 'admin@museum.test' })
   t.equal((await ask(`${theirs}; ${cookie}`)).statusCode, 401)
 })

@@ -242,7 +242,7 @@ t.test('signing in for an admin page leads back to it', async t => {
 })
 
 for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'museums', 'groups', 'users']) {
-  t.test(`only admins can change ${path}, and others get 401 or 403 however malformed their request`, async t => {
+  t.test(`only admins can change ${path}, and others get 401 or 403 even for malformed requests`, async t => {
     for (const [method, url] of [
       ['POST', path],
       ['PATCH', `${path}/1`],

@@ -67,7 +67,7 @@ t.test('Records with different keys are loaded concurrently', async t => {
   t.strictSame(await Promise.all(readings), ['Louvre', 'Prado'])
 })
 
-t.test('Keys such as "__proto__" and "constructor" are ordinary keys', async t => {
+t.test('"__proto__" and "constructor" are ordinary keys', async t => {
   const { segment, load } = controlled()
   t.type(segment.read('__proto__'), Promise)
   await load('constructor', 'Louvre')

@@ -16,7 +16,7 @@ t.test('A null result is remembered too', async t => {
   t.strictSame([ask('a'), ask('a'), calls], [null, null, 1])
 })
 
-t.test('Texts such as "__proto__" are ordinary texts', async t => {
+t.test('"__proto__" and "constructor" are ordinary texts', async t => {
   const { calls, ask } = counted(10)
   t.strictSame(
     [ask('__proto__'), ask('constructor'), ask('__proto__')],
