@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events'
 import type { Changes } from './changes.ts'
 
 interface AvailabilityEvents {
-  /** The database does not answer: why, as far as is known. */
+  /** The database stopped answering. */
   lost: [cause: unknown]
-  /** It answers again. */
+  /** The database answers again. */
   found: []
 }
 
-/** Whether the database can be asked, and its changes are heard. */
+/** Tracks whether the database answers and whether its change notifications arrive. */
 export class Availability extends EventEmitter<AvailabilityEvents> {
   #loss: { cause: unknown } | null = null
   #isListening = false
@@ -24,17 +24,17 @@ export class Availability extends EventEmitter<AvailabilityEvents> {
       })
   }
 
-  /** Whether the database answers, as far as is known. */
+  /** Whether the database answers, as far as the listener knows. */
   get reachable(): boolean {
     return this.#loss === null
   }
 
-  /** Whether each change of its rows is heard. */
+  /** Whether change notifications arrive. */
   get listening(): boolean {
     return this.#isListening
   }
 
-  /** Why it cannot be reached; null: it can. */
+  /** Why the database cannot be reached, or null if it can. */
   get loss(): { readonly cause: unknown } | null {
     return this.#loss
   }

@@ -2,17 +2,17 @@ import { EventEmitter } from 'node:events'
 import type pg from 'pg'
 
 interface ChangeEvents {
-  /** Rows of a table were changed, by anyone: those under one key, or under any (null). */
+  /** Rows of a table changed, whoever changed them. A null key means that any row may have changed. */
   change: [table: string, key: string | null]
-  /** From here on changes arrive; what came before may have been missed. */
+  /** Changes arrive from now on. Earlier ones may have been missed. */
   listening: []
   /** Changes may be missed until the next "listening". */
   deaf: []
 }
 
-/** The changes of the database's rows, as its triggers tell of them (migration 0002). */
+/** Emits row changes, which triggers in the database announce by NOTIFY (migration 0002). */
 export class Changes extends EventEmitter<ChangeEvents> {
-  /** Hears the changes on this connection, for as long as it lives. */
+  /** Listens for changes on this connection until it closes. */
   async listenOn(client: pg.ClientBase): Promise<void> {
     client.on('notification', ({ payload = '' }) => {
       const space = payload.indexOf(' ')

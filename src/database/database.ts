@@ -16,32 +16,28 @@ export interface Database {
   db: Kysely<Tables>
   queries: QueryEvents
   changes: Changes
-  /** Whether it can be asked now, and its changes are heard: for what says that the server is ready. */
   availability: Availability
-  /** Whether other servers may be using it, too. */
+  /** Whether other servers may use the same database. */
   isShared: boolean
   close: () => Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** A postgres:// URL; undefined: PGlite in dataDir. */
+  /** A postgres:// URL, or undefined for PGlite in dataDir. */
   databaseUrl: string | undefined
   dataDir: string
-  /**
-   * Whether queries take as long as they take, and nothing hears of changes: what a command does has no request that
-   * waits for it. Default: no.
-   */
+  /** For commands: queries have no time limits, and changes are not listened for. Default: false. */
   patient?: boolean
   /** Default: defaultLimits. */
   limits?: Partial<Limits>
 }
 
-/** In milliseconds: how long a connection is silent before it is asked whether it lives; the system's own is two hours. */
+/** Milliseconds of silence before the first TCP keepalive probe. The system default is two hours. */
 const keepAliveInitialDelayMillis = 10_000
 
 /**
- * Opens the database, with its tables up to date and, where it is the embedded one, its demonstration records in it.
- * @throws {StartError} where it cannot be reached, opened or migrated
+ * Opens and migrates the database. The embedded one is also seeded with demonstration records.
+ * @throws {StartError} if the database cannot be reached, opened or migrated
  */
 export async function openDatabase({
   databaseUrl,
@@ -64,7 +60,7 @@ async function openPglite(dataDir: string, limits: Limits | null): Promise<Datab
   return await prepare(database, 'The embedded database', async () => {
     await migrate(database.db)
     await seed(database.db)
-    // From here on: the first connection may take long on a slow machine.
+    // Set only now, since PGlite's first connection may be slow.
     if (limits !== null) pool.options.connectionTimeoutMillis = limits.connection
   })
 }
@@ -86,7 +82,7 @@ async function openPostgres(connectionString: string, limits: Limits): Promise<D
   return await prepare(database, nameOfPostgres, () => listener.open())
 }
 
-/** With connections of its own: a migration may take long. */
+/** Opens and migrates the database on connections without time limits, since a migration may take long. */
 async function openPatiently(connectionString: string, { connection }: Limits): Promise<Database> {
   const pool = new pg.Pool({ ...configOf(connectionString), connectionTimeoutMillis: connection })
   const database = assemble(withoutUncaughtErrors(pool), new Changes())
@@ -99,12 +95,15 @@ function configOf(connectionString: string): pg.ClientConfig {
   return { connectionString, application_name: 'portico', keepAlive: true, keepAliveInitialDelayMillis }
 }
 
-/** A connection that breaks while it is idle is replaced, and one that is asked something answers with the error, which would end the process, too. */
+/** Ignores "error" events, which would end the process: the pool replaces idle connections, and queries reject. */
 function withoutUncaughtErrors(pool: pg.Pool): pg.Pool {
   return pool.on('error', () => {}).on('connect', client => client.on('error', () => {}))
 }
 
-/** A database over a pool, which need not be connected. @param closeRest runs after the pool has ended */
+/**
+ * Makes a database from a pool, without connecting it.
+ * @param closeRest called after the pool has ended
+ */
 export function assemble(
   pool: PostgresPool & ConnectionPool,
   changes: Changes,
@@ -121,7 +120,7 @@ export function assemble(
     availability,
     isShared: true,
     async close() {
-      // Not by Kysely, which ends only what it has used itself.
+      // Kysely's destroy() would end the pool only if Kysely had used it.
       await pool.end()
       await closeRest()
     },

@@ -5,15 +5,15 @@ import { join, relative } from 'node:path'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { closeToOthers } from './private-folder.ts'
 
-/** In bytes, what the path of a socket may measure on every system that has them. */
+/** The longest socket path in bytes that all supported systems accept. */
 const longestPath = 103
 const openElsewhere = 'another process has it open'
 
 /**
- * Keeps a folder for this process: two PGlites in one folder destroy it. The lock is a listening socket, so that
- * the system itself lets go of it when the process dies, however it dies.
- * @returns the function that lets go of it
- * @throws {StartError} where another process has it, or the folder cannot hold a socket
+ * Locks a folder for this process, because two PGlites in one folder destroy its data. The lock is a listening socket,
+ * so the system releases it however the process dies.
+ * @returns a function that releases the lock
+ * @throws {StartError} if another process holds the lock, or the folder cannot hold a socket
  */
 export async function lockDirectory(directory: string): Promise<() => void> {
   const path = shorter(join(directory, 'lock'))
@@ -26,8 +26,8 @@ export async function lockDirectory(directory: string): Promise<() => void> {
       return takeOver(path)
     })
   } catch (error) {
-    // The system says the same of a folder that is not there.
-    const reason = hasCode(error, 'EACCES') ? 'this user may not write to it, or it is gone' : reasonOf(error)
+    // Node reports EACCES for a missing folder, too.
+    const reason = hasCode(error, 'EACCES') ? 'this user may not write to it, or it does not exist' : reasonOf(error)
     throw new StartError(`DATA_DIR ${directory} cannot be locked: ${reason}.`, { cause: error })
   }
 }
@@ -45,11 +45,11 @@ async function listen(path: string): Promise<() => void> {
   return () => server.close()
 }
 
-/** Removes the socket that a killed process left behind, and listens in its place. */
+/** Replaces the socket that a killed process left behind. */
 async function takeOver(path: string): Promise<() => void> {
-  if (!lstatSync(path).isSocket()) throw new Error(`${path} is not the socket that it is locked by`)
+  if (!lstatSync(path).isSocket()) throw new Error(`${path} is not a socket`)
   if (!(await isDead(path))) throw new Error(openElsewhere)
-  // Moved aside before it is looked at again: of two processes that find the same dead socket, one gets it.
+  // If two processes find the same dead socket, only one of them can rename it.
   const aside = `${path}.${process.pid}`
   renameSync(path, aside)
   if (!(await isDead(aside))) {
@@ -60,7 +60,7 @@ async function takeOver(path: string): Promise<() => void> {
   return await listen(path)
 }
 
-/** Whether nobody listens any more. One that is busy, or another user's, or that has just gone, is not known to be dead. */
+/** Whether the socket refuses connections. Any other failure, such as EACCES or ENOENT, does not prove it dead. */
 async function isDead(path: string): Promise<boolean> {
   const socket = connect(path)
   const isDead = await once(socket, 'connect').then(

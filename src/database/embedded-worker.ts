@@ -2,11 +2,11 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { PrivateFileSystem } from './private-file-system.ts'
 
-// PGlite blocks its thread for the whole of a query, so it has a thread of its own. Each port that arrives is a
-// connection: PostgreSQL's wire protocol in, and out again.
+// PGlite blocks its thread for the whole of a query, so it runs in a worker. Each MessagePort that arrives is one
+// connection and carries PostgreSQL's wire protocol in both directions.
 
 const database = await PGlite.create({ fs: new PrivateFileSystem(String(workerData)) })
-/** What connections say from then on may arrive when it is closed already. */
+/** Once true, messages are ignored: they may arrive after PGlite has closed. */
 let isClosing = false
 
 parentPort?.on('message', (message: MessagePort | 'close') => {
@@ -17,9 +17,9 @@ parentPort?.on('message', (message: MessagePort | 'close') => {
 parentPort?.postMessage('ready')
 
 function serve(port: MessagePort): void {
-  // PGlite has one session: a new connection must not inherit what the last one left in it.
+  // PGlite has one session. A new connection must not inherit the state of the last one.
   const fresh = database.exec('rollback').then(() => database.exec('discard all'))
-  // What fails is no answer to anybody: it ends the thread, which the server hears of.
+  // A failure here is an unhandled rejection: it ends the worker, and its connections close.
   port.on('message', (bytes: Uint8Array) => {
     void answer(bytes)
   })
@@ -28,7 +28,7 @@ function serve(port: MessagePort): void {
     await fresh
     await database.runExclusive(async () => {
       if (isClosing) return
-      // The bytes lie in PGlite's own memory, which the next query overwrites.
+      // Copied, because the next query overwrites PGlite's memory.
       await database.execProtocolRawStream(bytes, { onRawData: output => port.postMessage(output.slice()) })
     })
   }

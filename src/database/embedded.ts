@@ -7,18 +7,18 @@ import { reasonOf, StartError } from '../errors/start-error.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { makeDataDirectory, makePrivateFolder } from './private-folder.ts'
 
-/** A PostgreSQL inside this process, that pg speaks to as to any other. */
+/** A PGlite in a worker thread. pg connects to it as to any PostgreSQL. */
 export interface EmbeddedDatabase {
-  /** One connection, as PGlite has one session: a second query waits for the first, or for its transaction. */
+  /** Has one connection, because PGlite has one session. A second query waits for the first, or for its transaction. */
   pool: pg.Pool
-  /** Ends the thread that it runs in, after the pool has ended. */
+  /** Ends the worker. Call it after the pool has ended. */
   close: () => Promise<void>
 }
 
 /**
- * Opens PGlite in a folder, which is made where there is none; only this user can read what is in it.
- * @param onConnect is awaited before a new connection's first query
- * @throws {StartError} where the folder cannot be used, or another process has it open
+ * Opens PGlite in a folder that only this user can read. Creates the folder if it does not exist.
+ * @param onConnect awaited before a new connection's first query
+ * @throws {StartError} if the folder cannot be used, or another process has it open
  */
 export async function openEmbedded(
   dataDir: string,
@@ -53,7 +53,7 @@ export async function openEmbedded(
 }
 
 async function startWorker(directory: string): Promise<Worker> {
-  // Sources run as .ts under a loader and as .js when built: the worker's file ends as this one does.
+  // The worker has this file's extension: .ts when run from source, .js when built.
   const worker = new Worker(new URL(`embedded-worker${extname(import.meta.url)}`, import.meta.url), {
     workerData: directory,
   })
@@ -66,7 +66,7 @@ async function stopWorker(worker: Worker): Promise<void> {
   await once(worker, 'exit')
 }
 
-/** What pg takes for its socket. */
+/** Stands in for pg's socket. */
 class EmbeddedStream extends Duplex {
   readonly #worker: Worker
   #port: MessagePort | undefined
@@ -90,7 +90,7 @@ class EmbeddedStream extends Duplex {
     return this
   }
 
-  /** The worker, not its connections, keeps the process running. */
+  /** Does nothing: the worker itself keeps the process running. */
   ref(): this {
     return this
   }

@@ -1,28 +1,34 @@
 import pg from 'pg'
 import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 
-/** What pg says of a query that the server did not answer in time. */
+/** pg's error message for a query that exceeded query_timeout. */
 const unanswered = 'Query read timeout'
 
-/** In seconds: when somebody who is refused may try again. */
+/** The Retry-After of a refused request, in seconds. */
 const retryAfter = 2
 
-/** Whether a server answered so that is there, and neither ends nor begins; a proxy without one is none (PostgreSQL's manual, appendix A). */
+/**
+ * Whether a running server sent this error. Class 08 comes from a proxy that has lost its server, and 57P from a server
+ * that is starting or stopping (PostgreSQL's manual, appendix A).
+ */
 export function isAnswer(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(String(error.code))
 }
 
-/** Whether no answer came in time, or none will come any more. */
+/** Whether the server did not answer in time, or is going away. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof pg.DatabaseError ? !isAnswer(error) : error instanceof Error && error.message === unanswered
 }
 
-/** Whether a server says it of itself, and not of what it was asked: of its resources, of an operator's intervention, that it is read-only. */
+/**
+ * Whether the error is about the server's state and not about the query: its connection (class 08), its resources (53),
+ * an operator's intervention (57), or a read-only database (25006).
+ */
 export function isCondition(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(?:08|53|57)|^25006$/.test(String(error.code))
 }
 
-/** What a request is refused with that the database cannot be asked for, for this reason. */
+/** Makes the 503 for a request that needs the database while it is unavailable. */
 export function unavailable(cause: unknown): ServiceUnavailableHttpError {
-  return new ServiceUnavailableHttpError('This site cannot be served for the moment.', retryAfter, { cause })
+  return new ServiceUnavailableHttpError('This site is temporarily unavailable.', retryAfter, { cause })
 }

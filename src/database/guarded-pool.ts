@@ -6,15 +6,14 @@ import type { Limits } from './time-limits.ts'
 import type { Connection } from './prepared-queries.ts'
 
 /**
- * A pool that never keeps a request waiting for long: while the database is known to be lost, or too many wait, it
- * refuses at once. Everything that is asked of the database goes through it; what fails for the database's sake, and
- * not for the query's, is a ServiceUnavailableHttpError with the driver's error as its cause.
+ * A pool that fails fast. It refuses queries at once while the database is lost or too many queries wait. Errors of the
+ * server, as opposed to errors of the query, become a ServiceUnavailableHttpError with the driver's error as its cause.
  */
 export class GuardedPool implements PostgresPool {
   readonly #pool: pg.Pool
   readonly #availability: Availability
   readonly #mostWaiting: number
-  /** Those that were made since the database was lost last: others may be dead without having said so. */
+  /** Connections opened since the database was last lost. Older ones may be dead without an error. */
   #connections = new WeakMap<pg.PoolClient, GuardedConnection>()
   readonly #lent = new Set<GuardedConnection>()
 
@@ -25,12 +24,12 @@ export class GuardedPool implements PostgresPool {
     pool.on('connect', client => this.#connections.set(client, new GuardedConnection(client, this.#lent)))
     availability.on('lost', () => {
       this.#connections = new WeakMap()
-      // Nobody will answer them.
+      // Their queries will never be answered.
       for (const connection of this.#lent) connection.abandon()
     })
   }
 
-  /** @throws {ServiceUnavailableHttpError} */
+  /** @throws {ServiceUnavailableHttpError} if the database is lost, too many queries wait, or the wait is too long */
   async connect(): Promise<GuardedConnection> {
     const { loss } = this.#availability
     if (loss !== null) throw unavailable(loss.cause)
@@ -54,7 +53,6 @@ export class GuardedPool implements PostgresPool {
   }
 }
 
-/** A connection of the pool. */
 class GuardedConnection implements PostgresPoolClient, Connection {
   readonly #client: pg.PoolClient
   readonly #lent: Set<GuardedConnection>
@@ -75,13 +73,13 @@ class GuardedConnection implements PostgresPoolClient, Connection {
 
   query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>
   query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>>
-  /** What Kysely streams by, which it has none of. */
+  /** Required by Kysely's type for streaming, which is not used. */
   query(cursor: PostgresCursor<unknown> & pg.QueryConfig): never
   async query(query: string | pg.QueryConfig, values?: readonly unknown[]): Promise<unknown> {
     try {
       return await this.#client.query(query, values && [...values])
     } catch (error) {
-      // An answer may still come, and must not be taken for the next one's.
+      // A late answer would be mistaken for the next query's.
       if (isUnanswered(error)) this.abandon()
       throw this.#isBroken || isCondition(error) ? unavailable(error) : error
     }
@@ -92,7 +90,7 @@ class GuardedConnection implements PostgresPoolClient, Connection {
     this.#client.release(this.#isBroken)
   }
 
-  /** Ends it, whatever it is being asked: that, and what it is asked from here on, fails at once. */
+  /** Destroys the connection. Its current query and all later ones fail at once. */
   abandon(): void {
     this.#isBroken = true
     this.#client.connection.stream.destroy()

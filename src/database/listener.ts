@@ -4,12 +4,12 @@ import type { Changes } from './changes.ts'
 import { isAnswer } from './failures.ts'
 import type { Limits } from './time-limits.ts'
 
-/** In milliseconds: the wait before a lost connection is tried again, doubled with each attempt that fails. */
+/** Milliseconds before a lost connection is reopened. The delay doubles with each failed attempt. */
 const retryAfter = { first: 50, last: 1000 }
 
 /**
- * A connection of its own that hears of changes, and is made again whenever it is lost. It notices a server that is
- * silent, too, and so it is what knows whether the database is there.
+ * Listens for changes on a dedicated connection, which it reopens whenever it is lost. Its heartbeat also notices a
+ * silent server, so it decides whether the database is available.
  */
 export class Listener {
   readonly #config: pg.ClientConfig
@@ -28,11 +28,11 @@ export class Listener {
     this.#limits = limits
   }
 
-  /** Rejects where the database cannot be reached; once listening, what is lost is made again. */
+  /** Connects and listens. Rejects if the database cannot be reached. From then on, lost connections are reopened. */
   async open(): Promise<void> {
     const client = new pg.Client(this.#config)
     this.#client = client
-    // The "end" that follows an error says all that there is to do.
+    // An "end" event follows every error and is handled below.
     client.on('error', () => {})
     try {
       await this.#inTime(client, client.connect())
@@ -64,7 +64,10 @@ export class Listener {
     }, this.#limits.beat)
   }
 
-  /** Ends the connection where the server does not answer in time. Not by pg's own limits: where this process is late, they take an answer that lies unread for none. */
+  /**
+   * Destroys the connection if the server does not answer in time. pg's own timeouts would also fire if this process
+   * was blocked and the answer waits unread in the socket.
+   */
   async #inTime<Result>(client: pg.Client, answer: Promise<Result>): Promise<Result> {
     let unread: NodeJS.Immediate | undefined
     const late = setTimeout(() => {

@@ -3,12 +3,12 @@ import type { Tables } from './tables.ts'
 import { migrations } from './migrations/index.ts'
 import { seeds } from './seeds/index.ts'
 
-/** Brings the tables up to date. Of processes that start at once one does it, under a lock, and the others wait. */
+/** Migrates the tables to the latest version. A lock makes other processes wait that start at the same time. */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
   await apply(db, migrations, 'portico_migrations')
 }
 
-/** Adds the demonstration records, once in a database's life: deleted ones stay deleted. */
+/** Adds the demonstration records, once per database. Deleted ones stay deleted. */
 export async function seed(db: Kysely<Tables>): Promise<void> {
   await apply(db, seeds, 'portico_seeds')
 }
@@ -20,6 +20,6 @@ async function apply(db: Kysely<Tables>, steps: Record<string, Migration>, table
     migrationTableName: table,
     migrationLockTableName: `${table}_lock`,
   }).migrateToLatest()
-  // eslint-disable-next-line @typescript-eslint/only-throw-error -- Kysely types what it caught as unknown
+  // eslint-disable-next-line @typescript-eslint/only-throw-error -- Kysely types the error as unknown
   if (error !== undefined) throw error
 }

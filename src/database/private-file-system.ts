@@ -1,20 +1,20 @@
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
-/** The module that Emscripten made; PGlite's types leave its file systems out. */
+/** Emscripten's module. PGlite's types leave out its file systems. */
 interface PostgresMod {
   NODEFS: { node_ops: Operations }
 }
 type Mode = number
 
-/** What Emscripten does with the files of a folder, as far as it gives them modes. */
+/** Emscripten's file operations that set modes. */
 interface Operations {
   mknod: (parent: unknown, name: string, mode: Mode, device: number) => unknown
   setattr: (node: unknown, attributes: { mode?: Mode }) => void
 }
 
 /**
- * The folder that PGlite keeps its files in. It makes them with mode 0666, and sets that again where the umask takes
- * of it; here they are open to nobody but this user, whenever they are made.
+ * PGlite's file system, with files that only this user can open. PGlite itself creates files with mode 0666 and sets
+ * that mode again if the umask narrowed it.
  */
 export class PrivateFileSystem extends NodeFS {
   override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {

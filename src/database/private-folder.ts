@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** All that Portico ever puts into DATA_DIR. */
+/** The names of everything that Portico puts into DATA_DIR. */
 const ownName = /^(?:pglite|profiles|lock(?:\.\d+)?)$/
 const profileName = /^profiles-.+\.ndjson$/
 const open = 0o077
 const special = 0o7000
 
 /**
- * Makes DATA_DIR where there is none. One that is there is closed to other users only if it holds nothing but what
- * Portico put into it: "." or a home is not ours to close, nor is what has a sticky or setgid bit, as /tmp.
+ * Creates DATA_DIR if it does not exist. An existing folder is closed to other users only if Portico put everything in
+ * it: "." or a home directory is not ours to close, nor is a folder with a sticky or setgid bit such as /tmp.
  */
 export function makeDataDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -17,17 +17,17 @@ export function makeDataDirectory(directory: string): void {
 }
 
 /**
- * Closes DATA_DIR, where it is ours, and the profiles in it to other users, whatever database is used: a server that
- * was debugged may have left them open.
+ * Closes DATA_DIR, if it is ours, and its profiles to other users, even if the database is elsewhere. Older versions
+ * left profiles open.
  */
 export function closeDataDirectory(directory: string): void {
   try {
     closeIfOurs(directory)
     const profiles = join(directory, 'profiles')
-    // Another program may have a folder of that name.
+    // Another program's folder may be called "profiles", too.
     if (readdirSync(profiles).some(name => profileName.test(name))) closeFolder(profiles)
   } catch {
-    // There are none, or they are another user's.
+    // They do not exist, or belong to another user.
   }
 }
 
@@ -38,9 +38,9 @@ function closeIfOurs(directory: string): void {
 }
 
 /**
- * Makes a folder that only this user can open. One that is there is closed with all that is in it: older versions left
- * their files open to everybody.
- * @throws {Error} where any of it is another user's
+ * Creates a folder that only this user can open. An existing folder is closed with everything in it, because older
+ * versions left files open to everybody.
+ * @throws {Error} if any file belongs to another user
  */
 export function makePrivateFolder(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -48,11 +48,11 @@ export function makePrivateFolder(directory: string): void {
 }
 
 /**
- * Takes all that its group and others may do with a folder and with all that is in it.
- * @throws {Error} where there is none, or any of it is another user's
+ * Removes the permissions of group and others from a folder and everything in it.
+ * @throws {Error} if the folder does not exist, or any file belongs to another user
  */
 export function closeFolder(directory: string): void {
-  // The folder first: once it is closed nobody gets at what is in it.
+  // The folder comes first, so that its files cannot be reached meanwhile.
   closeToOthers(directory)
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() || entry.isDirectory()) closeToOthers(join(entry.parentPath, entry.name))
@@ -60,13 +60,13 @@ export function closeFolder(directory: string): void {
 }
 
 /**
- * Takes all that its group and others may do with a file, folder or socket.
- * @throws {Error} where it is another user's
+ * Removes the permissions of group and others from a file, folder or socket.
+ * @throws {Error} if it belongs to another user
  */
 export function closeToOthers(path: string): void {
   const { uid, mode } = statSync(path)
   const user = currentUser()
-  // Root may use what belongs to others, as a container does with a folder that is mounted into it.
+  // Root may use other users' files: a container does so with a mounted folder.
   if (uid !== user && user !== 0) throw new Error(`${path} belongs to another user`)
   if ((mode & open) !== 0) chmodSync(path, mode & ~open)
 }

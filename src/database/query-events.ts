@@ -1,19 +1,19 @@
 import { EventEmitter } from 'node:events'
 import type { KyselyPlugin, LogEvent } from 'kysely'
 
-/** Files that stand between a query and whoever asks for it. */
+/** Files to skip when looking for a query's caller in a stack. */
 export const queryPlumbing = new Set([import.meta.filename])
 
 interface Events {
-  /** A query is asked for, in the stack of whoever asks. The id is an object of its own for each query. */
+  /** A query begins. Emitted synchronously in the caller's stack. Each query has its own id object. */
   asked: [queryId: object]
-  /** A query is over: Kysely's account of it, whose duration begins once there is a connection. */
+  /** A query has succeeded or failed. Kysely's duration does not include the wait for a connection. */
   ended: [account: LogEvent]
-  /** A query has brought back, or changed, so many rows. */
+  /** A query has returned or changed this number of rows. */
   returned: [queryId: object, rows: number]
 }
 
-/** Tells who listens of each query, by Kysely's own means: its logger, and a plugin. */
+/** Emits an event for each step of a query, from a Kysely logger and a Kysely plugin. */
 export class QueryEvents extends EventEmitter<Events> {
   readonly log = (account: LogEvent) => {
     this.emit('ended', account)

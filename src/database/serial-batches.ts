@@ -1,14 +1,14 @@
 // Buys one query for some 26 made-up hosts of a flood, on one connection: `npm run show:flood`.
 import { unavailable } from './failures.ts'
 
-/** More keys could not be answered in time, and each keeps its request in memory. */
+/** Each key keeps its request in memory, and more could not be answered in time. */
 const mostWaiting = 10_000
 
 /**
- * Loads keys with one query at a time. Keys that are asked for during a query wait, and the next query loads all of
- * them: a flood of keys takes one connection of the pool.
- * @param load what there is of these keys, some of which may be the same
- * @returns a function that loads one key; undefined where there is nothing
+ * Loads keys with one query at a time. Keys requested during a query wait, and the next query loads all of them. So a
+ * flood of keys takes one connection of the pool.
+ * @param load loads the values of these keys, which may contain duplicates
+ * @returns a function that loads one key, and resolves to undefined if the key has no value
  */
 export function inSerialBatches<Value>(
   load: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
@@ -27,7 +27,7 @@ export function inSerialBatches<Value>(
   async function loadWaiting(): Promise<ReadonlyMap<string, Value>> {
     let keys: readonly string[]
     try {
-      // If that query fails, so do those who waited for it: they have waited as long.
+      // If the current query fails, the waiting keys fail with it: they have waited just as long.
       await current
     } finally {
       keys = waiting

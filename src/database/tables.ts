@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 
-/** A bigint: text, as JavaScript's numbers hold only 53 bits of it. */
+/** A bigint as text, because a JavaScript number holds only 53 bits. */
 type Id = Generated<string>
 type Timestamp = ColumnType<Date, Date | undefined, Date>
 
@@ -25,8 +25,8 @@ export interface Tables {
   groups: { id: Id; license_id: string; name: string }
   users: { id: Id; email: string; password_hash: string; admin: Generated<boolean> }
   user_groups: { user_id: string; group_id: string }
-  /** Sessions that somebody signed out of, until their cookies would be out of date anyway. */
+  /** Sessions that were signed out of, kept until their cookies expire. */
   ended_sessions: { session: string; expires_at: ColumnType<Date, Date, Date> }
-  /** Attempts to sign in until a counter expires; a counter is that of every key with its hash. */
+  /** Sign-in attempts until a counter expires. All keys with the same hash share a counter. */
   sign_in_attempts: { counter: number; attempts: number; expires_at: ColumnType<Date, Date, Date> }
 }

@@ -1,16 +1,16 @@
-/** What a request waits for at most, in milliseconds where nothing else is said. */
+/** The longest waits of a request, in milliseconds unless stated otherwise. */
 export interface Limits {
-  /** For a connection: a new one, or one that others have. */
+  /** For a new or a free connection. */
   connection: number
-  /** For a query, until the server gives it up. */
+  /** For a query, until the server cancels it. */
   statement: number
-  /** For a query, until the server itself is given up. */
+  /** For a query, until the connection is given up. */
   answer: number
-  /** How many queries may wait for a connection: each keeps its request in memory, and more could not be answered in time. */
+  /** How many queries may wait for a connection. Each keeps its request in memory, and more would time out. */
   waiting: number
-  /** For an answer to the listener, whose questions are small. */
+  /** For the answer to a listener's query. */
   listener: number
-  /** Between two of its questions: with that limit, how soon a silent server is noticed. */
+  /** Between two heartbeats of the listener. A silent server is noticed within beat + listener. */
   beat: number
 }
 

@@ -47,7 +47,7 @@ t.test('while the database is unreachable, known hosts are served and unknown on
   t.match(unknown.json(), {
     title: 'Service Unavailable',
     status: 503,
-    detail: 'This site cannot be served for the moment.',
+    detail: 'This site is temporarily unavailable.',
   })
 
   const found = once(availability, 'found')
@@ -80,7 +80,7 @@ t.test('the log says when the database is lost and when it is back', async t => 
   const said = lines.map(line => JSON.parse(line)).filter(({ msg }) => !/request/.test(msg))
   t.match(said, [
     { level: 50, msg: 'The database is lost: what is held of it goes on being served', err: { message: 'gone' } },
-    { level: 40, msg: 'This site cannot be served for the moment.', reason: 'still gone' },
+    { level: 40, msg: 'This site is temporarily unavailable.', reason: 'still gone' },
     { level: 30, msg: 'The database is back' },
   ])
   t.equal(said.length, 3)

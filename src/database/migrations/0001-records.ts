@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The tables of product.md. */
+/** Creates the tables of all records. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table license_types (
@@ -16,7 +16,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
       type_id bigint references license_types,
-      -- Hosts are lower-cased and lose their port before they are looked up: another spelling would never answer.
+      -- Hosts are lower-cased and stripped of their port before the lookup, so no other spelling could ever match.
       constraint licenses_domain_is_a_host check (domain ~ '^([a-z0-9_.-]+|\\[[0-9a-f:.]+\\])$')
     )`.execute(db)
   await sql`create index licenses_domain_id on licenses (domain, id)`.execute(db)

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Tables, and the column whose value is the key that the store keeps their rows under; null: it keeps them under several. */
+/** The column of each table that the store uses as a key. Null if rows are stored under several keys. */
 const keys: Record<string, string | null> = {
   license_types: null,
   licenses: 'domain',
@@ -13,8 +13,8 @@ const keys: Record<string, string | null> = {
 }
 
 /**
- * Each statement that changes rows notifies the channel portico_changes: "<table> <key>" for each key it touched,
- * "<table>" where the table has none or the keys are too many to list.
+ * Makes every statement that changes rows notify the channel portico_changes: with "<table> <key>" for each key that it
+ * touched, or with "<table>" if the table has no key column or more than 100 keys were touched.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -44,7 +44,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const [table, key] of Object.entries(keys)) await addChangeTriggers(db, table, key)
 }
 
-/** Has the changes of a table told, under the values of its key column, or as a whole (null). */
+/** Adds triggers that announce a table's changes by its key column, or as a whole if the key is null. */
 export async function addChangeTriggers(db: Kysely<unknown>, table: string, key: string | null): Promise<void> {
   const notify = key === null ? sql`notify_change()` : sql`notify_change(${sql.lit(key)})`
   const events = [

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Attempts to sign in, which the servers on one database count together: see src/sign-in/attempts.ts. */
+/** Creates the table in which all servers on one database count sign-in attempts: see src/sign-in/attempts.ts. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table sign_in_attempts (
-      -- Keys are hashed to a fixed number of counters: the table is bounded, and an expired counter is used again.
+      -- Keys are hashed to a fixed number of counters, so the table is bounded. Expired counters are reused.
       counter integer primary key check (counter between 0 and 262143),
       attempts integer not null check (attempts > 0),
       expires_at timestamptz not null
     )
-    -- No index has a column that changes, so that an update finds room in its own page.
+    -- Free space in each page, so that updates are heap-only (HOT): no indexed column changes.
     with (fillfactor = 70)`.execute(db)
 }

@@ -5,7 +5,7 @@ import * as signIn from './0003-sign-in.ts'
 import * as listIndexes from './0004-list-indexes.ts'
 import * as signInAttempts from './0005-sign-in-attempts.ts'
 
-/** Every migration, in order. What has been released is never edited: a change is a new file. */
+/** All migrations, in order. Never edit a released one: add a new file. */
 export const migrations: Record<string, Migration> = {
   '0001-records': records,
   '0002-change-notifications': changeNotifications,

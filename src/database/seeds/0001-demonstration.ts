@@ -17,7 +17,7 @@ const licenses = [
   { domain: 'protected.localhost', name: 'Portico behind the Rope', protected: true, museums: ['The Depot'] },
 ]
 
-/** Something to serve on a first start: two open sites and a protected one. */
+/** Adds two open sites and a protected one, so that a first start has something to serve. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   const type = await db
     .insertInto('license_types')

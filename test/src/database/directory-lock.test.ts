@@ -149,7 +149,7 @@ t.test('A path that is too long when absolute may be short enough when relative'
 t.test('A regular file is not mistaken for a dead lock, and stays', async t => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'lock'), 'mine')
-  await t.rejects(lockDirectory(folder), { name: 'StartError', message: /is not the socket that it is locked by\.$/ })
+  await t.rejects(lockDirectory(folder), { name: 'StartError', message: /is not a socket\.$/ })
   t.equal(readFileSync(join(folder, 'lock'), 'utf8'), 'mine')
 })
 
@@ -157,6 +157,6 @@ t.test('A missing folder is refused', async t => {
   const directory = join(makeFolder(t), 'absent')
   await t.rejects(lockDirectory(directory), {
     name: 'StartError',
-    message: /^DATA_DIR .*absent cannot be locked: this user may not write to it, or it is gone\.$/,
+    message: /^DATA_DIR .*absent cannot be locked: this user may not write to it, or it does not exist\.$/,
   })
 })

@@ -118,7 +118,7 @@ t.test('The target of a symbolic link keeps its mode', async t => {
 
 t.test('A DATA_DIR owned by another user is refused with an explanation', async t => {
   becomeOrdinaryUser(t, makeFolder(t))
-  const problem = 'DATA_DIR /usr cannot be locked: this user may not write to it, or it is gone.'
+  const problem = 'DATA_DIR /usr cannot be locked: this user may not write to it, or it does not exist.'
   await t.rejects(open('/usr'), { name: 'StartError', message: problem })
 })
 
