@@ -93,7 +93,8 @@ function describe(file: string, { named, count }: ImportRefusedError): string {
     .sort((one, other) => one.line - other.line)
     .map(({ line, reason }) => `\n  line ${line}: ${reason}`)
   const rest = count > named.length ? `\n  and ${count - named.length} more.` : ''
-  return `Nothing was added: of ${file} ${count === 1 ? 'a line is' : `${count.toLocaleString('en')} lines are`} bad.${lines.join('')}${rest}`
+  const invalid = count === 1 ? `one line of ${file} is` : `${count.toLocaleString('en')} lines of ${file} are`
+  return `Nothing was added: ${invalid} invalid.${lines.join('')}${rest}`
 }
 
 /** In megabytes, of this process since it began. */

@@ -32,7 +32,7 @@ The password, of ${shortestPassword} characters or more, is asked for, or piped 
     })
     if (!formats.email.accepts(email)) throw new CommandError(`"${email}" is no e-mail address.`)
     const added = await withDatabase(terminal, async ({ db }) => {
-      if ((await findAccount(db, email)) !== undefined) throw new CommandError(`There is a user ${email} already.`)
+      if ((await findAccount(db, email)) !== undefined) throw new CommandError(`There is already a user ${email}.`)
       const groups = new Set<string>()
       for (const group of values.group) groups.add(await findGroup(db, group, values.license))
       const password = await readPassword(terminal)

@@ -1,19 +1,19 @@
 import { formats } from './formats.ts'
 
-/** A place in a list that is sorted by a column, and by id where its values are the same. */
+/** A position in a list that is sorted by a column and then by id. */
 export interface Position {
-  /** As the list was asked for: "name", or "-name" for the other direction. */
+  /** The column, with a "-" in front if the order is descending: "name" or "-name". */
   sort: string
   value: string
   id: string
 }
 
-/** A position as the text that clients are given, and give back. */
+/** Encodes a position as an opaque text that clients send back. */
 export function writeCursor({ sort, value, id }: Position): string {
   return Buffer.from(JSON.stringify([sort, value, id])).toString('base64url')
 }
 
-/** @returns undefined where it is no position in a list of this sort */
+/** @returns the position, or undefined if the text is not a cursor of a list with this sort */
 export function readCursor(text: string, sort: string): Position | undefined {
   const [cursorSort, value, id] = parse(text)
   if (cursorSort !== sort || typeof value !== 'string' || typeof id !== 'string') return undefined

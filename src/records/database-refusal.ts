@@ -5,7 +5,7 @@ import type { RecordKind } from './record-kind.ts'
 const uniqueViolation = '23505'
 const foreignKeyViolation = '23503'
 
-/** What the database's refusal of a written record means to whoever wrote it; undefined: it is no refusal. */
+/** The HTTP error for a write that violates a constraint of its kind, or undefined for any other error. */
 export function refusedWrite(kind: RecordKind, error: unknown): HttpError | undefined {
   if (!(error instanceof pg.DatabaseError) || (error.code !== uniqueViolation && error.code !== foreignKeyViolation)) {
     return undefined
@@ -14,7 +14,7 @@ export function refusedWrite(kind: RecordKind, error: unknown): HttpError | unde
   if (constraint === undefined) return undefined
   const { field, refersTo } = constraint
   if (refersTo === undefined) {
-    return new ConflictHttpError(`There is a ${kind.name} with this ${field} already.`, {
+    return new ConflictHttpError(`There is already a ${kind.name} with this ${field}.`, {
       cause: error,
       members: { errors: [{ field, message: `${field} is taken` }] },
     })
@@ -23,7 +23,7 @@ export function refusedWrite(kind: RecordKind, error: unknown): HttpError | unde
   return new UnprocessableContentHttpError(`${message}.`, { cause: error, members: { errors: [{ field, message }] } })
 }
 
-/** The same of a removal: other records refer to it. */
+/** The HTTP error for removing a record that others refer to, or undefined for any other error. */
 export function refusedRemoval(kind: RecordKind, error: unknown): HttpError | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code !== foreignKeyViolation) return undefined
   return new ConflictHttpError(

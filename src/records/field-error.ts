@@ -1,15 +1,15 @@
-/** What is wrong with one field of what was written. */
+/** An error in one field of a record. */
 export interface FieldError {
-  /** Empty: with the whole. */
+  /** Empty if the record as a whole is wrong. */
   field: string
   /** A sentence without its full stop. */
   message: string
 }
 
-/** How many are told at once. */
+/** How many errors a description lists. */
 const mostTold = 20
 
-/** All of them in one sentence. */
+/** Describes the errors in one sentence. */
 export function describeFieldErrors(errors: readonly FieldError[]): string {
   const told = errors.slice(0, mostTold).map(({ message }) => message)
   if (errors.length > mostTold) told.push(`and ${errors.length - mostTold} more`)

@@ -1,26 +1,26 @@
 import { Type, type TSchema, type TSchemaOptions } from 'typebox'
 import type { formats } from './formats.ts'
 
-/** Some formats' names are JSON Schema's own; of all of them formats.ts says what they are. */
+/** Some names are JSON Schema's own, but formats.ts defines all of them. */
 type Format = keyof typeof formats
 
-/** In characters: what the columns hold. */
+/** In characters, as in the check constraints of the columns. */
 const longestName = 255
 const longestLanguageTag = 35
 
-/** How many records one may be linked to. */
+/** How many records a record may be linked to. */
 const mostLinks = 500
 
 function text(format: Format, options: TSchemaOptions & { minLength?: number; maxLength: number }) {
   return Type.String({ format, ...options })
 }
 
-/** An id: text, as JavaScript's numbers hold only 53 bits of it. */
+/** An id as text, because a JavaScript number holds only 53 bits of a bigint. */
 export function id(description: string) {
   return text('id', { maxLength: 19, description })
 }
 
-/** The ids of records that this one is linked to. */
+/** The ids of linked records. */
 export function ids(description: string) {
   return Type.Array(Type.String({ format: 'id', maxLength: 19 }), {
     maxItems: mostLinks,
@@ -46,7 +46,7 @@ export function email(description: string, maxLength: number) {
   return text('email', { maxLength, description })
 }
 
-/** What is written, and never read again. */
+/** A password, which can be written but never read. */
 export function password(description: string, minLength: number, maxLength: number) {
   return text('secret', { minLength, maxLength, description, writeOnly: true })
 }
@@ -55,7 +55,7 @@ export function flag(description: string) {
   return Type.Boolean({ description })
 }
 
-/** What the database may lack. */
+/** A field that is null in some records. */
 export function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }

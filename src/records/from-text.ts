@@ -2,8 +2,8 @@ import type { TObject } from 'typebox'
 import { keywordsOf } from './keywords.ts'
 
 /**
- * What somebody wrote as text, as the JSON value that the field is of: true and false where it is a flag, items between
- * commas where it is a list. What is neither stays text, for the validator to refuse.
+ * Converts text to the JSON value of a field: "true" and "false" to a boolean, and comma-separated items to an array.
+ * Text that cannot be converted is returned as it is, and the validator refuses it.
  */
 export function fromText({ properties }: TObject, field: string, text: string): unknown {
   switch (keywordsOf(properties[field]).type) {

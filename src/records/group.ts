@@ -1,8 +1,8 @@
 import { id, line } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const licenseId = id('The id of the license whose site it lets its users into.')
-const name = line('Its name.')
+const licenseId = id('The id of the license whose site the group may enter.')
+const name = line('The name of the group.')
 
 export const groups = recordKind({
   name: 'group',

@@ -3,29 +3,29 @@ import { parse } from 'csv-parse'
 import { fromText } from './from-text.ts'
 import type { RecordKind } from './record-kind.ts'
 
-/** What a line of a file has. */
+/** One row of an imported file. */
 export interface ImportRow {
-  /** From 1. */
+  /** The line number, from 1. */
   line: number
   value: unknown
-  /** Why it has no value; else undefined. */
+  /** Why the row could not be read, as the end of the sentence "The line …". Undefined if it could. */
   problem: string | undefined
 }
 
 export const importFormats = ['ndjson', 'csv'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-/** In characters of NDJSON, or bytes of CSV: as much as the API takes in a body, which is more than any record has. */
+/** In characters of NDJSON or bytes of CSV. The same as the API's body limit, and longer than any real record. */
 const longestRecord = 64 * 1024
 const bound = longestRecord.toLocaleString('en')
-const unread = '; what comes after it was not read'
+const unread = '; the rest of the file was not read'
 
-/** The rows of a file of records, up to one that is too long to be any. */
+/** Reads the rows of a file, up to the first one that is too long. */
 export function readRows(input: Readable, kind: RecordKind, format: ImportFormat): AsyncIterable<ImportRow> {
   return format === 'ndjson' ? readLines(input) : readCsv(input, kind)
 }
 
-/** A JSON value a line; blank lines are none. */
+/** Reads one JSON value per line and skips blank lines. */
 async function* readLines(input: Readable): AsyncIterable<ImportRow> {
   let line = 0
   for await (const text of linesOf(input)) {
@@ -40,8 +40,8 @@ async function* readLines(input: Readable): AsyncIterable<ImportRow> {
 }
 
 /**
- * Text between line feeds: readline, too, ends lines at characters that JSON has within its strings. A line that is too
- * long is the last, and cut off.
+ * Splits at line feeds only, because readline also splits at U+2028 and U+2029, which JSON strings may contain. A line
+ * that is too long is cut off and comes last.
  */
 async function* linesOf(input: Readable): AsyncIterable<string> {
   let line = ''
@@ -62,7 +62,7 @@ function parseLine(text: string) {
     const value: unknown = JSON.parse(text)
     return { value, problem: undefined }
   } catch {
-    return { value: undefined, problem: 'is no JSON' }
+    return { value: undefined, problem: 'is not JSON' }
   }
 }
 
@@ -71,7 +71,7 @@ interface CsvRow {
   info: { lines: number }
 }
 
-/** A record a line, under a first line with the names of their fields; an empty cell is a field that is not there. */
+/** Reads one record per row, below a header row with the names of the fields. An empty cell is an absent field. */
 async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<ImportRow> {
   const skipped: ImportRow[] = []
   const parser = parse({
@@ -87,7 +87,7 @@ async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<Import
     skip_empty_lines: true,
     skip_records_with_error: true,
     on_skip: error => {
-      skipped.push({ line: Number(error?.['lines']), value: undefined, problem: `is no CSV: ${error?.message}` })
+      skipped.push({ line: Number(error?.['lines']), value: undefined, problem: `is not CSV: ${error?.message}` })
     },
   })
   const whole = (source: AsyncIterable<Buffer>) =>
@@ -95,10 +95,10 @@ async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<Import
       skipped.push({
         line,
         value: undefined,
-        problem: `begins a record of more than ${bound} bytes, as where a quote is not closed${unread}`,
+        problem: `begins a record of more than ${bound} bytes, perhaps because a quote is not closed${unread}`,
       })
     })
-  // What goes wrong with the one is thrown by the other.
+  // The callback does nothing: the pipeline's errors are thrown by the iteration.
   const records: AsyncIterable<CsvRow> = pipeline(input, whole, parser, () => {})
   for await (const { record, info } of records) {
     yield* skipped.splice(0)
@@ -116,9 +116,9 @@ const [lineFeed, carriageReturn, quote, comma] = [10, 13, 34, 44]
 const separators = [lineFeed, carriageReturn, comma]
 
 /**
- * The bytes of CSV in pieces that end where records do, each line ended by a line feed alone: of two characters the
- * parser makes two lines where they are within quotes. It would also hold a record of any length in memory.
- * @param onTooLong is given the line on which a record begins that is too long: it and what follows are left out
+ * Splits CSV into chunks of whole records, because the parser would hold a record of any length in memory. Also
+ * replaces CRLF by LF, because the parser counts a CRLF within quotes as two lines.
+ * @param onTooLong called with the first line of a record that is too long; the rest of the input is left out
  */
 async function* wholeRecords(input: AsyncIterable<Buffer>, onTooLong: (line: number) => void): AsyncIterable<Buffer> {
   let text = ''
@@ -129,12 +129,12 @@ async function* wholeRecords(input: AsyncIterable<Buffer>, onTooLong: (line: num
   for await (const chunk of input) {
     text += chunk.toString('latin1')
     let start = 0
-    // A carriage return at the end may be half of a line's end, and a quote half of a quoted one.
+    // A trailing CR may be the first half of a CRLF, and a trailing quote the first half of an escaped one.
     const known = /[\r"]$/.test(text) ? text.length - 1 : text.length
     for (; scanned < known; scanned++) {
       const code = text.charCodeAt(scanned)
       if (code === quote) {
-        // As the parser has it: one amid a cell without quotes opens nothing, and one before other text closes nothing.
+        // As in the parser, a quote opens only at the start of a cell and closes only at its end.
         if (!isQuoted) isQuoted = scanned === 0 || separators.includes(text.charCodeAt(scanned - 1))
         else if (text.charCodeAt(scanned + 1) === quote) scanned++
         else isQuoted = !separators.includes(text.charCodeAt(scanned + 1))

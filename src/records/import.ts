@@ -7,27 +7,27 @@ import type { RecordKind } from './record-kind.ts'
 import { insertLinks } from './repository.ts'
 import { validator } from './validation.ts'
 
-/** How many rows are written at once. */
+/** Rows per INSERT. */
 const batchSize = 5000
-/** How many bad lines are named. */
+/** How many bad lines are listed. */
 const mostNamed = 50
 
 export interface BadLine {
   line: number
-  /** What is wrong with it, in a sentence. */
+  /** What is wrong, as a sentence. */
   reason: string
 }
 
-/** Some lines are bad, so that nothing was written. */
+/** Nothing was imported because some lines are invalid. */
 export class ImportRefusedError extends Error {
   override readonly name = 'ImportRefusedError'
-  /** The first ones. */
+  /** The first of the bad lines. */
   readonly named: readonly BadLine[]
-  /** How many there are. */
+  /** The number of bad lines. */
   readonly count: number
 
   constructor(named: readonly BadLine[], count: number) {
-    super(`${count} lines are bad.`)
+    super(`${count} lines are invalid.`)
     this.named = named
     this.count = count
   }
@@ -41,10 +41,10 @@ interface Candidate {
 }
 
 /**
- * Adds many records in one transaction: all, or none.
- * @param onProgress is told after each batch how many rows were read
- * @returns how many there are
- * @throws {ImportRefusedError} after the last line, so that every bad one is found
+ * Adds many records in one transaction: all or none.
+ * @param onProgress called after each batch with the number of rows read so far
+ * @returns the number of added records
+ * @throws {ImportRefusedError} after the last row, if any row is invalid
  */
 export async function importRecords(
   db: Kysely<Tables>,
@@ -85,7 +85,7 @@ export async function importRecords(
 
 type Refuse = (line: number, reason: string) => void
 
-/** Those whose references are to records that exist. */
+/** The candidates whose references exist. The others are refused. */
 async function withKnownReferences(
   db: Kysely<Tables>,
   kind: RecordKind,
@@ -132,14 +132,14 @@ async function insertRecords(
   if (first === undefined) return
   const columns = ['id', ...Object.keys(first.columns).filter(name => !(name in kind.links))]
   const list = sql.join(columns.map(name => sql.ref(name)))
-  // One parameter, whatever the number of rows.
+  // JSON takes one parameter for any number of rows.
   const json = JSON.stringify(records.map(({ id, columns }) => ({ ...columns, id })))
   const { rows } = await sql<{ id: string }>`
     insert into ${sql.table(kind.table)} (${list}) select ${list} from json_populate_recordset(null::${sql.table(kind.table)}, ${json}::json)
     on conflict do nothing returning id`.execute(db)
   const added = new Set(rows.map(({ id }) => id))
   for (const { line, id } of records) {
-    if (!added.has(id)) refuse(line, `There is a ${kind.name} with this ${uniqueFieldsOf(kind)} already.`)
+    if (!added.has(id)) refuse(line, `There is already a ${kind.name} with this ${uniqueFieldsOf(kind)}.`)
   }
   await linkRecords(
     db,
@@ -157,7 +157,7 @@ async function reserveIds(db: Kysely<Tables>, kind: RecordKind, count: number): 
   return rows.map(({ id }) => id)
 }
 
-/** Of the columns that a row may leave out: all rows of a batch have the same columns. */
+/** The values of absent fields. One INSERT needs the same columns in every row. */
 function defaultsOf({ create: { properties } }: RecordKind): Values {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),

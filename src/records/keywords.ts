@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox'
 
-/** The keywords of JSON Schema that are read of a field; TypeBox's types leave them out of a schema of any kind. */
+/** The JSON Schema keywords that are read from a field. TypeBox's TSchema does not declare them. */
 export interface Keywords {
   type?: unknown
   format?: unknown
   description?: unknown
 }
 
-/** The keywords of a field's schema. A field that does not exist has none. */
+/** The keywords of a field's schema, or none if the field does not exist. */
 export function keywordsOf(schema: (TSchema & Keywords) | undefined): Keywords {
   return schema ?? {}
 }

@@ -7,5 +7,5 @@ import { platforms } from './platform.ts'
 import type { RecordKind } from './record-kind.ts'
 import { users } from './user.ts'
 
-/** Every kind of record that is kept, those before others that refer to them. */
+/** All kinds of records. Each comes after the kinds that it refers to. */
 export const kinds: readonly RecordKind[] = [licenseTypes, languages, platforms, licenses, museums, groups, users]

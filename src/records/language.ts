@@ -1,14 +1,14 @@
 import { id, languageTag, line } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const code = languageTag('Its tag (BCP 47).')
+const code = languageTag('The language tag (BCP 47).')
 
 export const languages = recordKind({
   name: 'language',
   plural: 'languages',
   table: 'languages',
   fields: {
-    required: { code, name: line('Its name, in itself.') },
+    required: { code, name: line('The name of the language, in that language.') },
     optional: {},
     generated: {},
     secret: {},
@@ -16,7 +16,7 @@ export const languages = recordKind({
   filters: {
     code: { schema: code },
     license_id: {
-      schema: id('The id of a license whose language it is.'),
+      schema: id('The id of a license that has the language.'),
       link: { table: 'license_languages', own: 'language_id', other: 'license_id' },
     },
   },

@@ -1,7 +1,7 @@
 import { line } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const type = line('Its label.')
+const type = line('The label of the license type.')
 
 export const licenseTypes = recordKind({
   name: 'license type',

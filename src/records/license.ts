@@ -1,9 +1,11 @@
 import { flag, host, id, ids, line, orNull, time } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const domain = host('The host that it applies to. Of several licenses with one domain that of the lowest id answers.')
-const name = line("The site's name.")
-const typeId = id('The id of its license type.')
+const domain = host(
+  'The host that is licensed. If several licenses have the same domain, the one with the lowest id counts.',
+)
+const name = line('The name of the site.')
+const typeId = id('The id of the license type.')
 
 const languages = { table: 'license_languages', own: 'license_id', other: 'language_id', position: 'position' } as const
 const platforms = { table: 'license_platforms', own: 'license_id', other: 'platform_id' } as const
@@ -13,14 +15,14 @@ export const licenses = recordKind({
   plural: 'licenses',
   table: 'licenses',
   fields: {
-    generated: { created_at: time('When it was added.'), updated_at: time('When it was last changed.') },
-    // One that came past the API may have none: its site is not served.
+    generated: { created_at: time('When the license was added.'), updated_at: time('When it was last changed.') },
+    // A license that was not added through the API may have no type. Its site is not served.
     required: { domain, name, type_id: orNull(typeId) },
     written: { type_id: typeId },
     optional: {
-      protected: flag('Whether only admins and users of its groups may enter its site.'),
-      language_ids: ids('The ids of the languages of its site, the default first.'),
-      platform_ids: ids('The ids of the platforms that it is served on.'),
+      protected: flag("Whether only admins and members of the license's groups may enter the site."),
+      language_ids: ids("The ids of the site's languages, the default first."),
+      platform_ids: ids('The ids of the platforms that the site is served on.'),
     },
     secret: {},
   },
@@ -29,8 +31,8 @@ export const licenses = recordKind({
     domain: { schema: domain },
     name: { schema: name },
     type_id: { schema: typeId },
-    language_id: { schema: id('The id of one of its languages.'), link: languages },
-    platform_id: { schema: id('The id of one of its platforms.'), link: platforms },
+    language_id: { schema: id("The id of one of the license's languages."), link: languages },
+    platform_id: { schema: id("The id of one of the license's platforms."), link: platforms },
   },
   knownBy: 'domain',
   sorts: ['id', 'domain', 'name'],

@@ -1,8 +1,8 @@
 import { id, line } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const licenseId = id('The id of the license whose museum it is.')
-const name = line('Its name.')
+const licenseId = id('The id of the license that the museum belongs to.')
+const name = line('The name of the museum.')
 
 export const museums = recordKind({
   name: 'museum',

@@ -1,7 +1,7 @@
 import { id, line } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const name = line('Its name.')
+const name = line('The name of the platform.')
 
 export const platforms = recordKind({
   name: 'platform',
@@ -16,7 +16,7 @@ export const platforms = recordKind({
   filters: {
     name: { schema: name },
     license_id: {
-      schema: id('The id of a license that is served on it.'),
+      schema: id('The id of a license that is served on the platform.'),
       link: { table: 'license_platforms', own: 'platform_id', other: 'license_id' },
     },
   },

@@ -8,68 +8,69 @@ type Table = keyof Tables
 /** A table that links records of two kinds. */
 export interface Link {
   readonly table: Table
-  /** The column with the id of the record whose link it is. */
+  /** The column with the id of the record that has the link. */
   readonly own: string
-  /** The column with the id of the record that it is linked to. */
+  /** The column with the id of the linked record. */
   readonly other: string
-  /** The column that holds their order, where they have one. */
+  /** The column with the order of the links, if they have an order. */
   readonly position?: string
 }
 
-/** What a list can be narrowed by: the value of an indexed column, or a link to a record. */
+/** Filters a list by the value of an indexed column, or by a link to a record. */
 export interface Filter {
   readonly schema: TSchema
-  /** Its column, or a link, whose "other" is compared; default: the column of the filter's name. */
+  /** The link whose "other" column is compared. Default: the column with the filter's name is compared. */
   readonly link?: Link
-  /** Whether capitals make no difference, as in the column's unique index. */
+  /** Whether case is ignored, as in the column's unique index. */
   readonly ignoresCase?: boolean
 }
 
 export interface Constraint {
-  /** The field that broke it. */
+  /** The field whose value violates the constraint. */
   readonly field: string
-  /** What it refers to, as "language"; undefined: no two records may have one value. */
+  /** For a foreign key, the kind that the field refers to, such as "language". Undefined for a unique constraint. */
   readonly refersTo?: string
 }
 
-/** A kind of record: its one schema, and all that reading and writing it needs to know. */
+/** A kind of record: its schemas and everything that is needed to read and write it. */
 export interface RecordKind {
-  /** One of them, in words: "license type". */
+  /** The singular: "license type". */
   readonly name: string
-  /** Several of them, in words: "license types". */
+  /** The plural: "license types". */
   readonly plural: string
   readonly table: Table
-  /** What is read. */
+  /** A record as it is read. */
   readonly schema: TObject
-  /** What is written to add one. */
+  /** The fields to add a record with. */
   readonly create: TObject
-  /** What is written to change one: any of its fields. */
+  /** The fields that can be changed, all optional. */
   readonly change: TObject
-  /** Those of the schema's properties that are links; the others are columns. */
+  /** The properties of the schema that are links. All others are columns. */
   readonly links: Readonly<Record<string, Link>>
   readonly filters: Readonly<Record<string, Filter>>
-  /** The filter by which people know one: its name, and not its id. */
+  /** The filter by which people identify a record, such as its name. */
   readonly knownBy: string
   /** The columns that a list can be sorted by. */
   readonly sorts: readonly string[]
-  /** By their names in the database. */
+  /** The constraints, by their names in the database. */
   readonly constraints: Readonly<Record<string, Constraint>>
-  /** Whether everybody who may enter a license's site reads those of that license: its filter "license_id". */
+  /** Whether a site's visitors may read the records of its license, which the filter "license_id" selects. */
   readonly open: boolean
-  /** The column that changes of the table's rows are told under (migration 0002); null: they are told as a whole. */
+  /** The key column of the table's change notifications, or null if they have none (migration 0002). */
   readonly storeKey: string | null
-  /** Makes columns of the written values that are none. */
+  /** Converts written values to column values, such as a password to its hash. */
   readonly prepare: (values: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>
   /**
-   * Throws where a record must not be changed so, or removed (null), whoever asks.
+   * Rejects if nobody, not even an admin, may make this change.
    * @param db the transaction, before it has locked the record
+   * @param change the new values, or null if the record is to be removed
    */
   readonly assertAllowed: (
     db: Kysely<Tables>,
     id: string,
     change: Readonly<Record<PropertyKey, unknown>> | null,
   ) => Promise<void>
-  /** What the API's documentation shows: requests that can be sent, one after the other, where the demonstration records are. */
+  /** Examples for the API's documentation, which work in this order on the demonstration records. */
   readonly examples: {
     readonly id: string
     readonly create: Readonly<Record<string, unknown>>
@@ -77,7 +78,7 @@ export interface RecordKind {
   }
 }
 
-/** A record of a kind, as it is read. */
+/** The type of a kind's records. */
 export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']>
 
 type Defaulted = 'links' | 'constraints' | 'open' | 'storeKey' | 'prepare' | 'assertAllowed'
@@ -91,18 +92,18 @@ interface Definition<
   extends Omit<RecordKind, 'schema' | 'create' | 'change' | Defaulted>, Partial<Pick<RecordKind, Defaulted>> {
   readonly fields: {
     readonly required: Required
-    /** Those of the required that are written otherwise than they are read. */
+    /** The required fields whose schema for writing differs from the one for reading. */
     readonly written?: TProperties
-    /** Has a default. */
+    /** Fields with a default. */
     readonly optional: Optional
-    /** Set by the database, beside the id. */
+    /** Fields that the database sets, besides the id. */
     readonly generated: Generated
-    /** Needed to add one, and never read. */
+    /** Fields that are required to add a record and never read. */
     readonly secret: Secret
   }
 }
 
-/** Makes a kind of its fields: one schema, from which those of its requests, its columns and its TypeScript type come. */
+/** Makes a kind from its fields, which determine its request schemas, its columns and its TypeScript type. */
 export function recordKind<
   Required extends TProperties,
   Optional extends TProperties,
@@ -133,7 +134,7 @@ export function recordKind<
   } satisfies RecordKind
 }
 
-/** A flag that is left out is false. */
+/** Makes the fields optional. Booleans default to false. */
 function withDefaults(fields: TProperties): TProperties {
   return Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => [

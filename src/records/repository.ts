@@ -8,15 +8,15 @@ import type { Link, RecordKind } from './record-kind.ts'
 
 type Values = Readonly<Record<PropertyKey, unknown>>
 
-/** A record of any kind, as its schema says. */
+/** A record of any kind. */
 export type AnyRecord = Values & { readonly id: string }
 
-/** Values of a kind's filters, all of which hold. */
+/** Values of a kind's filters. A record has to match all of them. */
 export type Filters = Values
 
 export interface Listing {
   filters: Filters
-  /** A column of the kind's sorts, after a "-" for the other direction. */
+  /** One of the kind's sorts, with a "-" in front for descending order. */
   sort: string
   after: Position | undefined
   limit: number
@@ -24,11 +24,11 @@ export interface Listing {
 
 export interface Page {
   records: AnyRecord[]
-  /** Where the next page begins; null: this is the last. */
+  /** The position of the next page, or null if this page is the last. */
   next: Position | null
 }
 
-/** Records, and where there are more of them. */
+/** Reads a page of records. */
 export async function listRecords(
   db: Kysely<Tables>,
   kind: RecordKind,
@@ -53,7 +53,10 @@ export async function listRecords(
   }
 }
 
-/** @param filters what has to hold of it, too */
+/**
+ * @param filters conditions that the record also has to meet
+ * @returns the record, or undefined if there is none
+ */
 export async function readRecord(
   db: Kysely<Tables>,
   kind: RecordKind,
@@ -70,7 +73,7 @@ export async function readRecord(
   return record
 }
 
-/** @throws {HttpError} where it refers to what is not there, or is to be the second of what there can be one of */
+/** @throws {HttpError} if the record violates a constraint of its kind */
 export async function createRecord(db: Kysely<Tables>, kind: RecordKind, values: Values): Promise<AnyRecord> {
   const { columns, links } = split(kind, await kind.prepare(values))
   return await db
@@ -94,9 +97,9 @@ export interface Change {
 }
 
 /**
- * Changes those of a record's fields that have values.
- * @param assertCurrent is given the record as it is, and throws where that is not what is to be changed
- * @throws {HttpError} where there is none, or the change cannot be
+ * Changes some fields of a record.
+ * @param assertCurrent called with the record before the change; throws to prevent it
+ * @throws {HttpError} if there is no such record, or the change is not possible
  */
 export async function changeRecord(
   db: Kysely<Tables>,
@@ -112,7 +115,7 @@ export async function changeRecord(
       const before = await lock(transaction, kind, id, values)
       assertCurrent(before)
       if (Object.keys(values).length === 0) return { before, after: before }
-      // Where only links are changed the row is written as it is: what hears of its changes hears of this one.
+      // The row is updated even if only links change, so that its triggers announce the change.
       const assignments = Object.entries({ id, ...columns }).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
       await sql`update ${sql.table(kind.table)} set ${sql.join(assignments)} where id = ${id}`.execute(transaction)
       return { before, after: await finish(transaction, kind, id, links) }
@@ -123,10 +126,10 @@ export async function changeRecord(
 }
 
 /**
- * Removes a record, and what belongs to it alone.
- * @param assertCurrent is given the record as it is, and throws where that is not what is to be removed
- * @returns what it was
- * @throws {HttpError} where there is none, or others refer to it
+ * Removes a record and the records that belong to it.
+ * @param assertCurrent called with the record before it is removed; throws to prevent it
+ * @returns the removed record
+ * @throws {HttpError} if there is no such record, or others refer to it
  */
 export async function removeRecord(
   db: Kysely<Tables>,
@@ -147,12 +150,12 @@ export async function removeRecord(
     })
 }
 
-/** The error for whoever asks for a record that is not there. */
+/** The error for a record that does not exist. */
 export function missingRecord(kind: RecordKind, id: string): NotFoundHttpError {
   return new NotFoundHttpError(`There is no ${kind.name} ${id}.`)
 }
 
-/** What the store has to forget once records have changed: tables and the keys of their rows, as migration 0002 tells of them. */
+/** The changes to tell the store after these records changed, in the form of the notifications (migration 0002). */
 export function changesOf(kind: RecordKind, ...records: readonly AnyRecord[]): [table: string, key: string | null][] {
   return records.flatMap(record => [
     [kind.table, kind.storeKey === null ? null : String(record[kind.storeKey])],
@@ -198,12 +201,12 @@ function conditionsOf(kind: RecordKind, filters: Filters): RawBuilder<unknown>[]
 }
 
 /**
- * A record as it is, which nobody else changes until the transaction is over.
- * @param change what is to become of it; null: it is to be removed
+ * Locks a record until the end of the transaction and reads it.
+ * @param change the new values, or null if the record is to be removed
  */
 async function lock(db: Kysely<Tables>, kind: RecordKind, id: string, change: Values | null): Promise<AnyRecord> {
   await kind.assertAllowed(db, id, change)
-  // Read after it is locked: a statement that waits for the lock goes on to read links as they were before it waited.
+  // Locked by a statement of its own: one that also read the links would return them as they were before the wait.
   await sql`select from ${sql.table(kind.table)} where id = ${id} for update`.execute(db)
   const record = await readRecord(db, kind, id)
   if (record === undefined) throw missingRecord(kind, id)
@@ -243,7 +246,7 @@ function kept<Row>(row: Row | undefined): Row {
   return row
 }
 
-/** Links records of a kind to others, in the order that is given. */
+/** Adds links between records. */
 export async function insertLinks(
   db: Kysely<Tables>,
   { table, own, other, position }: Link,

@@ -4,7 +4,7 @@ import { hashPassword, longestPassword, shortestPassword } from '../sign-in/pass
 import { email as emailField, flag, id, ids, password } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const email = emailField('What they sign in with; capitals make no difference.', longestEmail)
+const email = emailField('The address to sign in with. Case is ignored.', longestEmail)
 const groups = { table: 'user_groups', own: 'user_id', other: 'group_id' } as const
 
 export const users = recordKind({
@@ -14,16 +14,18 @@ export const users = recordKind({
   fields: {
     required: { email },
     optional: {
-      admin: flag('Whether they may enter every site, and change every record.'),
-      group_ids: ids('The ids of the groups that they belong to.'),
+      admin: flag('Whether the user may enter every site and change every record.'),
+      group_ids: ids('The ids of the groups that the user belongs to.'),
     },
-    secret: { password: password('A new password ends all of their sessions.', shortestPassword, longestPassword) },
+    secret: {
+      password: password("A new password ends all of the user's sessions.", shortestPassword, longestPassword),
+    },
     generated: {},
   },
   links: { group_ids: groups },
   filters: {
     email: { schema: email, ignoresCase: true },
-    group_id: { schema: id('The id of one of their groups.'), link: groups },
+    group_id: { schema: id("The id of one of the user's groups."), link: groups },
   },
   knownBy: 'email',
   sorts: ['id', 'email'],
@@ -38,7 +40,7 @@ export const users = recordKind({
   },
   async assertAllowed(db, id, change) {
     if (change !== null && change['admin'] !== false) return
-    // All are locked, in one order: of two admins who remove each other at once one stays.
+    // Locks all admins, in a fixed order, so that two of them cannot remove each other at the same time.
     const [admin, another] = await db
       .selectFrom('users')
       .select('id')
@@ -47,7 +49,7 @@ export const users = recordKind({
       .forUpdate()
       .execute()
     if (admin?.id === id && another === undefined) {
-      throw new ConflictHttpError('This user is the only admin: somebody else has to be one first.')
+      throw new ConflictHttpError('This user is the only admin. Make somebody else an admin first.')
     }
   },
   examples: {

@@ -3,21 +3,21 @@ import type { TSchema } from 'typebox'
 import type { FieldError } from './field-error.ts'
 import { formats } from './formats.ts'
 
-/** @returns what is wrong; nothing, where all is well */
+/** @returns the errors, or an empty array if the value is valid */
 export type Validate = (value: unknown) => FieldError[]
 
 const options = { allErrors: true, formats: { ...ajvFormats(), 'date-time': true }, verbose: true } as const
-/** Nothing is taken for what it is not: "true" is no flag, and ["a"] no text. */
+/** Coerces nothing: "true" is not a boolean, and ["a"] is not text. */
 const exact = new Ajv(options)
-/** What arrives as text, each value of it once. */
+/** For query strings, whose values arrive as text. */
 const coercing = new Ajv({ ...options, coerceTypes: true })
 
-/** Makes the validator of a JSON value by a schema whose formats are those of formats.ts. */
+/** Makes a validator of JSON values, for a schema with the formats of formats.ts. */
 export function validator(schema: TSchema): Validate {
   return withFieldErrors(exact, schema)
 }
 
-/** Makes one of what a query has, which is text: numbers and flags are made of it where the schema has them. */
+/** Makes a validator of query strings, which converts text to the schema's numbers and booleans. */
 export function queryValidator(schema: TSchema): Validate {
   return withFieldErrors(coercing, schema)
 }
@@ -30,7 +30,7 @@ function withFieldErrors(ajv: Ajv, schema: TSchema): Validate {
   }
 }
 
-/** Ajv's own type says any of both. */
+/** Ajv types both properties as any. */
 type FailedKeyword = ErrorObject<string, Record<string, unknown>> & { parentSchema?: { format?: unknown } }
 
 function ajvFormats() {
@@ -43,16 +43,16 @@ function fieldError(error: FailedKeyword): FieldError {
   if (keyword === 'required') return about(String(params['missingProperty']), 'is missing')
   if (keyword === 'additionalProperties') {
     const field = shortened(String(params['additionalProperty']))
-    return { field, message: `${JSON.stringify(field)} is no field of this` }
+    return { field, message: `${JSON.stringify(field)} is not a known field` }
   }
-  return path === '' ? { field: '', message: `What is sent ${predicateOf(error)}` } : about(path, predicateOf(error))
+  return path === '' ? { field: '', message: `The value ${predicateOf(error)}` } : about(path, predicateOf(error))
 }
 
 function about(field: string, predicate: string): FieldError {
   return { field, message: `${field} ${predicate}` }
 }
 
-/** What somebody made up, and what is to fit into a line. */
+/** Cuts a client's text short, so that the message fits into a line. */
 function shortened(name: string): string {
   return name.length > 60 ? `${name.slice(0, 60)}…` : name
 }
@@ -73,13 +73,13 @@ function predicateOf({ keyword, params, message, parentSchema }: FailedKeyword):
     case 'format':
       return `must be ${expected(params['format'])}`
     case 'minLength':
-      return limit === '1' ? 'must not be empty' : `must have ${limit} characters or more`
+      return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`
     case 'maxLength':
-      return `must have ${limit} characters at most`
+      return `must have at most ${limit} characters`
     case 'maxItems':
-      return `must have ${limit} items at most`
+      return `must have at most ${limit} items`
     case 'uniqueItems':
-      return 'must not have an item twice'
+      return 'must not contain the same item twice'
     case 'enum':
       return `must be one of ${[params['allowedValues']].flat().join(', ')}`
     default:
@@ -87,7 +87,7 @@ function predicateOf({ keyword, params, message, parentSchema }: FailedKeyword):
   }
 }
 
-/** What text of a format is; undefined where JSON Schema itself says it. */
+/** What a format expects, or undefined if it is not one of formats.ts. */
 function expected(format: unknown): string | undefined {
   return Object.entries(formats).find(([name]) => name === format)?.[1].expects
 }

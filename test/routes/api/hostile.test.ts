@@ -251,7 +251,7 @@ for (const kind of kinds) {
       kind.create.required,
     )
     const unknown = await ask('POST', path, JSON.stringify({ ...example, colour: 'red' }))
-    t.match(unknown.json(), { detail: '"colour" is no field of this.', errors: [{ field: 'colour' }] })
+    t.match(unknown.json(), { detail: '"colour" is not a known field.', errors: [{ field: 'colour' }] })
   })
 }
 

@@ -321,11 +321,11 @@ for (const [path, message] of [
   ['museums?limit=ten', 'limit must be a whole number'],
   ['museums?limit=1&limit=2', 'limit must be a whole number'],
   ['museums?sort=colour', 'sort must be one of id, -id, name, -name'],
-  ['museums?colour=red', '"colour" is no field of this'],
+  ['museums?colour=red', '"colour" is not a known field'],
   ['museums?name=', 'name must not be empty'],
-  [`museums?name=${'x'.repeat(256)}`, 'name must have 255 characters at most'],
-  ['museums?license_id=0', 'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text'],
-  ['museums/x', 'id must be an id: a whole number from 1 to 9223372036854775807, written as text'],
+  [`museums?name=${'x'.repeat(256)}`, 'name must have at most 255 characters'],
+  ['museums?license_id=0', 'license_id must be an id: a whole number from 1 to 9223372036854775807, as text'],
+  ['museums/x', 'id must be an id: a whole number from 1 to 9223372036854775807, as text'],
 ] as const) {
   t.test(`${path.slice(0, 40)} is refused: ${message}`, async t => {
     const response = await ask('GET', path)
@@ -336,8 +336,8 @@ for (const [path, message] of [
 
 t.test('a list of references is bounded and has no duplicates', async t => {
   for (const [ids, message] of [
-    [['1', '1'], 'must not have an item twice'],
-    [Array.from({ length: 501 }, (_, index) => `${index + 1}`), 'must have 500 items at most'],
+    [['1', '1'], 'must not contain the same item twice'],
+    [Array.from({ length: 501 }, (_, index) => `${index + 1}`), 'must have at most 500 items'],
     [['1', 'x'], 'language_ids.1 must be an id'],
   ] as const) {
     const response = await ask('POST', 'licenses', {
@@ -350,8 +350,8 @@ t.test('a list of references is bounded and has no duplicates', async t => {
 
 t.test('a password has a minimum and a maximum length', async t => {
   for (const [password, message] of [
-    ['short', 'password must have 8 characters or more'],
-    ['x'.repeat(1025), 'password must have 1024 characters at most'],
+    ['short', 'password must have at least 8 characters'],
+    ['x'.repeat(1025), 'password must have at most 1024 characters'],
   ] as const) {
     const response = await ask('POST', 'users', { payload: { email: 'a@b.test', password } })
     t.match(response.json(), { status: 400, errors: [{ field: 'password', message }] })
@@ -498,7 +498,7 @@ t.test('the only admin cannot be removed or demoted, not even by two admins at t
     await ask('PATCH', `users/${only.id}`, { payload: { admin: false } }),
   ]) {
     t.equal(response.statusCode, 409)
-    t.equal(response.json().detail, 'This user is the only admin: somebody else has to be one first.')
+    t.equal(response.json().detail, 'This user is the only admin. Make somebody else an admin first.')
   }
   t.equal((await ask('PATCH', `users/${only.id}`, { payload: { admin: true, group_ids: [] } })).statusCode, 200)
   t.equal((await ask('PATCH', 'users/99999', { payload: { admin: false } })).statusCode, 404)
@@ -538,7 +538,7 @@ t.test('a unique value can be neither added twice nor changed into a duplicate',
   ] as const) {
     const response = await ask('POST', path, { payload })
     t.equal(response.statusCode, 409)
-    t.match(response.json(), { detail: `with this ${field} already`, errors: [{ field }] })
+    t.match(response.json(), { detail: `with this ${field}.`, errors: [{ field }] })
   }
   const id = await add('license-types', { type: 'second' })
   t.equal((await ask('PATCH', `license-types/${id}`, { payload: { type: 'standard' } })).statusCode, 409)

@@ -156,13 +156,13 @@ t.test('a user can be an admin, or join groups by name, by id, or by name and li
 const refused: [words: string, input: string, errors: string][] = [
   ['user add nobody', 'a long password', '"nobody" is no e-mail address.'],
   [`user add ${'a'.repeat(254)}@b`, 'a long password', 'is no e-mail address.'],
-  ['user add a@b', 'short', 'password must have 8 characters or more.'],
-  ['user add a@b', '', 'password must have 8 characters or more.'],
-  ['user add a@b', 'no text\u{fffd}', 'password must be text in UTF-8'],
+  ['user add a@b', 'short', 'password must have at least 8 characters.'],
+  ['user add a@b', '', 'password must have at least 8 characters.'],
+  ['user add a@b', 'no text\u{fffd}', 'password must be UTF-8 text'],
   ['user add a@b', 'zero\0zero', 'without a NUL character.'],
   ['user add jose\u0301@b', 'a long password', 'is no e-mail address.'],
-  ['user add a@b', '\u{1f5dd}'.repeat(7), 'password must have 8 characters or more.'],
-  ['user add a@b', 'x'.repeat(1025), 'password must have 1024 characters at most.'],
+  ['user add a@b', '\u{1f5dd}'.repeat(7), 'password must have at least 8 characters.'],
+  ['user add a@b', 'x'.repeat(1025), 'password must have at most 1024 characters.'],
   ['user add a@b --group Nobodys', 'a long password', 'There is no group "Nobodys".'],
   [
     'user add a@b --group Curators --license other.test',
@@ -192,7 +192,7 @@ t.test('e-mail addresses are unique regardless of capitals', async t => {
   await addUser(database, { email: 'Once@museum.test' })
   const { code, errors } = await type('user add oNCE@museum.test', piped('a long password'))
   t.equal(code, 1)
-  t.equal(errors, 'portico: There is a user oNCE@museum.test already.\n')
+  t.equal(errors, 'portico: There is already a user oNCE@museum.test.\n')
 })
 
 t.test('an unexpected failure is not reported as a usage error', async t => {
@@ -255,7 +255,7 @@ t.test('the only admin can be neither removed nor demoted', async t => {
     t.strictSame(await type(words), {
       code: 1,
       output: '',
-      errors: 'portico: This user is the only admin: somebody else has to be one first.\n',
+      errors: 'portico: This user is the only admin. Make somebody else an admin first.\n',
     })
   }
   for (const { id } of admins) await db.updateTable('users').set({ admin: true }).where('id', '=', id).execute()

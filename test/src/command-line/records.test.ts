@@ -162,14 +162,14 @@ for (const [words, code, errors] of [
   [
     'license add --domain A:80 --name x --type-id one --protected maybe',
     1,
-    'domain must be a host such as museum.example: in lower case, without port; type_id must be an id: a whole number from 1 to 9223372036854775807, written as text; protected must be true or false.',
+    'domain must be a host such as museum.example, in lower case and without a port; type_id must be an id: a whole number from 1 to 9223372036854775807, as text; protected must be true or false.',
   ],
   ['license add --domain a.test --name a --type-id 999', 1, 'type_id names a license type that does not exist.'],
   ['license change localhost', 2, 'What is to change is missing. npm run portico -- license change --help shows how.'],
   ['license change localhost --type-id 999', 1, 'type_id names a license type that does not exist.'],
   ['license remove nobody.test', 1, 'There is no license "nobody.test".'],
   ['license-type remove demonstration', 1, 'This license type is still in use: licenses refer to it.'],
-  ['language add --code en --name English', 1, 'There is a language with this code already.'],
+  ['language add --code en --name English', 1, 'There is already a language with this code.'],
   ['group show Staff', 1, 'There are several groups "Staff": give an id, as 1 or 2.'],
   [
     'museum list --limit 0',
@@ -181,11 +181,7 @@ for (const [words, code, errors] of [
     2,
     '--sort must be one of id, -id, name, -name. npm run portico -- museum list --help shows how.',
   ],
-  [
-    'museum list --license-id x',
-    1,
-    'license_id must be an id: a whole number from 1 to 9223372036854775807, written as text.',
-  ],
+  ['museum list --license-id x', 1, 'license_id must be an id: a whole number from 1 to 9223372036854775807, as text.'],
 ] as const) {
   t.test(`"${words}" is refused with a one-line message`, async t => {
     const result = await type(words)
@@ -304,13 +300,13 @@ t.test('an import with bad lines names each of them and adds nothing', async t =
   t.strictSame([code, output], [1, ''])
   t.equal(
     errors,
-    `portico: Nothing was added: of ${path} 6 lines are bad.
+    `portico: Nothing was added: 6 lines of ${path} are invalid.
   line 3: type_id names a license type that does not exist: 77.
-  line 4: The line is no JSON.
-  line 5: "colour" is no field of this; domain must be a host such as museum.example: in lower case, without port; name must be one line of text, in UTF-8, without blanks at its ends; type_id must be an id: a whole number from 1 to 9223372036854775807, written as text.
-  line 6: What is sent must be a JSON object.
+  line 4: The line is not JSON.
+  line 5: "colour" is not a known field; domain must be a host such as museum.example, in lower case and without a port; name must be one line of UTF-8 text without leading or trailing spaces; type_id must be an id: a whole number from 1 to 9223372036854775807, as text.
+  line 6: The value must be a JSON object.
   line 7: language_ids names a language that does not exist: 98, 99.
-  line 8: "__proto__" is no field of this.
+  line 8: "__proto__" is not a known field.
 `,
   )
   t.strictSame(await json('license list'), before)
@@ -320,7 +316,7 @@ t.test('an import of malformed CSV names each bad line and adds nothing', async 
   const path = file('bad.csv', 'code,name', 'pt,Português', 'too,many,cells', 'few', '"never,closed')
   const { errors } = await type(['language', 'import', path])
   t.match(errors, /4 lines|3 lines/)
-  for (const line of [3, 4, 5]) t.match(errors, new RegExp(`\n {2}line ${line}: The line is no CSV: `))
+  for (const line of [3, 4, 5]) t.match(errors, new RegExp(`\n {2}line ${line}: The line is not CSV: `))
 })
 
 t.test('CSV lines are counted as an editor counts them, whatever ends them', async t => {
@@ -336,14 +332,17 @@ t.test('CSV lines are counted as an editor counts them, whatever ends them', asy
   const split = await type('language import - --format csv', {
     input: Readable.from([Buffer.from('code,name\r'), Buffer.from('\nit,Italiano\r\nXX,Wrong\r')]),
   })
-  t.match(split.errors, 'a line is bad.\n  line 3: ')
+  t.match(split.errors, ' is invalid.\n  line 3: ')
 })
 
 t.test('only a line feed ends a line of NDJSON', async t => {
   const { errors } = await type('language import - --format ndjson', {
     input: Readable.from(['{"code":"it","name":"a\u2028b"}\r\n{"code":"nl",\r"name":"Nederlands"}\n{}']),
   })
-  t.match(errors, / 2 lines are bad\.\n {2}line 1: name must be one line of text, [^\n]*\n {2}line 3: code is missing/)
+  t.match(
+    errors,
+    / 2 lines of .* are invalid\.\n {2}line 1: name must be one line of UTF-8 text [^\n]*\n {2}line 3: code is missing/,
+  )
 })
 
 /** An endless stream that fails if more of it is read than the longest line. */
@@ -380,14 +379,14 @@ for (const [what, format, head, piece, problem] of [
     'csv',
     'name\n\n"kept\r\nboth"\r\n"',
     'a line\r\n',
-    'line 5: The line begins a record of more than 65,536 bytes, as where a quote is not closed',
+    'line 5: The line begins a record of more than 65,536 bytes, perhaps because a quote is not closed',
   ],
 ] as const) {
   t.test(`${what} is read no further than the longest record`, async t => {
     const { code, errors } = await type(`platform import - --format ${format}`, { input: endless(head, piece) })
     t.equal(code, 1)
     t.match(errors, `\n  ${problem}`)
-    t.match(errors, /; what comes after it was not read\.\n$/)
+    t.match(errors, /; the rest of the file was not read\.\n$/)
     t.equal((await type('platform show kept')).code, 1)
   })
 }
@@ -396,7 +395,7 @@ for (const lines of [1, 10_000]) {
   t.test(`a quote inside an unquoted cell makes only its own line bad, with ${lines} after it`, async t => {
     const rows = `name\n5" pipe\n${'x'.repeat(300)}\n${'"a ""quoted"" name"\n'.repeat(lines)}`
     const { errors } = await type('platform import - --format csv', { input: Readable.from([Buffer.from(rows)]) })
-    t.match(errors, '\n  line 2: The line is no CSV: Invalid Opening Quote')
+    t.match(errors, '\n  line 2: The line is not CSV: Invalid Opening Quote')
     t.match(errors, '\n  line 3: ')
     t.notMatch(errors, 'begins a record')
   })
@@ -434,7 +433,7 @@ t.test('a record of the maximum length is read, however its bytes arrive', async
     const { errors } = await type(`platform import - --format ${format}`, {
       input: Readable.from(pieces, { objectMode: false }),
     })
-    t.match(errors, `a line is bad.\n  line ${format === 'csv' ? 2 : 1}: name must have 255 characters at most.\n`)
+    t.match(errors, ` is invalid.\n  line ${format === 'csv' ? 2 : 1}: name must have at most 255 characters.\n`)
   }
 })
 
@@ -448,7 +447,7 @@ t.test('a CSV whose lines end with bare carriage returns is read', async t => {
 t.test('a CSV that names a field twice is refused', async t => {
   t.match(
     (await type(['language', 'import', file('columns.csv', 'code,name,name', 'it,Italiano,Lingua')])).errors,
-    'a line is bad.\n  line 1: The line names "name" twice.\n',
+    ' is invalid.\n  line 1: The line names "name" twice.\n',
   )
 })
 
@@ -457,9 +456,9 @@ t.test('a line that repeats an existing record or another line is bad', async t 
   const { errors } = await type(['language', 'import', path])
   t.equal(
     errors,
-    `portico: Nothing was added: of ${path} 2 lines are bad.
-  line 2: There is a language with this code already.
-  line 4: There is a language with this code already.
+    `portico: Nothing was added: 2 lines of ${path} are invalid.
+  line 2: There is already a language with this code.
+  line 4: There is already a language with this code.
 `,
   )
 })
@@ -467,11 +466,11 @@ t.test('a line that repeats an existing record or another line is bad', async t 
 t.test('some of very many bad lines are named, and the rest counted', async t => {
   const { errors } = await type(['platform', 'import', file('many.ndjson', ...Array.from({ length: 60 }, () => '{}'))])
   t.equal(errors.split('\n').length, 1 + 50 + 2)
-  t.match(errors, '60 lines are bad.\n  line 1: name is missing.\n')
+  t.match(errors, /: 60 lines of .* are invalid\.\n {2}line 1: name is missing\.\n/)
   t.match(errors, '\n  and 10 more.\n')
   t.match(
     (await type(['platform', 'import', file('one.ndjson', '{}')])).errors,
-    'a line is bad.\n  line 1: name is missing.\n',
+    ' is invalid.\n  line 1: name is missing.\n',
   )
 })
 
