@@ -5,7 +5,7 @@ import type { Store } from '../cache/store.ts'
 
 const metadata = { table: 'ended_sessions', columns: ['session'], key: 'session', joins: [] } as const
 
-/** Whether a session was signed out of: a copy of its cookie must not get in. */
+/** Whether a session has been signed out of, so that a copied cookie is no longer accepted. */
 export function endedSessions(db: Kysely<Tables>, store: Store): Segment<boolean> {
   return store.segment(
     metadata,

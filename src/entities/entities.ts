@@ -13,7 +13,7 @@ import { usersById } from './user.ts'
 
 export type Entities = ReturnType<typeof createEntities>
 
-/** Every entity, read through the store: `entities.licenses.read(domain)`, `entities.museums.read(license.id)`. */
+/** All entities, read through the store: `entities.licenses.read(domain)`, `entities.museums.read(license.id)`. */
 export function createEntities(db: Kysely<Tables>, store: Store) {
   const languages = languagesByLicense(db, store)
   return {

@@ -6,7 +6,7 @@ import type { RecordOf } from '../records/record-kind.ts'
 import type { Segment } from '../cache/segment.ts'
 import type { Store } from '../cache/store.ts'
 
-/** Its code is a BCP 47 language tag. */
+/** The code is a BCP 47 language tag. */
 export type Language = Readonly<RecordOf<typeof languages>>
 
 const metadata = {
@@ -16,7 +16,7 @@ const metadata = {
   joins: ['languages'],
 } as const
 
-/** The languages of a license, its default first. */
+/** The languages of a license, the default first. */
 export function languagesByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Language[]> {
   const query = prepareQuery(db, licenseId =>
     db

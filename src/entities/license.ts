@@ -20,18 +20,21 @@ export interface License extends Readonly<
 
 const metadata = {
   table: 'licenses',
-  // Of a License: what the query below asks for.
   columns: ['id', 'domain', 'name', 'protected', 'created_at', 'updated_at', 'type_id', 'type'],
   key: 'domain',
   joins: ['license_types'],
 } as const satisfies EntityMetadata & { columns: readonly (keyof License)[] }
 
-/** What the column can hold but for its length (migration 0001): anything else could fail the query for all that are asked for with it. */
+/**
+ * The column's check constraint without the length (migration 0001). Other text, such as a NUL character, could fail
+ * the query for all hosts of its batch.
+ */
 const possible = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/
 
 /**
- * Licenses by their domain: of several with one domain that of the lowest id, and none without a license type. Their
- * languages come along: whoever asks for a license asks for those next, and the first request of a host waits for one query.
+ * Licenses by domain. If several have the same domain, the lowest id wins. A license without a type is not found. The
+ * same query loads the license's languages, which every request needs next, so that a host's first request waits for
+ * one query only.
  */
 export function licensesByDomain(
   db: Kysely<Tables>,
@@ -40,7 +43,7 @@ export function licensesByDomain(
 ): Segment<License | null> {
   const query = prepareQuery(db, domains =>
     db
-      // Of an array PostgreSQL would make another plan each time, since a plan for just as many elements seems cheaper to it.
+      // JSON, because PostgreSQL would replan a query with an array each time: it estimates custom plans to be cheaper.
       .selectFrom(sql<{ asked: string }>`json_array_elements_text(${domains}::json)`.as<'domains'>(sql`domains(asked)`))
       .innerJoinLateral(
         ({ selectFrom }) =>
@@ -55,7 +58,7 @@ export function licensesByDomain(
               milliseconds('updated_at').as('updated_at'),
             ])
             .select(({ cast, selectFrom }) => [
-              // JavaScript's numbers have no room for a bigint.
+              // JSON numbers would lose precision: JavaScript holds only 53 bits of a bigint.
               cast<string>('licenses.id', 'text').as('id'),
               cast<string>('type_id', 'text').as('type_id'),
               jsonArrayFrom(
@@ -72,7 +75,7 @@ export function licensesByDomain(
             .as('license'),
         join => join.onTrue(),
       )
-      // In one column: the driver works out each column anew with every answer, up to 17 of a query's 85 µs of CPU.
+      // One column, because pg parses each column of each result, which costs up to 17 of a query's 85 µs of CPU.
       .select(({ fn }) => fn.toJson('license').as('license')),
   )
   const load = inSerialBatches(async domains => {
@@ -98,7 +101,7 @@ export function licensesByDomain(
   })
 }
 
-/** A time as JavaScript counts it, since 1970; an infinite one is a text, and no Date of JavaScript's. */
+/** A time in milliseconds since 1970. An infinite time arrives as text and becomes an invalid Date. */
 function milliseconds(column: string) {
   return sql<number | string>`floor(extract(epoch from ${sql.ref(column)}) * 1000)`
 }

@@ -7,7 +7,7 @@ import type { Store } from '../cache/store.ts'
 export interface Membership {
   readonly id: string
   readonly name: string
-  /** The license whose group it is, which it lets in. */
+  /** The license that the group belongs to, whose site it may enter. */
   readonly license_id: string
 }
 
@@ -18,7 +18,7 @@ const metadata = {
   joins: ['groups'],
 } as const
 
-/** The groups of a user, of all licenses. */
+/** The groups of a user across all licenses. */
 export function membershipsByUser(db: Kysely<Tables>, store: Store): Segment<readonly Membership[]> {
   return store.segment(metadata, async userId =>
     Object.freeze(

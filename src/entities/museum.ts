@@ -13,7 +13,7 @@ const metadata = { table: 'museums', columns: ['id', 'name'], key: 'license_id',
 /** How many museums a page shows. */
 export const museumsOnPage = 100
 
-/** The first museums of a license, by name: a page of them and, to tell that there are more, the one after it. */
+/** The first page of a license's museums by name, plus one more museum if there is a second page. */
 export function museumsByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Museum[]> {
   const query = prepareQuery(db, licenseId =>
     db

@@ -4,13 +4,13 @@ import { fingerprintOf } from '../sign-in/fingerprint.ts'
 import type { Segment } from '../cache/segment.ts'
 import type { Store } from '../cache/store.ts'
 
-/** Somebody who can sign in. */
+/** A user who can sign in. */
 export interface UserRecord {
   readonly id: string
   readonly email: string
-  /** Whether every protected site lets them in. */
+  /** Whether the user may enter every protected site. */
   readonly admin: boolean
-  /** Of the password's hash, which itself is not held. */
+  /** The fingerprint of the password hash. The hash itself is not cached. */
   readonly fingerprint: string
 }
 
