@@ -5,26 +5,26 @@ import { lifetimeOf, type SessionToken } from './session-token.ts'
 
 export const longestEmail = 254
 
-/** What PostgreSQL's text and a person's address have in common: no blanks, no control characters, one @ and something around it. */
+/** One @ with text around it, without white space, control characters and lone surrogates, which PostgreSQL refuses. */
 const address = /^[^\s\p{Cc}\p{Cs}@]+@[^\s\p{Cc}\p{Cs}@]+$/u
 
-/** Whether somebody can sign in with this. */
+/** Whether a text can be the e-mail address of a user. */
 export function isEmail(text: string): boolean {
   return text.length <= longestEmail && address.test(text)
 }
 
-/** An address as it is kept, of one that was typed: on another keyboard its characters may be composed otherwise. */
+/** Normalises a typed address (Unicode NFC), because keyboards compose characters differently. */
 export function normaliseEmail(typed: string): string {
   return typed.trim().normalize()
 }
 
-/** What signing in needs to know of a user. */
+/** The columns of a user that signing in needs. */
 export interface Account {
   id: string
   password_hash: string
 }
 
-/** The user with an e-mail address, in capitals or not. Read anew each time: what nobody signed in with is not worth holding. */
+/** Finds the user with an e-mail address, ignoring case. Not cached, because each user signs in rarely. */
 export async function findAccount(db: Kysely<Tables>, email: string): Promise<Account | undefined> {
   return await db
     .selectFrom('users')
@@ -34,8 +34,8 @@ export async function findAccount(db: Kysely<Tables>, email: string): Promise<Ac
 }
 
 /**
- * Has a session's cookies hold no longer, and forgets those that are out of date by themselves. The database tells every
- * instance of it; the store of this one must not answer its next request before it has heard.
+ * Ends a session, and deletes ended sessions whose cookies have expired. The database notifies all servers. This
+ * server's store is told at once, because its next request may arrive before the notification.
  */
 export async function endSession(db: Kysely<Tables>, store: Store, token: SessionToken): Promise<void> {
   const { session } = token

@@ -6,33 +6,33 @@ import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 
 export interface AttemptsOptions {
   database: Pick<Database, 'db' | 'isShared'>
-  /** Servers that have the same one count together. */
+  /** Servers with the same secret count together. */
   secret: string
-  /** Milliseconds of a clock that never goes back; default: the process's own. */
+  /** A monotonic clock in milliseconds. Default: performance.now. */
   now?: () => number
 }
 
 interface Counter {
   attempts: number
-  /** By the clock of this process. */
+  /** A time of this process's clock. */
   expires: number
 }
 
-/** In milliseconds, from the first attempt that a counter counts. */
+/** The lifetime of a counter in milliseconds, from its first attempt. */
 const period = 60_000
 
-/** The check constraint of sign_in_attempts has the same number. */
+/** The same as in the check constraint of sign_in_attempts. */
 const mostCounters = 2 ** 18
 
 /**
- * Counts attempts by key, a minute at a time, in memory and in the table of a shared database.
+ * Counts attempts per key and minute, in memory and, if the database is shared, in a table.
  *
- * Memory and table are bounded and nothing is evicted: keys are hashed to a fixed number of counters, and an expired
- * counter is used again. Keys that share a counter are refused too soon, never too late: with 300,000 different keys in
- * a minute a counter has one or two. At most they take 20 MB of memory and as much of the table.
+ * Keys are hashed to a fixed number of counters, and expired counters are reused, so memory and table are bounded
+ * without evicting anything. Keys that share a counter are refused too early, never too late. With 300,000 different
+ * keys in a minute a counter has one or two. Memory and table take at most 20 MB each.
  *
- * A server remembers what the table said, so that a refusal costs no query until its counter expires. While the table
- * cannot be written to, each server counts for itself.
+ * A server remembers the table's count, so a refusal costs no query until its counter expires. While the table cannot
+ * be written to, each server counts on its own.
  */
 export class Attempts {
   readonly #database: AttemptsOptions['database']
@@ -42,15 +42,15 @@ export class Attempts {
 
   constructor({ database, secret, now = () => performance.now() }: AttemptsOptions) {
     this.#database = database
-    // Without a secret, somebody could choose a key that shares the counter of somebody else's.
+    // Without a secret, an attacker could find a key that shares the counter of another key.
     this.#secret = Buffer.from(hkdfSync('sha256', secret, '', 'portico sign-in attempts', 32))
     this.#now = now
   }
 
   /**
    * Counts an attempt.
-   * @param most how many are allowed in a minute
-   * @returns 0 if it is allowed, otherwise the seconds until one will be
+   * @param most the number of attempts allowed per minute
+   * @returns 0 if the attempt is allowed, otherwise the seconds until the next one is
    */
   async add(key: string, most: number): Promise<number> {
     const number = createHmac('sha256', this.#secret).update(key).digest().readUInt32BE() % mostCounters
@@ -65,7 +65,7 @@ export class Attempts {
     try {
       const { attempts, milliseconds } = await addToTable(this.#database.db, number)
       const told = { attempts, expires: this.#now() + milliseconds }
-      // What was counted while the table could not be written to is not in it.
+      // The table's count is lower if attempts were counted while it could not be written to.
       if (attempts >= counter.attempts) Object.assign(counter, told)
       return told
     } catch (error) {
@@ -84,7 +84,7 @@ export class Attempts {
   }
 }
 
-/** @returns the attempts of the counter, and how long it counts on by the database's clock */
+/** @returns the counter's attempts, and the milliseconds until it expires by the database's clock */
 async function addToTable(db: Kysely<Tables>, counter: number) {
   return await db
     .insertInto('sign_in_attempts')
@@ -93,7 +93,7 @@ async function addToTable(db: Kysely<Tables>, counter: number) {
       conflict.column('counter').doUpdateSet({
         attempts: sql<number>`case when sign_in_attempts.expires_at > now()
         then sign_in_attempts.attempts + 1 else 1 end`,
-        // The least: a clock that was put back must not refuse for longer.
+        // least(), so that setting the database's clock back does not prolong a refusal.
         expires_at: sql<Date>`case when sign_in_attempts.expires_at > now()
         then least(sign_in_attempts.expires_at, excluded.expires_at) else excluded.expires_at end`,
       }),

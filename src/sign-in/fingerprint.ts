@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What a session's cookie says of the password's hash: another one after each change, as the salt is another one. */
+/** Identifies a password hash in a session cookie. Changing the password always changes it, since the salt is new. */
 export function fingerprintOf(passwordHash: string): string {
   return createHash('sha256')
     .update(`portico password fingerprint\0${passwordHash}`)

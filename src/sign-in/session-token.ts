@@ -1,44 +1,44 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { rememberTokens } from './remembered-tokens.ts'
 
-/** What the cookie of a session says. */
+/** The content of a session cookie. */
 export interface SessionToken {
   userId: string
-  /** The session's own name: renewed cookies keep it, so that signing out ends all of them. */
+  /** The session's random id. Renewed cookies keep it, so signing out ends all of them. */
   session: string
   /** In milliseconds since 1970. */
   expires: number
-  /** Whether it outlives the browser's session. */
+  /** Whether the session outlives the browser's. */
   remembered: boolean
-  /** Of the hash of the password that was signed in with. */
+  /** The fingerprint of the password hash at sign-in. */
   fingerprint: string
 }
 
-/** In milliseconds, from when it is signed or renewed. */
+/** In milliseconds, from the moment a cookie is signed or renewed. */
 export const lifetimes = { session: 12 * 60 * 60 * 1000, remembered: 30 * 24 * 60 * 60 * 1000 }
 
-/** In bytes: a flag, the user's id, the expiry, the session's name, the fingerprint. */
+/** Byte offsets. The token is a flag, the user id, the expiry, the session id, the fingerprint and the signature. */
 const [idAt, expiresAt, sessionAt, fingerprintAt, signatureAt] = [1, 9, 15, 33, 49] as const
-/** 81 bytes: a multiple of three, so that base64 has no bits to spare, and every change of a character is one of a byte. */
+/** 81 bytes are a multiple of three, so base64 has no unused bits and each token has exactly one spelling. */
 const form = /^[\w-]{108}$/
 
-/** How long a token is valid that is signed now. */
+/** The lifetime of a token in milliseconds. */
 export function lifetimeOf({ remembered }: Pick<SessionToken, 'remembered'>): number {
   return remembered ? lifetimes.remembered : lifetimes.session
 }
 
-/** The name of a new session, which nobody can guess. */
+/** Makes an unguessable id for a new session. */
 export function nameSession(): string {
   return randomBytes(fingerprintAt - sessionAt).toString('base64url')
 }
 
-/** Writes and reads the values of session cookies, which hold on the domain that they were signed for and no other. */
+/** Signs and reads session cookies. A cookie is valid only on the domain that it was signed for. */
 export class SessionTokens {
   readonly #keys: [Buffer, ...Buffer[]]
-  /** As verify, and remembers what it read. */
+  /** Does what verify() does, and remembers the token. */
   readonly read = rememberTokens((text, domain) => this.verify(text, domain))
 
-  /** @param secrets the first signs, all verify */
+  /** @param secrets the first one signs, all of them verify */
   constructor([first, ...others]: readonly [string, ...string[]]) {
     this.#keys = [keyOf(first), ...others.map(keyOf)]
   }
@@ -53,7 +53,7 @@ export class SessionTokens {
     return Buffer.concat([bytes, signatureOf(bytes, domain, this.#keys[0])]).toString('base64url')
   }
 
-  /** @returns null where it is not, to the last bit, what sign wrote for this domain */
+  /** @returns the token, or null if sign() did not write exactly this text for this domain */
   verify(text: string, domain: string): SessionToken | null {
     if (!form.test(text)) return null
     const bytes = Buffer.from(text, 'base64url')
@@ -71,7 +71,7 @@ export class SessionTokens {
   }
 }
 
-/** A key of its own: what else is signed with the secret is no session. */
+/** Derives a key for session cookies, so that nothing else signed with the secret passes as a session. */
 function keyOf(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'portico session cookie', 32))
 }
