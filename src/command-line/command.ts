@@ -2,38 +2,43 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { Database } from '../database/database.ts'
 import { reasonOf } from '../errors/start-error.ts'
 
-/** Where a command reads and writes. */
+/** The streams and the database of a command. */
 export interface Terminal {
   input: NodeJS.ReadStream | NodeJS.ReadableStream
   output: NodeJS.WritableStream
-  /** What is no result: questions and errors. */
+  /** For prompts, progress and errors. */
   errors: NodeJS.WritableStream
-  /** Opens the database that the configuration names; it is closed when the command is over. */
+  /** Opens the configured database. The caller closes it. */
   openDatabase: () => Promise<Database>
 }
 
 export interface Command {
-  /** "user add <email> [--admin]": what is typed. The words before the first sign are its name. */
+  /** The synopsis: "user add <email> [--admin]". The words before the first "<" or "[" are the command's name. */
   usage: string
-  /** One line. */
+  /** One line of help. */
   summary: string
-  /** What there is to say besides. */
+  /** The rest of the help. */
   details: string
-  /** @param words what follows its name */
+  /** @param words the arguments after the name */
   run: (words: string[], terminal: Terminal) => Promise<void>
 }
 
-/** What was typed is no command, or not all of one: the message says how it differs. */
+/** A mistyped command, shown as one line with a hint to the help. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A mistake that is not one of typing, shown as one line. */
+/** A failed command, shown as one line. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-/** Reads a command's words: exactly these operands, and options as parseArgs takes them. @throws {UsageError} */
+/**
+ * Parses a command's arguments.
+ * @param operands the names of the operands, all of which are required
+ * @param options the options, as parseArgs takes them
+ * @throws {UsageError} if an operand is missing or superfluous, or an option is wrong
+ */
 export function readWords<const Options extends NonNullable<ParseArgsConfig['options']>>(
   words: string[],
   operands: readonly string[],
@@ -43,14 +48,14 @@ export function readWords<const Options extends NonNullable<ParseArgsConfig['opt
   const missing = operands[positionals.length]
   if (missing !== undefined) throw new UsageError(`<${missing}> is missing.`)
   const [surplus] = positionals.slice(operands.length)
-  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many.`)
+  if (surplus !== undefined) throw new UsageError(`Unexpected argument "${surplus}".`)
   return { values, operands: positionals }
 
   function parse() {
     try {
       return parseArgs({ args: words, options, allowPositionals: true })
     } catch (error) {
-      // What parseArgs says besides is about words that begin with a dash and are none of an option.
+      // Cuts off parseArgs' advice on operands that begin with a dash.
       throw new UsageError(`${reasonOf(error).replace(/\. To specify a positional .*|\.$/, '')}.`, { cause: error })
     }
   }

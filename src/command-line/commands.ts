@@ -25,7 +25,7 @@ const records = kinds
     recordImport(kind),
   ])
 
-/** Every command, in the order that the help lists them. */
+/** All commands, in the order of the help. */
 export const commands: readonly Command[] = [
   userAdd,
   userList,

@@ -1,7 +1,7 @@
 import { reasonOf } from '../errors/start-error.ts'
 import type { Terminal } from './command.ts'
 
-/** Ends the process once its output cannot be written: quietly where whoever reads has had enough, as head has. */
+/** Ends the process if its output cannot be written. A closed pipe, as in "| head", is not an error. */
 export function endWithOutput(
   { output, errors }: Pick<Terminal, 'output' | 'errors'>,
   exit: (code: number) => void,

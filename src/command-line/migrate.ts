@@ -5,8 +5,8 @@ import { withDatabase } from './with-database.ts'
 
 export const migrate: Command = {
   usage: 'migrate [--json]',
-  summary: 'Brings the tables up to date, as every start does, and lists what was applied when.',
-  details: '--json  a line of JSON for each',
+  summary: 'Migrates the tables to the latest version, as every start does, and lists all migrations.',
+  details: '--json  print each as a line of JSON',
   async run(words, terminal) {
     const {
       values: { json },

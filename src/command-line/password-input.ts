@@ -9,10 +9,10 @@ import { readFields } from './record-fields.ts'
 const schema = Type.Pick(users.create, ['password'])
 
 /**
- * A password from a prompt that shows nothing, asked twice, or the first line of what is piped in: never a word of
- * the command, which others on the machine could see and the shell remembers.
- * @returns it as a field of a user
- * @throws {CommandError}
+ * Asks for a password twice without echoing it, or reads the first line of a pipe. A password is never an argument,
+ * because other users can see those and the shell stores them.
+ * @returns the password as a field of a user
+ * @throws {CommandError} if the passwords differ, the password is invalid, or input ends
  */
 export async function readPassword(terminal: Terminal): Promise<Record<string, unknown>> {
   const isTerminal = 'isTTY' in terminal.input && terminal.input.isTTY
@@ -41,7 +41,7 @@ async function askTwice(terminal: Terminal): Promise<string> {
   }
   try {
     const password = await ask('Password: ')
-    if ((await ask('Once more: ')) !== password) throw new CommandError('These were two different passwords.')
+    if ((await ask('Repeat the password: ')) !== password) throw new CommandError('The passwords do not match.')
     return password
   } finally {
     prompt.close()

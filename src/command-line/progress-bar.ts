@@ -2,7 +2,7 @@ const width = 30
 /** In milliseconds. */
 const interval = 100
 
-/** A line on a terminal that says how far something is; where nobody watches, nothing. */
+/** A progress bar on a terminal. It writes nothing if the output is not a terminal. */
 export class ProgressBar {
   readonly #output: NodeJS.WritableStream
   readonly #isShown: boolean
@@ -15,8 +15,9 @@ export class ProgressBar {
   }
 
   /**
-   * @param part from 0 to 1; undefined: nobody knows
-   * @param count of what was done
+   * @param part the progress from 0 to 1, or undefined if unknown
+   * @param count the number of items done
+   * @param what the items in words, such as "licenses"
    */
   show(part: number | undefined, count: number, what: string): void {
     const now = performance.now()

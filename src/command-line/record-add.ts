@@ -11,7 +11,7 @@ export function recordAdd(kind: RecordKind): Command {
     usage: `${wordOf(kind)} add [options]`,
     summary: `Adds a ${kind.name}.`,
     details: `${describeFields(kind.create, fields)}
---json  shows it as a line of JSON`,
+--json  print the record as a line of JSON`,
     async run(words, terminal) {
       const {
         values: { json, ...options },

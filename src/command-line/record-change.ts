@@ -7,21 +7,21 @@ import { writeRecord } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 export function recordChange(kind: RecordKind): Command {
-  // A password is no word of a command, which others on the machine could see: "user password" asks for it.
+  // Leaves out the password, which other users could see as an argument: "user password" asks for it.
   const fields = Object.keys(kind.change.properties).filter(field => field in kind.schema.properties)
   const schema = Type.Pick(kind.change, fields)
   return {
     usage: `${wordOf(kind)} change <${kind.knownBy}|id> [options]`,
     summary: `Changes a ${kind.name}.`,
     details: `${describeFields(schema, fields)}
---json  shows it as a line of JSON`,
+--json  print the record as a line of JSON`,
     async run(words, terminal) {
       const {
         values: { json, ...options },
         operands: [word = ''],
       } = readWords(words, [`${kind.knownBy}|id`], { ...optionsOf(fields), json: { type: 'boolean', default: false } })
       const values = readFields(schema, options)
-      if (Object.keys(values).length === 0) throw new UsageError('What is to change is missing.')
+      if (Object.keys(values).length === 0) throw new UsageError('There is nothing to change.')
       const change = await withDatabase(terminal, async ({ db }) => {
         const { id } = await findRecord(db, kind, word)
         return await unlessRefused(() => changeRecord(db, kind, id, values, () => {}))

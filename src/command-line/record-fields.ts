@@ -11,22 +11,26 @@ import { type AnyRecord, listRecords, readRecord } from '../records/repository.t
 import { validator } from '../records/validation.ts'
 import { CommandError } from './command.ts'
 
-/** A kind as the first word of its commands: "license-type". */
+/** The first word of a kind's commands: "license-type". */
 export function wordOf({ name }: RecordKind): string {
   return name.replaceAll(' ', '-')
 }
 
-/** A field as an option: "type-id". */
+/** The option of a field: "type-id". */
 function optionOf(field: string): string {
   return field.replaceAll('_', '-')
 }
 
-/** The options that parseArgs has to take for these fields, each with one value. */
+/** The options of these fields, for parseArgs. */
 export function optionsOf(fields: readonly string[]): Record<string, { type: 'string' }> {
   return Object.fromEntries(fields.map(field => [optionOf(field), { type: 'string' }]))
 }
 
-/** The values of fields that were given as options. @throws {CommandError} where they are not what the schema says */
+/**
+ * Reads fields from options and validates them.
+ * @returns the fields that have an option
+ * @throws {CommandError} if a value does not match the schema
+ */
 export function readFields(schema: TObject, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const field of Object.keys(schema.properties)) {
@@ -38,7 +42,7 @@ export function readFields(schema: TObject, options: Readonly<Record<string, unk
   return values
 }
 
-/** What help says of a schema's fields: a line for each option. */
+/** The help on a schema's fields: one line per option. */
 export function describeFields({ properties }: TObject, fields: readonly string[]): string {
   const options = fields.map(field => {
     const { description, ...schema } = keywordsOf(properties[field])
@@ -53,7 +57,10 @@ function placeholderOf({ type, format }: Keywords): string {
   return type === 'array' ? 'id,id,…' : String(format)
 }
 
-/** The one record that has this id, or is known by this. @throws {CommandError} */
+/**
+ * Finds a record by its id or by its kind's knownBy column.
+ * @throws {CommandError} if there is no such record, or more than one
+ */
 export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: string): Promise<AnyRecord> {
   const byId = formats.id.accepts(word) ? await readRecord(db, kind, word) : undefined
   if (byId !== undefined) return byId
@@ -62,12 +69,12 @@ export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: str
   } = await listRecords(db, kind, { filters: { [kind.knownBy]: word }, sort: 'id', after: undefined, limit: 2 })
   if (first === undefined) throw new CommandError(`There is no ${kind.name} "${word}".`)
   if (second !== undefined) {
-    throw new CommandError(`There are several ${kind.plural} "${word}": give an id, as ${first.id} or ${second.id}.`)
+    throw new CommandError(`There are several ${kind.plural} "${word}". Use an id such as ${first.id} or ${second.id}.`)
   }
   return first
 }
 
-/** Does something that may be refused as the API would refuse it. @throws {CommandError} */
+/** Turns an HttpError into a CommandError with the same message. @throws {CommandError} */
 export async function unlessRefused<Result>(act: () => Promise<Result>): Promise<Result> {
   try {
     return await act()

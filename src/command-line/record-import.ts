@@ -16,14 +16,14 @@ import { withDatabase } from './with-database.ts'
 export function recordImport(kind: RecordKind): Command {
   return {
     usage: `${wordOf(kind)} import <file> [--format <format>] [--json]`,
-    summary: `Adds many ${kind.plural}, all or none.`,
-    details: `The file has a record a line: NDJSON, or CSV under a line with the names of the fields, where an empty cell is a
-field that is left out, and lists have commas between their items. A "-" is what is piped in.
+    summary: `Imports ${kind.plural} from a file, all or none.`,
+    details: `The file has one record per line: NDJSON, or CSV below a line with the names of the fields. In CSV, an
+empty cell leaves its field out and commas separate the items of a list. Use "-" to read standard input.
 
 Fields: ${Object.keys(kind.create.properties).join(', ')}
 
---format <format>  ${importFormats.join(' or ')}; default: what the file's name ends with
---json             shows how many, the seconds and the megabytes of memory that it took as a line of JSON`,
+--format <format>  ${importFormats.join(' or ')}; default: the file's extension
+--json             print the number of records, seconds and megabytes of memory as a line of JSON`,
     async run(words, terminal) {
       const {
         values,
@@ -97,7 +97,7 @@ function describe(file: string, { named, count }: ImportRefusedError): string {
   return `Nothing was added: ${invalid} invalid.${lines.join('')}${rest}`
 }
 
-/** In megabytes, of this process since it began. */
+/** The process's peak memory in megabytes. */
 function peakMemory(): number {
   return Math.round(process.resourceUsage().maxRSS / 1024)
 }

@@ -6,7 +6,7 @@ import { describeFields, optionsOf, readFields, wordOf } from './record-fields.t
 import { writeRows } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
-/** How many are read at once. */
+/** Records per query. */
 const pageSize = 500
 
 export function recordList(kind: RecordKind): Command {
@@ -19,9 +19,9 @@ export function recordList(kind: RecordKind): Command {
     usage: `${wordOf(kind)} list [options]`,
     summary: `Lists ${kind.plural}.`,
     details: `${describeFields(filters, fields)}
---sort=<field>  what to sort by: ${orders.join(', ')}
---limit <n>     how many at most
---json          a line of JSON for each`,
+--sort=<field>  sort by ${orders.join(', ')}
+--limit <n>     list at most n
+--json          print each as a line of JSON`,
     async run(words, terminal) {
       const {
         values: { sort = 'id', limit, json, ...options },
@@ -35,7 +35,7 @@ export function recordList(kind: RecordKind): Command {
         throw new UsageError(`--sort must be one of ${orders.join(', ')}.`)
       }
       if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(String(limit))) {
-        throw new UsageError('--limit must be a whole number from 1.')
+        throw new UsageError('--limit must be a whole number of at least 1.')
       }
       const asked = readFields(filters, options)
       await withDatabase(terminal, async ({ db }) => {

@@ -2,7 +2,7 @@ import type { AnyRecord } from '../records/repository.ts'
 import type { Terminal } from './command.ts'
 import { renderTable } from './table.ts'
 
-/** Rows for a person, as a table with the fields' names above; or for a program, each a line of JSON. */
+/** Writes records as a table with an optional heading, or each as a line of JSON. */
 export function writeRows<Field extends string>(
   { output }: Terminal,
   fields: readonly Field[],
@@ -19,7 +19,7 @@ export function writeRows<Field extends string>(
   }
 }
 
-/** One record for a person, a field a line; or for a program, as a line of JSON. */
+/** Writes a record with one field per line, or as a line of JSON. */
 export function writeRecord({ output }: Terminal, record: AnyRecord, json: boolean): void {
   output.write(
     json
@@ -28,13 +28,13 @@ export function writeRecord({ output }: Terminal, record: AnyRecord, json: boole
   )
 }
 
-/** What was done: a sentence for a person, or for a program a line of JSON. */
+/** Writes the outcome of a command as a sentence, or as a line of JSON. */
 export function writeOutcome({ output }: Terminal, sentence: string, outcome: object, json: boolean): void {
   output.write(`${json ? JSON.stringify(outcome) : sentence}\n`)
 }
 
 function cellOf(value: unknown): string {
-  // What anybody put into the table without the API is no command to the terminal.
+  // Records that did not come through the API may contain escape sequences, which the terminal would execute.
   return [value]
     .flat()
     .join(',')

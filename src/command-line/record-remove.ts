@@ -8,8 +8,8 @@ import { withDatabase } from './with-database.ts'
 export function recordRemove(kind: RecordKind): Command {
   return {
     usage: `${wordOf(kind)} remove <${kind.knownBy}|id> [--json]`,
-    summary: `Removes a ${kind.name}, and what belongs to it alone.`,
-    details: '--json  shows what was removed as a line of JSON',
+    summary: `Removes a ${kind.name} and the records that belong to it.`,
+    details: '--json  print the removed record as a line of JSON',
     async run(words, terminal) {
       const {
         values: { json },

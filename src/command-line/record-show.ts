@@ -8,7 +8,7 @@ export function recordShow(kind: RecordKind): Command {
   return {
     usage: `${wordOf(kind)} show <${kind.knownBy}|id> [--json]`,
     summary: `Shows a ${kind.name}.`,
-    details: '--json  as a line of JSON',
+    details: '--json  print it as a line of JSON',
     async run(words, terminal) {
       const {
         values,

@@ -8,13 +8,13 @@ import { writeRows } from './record-output.ts'
 
 export const routes: Command = {
   usage: 'routes [--json]',
-  summary: 'Lists the routes: methods and paths.',
-  details: '--json  a line of JSON for each',
+  summary: 'Lists the methods and paths of all routes.',
+  details: '--json  print each as a line of JSON',
   async run(words, terminal) {
     const {
       values: { json },
     } = readWords(words, [], { json: { type: 'boolean', default: false } })
-    // Nothing is asked of it: also beside a running server that has the embedded one open.
+    // Never connected, so the command also works beside a server that has the embedded database open.
     const database = assemble(new pg.Pool(), new Changes())
     const app = await buildApp({ config: readConfig({}), database })
     await app.ready()

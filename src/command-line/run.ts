@@ -2,12 +2,13 @@ import { StartError } from '../errors/start-error.ts'
 import { type Command, CommandError, type Terminal, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 
-/** How a command is typed, from the folder of the project. */
+/** The program as typed in the project's folder. */
 const program = 'npm run portico --'
 
 /**
- * Runs the command that the words name, or shows the help.
- * @returns the exit code: 0, 1 where it failed, 2 where it was mistyped
+ * Runs a command, or shows the help.
+ * @param typed the arguments of the process
+ * @returns the exit code: 0, 1 if the command failed, 2 if it was mistyped
  */
 export async function run(typed: string[], terminal: Terminal): Promise<number> {
   const words = typed[0] === 'help' ? typed.slice(1) : typed
@@ -18,7 +19,7 @@ export async function run(typed: string[], terminal: Terminal): Promise<number> 
     return 0
   }
   try {
-    if (command === undefined) throw new UsageError(`"${words.slice(0, 2).join(' ')}" is no command.`)
+    if (command === undefined) throw new UsageError(`"${words.slice(0, 2).join(' ')}" is not a command.`)
     await command.run(words.slice(nameOf(command).length), terminal)
     return 0
   } catch (error) {
@@ -38,12 +39,12 @@ function nameOf({ usage }: Command): string[] {
   return usage.replace(/ [<[].*/, '').split(' ')
 }
 
-/** The commands that begin with the first word, or all. */
+/** The help on all commands, or on those that begin with the first word if there are any. */
 function overview([first]: string[]): string {
   const some = commands.filter(command => nameOf(command)[0] === first)
   const listed = some.length > 0 ? some : commands
   const width = Math.max(...listed.map(({ usage }) => usage.length))
-  return `Usage: ${program} <command>\n\n${listed.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}\n`).join('')}\n${program} <command> --help says more of one.\n`
+  return `Usage: ${program} <command>\n\n${listed.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}\n`).join('')}\nRun ${program} <command> --help for details.\n`
 }
 
 function helpOf({ usage, summary, details }: Command): string {

@@ -5,13 +5,13 @@ import { withDatabase } from './with-database.ts'
 
 export const seed: Command = {
   usage: 'seed [--json]',
-  summary: "Adds the demonstration records, once in a database's life, as the first start of an embedded one does.",
-  details: '--json  says so as a line of JSON',
+  summary: 'Adds the demonstration records, once per database. An embedded database has them from its first start.',
+  details: '--json  print the outcome as a line of JSON',
   async run(words, terminal) {
     const {
       values: { json },
     } = readWords(words, [], { json: { type: 'boolean', default: false } })
     await withDatabase(terminal, async ({ db }) => await seedDatabase(db))
-    writeOutcome(terminal, 'The demonstration records were added, now or before.', { seeded: true }, json)
+    writeOutcome(terminal, 'The demonstration records have been added, now or earlier.', { seeded: true }, json)
   },
 }

@@ -1,4 +1,4 @@
-/** Rows of text in columns that are as wide as their widest cell. The first row says how many columns there are. */
+/** Renders rows as columns, each as wide as its widest cell. The first row determines the number of columns. */
 export function renderTable(rows: readonly (readonly string[])[]): string {
   const widths = rows
     .slice(0, 1)

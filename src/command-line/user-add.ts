@@ -13,13 +13,14 @@ import { withDatabase } from './with-database.ts'
 
 export const userAdd: Command = {
   usage: 'user add <email> [--admin] [--group <group>]... [--license <domain>] [--json]',
-  summary: 'Adds somebody who can sign in.',
-  details: `--admin             lets them into every protected site, and change every record
---group <group>     a group's name or id, that they belong to; it lets them into its license's site
---license <domain>  whose groups are meant, where several licenses have one of that name
---json              shows the user as a line of JSON
+  summary: 'Adds a user.',
+  details: `--admin             the user may enter every protected site and change every record
+--group <group>     a group of the user, by name or id; its members may enter its license's site
+--license <domain>  the license of the groups, needed if several licenses have a group of that name
+--json              print the user as a line of JSON
 
-The password, of ${shortestPassword} characters or more, is asked for, or piped in: user add a@b.example < file`,
+The command asks for the password, or reads it from a pipe: user add a@b.example < file
+A password has at least ${shortestPassword} characters.`,
   async run(words, terminal) {
     const {
       values,
@@ -30,7 +31,7 @@ The password, of ${shortestPassword} characters or more, is asked for, or piped 
       license: { type: 'string' },
       json: { type: 'boolean', default: false },
     })
-    if (!formats.email.accepts(email)) throw new CommandError(`"${email}" is no e-mail address.`)
+    if (!formats.email.accepts(email)) throw new CommandError(`"${email}" is not an e-mail address.`)
     const added = await withDatabase(terminal, async ({ db }) => {
       if ((await findAccount(db, email)) !== undefined) throw new CommandError(`There is already a user ${email}.`)
       const groups = new Set<string>()
@@ -44,7 +45,7 @@ The password, of ${shortestPassword} characters or more, is asked for, or piped 
   },
 }
 
-/** The id of the one group that has this name or id. */
+/** Finds the id of the only group with this name or id. */
 async function findGroup(db: Kysely<Tables>, group: string, domain: string | undefined): Promise<string> {
   const found = await db
     .selectFrom('groups')
@@ -62,7 +63,7 @@ async function findGroup(db: Kysely<Tables>, group: string, domain: string | und
   }
   if (second !== undefined) {
     throw new CommandError(
-      `There are several groups "${group}": ${found.map(({ id, domain }) => `${id} of ${domain}`).join(', ')}. Give an id, or --license.`,
+      `There are several groups "${group}": ${found.map(({ id, domain }) => `${id} of ${domain}`).join(', ')}. Use an id, or --license.`,
     )
   }
   return first.id

@@ -5,13 +5,13 @@ import { recordList } from './record-list.ts'
 import { writeRows } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
-/** How many are read at once: all of them are more than one table can be made of. */
+/** Users per query. */
 const pageSize = 500
 
 export const userList: Command = {
   usage: 'user list [--json]',
-  summary: 'Lists who can sign in: e-mail address, whether an admin, groups.',
-  details: '--json  as lines of JSON',
+  summary: 'Lists all users with their groups.',
+  details: '--json  print each as a line of JSON',
   async run(words, terminal) {
     const {
       values: { json },

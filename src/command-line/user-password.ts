@@ -10,9 +10,10 @@ import { withDatabase } from './with-database.ts'
 export const userPassword: Command = {
   usage: 'user password <email|id> [--json]',
   summary: "Changes a password, which ends all of the user's sessions.",
-  details: `--json  shows the user as a line of JSON
+  details: `--json  print the user as a line of JSON
 
-The password, of ${shortestPassword} characters or more, is asked for, or piped in: user password a@b.example < file`,
+The command asks for the password, or reads it from a pipe: user password a@b.example < file
+A password has at least ${shortestPassword} characters.`,
   async run(words, terminal) {
     const {
       values: { json },

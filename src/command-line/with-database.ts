@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts'
 import type { Terminal } from './command.ts'
 
-/** Does something with the database, and closes it however that ends. */
+/** Opens the database for an action and closes it afterwards, even if the action fails. */
 export async function withDatabase<Result>(
   terminal: Terminal,
   act: (database: Database) => Promise<Result>,
