@@ -1,4 +1,4 @@
-/** Text that is markup already, so that the template does not escape it again. */
+/** HTML markup, which the template does not escape again. */
 export class Markup {
   readonly #text: string
 
@@ -13,7 +13,7 @@ export class Markup {
 
 export type Content = Markup | string | number | null | undefined | false | readonly Content[]
 
-/** A tagged template: everything put into it is escaped, unless it is markup; false, null and undefined leave nothing. */
+/** A template tag that escapes all values except Markup. False, null and undefined render as nothing. */
 export function html(strings: TemplateStringsArray, ...contents: Content[]): Markup {
   return new Markup(strings.reduce((markup, string, index) => markup + render(contents[index - 1]) + string))
 }

@@ -1,6 +1,6 @@
 import { styleHashes } from './page.ts'
 
-/** What a page may load that says nothing else: this site's own files, and of styles within it those that are known. */
+/** The default policy: a page may load this site's files and use the known inline styles. */
 const contentSecurityPolicy = [
   "default-src 'self'",
   `style-src 'self' ${styleHashes.join(' ')}`,
@@ -17,9 +17,9 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'origin-agent-cluster': '?1',
-  // A not-found message names the page of this site that led there.
+  // Not-found messages name the referring page, if it is on the same site.
   'referrer-policy': 'same-origin',
-  // No Strict-Transport-Security: only whoever ends TLS knows whether all of a domain has it.
+  // No Strict-Transport-Security: only the TLS terminator knows whether the whole domain uses TLS.
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 }

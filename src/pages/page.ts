@@ -23,7 +23,7 @@ const style = new Markup(`
   .status { margin: 0; font-variant-numeric: tabular-nums }
 `)
 
-/** The style of pages with a form. */
+/** The additional style of pages with a form. */
 export const formStyle = new Markup(`
   :root { --edge: light-dark(#818b98, #6e7783); --field: light-dark(#fff, #1b2027); --problem: light-dark(#b3261e, #f2857c) }
   form { margin: 0 }
@@ -40,7 +40,7 @@ export const formStyle = new Markup(`
   .problem { border-left: .25rem solid var(--problem); padding: .5rem .9rem; background: var(--field); max-width: 26rem }
 `)
 
-/** Of all styles that a page may have, as a Content-Security-Policy names them: no other text is one. */
+/** The hashes of all inline styles, for the Content-Security-Policy. */
 export const styleHashes = [style, formStyle].map(
   style => `'sha256-${createHash('sha256').update(style.toString()).digest('base64')}'`,
 )
@@ -49,14 +49,14 @@ export interface Page {
   /** A BCP 47 tag. */
   language: string
   title: string
-  /** What of it not every page has: one of the above. */
+  /** An additional style. It has to be one of the above, or the Content-Security-Policy blocks it. */
   style?: Markup | false
-  /** What stands above the main part, if anything does. */
+  /** The content above the main part. */
   header?: Content
   main: Content
 }
 
-/** A whole HTML document: one file, nothing else to load. */
+/** Renders a self-contained HTML document. */
 export function renderPage({ language, title, style: ownStyle, header, main }: Page): string {
   return html`<!doctype html>
 <html lang="${language}">
