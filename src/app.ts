@@ -40,26 +40,26 @@ import { bodyLimit } from './serving/limits.ts'
 import { toOriginForm } from './http/target.ts'
 
 export interface AppOptions {
-  /** Default: that of an empty environment. */
+  /** Default: the configuration of an empty environment. */
   config?: Config
-  /** What answers where `routes/` would: so Portico is used as a library. */
+  /** A plugin to register in place of `routes/`, for using Portico as a library. */
   routes?: FastifyPluginAsync
-  /** An open database, which the app does not close; default: the one that the configuration names. */
+  /** An open database, which the app does not close. Default: the configured one. */
   database?: Database
   /** Default: no log. */
   logger?: FastifyServerOptions['logger']
-  /** Milliseconds for which closing accepts what still comes; default: none. */
+  /** For how many milliseconds a closing server still accepts connections. Default: 0. */
   lameDuck?: number
 }
 
-/** Makes the server, with every plugin in its place; what it opens is closed by app.close(). */
+/** Builds the server with all its plugins. app.close() closes everything that it opens. */
 export async function buildApp(options: AppOptions = {}): Promise<FastifyInstance> {
   const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0 } = options
   closeDataDirectory(config.dataDir)
-  // Not left to a plugin: Fastify gives those ten seconds, and migrating may take longer.
+  // Not opened in a plugin: Fastify limits plugins to ten seconds, and migrating may take longer.
   const database = options.database ?? (await openDatabase(config))
 
-  // Loaded only when it is wanted: without it no request meets any of it.
+  // Imported on demand, so that production loads none of it.
   const debug = config.debug ? await import('../plugins/debug/index.ts') : undefined
 
   const servers = new HttpServers({ lameDuck })
@@ -68,9 +68,9 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     ...readingOptions(config.trustProxy),
     bodyLimit,
     serverFactory: servers.create,
-    // Left to the servers: Fastify would tell this of the first of them only.
+    // HttpServers handles these errors. Fastify would call this for its first server only.
     clientErrorHandler: () => {},
-    // What still arrives on a connection is answered as ever, and ends it.
+    // Requests that arrive while closing are answered, and their answer closes the connection.
     return503OnClosing: false,
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       sendError(error, request, reply.header('vary', 'Accept'))
@@ -81,7 +81,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
   app.addHook('preClose', async function closeServers() {
     await servers.close()
   })
-  // The first hook to be added is the last to run: the database is closed after the last request.
+  // onClose hooks run last to first, so adding this one first closes the database last.
   if (options.database === undefined) {
     app.addHook('onClose', async function closeDatabase() {
       await database.close()
@@ -89,7 +89,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
   }
 
   try {
-    // Awaited, for its tree to have the plugins that come after it.
+    // Awaited, so that the profiler's tree includes the plugins that follow.
     if (debug !== undefined) await app.register(debug.default, { config, database })
     app.register(databasePlugin, { database })
     app.register(entities)
@@ -104,7 +104,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     throw error
   }
 
-  /** product.md, "The request's way": the order of these is the order in which a request meets them. */
+  /** A request passes these plugins in this order. */
   async function site(site: FastifyInstance) {
     const [first = randomBytes(32).toString('hex'), ...others] = config.cookieSecrets
     const cookieSecrets = [first, ...others] as const
@@ -123,7 +123,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     site.register(application, { cookieSecrets })
   }
 
-  /** What unmatched requests meet nothing of. */
+  /** Plugins and routes that unmatched requests never reach. */
   async function application(application: FastifyInstance, { cookieSecrets }: LoginOptions) {
     application.register(rememberMe)
     application.register(caching)
@@ -133,13 +133,13 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
   }
 }
 
-/** How Fastify reads a request's target and its forwarded headers. */
+/** The options for reading a request's target and forwarded headers. */
 function readingOptions(trustProxy: string[]) {
   if (trustProxy.length === 0) return { rewriteUrl: toOriginForm }
   const readForwarded = forwardedReader(trustProxy)
   return {
     trustProxy,
-    /** Fastify calls nothing earlier, and logs request.ip before any hook. */
+    /** Reads forwarded headers here, because Fastify logs request.ip before it runs any hook. */
     rewriteUrl(raw: RawRequestDefaultExpression): string {
       readForwarded(raw)
       return toOriginForm(raw)

@@ -4,23 +4,23 @@ import { parseEnv } from 'node:util'
 import proxyAddr from '@fastify/proxy-addr'
 import { StartError } from './errors/start-error.ts'
 
-/** What whoever runs the server can set. */
+/** The settings of the server. */
 export interface Config {
-  /** 0 lets the system choose. */
+  /** The port to listen on. 0 lets the system choose. */
   port: number
   host: string
-  /** A postgres:// URL; undefined: PGlite in dataDir. */
+  /** A postgres:// URL, or undefined for PGlite in dataDir. */
   databaseUrl: string | undefined
   dataDir: string
-  /** Whether diagnostics are shown, to loopback and to debugAllow. */
+  /** Whether diagnostics are shown to clients on this machine and in debugAllow. */
   debug: boolean
   debugAllow: string[]
-  /** A template that makes file names links: vscode://file/{file}:{line}:{column}. */
+  /** A URL template that turns file names into links: vscode://file/{file}:{line}:{column}. */
   editorUrl: string | undefined
   logLevel: string
-  /** Addresses of the proxies whose forwarded headers count. */
+  /** The addresses of proxies whose forwarded headers are trusted. */
   trustProxy: string[]
-  /** The first signs, all verify; empty: one is made up at each start. */
+  /** The first secret signs cookies, all of them verify. Empty for a random secret at each start. */
   cookieSecrets: string[]
   /** A BCP 47 language tag. */
   defaultLocale: string
@@ -55,7 +55,7 @@ const variables = {
   EDITOR_URL: {
     default: '',
     accepts: value => value.includes('{file}'),
-    expects: 'a URL that holds {file}, and may hold {line} and {column}',
+    expects: 'a URL that contains {file}, and optionally {line} and {column}',
   },
   LOG_LEVEL: {
     default: 'info',
@@ -66,17 +66,17 @@ const variables = {
   COOKIE_SECRET: {
     default: '',
     accepts: value => listOf(value).every(secret => secret.length >= 32),
-    expects: 'a comma-separated list of secrets of 32 characters or more',
+    expects: 'a comma-separated list of secrets with at least 32 characters each',
   },
   DEFAULT_LOCALE: { default: 'en', accepts: isLanguageTag, expects: 'a language tag such as en or pt-BR' },
   NODE_ENV: { default: '', accepts: () => true, expects: '' },
 } satisfies Record<string, Variable>
 
 /**
- * Reads and checks the configuration.
- * @param environment the process's environment; an empty value counts as unset
- * @param envFile a file of NAME=value lines, which may be absent and which the environment overrides
- * @throws {StartError} naming the variable that is wrong, never its value: it may be a secret
+ * Reads and validates the configuration.
+ * @param environment the environment variables. Empty values count as unset.
+ * @param envFile a file of NAME=value lines. It may be missing, and the environment overrides it.
+ * @throws {StartError} if a variable is invalid. The message leaves out the value, which may be a secret.
  */
 export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Config {
   const fromFile = readEnvFile(envFile)
@@ -107,12 +107,10 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
 
 function assertFitForProduction(config: Config): void {
   if (config.cookieSecrets.length === 0) {
-    throw new StartError(`COOKIE_SECRET must be set where NODE_ENV is production: ${variables.COOKIE_SECRET.expects}.`)
+    throw new StartError(`COOKIE_SECRET must be set if NODE_ENV is production: ${variables.COOKIE_SECRET.expects}.`)
   }
   if (config.debug && config.debugAllow.length === 0) {
-    throw new StartError(
-      'DEBUG must be 0 where NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.',
-    )
+    throw new StartError('DEBUG must be 0 if NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.')
   }
 }
 
@@ -147,7 +145,7 @@ function areAddresses(value: string): boolean {
 function areNetworks(value: string): boolean {
   try {
     proxyAddr.compile(listOf(value))
-    // It also reads a number as an address: 1 would be 0.0.0.1, and not the one proxy that was meant.
+    // proxy-addr also accepts numbers: it reads 1 as 0.0.0.1, although the user probably means one proxy.
     return listOf(value).every(item => isIP(item.replace(/\/.*/, '')) !== 0)
   } catch {
     return false

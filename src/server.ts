@@ -1,4 +1,4 @@
-// First of all: where memory was collected before, it is too late.
+// Imported first, because it has no effect after the first garbage collection.
 import './serving/tick-object.ts'
 import { buildApp } from './app.ts'
 import { readConfig } from './config.ts'
@@ -11,7 +11,7 @@ import { reasonOf, StartError } from './errors/start-error.ts'
 try {
   const config = readConfig(process.env, '.env')
   const app = await buildApp({ config, logger: loggerOptions(config.logLevel, process.stdout.isTTY), lameDuck })
-  // npm passes no SIGHUP on, and nothing when it is killed: its script names it.
+  // npm does not forward SIGHUP, nor its own death. Its script sets PARENT_PID, so that the server ends with it.
   const { PARENT_PID, CONNECTIONS } = process.env
   endInOrder(app, { parent: PARENT_PID === undefined ? undefined : Number(PARENT_PID) })
   const serving =

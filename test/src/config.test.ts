@@ -104,10 +104,10 @@ const expectations: Record<string, string> = {
   DATA_DIR: 'the path of a folder',
   DEBUG: '0 or 1',
   DEBUG_ALLOW: 'a comma-separated list of IP addresses and CIDR ranges',
-  EDITOR_URL: 'a URL that holds {file}, and may hold {line} and {column}',
+  EDITOR_URL: 'a URL that contains {file}, and optionally {line} and {column}',
   LOG_LEVEL: 'one of trace, debug, info, warn, error, fatal, silent',
   TRUST_PROXY: addresses,
-  COOKIE_SECRET: 'a comma-separated list of secrets of 32 characters or more',
+  COOKIE_SECRET: 'a comma-separated list of secrets with at least 32 characters each',
   DEFAULT_LOCALE: 'a language tag such as en or pt-BR',
 }
 const wrong: Record<string, string[]> = {
@@ -226,7 +226,7 @@ t.test('A .env file that cannot be read is named', async t => {
 t.test('Production needs a cookie secret', async t => {
   t.equal(
     refusal(t, { NODE_ENV: 'production' }),
-    `COOKIE_SECRET must be set where NODE_ENV is production: ${expectations['COOKIE_SECRET']}.`,
+    `COOKIE_SECRET must be set if NODE_ENV is production: ${expectations['COOKIE_SECRET']}.`,
   )
 })
 
@@ -241,7 +241,7 @@ t.test('Production starts with a cookie secret', async t => {
 t.test('Production refuses diagnostics unless DEBUG_ALLOW names addresses', async t => {
   t.equal(
     refusal(t, { NODE_ENV: 'production', COOKIE_SECRET: secret, DEBUG: '1' }),
-    'DEBUG must be 0 where NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.',
+    'DEBUG must be 0 if NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.',
   )
 })
 
