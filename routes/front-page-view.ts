@@ -10,13 +10,13 @@ import { wordsFor } from './words.ts'
 export interface FrontPage {
   license: License
   locale: string
-  /** The language that the request asks for in its query, if it does. */
+  /** The language in the request's query, if any. */
   chosenLocale: string | null
   page: MuseumPage
-  /** What the request asked for the page with; null: it is the first. */
+  /** The cursor in the request's query, or null on the first page. */
   cursor: string | null
   languages: readonly Language[]
-  /** Who is signed in. */
+  /** The signed-in user. */
   user: User | null
 }
 
@@ -56,7 +56,7 @@ const translations: Record<string, typeof english> = {
   },
 }
 
-/** The front page of a licensed site, as an HTML document. */
+/** Renders the front page of a licensed site. */
 export function renderFrontPage(content: FrontPage): string {
   const {
     license,
@@ -94,7 +94,7 @@ export function renderFrontPage(content: FrontPage): string {
   })
 }
 
-/** The links between the pages of the museums, if there are several. */
+/** Renders the links between the pages of museums, if there are several. */
 function renderPages({ page: { previous, next }, cursor, chosenLocale }: FrontPage, words: typeof english) {
   if (cursor === null && next === null) return false
   return html`

@@ -7,12 +7,12 @@ import { firstPage, pageAt } from './museum-page.ts'
 const negotiate = negotiateType(['text/html', 'application/json'])
 
 interface Query {
-  /** The page of the museums; without it the first. */
+  /** The cursor of a page of museums. Default: the first page. */
   cursor?: unknown
   _locale?: unknown
 }
 
-/** GET /: the museums and languages of the licensed site, for people and for programs. */
+/** GET /: the museums and languages of the licensed site, as HTML or JSON. */
 export default async function frontPage(app: FastifyInstance) {
   const {
     database,
@@ -39,7 +39,7 @@ export default async function frontPage(app: FastifyInstance) {
   })
 }
 
-/** What a program is told: names, and no more of the license than its visitors see. */
+/** The JSON answer. It contains no more of the license than the page shows. */
 function summarise({ license, locale, page: { museums, previous, next }, languages }: FrontPage) {
   return {
     license: { domain: license.domain, name: license.name },

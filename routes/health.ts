@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
-/** GET /health: that the process is alive, to whoever would start it anew where it is not. */
+/** GET /health: the liveness probe. */
 export default async function health(app: FastifyInstance) {
-  // Asked for every few seconds: a line each would bury the others.
+  // Probed every few seconds, so its log lines would bury all others.
   app.get('/health', { logLevel: 'warn' }, async function tellHealth(_request, reply) {
     return reply.header('cache-control', 'no-store').send({ status: 'alive' })
   })

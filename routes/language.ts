@@ -22,7 +22,7 @@ const bodyLimit = 4096
 /** In seconds: a year. */
 const maxAge = 365 * 24 * 60 * 60
 
-/** POST /language: has the site speak one of its languages to this browser from now on. */
+/** POST /language: sets a cookie with the visitor's language. */
 export default async function language(app: FastifyInstance) {
   const { languages } = app.entities
   await app.register(formbody, { bodyLimit })
@@ -34,7 +34,7 @@ export default async function language(app: FastifyInstance) {
       const { language, next } = request.body
       const available = await languages.read(request.requireLicense().id)
       if (!available.some(({ code }) => code === language)) {
-        throw new BadRequestHttpError('This site does not speak this language.')
+        throw new BadRequestHttpError('This site is not available in this language.')
       }
       return reply
         .setCookie('locale', language, { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge })

@@ -9,17 +9,17 @@ import { wordsFor } from './words.ts'
 export interface LoginPage {
   license: License
   locale: string
-  /** Who is signed in already. */
+  /** The user who is already signed in. */
   user: User | null
-  /** Where to go on to: a path of this site. */
+  /** The path of this site to go to after signing in. */
   next: string
-  /** What was entered before. */
+  /** The address that was entered before. */
   email?: string
   remember?: boolean
   problem?: LoginProblem
 }
 
-/** Why nobody was signed in: never which half of it was wrong. */
+/** Why signing in failed. Never says whether the address or the password was wrong. */
 export type LoginProblem = 'incomplete' | 'wrong' | 'tooMany'
 
 const english = {
@@ -62,7 +62,7 @@ const translations: Record<string, typeof english> = {
   },
 }
 
-/** The form to sign in with, as an HTML document. */
+/** Renders the sign-in page. */
 export function renderLoginPage({ license, locale, user, next, email, remember, problem }: LoginPage): string {
   const words = wordsFor(locale, translations, english)
   return renderPage({
@@ -86,7 +86,7 @@ export function renderLoginPage({ license, locale, user, next, email, remember, 
   })
 }
 
-/** Who is signed in, with the button that ends it. */
+/** Renders the user's name and a button to sign out. */
 export function renderSignOut(who: string, action: string) {
   return html`<form method="post" action="/logout" class="session"><span>${who}</span> <button>${action}</button></form>`
 }

@@ -15,7 +15,7 @@ import { type LoginPage, type LoginProblem, renderLoginPage } from './login-view
 interface Credentials {
   email: string
   password: string
-  /** A form's checkbox says "on". */
+  /** A form sends "on", JSON a boolean. */
   remember?: boolean | 'on'
   next?: string
 }
@@ -37,27 +37,27 @@ const query = { type: 'object', properties: { next: { type: 'string' } } }
 const bodyLimit = 16 * 1024
 
 /**
- * Attempts in a minute. No one address can use up the attempts of an account, and who uses them up from several keeps
- * its owner out no longer than the attempts go on.
+ * Attempts per minute. One address cannot use up the attempts of an account. Several addresses can, and lock out the
+ * account's owner only while they keep trying.
  */
 const mostOfAddress = 20
 const mostOfAccount = 40
-/** In seconds: what passwords that wait take to be verified. */
+/** The seconds in which the waiting passwords are verified. */
 const busyFor = 2
 
 export interface LoginOptions {
-  /** The first is what servers that count attempts together have in common. */
+  /** Servers with the same first secret count attempts together. */
   cookieSecrets: readonly [string, ...string[]]
 }
 
-/** GET /login: the form. POST /login: signs in whom a form or a program's JSON names. */
+/** GET /login shows the form. POST /login takes the form or JSON, and signs in. */
 export default async function login(app: FastifyInstance, { cookieSecrets: [secret] }: LoginOptions) {
   const { database } = app
   const { db } = database
   const attempts = new Attempts({ database, secret })
   const passwords = new PasswordVerifier()
   await app.register(formbody, { bodyLimit })
-  // Nothing is taken for what it is not: ["secret"] is no password.
+  // An Ajv without coercion: Fastify's own would accept ["secret"] as a password.
   const ajv = new Ajv({ formats: { email: text => isEmail(normaliseEmail(text)) } })
   app.setValidatorCompiler<object>(({ schema }) => ajv.compile(schema))
   app.removeContentTypeParser('text/plain')
@@ -119,7 +119,7 @@ export default async function login(app: FastifyInstance, { cookieSecrets: [secr
   }
 }
 
-/** Coarser than the database compares addresses: however one is written, its attempts are counted as one's. */
+/** Normalises an address more coarsely than the database does, so that every spelling counts as the same account. */
 function accountOf({ body }: FastifyRequest): string {
   return textOf(body, 'email').trim().normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase()
 }
@@ -130,12 +130,12 @@ function isForm({ mediaType }: FastifyRequest): boolean {
 
 function refuse(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = new UnauthorizedHttpError('The e-mail address or the password is wrong.', request.domain)
-  // Not thrown where it is a page: with DEBUG=1, too, who mistypes a password is shown the form again.
+  // Not thrown for a browser, which gets the form again even with DEBUG=1.
   if (errorForm(request.headers.accept) !== 'text/html') throw error
   return sendFormAgain(error, 'wrong', request, reply)
 }
 
-/** The error handler: who sent a form gets it back, with what was wrong. */
+/** The error handler. A browser gets the form again, with the problem. */
 function answerWithForm(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.varyOn('Accept')
   const problem = problemOf(error)
@@ -176,10 +176,10 @@ function sendForm(
   return reply.varyOn('Cookie').headers(headersOfForm).send(page)
 }
 
-/** Nobody's cache keeps what was entered. */
+/** No cache may keep the entered address. */
 const headersOfForm = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
 
-/** What a body has under a name, where that is text. */
+/** A field of a body, or an empty string if it is not text. */
 function textOf(body: unknown, name: string): string {
   const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
   return typeof value === 'string' ? value : ''

@@ -2,10 +2,10 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { endSession } from '../src/sign-in/account.ts'
 
-/** In bytes: there is nothing to say. */
+/** In bytes. The form has no fields. */
 const bodyLimit = 1024
 
-/** POST /logout: ends the session for good, also for whoever has a copy of its cookie. */
+/** POST /logout: ends the session on the server, so that copies of its cookie are invalid, too. */
 export default async function logout(app: FastifyInstance) {
   await app.register(formbody, { bodyLimit })
 

@@ -5,18 +5,18 @@ import { type Position, readCursor, writeCursor } from '../src/records/cursor.ts
 import { museums as kind } from '../src/records/museum.ts'
 import { type AnyRecord, listRecords } from '../src/records/repository.ts'
 
-/** A part of a license's museums, by name. */
+/** One page of a license's museums, sorted by name. */
 export interface MuseumPage {
   museums: readonly Museum[]
-  /** The cursor of the page before; null: this is the first. */
+  /** The cursor of the previous page, or null on the first page. */
   previous: string | null
-  /** The cursor of the page after; null: this is the last. */
+  /** The cursor of the next page, or null on the last page. */
   next: string | null
 }
 
 const [forwards, backwards] = ['name', '-name'] as const
 
-/** @param held the first museums, and one more where there are more */
+/** @param held the museums of the first page, plus one more if there is a second page */
 export function firstPage(held: readonly Museum[]): MuseumPage {
   const museums = held.slice(0, museumsOnPage)
   const next = held.length > museumsOnPage ? cursorAt(museums.at(-1), forwards) : null
@@ -24,8 +24,8 @@ export function firstPage(held: readonly Museum[]): MuseumPage {
 }
 
 /**
- * The page that a cursor leads to, on from it or back from it.
- * @throws {BadRequestHttpError} where it is none
+ * Reads the page after or before a cursor.
+ * @throws {BadRequestHttpError} if the cursor is invalid
  */
 export async function pageAt({ db }: Database, licenseId: string, cursor: unknown): Promise<MuseumPage> {
   const after = positionOf(cursor)
@@ -35,7 +35,7 @@ export async function pageAt({ db }: Database, licenseId: string, cursor: unknow
   const museums = (isBackwards ? records.reverse() : records).map(toMuseum)
   return {
     museums,
-    // Whoever came from one side can go back to it.
+    // The page that the visitor came from exists, so its link needs no query.
     previous: isBackwards && further === null ? null : cursorAt(museums[0], backwards),
     next: !isBackwards && further === null ? null : cursorAt(museums.at(-1), forwards),
   }

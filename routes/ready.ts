@@ -8,7 +8,7 @@ export interface ReadyOptions {
 
 const retryLater = { 'retry-after': '1' }
 
-/** GET /ready: whether requests should be sent here, to whoever shares them out: 503 says why not. */
+/** GET /ready: the readiness probe for load balancers. A 503 says why the server takes no requests. */
 export default async function ready(app: FastifyInstance, { servers }: ReadyOptions) {
   const { availability } = app.database
 
@@ -21,6 +21,6 @@ export default async function ready(app: FastifyInstance, { servers }: ReadyOpti
   function obstacleNow(): string | undefined {
     if (servers.isClosing) return 'The server is closing.'
     if (!availability.reachable) return 'The database cannot be reached.'
-    if (!availability.listening) return 'Changes in the database are not heard.'
+    if (!availability.listening) return 'The server receives no change notifications from the database.'
   }
 }

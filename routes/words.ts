@@ -1,4 +1,4 @@
-/** A page's words in the language of a locale, or in English. */
+/** Returns the translations for a locale, or the English words. */
 export function wordsFor<Words>(locale: string, translations: Record<string, Words>, english: Words): Words {
   return translations[locale.replace(/-.*/, '').toLowerCase()] ?? english
 }

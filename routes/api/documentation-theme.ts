@@ -1,4 +1,4 @@
-/** Where Swagger UI differs from what it is on its own: it is as dark as the system, and fits a phone. */
+/** Makes Swagger UI follow the system's colour scheme and fit a phone. */
 export const script = `
   const viewport = document.createElement('meta')
   viewport.name = 'viewport'
@@ -13,6 +13,6 @@ export const script = `
 export const style = `
   :root { color-scheme: light dark }
   body { background: light-dark(#fbfbfa, #14171c) }
-  /* Signing in sets the cookie, which no script can; the document's address is in its description. */
+  /* Hidden: "Authorize" cannot set the HttpOnly cookie, and the description already links to the document. */
   .swagger-ui .topbar, .swagger-ui .scheme-container, .swagger-ui .authorization__btn, .swagger-ui .info .link { display: none }
 `

@@ -6,22 +6,22 @@ import { etagOf } from '../../src/http/etag.ts'
 import { kinds } from '../../src/records/kinds.ts'
 import { script, style } from './documentation-theme.ts'
 
-const description = `The records of Portico: what whoever runs it keeps. This page is made of [/api/openapi.json](/api/openapi.json).
+const description = `The records of Portico. This page is generated from [/api/openapi.json](/api/openapi.json).
 
-Everybody who may enter a license's site reads that license's languages, museums and platforms. All else is for admins: sign in at [/login](/login), and the session's cookie is sent along.
+Everybody who may enter a license's site can read its languages, museums and platforms. Everything else is for admins. Sign in at [/login](/login); the browser then sends the session cookie.
 
-Ids are text: they are whole numbers that may exceed what JavaScript's hold. A record has an \`ETag\`; sent back as \`If-Match\` it keeps a change from overwriting one that came in between (412), as \`If-None-Match\` it keeps an unchanged record from being sent twice (304).
+Ids are whole numbers, written as text because they may be too large for a JavaScript number. Each record has an \`ETag\`. Send it as \`If-Match\` so that you do not overwrite somebody else's change (412), or as \`If-None-Match\` so that an unchanged record is not sent again (304).
 
-An error is a problem (RFC 9457), by the \`Accept\` header also a page or a line of text; \`errors\` names each field that is wrong.`
+Errors are problem details (RFC 9457), or HTML or plain text if the \`Accept\` header asks for it. \`errors\` lists each invalid field.`
 
-/** Of what is described here, not of Portico. */
+/** The version of the API, not of Portico. */
 const version = '1'
 
-/** Nothing from elsewhere, and nothing inline but one style attribute of Swagger UI's own icons. */
+/** Allows nothing from other origins and nothing inline, except one style attribute in Swagger UI's icons. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-hashes' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** GET /api/openapi.json, and GET /api/docs: a page to read it, and to try what it describes. */
+/** GET /api/openapi.json, and GET /api/docs: a page to read and try the API. */
 async function documentation(app: FastifyInstance) {
   await app.register(swagger, {
     openapi: {
@@ -34,7 +34,7 @@ async function documentation(app: FastifyInstance) {
             type: 'apiKey',
             in: 'cookie',
             name: 'portico_session',
-            description: 'Set by POST /login; under https its name is __Host-portico_session.',
+            description: 'Set by POST /login. Over HTTPS its name is __Host-portico_session.',
           },
         },
       },

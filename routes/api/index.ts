@@ -6,9 +6,9 @@ import { queryValidator, validator } from '../../src/records/validation.ts'
 import documentation from './documentation.ts'
 import recordRoutes from './record-routes.ts'
 
-/** /api: the records, for programs. */
+/** /api: the records as JSON. */
 export default async function api(app: FastifyInstance) {
-  // Before the routes that it documents.
+  // Registered before the routes, because it collects them in an onRoute hook.
   await app.register(documentation)
 
   app.removeContentTypeParser('text/plain')

@@ -20,17 +20,17 @@ import { notAdmin, requireAdmin } from './admission.ts'
 import { assertPreconditions } from './preconditions.ts'
 import { changeHeaders, listPage, listQuery, located, problem, recordParams, tagged } from './record-schemas.ts'
 
-/** Not an empty one: with a slash at its end a list's path is that of the list (product.md, "Routing and errors"). */
+/** The pattern requires an id, so that a list's path with a trailing slash is still the list. */
 const onePath = '/:id(.+)'
 
-/** In bytes: more than any record has. */
+/** In bytes. Longer than any record. */
 const bodyLimit = 64 * 1024
 
 export interface RecordRoutesOptions {
   kind: RecordKind
 }
 
-/** List, add, read, change, remove: the routes of one kind of record. */
+/** The routes to list, read, add, change and remove one kind of record. */
 export default async function recordRoutes(app: FastifyInstance, { kind }: RecordRoutesOptions) {
   const {
     database: { db },
@@ -91,7 +91,7 @@ export default async function recordRoutes(app: FastifyInstance, { kind }: Recor
       const { id } = request.params
       const scope = scopeOf(request, {})
       const record = await readRecord(db, kind, id, scope)
-      // Whoever may not read all of them is not told which there are.
+      // A 404 would tell visitors which ids exist.
       if (record === undefined) throw Object.keys(scope).length > 0 ? notAdmin(request) : missingRecord(kind, id)
       assertPreconditions(request.headers, true, etagOfRecord(record))
       return reply.varyOn('Cookie').header('etag', etagOfRecord(record)).send(record)
@@ -158,7 +158,7 @@ export default async function recordRoutes(app: FastifyInstance, { kind }: Recor
         summary: `Remove a ${kind.name}`,
         params,
         headers: changeHeaders,
-        response: { 204: Type.Null({ description: 'It is removed.' }), '4xx': problem },
+        response: { 204: Type.Null({ description: 'The record has been removed.' }), '4xx': problem },
       },
     },
     async function remove(request, reply) {
@@ -171,12 +171,12 @@ export default async function recordRoutes(app: FastifyInstance, { kind }: Recor
     },
   )
 
-  /** The database tells every instance of the change; this one must not answer its next request before it has heard. */
+  /** Tells this server's store at once, because its next request may arrive before the database's notification. */
   function forget(...records: AnyRecord[]): void {
     for (const [table, key] of changesOf(kind, ...records)) store.change(table, key)
   }
 
-  /** What narrows a kind that is open to everybody, for whoever is no admin: the current license. */
+  /** Limits everybody but admins to the records of the current license. */
   function scopeOf(request: FastifyRequest, asked: Filters): Filters {
     if (request.user?.admin === true) return {}
     const { id } = request.requireLicense()
@@ -185,7 +185,7 @@ export default async function recordRoutes(app: FastifyInstance, { kind }: Recor
   }
 }
 
-/** license types: LicenseTypes */
+/** "license types" becomes "LicenseTypes". */
 function camelCase(words: string): string {
   return words.replace(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase())
 }
@@ -195,6 +195,6 @@ function etagOfRecord(record: AnyRecord): string {
 }
 
 function invalidCursor(): BadRequestHttpError {
-  const message = 'cursor must be the "next" of an answer to the same list, in the same order'
+  const message = 'cursor must be the "next" of a previous page of the same list, in the same order'
   return new BadRequestHttpError(`${message}.`, { members: { errors: [{ field: 'cursor', message }] } })
 }

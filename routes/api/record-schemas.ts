@@ -5,21 +5,21 @@ import type { RecordKind } from '../../src/records/record-kind.ts'
 const mostOnPage = 200
 const longestCursor = 2000
 
-/** The path's parameter of a route about one record. */
+/** The path parameters of a route for one record. */
 export function recordParams(kind: RecordKind) {
   return Type.Object({ id: Type.String({ ...id(`The id of the ${kind.name}.`), examples: [kind.examples.id] }) })
 }
 
-/** What a request that changes something may say of what it is to change. */
+/** The request headers of a change or removal. */
 export const changeHeaders = Type.Object({
   'if-match': Type.Optional(
     Type.String({
-      description: 'The ETag of the record as it is thought to be; where it is not, nothing is changed (412).',
+      description: 'The ETag of the version to change. If the record has changed since, the request fails (412).',
     }),
   ),
 })
 
-/** The query of a list: its filters, its order, and which part of it. */
+/** The query of a list: its filters, its order and its page. */
 export function listQuery(kind: RecordKind) {
   const filters = Object.fromEntries(
     Object.entries(kind.filters).map(([name, { schema }]) => [name, Type.Optional(schema)]),
@@ -29,19 +29,25 @@ export function listQuery(kind: RecordKind) {
     {
       ...(filters satisfies TProperties),
       sort: Type.Optional(
-        Type.Enum(order, { type: 'string', default: 'id', description: 'What to sort by; with a "-", downwards.' }),
+        Type.Enum(order, {
+          type: 'string',
+          default: 'id',
+          description: 'The field to sort by. A "-" in front sorts in descending order.',
+        }),
       ),
       limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'How many to tell at once.' }),
+        Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'The number of records per page.' }),
       ),
       cursor: Type.Optional(
         Type.String({
           maxLength: longestCursor,
-          description: 'The "next" of the answer before; with the same "sort".',
+          description: 'The "next" of the previous page, for the same "sort".',
         }),
       ),
       _locale: Type.Optional(
-        Type.String({ description: 'The language to answer in, as on every page of a site; records have their own.' }),
+        Type.String({
+          description: 'The language of the answer, as on every page of a site. It does not translate records.',
+        }),
       ),
     },
     { additionalProperties: false },
@@ -53,22 +59,22 @@ export function listPage(kind: RecordKind) {
     {
       items: Type.Array(kind.schema),
       next: Type.Union([Type.String(), Type.Null()], {
-        description: 'The "cursor" to ask for more with; null: there are no more.',
+        description: 'The "cursor" of the next page, or null on the last page.',
       }),
     },
-    { description: `${kind.plural}, and where there are more.` },
+    { description: `A page of ${kind.plural}.` },
   )
 }
 
-const ETag = Type.String({ description: 'Another one for each state: what If-Match and If-None-Match name.' })
-const Location = Type.String({ description: 'The path of what was added.' })
+const ETag = Type.String({ description: 'Changes with the content. Send it back in If-Match or If-None-Match.' })
+const Location = Type.String({ description: 'The path of the added record.' })
 
-/** An answer with what its headers are. */
+/** The schema of an answer with an ETag. */
 export function tagged<Schema extends TSchema>(schema: Schema) {
   return { ...schema, headers: { ETag } }
 }
 
-/** The answer to an addition, with what its headers are. */
+/** The schema of an answer with an ETag and a Location. */
 export function located<Schema extends TSchema>(schema: Schema) {
   return { ...schema, headers: { ETag, Location } }
 }
@@ -77,17 +83,17 @@ const problemSchema = Type.Object({
   type: Type.String(),
   title: Type.String(),
   status: Type.Integer(),
-  detail: Type.String({ description: 'What is wrong, in a sentence.' }),
+  detail: Type.String({ description: 'The problem, as a sentence.' }),
   errors: Type.Optional(
     Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
-      description: 'What is wrong with each field.',
+      description: 'The invalid fields.',
     }),
   ),
 })
 
-/** What is answered where a request is refused. */
+/** The schema of an error. */
 export const problem = {
   description:
-    'The request is refused: 400 malformed, 401 not signed in, 403 no admin, 404 no such record, 409 in conflict with other records, 412 not the current state, 413 too long, 415 no JSON, 422 refers to what does not exist.',
+    'The request is refused: 400 invalid, 401 not signed in, 403 not an admin, 404 no such record, 409 in conflict with other records, 412 not the current version, 413 too large, 415 not JSON, 422 refers to a record that does not exist.',
   content: { 'application/problem+json': { schema: problemSchema } },
 }

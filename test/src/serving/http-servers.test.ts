@@ -419,7 +419,7 @@ t.test('/ready says why the server is not ready', async t => {
     return JSON.parse(body).detail
   }
   changes.emit('deaf')
-  t.equal(await unready(), 'Changes in the database are not heard.')
+  t.equal(await unready(), 'The server receives no change notifications from the database.')
   availability.lose(new Error('gone'))
   t.equal(await unready(), 'The database cannot be reached.')
   availability.find()
