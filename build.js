@@ -1,5 +1,5 @@
-// Transpiles TypeScript file by file, without checking types (npm run types does): `x.ts` becomes `dist/x.js`, and the
-// profiler's files go to a dist of its own, since it is a package. Arguments name more folders: `node build.js test bench`.
+// Transpiles each TypeScript file: `x.ts` becomes `dist/x.js`. The profiler is a package, so it has its own dist folder.
+// Arguments add more folders: `node build.js test bench`. `npm run types` checks types.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
@@ -40,7 +40,7 @@ async function transpile(root, files) {
   }
 }
 
-/** Imports "./x.js" for "./x.ts", which is as long: source maps stay right. */
+/** Replaces "./x.ts" in imports by "./x.js". Both have the same length, so source maps stay correct. */
 function withBuiltImports(code) {
   return code.replace(/((?:\bfrom|\bimport|\bimport\() ?["`]\.[^"`\n]*)\.ts(?=["`])/g, '$1.js')
 }

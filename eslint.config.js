@@ -8,20 +8,20 @@ export default config(
     extends: [configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      // A statement that begins with void waits for nothing, and says so.
+      // "void promise" marks a promise that is deliberately not awaited.
       'no-void': ['error', { allowAsStatement: true }],
-      // An async function is how a hook or a handler says that it takes no callback.
+      // Fastify's hooks and handlers are async or take a callback, even if they await nothing.
       '@typescript-eslint/require-await': 'off',
-      // Fastify waits for an error handler that its types let return nothing, and pg for onConnect.
+      // Fastify awaits error handlers and pg awaits onConnect, although their types return void.
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { properties: false } }],
-      // Kysely's builders come apart on purpose, and the profiler takes methods off objects to wrap them.
+      // Kysely's expression builders may be destructured, and the profiler wraps methods of other objects.
       '@typescript-eslint/unbound-method': 'off',
-      // What was caught may be anything, and is thrown on as it came.
+      // Caught errors are unknown and are rethrown unchanged.
       '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true }],
     },
   },
   {
-    // Tests and benchmarks read answers, which are of any type, fail on purpose, and leave waiting for subtests to tap.
+    // Tests and benchmarks read untyped answers, throw odd values on purpose, and let tap await subtests.
     files: ['**/test/**/*.ts', 'bench/**/*.ts'],
     rules: {
       '@typescript-eslint/await-thenable': 'off',
