@@ -1,4 +1,4 @@
-// Transpiles each TypeScript file: `x.ts` becomes `dist/x.js`. The profiler is a package, so it has its own dist folder.
+// Transpiles each TypeScript file: `x.ts` becomes `dist/x.js`. The profiler, as a package, has its own dist folder.
 // Arguments add more folders: `node build.js test bench`. `npm run types` checks types.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

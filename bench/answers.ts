@@ -2,7 +2,7 @@ import { renderErrorPage } from '../src/errors/error-page.ts'
 import { pageHeaders } from '../src/pages/page-headers.ts'
 import type { BenchLicense } from './records.ts'
 
-/** What the other frameworks answer with, ready-made where Portico works it out. */
+/** The answers of the other frameworks, which precompute much of what Portico computes per request. */
 
 export const language = 'en-GB'
 
@@ -12,10 +12,10 @@ export const headers = {
   'cache-control': 'private, no-cache',
 }
 
-/** The types that an error is told in, the first one where nothing is stated. */
+/** The content types of an error, the default first. */
 export const types = ['application/problem+json', 'application/json', 'text/html', 'text/plain']
 
-/** @param license where it is null, no language was negotiated */
+/** @param license null if the host has none, so that no language was negotiated */
 export function errorHeaders(license: BenchLicense | null, type: string) {
   return {
     vary: license === null ? 'Accept' : 'Cookie, Accept-Language, Accept',

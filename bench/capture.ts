@@ -2,12 +2,12 @@ import type { Answer } from './server.ts'
 
 const ofNode = new Set(['date', 'connection', 'keep-alive', 'content-length'])
 
-/** The bytes of an answer, of Date, which no two share, only the name. */
+/** Removes the value of the Date header, which differs between any two answers. */
 export function withoutDate(answer: string): string {
   return answer.replace(/^date: .*$/im, 'date:')
 }
 
-/** What a server has to say to answer with the same bytes. */
+/** Parses a captured answer, so that another server can send the same bytes. */
 export function answerIn(captured: string): Answer {
   const [head = '', body = ''] = captured.split('\r\n\r\n')
   const [start = '', ...lines] = head.split('\r\n')
@@ -19,7 +19,7 @@ export function answerIn(captured: string): Answer {
   }
 }
 
-/** The same bytes but for the order of the header lines, and the case of their names: frameworks have their own of both. */
+/** Sorts header lines and lower-cases their names, which differ between frameworks. */
 export function inNoOrder(captured: string): string {
   const [head = '', ...bodies] = captured.split('\r\n\r\n')
   const [start, ...lines] = head.split('\r\n')

@@ -7,63 +7,63 @@ import { inNoOrder, withoutDate } from './capture.ts'
 import { Connection, requestText } from './connection.ts'
 import type { Usage } from './server.ts'
 
-/** One row of a comparison: a server, and what is asked of it. */
+/** One row of a comparison: a server and the request that it gets. */
 export interface Row {
   name: string
   /** The name of a file in servers/. */
   server: string
   options?: object
   request: BenchRequest
-  /** Where the server was built, if not here. */
+  /** The folder of another build. Default: this one. */
   folder?: URL
-  /** Whether it takes no turns with the others, as one that goes on working after it has answered. */
+  /** Whether to measure the row outside the others' turns, because its server works on after it has answered. */
   apart?: boolean
-  /** What it must answer, whatever the order of its headers: else it would be another work that is compared. */
+  /** The expected answer, in any order of headers. Rows are comparable only if they answer the same. */
   answer?: string
 }
 
 export interface BenchRequest {
   path: string
   headers: Record<string, string>
-  /** The status that each answer must have. */
+  /** The expected status. */
   status: number
-  /** Each request is the first one to its host: cold-0.example and so on. */
+  /** Whether each request goes to a new host: cold-0.example and so on. */
   cold?: boolean
 }
 
-/** How much is asked. */
+/** The size of a comparison. */
 export interface Effort {
-  /** How often all is begun anew: what a process is compiled to is a matter of luck, and lasts as long as it. */
+  /** How often all processes are restarted, because V8's optimisations differ between processes by chance. */
   generations: number
-  /** Of each generation. Every server has one turn in each: a machine's speed changes meanwhile. */
+  /** Rounds per generation. Each server has one turn per round, because the machine's speed changes over time. */
   rounds: number
-  /** Of each turn: enough for it not to matter that the others have emptied the processor's caches. */
+  /** Requests per turn. Many, so that the processor's cold caches after the others' turns do not matter. */
   requests: number
-  /** Requests before those that count: until the code that runs most is compiled. */
+  /** Requests before measuring, until hot code is compiled. */
   warmUp: number
   connections: number
 }
 
-/** What was measured of a row. */
+/** The measurements of a row. */
 export interface Measures {
   row: Row
-  /** Microseconds of CPU for each request, by round, with what the process did in the others' turns. */
+  /** Microseconds of CPU per request in each round. Includes what the process does during the others' turns. */
   costs: number[]
-  /** Requests a second, by round. */
+  /** Requests per second in each round. */
   rates: number[]
   /** Nanoseconds from a request to the end of its answer. */
   latencies: RecordableHistogram
-  /** Milliseconds from the start of the process to its first answer, by generation. */
+  /** Milliseconds from the start of the process to its first answer, in each generation. */
   starts: number[]
-  /** Bytes, after that answer and after the last round, by generation. */
+  /** Bytes after the first answer and after the last round, in each generation. */
   idleMemory: number[]
   memory: number[]
 }
 
-/** Milliseconds. What a server does after an answer belongs to the request too. */
+/** Milliseconds to wait after each round, because work after an answer counts, too. */
 const afterwork = 50
 
-/** The bytes that a row's server answers with. */
+/** Starts a row's server and returns the bytes of its answer. */
 export async function answerOf(row: Row): Promise<string> {
   const runner = await Runner.start(begin(row))
   try {
@@ -74,12 +74,12 @@ export async function answerOf(row: Row): Promise<string> {
 }
 
 /**
- * Measures the rows side by side. Each has a process of its own, since servers in one process distort each other,
- * and they take turns, so that what else happens on the machine meets all of them. The requests come from
- * this process: what they cost on the client's side is not counted.
+ * Measures the rows side by side. Each has its own process, since servers in one process distort each other. They take
+ * turns, so that other load on the machine affects all of them. The requests come from this process, so the client's
+ * cost is not counted.
  */
 export async function compare(rows: readonly Row[], effort: Effort): Promise<Measures[]> {
-  // A terminal's Ctrl-C ends the servers' processes, too; then this one ends in good order, and tidies up.
+  // Ctrl-C ends the servers, too. Then the comparison fails and cleans up.
   process.once('SIGINT', () => {})
   const all = rows.map(begin)
   for (let generation = 0; generation < effort.generations; generation++) await measureGeneration(all, effort)
@@ -87,8 +87,8 @@ export async function compare(rows: readonly Row[], effort: Effort): Promise<Mea
 }
 
 /**
- * Keeps this process from sleeping until what is returned is called: a server that has to wake its client pays for
- * that, the more so the slower it is.
+ * Keeps this process from sleeping. Servers pay for waking a sleeping client, and slow servers pay more often.
+ * @returns a function that lets the process sleep again
  */
 function stayAwake(): () => void {
   let turn = setImmediate(function next() {
@@ -124,7 +124,7 @@ async function measureGeneration(all: readonly Measures[], effort: Effort): Prom
   }
 }
 
-/** In turns, too: a server would have closed connections on which the others' warm-up lets nothing come. */
+/** Warms up in turns, or a server would close its idle connections during the others' warm-up. */
 async function warmUp(runners: readonly Runner[], { warmUp, requests, connections }: Effort): Promise<void> {
   for (let left = warmUp; left > 0; left -= requests) {
     for (const runner of runners) await runner.ask(Math.min(left, requests), connections)
@@ -134,7 +134,7 @@ async function warmUp(runners: readonly Runner[], { warmUp, requests, connection
 
 async function measureRound(runners: readonly Runner[], effort: Effort): Promise<void> {
   for (const runner of runners) await runner.beginRound()
-  // In another order each time: none is always the first, or the one after another.
+  // A random order, so that no server is always first or always after the same one.
   const drawn = runners.map(runner => ({ runner, lot: Math.random() })).sort((one, other) => one.lot - other.lot)
   for (const { runner } of drawn) await runner.takeTurn(effort)
   await sleep(afterwork)
@@ -144,13 +144,13 @@ async function measureRound(runners: readonly Runner[], effort: Effort): Promise
 class Runner {
   readonly measures: Measures
   readonly #child: ChildProcess
-  /** Rejects when the process ends before its time. */
+  /** Rejects if the process ends early. */
   readonly #ended: Promise<never>
   readonly #connections: Connection[] = []
   readonly #request: string
   #port = NaN
   #asked = 0
-  /** Microseconds that the process had used before this round. */
+  /** Microseconds of CPU that the process had used before this round. */
   #cpu = 0
 
   private constructor(measures: Measures, child: ChildProcess) {
@@ -162,9 +162,9 @@ class Runner {
     this.#child = child
     this.#request = requestText(path, headers)
     this.#ended = once(child, 'exit').then(() => {
-      throw new Error(`The process of "${name}" ended; what it wrote above says why.`)
+      throw new Error(`The process of "${name}" ended. See its output above.`)
     })
-    // It is heard where something is waited for.
+    // Handled by Promise.race() wherever something is awaited.
     this.#ended.catch(() => {})
   }
 
@@ -218,11 +218,11 @@ class Runner {
     if (answer === undefined) return
     const captured = await this.capture()
     if (inNoOrder(captured) !== inNoOrder(answer)) {
-      throw new Error(`"${name}" answers differently:\n${captured}\nand not:\n${answer}`)
+      throw new Error(`"${name}" answers:\n${captured}\ninstead of:\n${answer}`)
     }
   }
 
-  /** So many requests, one after another on each connection. */
+  /** Sends this number of requests, one after another on each connection. */
   async ask(count: number, connections: number, latencies?: RecordableHistogram): Promise<void> {
     let left = count
     await Promise.race([
@@ -252,7 +252,7 @@ class Runner {
     const answer = await connection.ask(request)
     latencies?.record(Math.max(1, Math.round((performance.now() - began) * 1e6)))
     if (!answer.startsWith(String(status), 'HTTP/1.1 '.length)) {
-      throw new Error(`"${name}" answered with another status than ${status}:\n${answer}`)
+      throw new Error(`"${name}" did not answer with status ${status}:\n${answer}`)
     }
   }
 

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A kept connection to a server, on which one request follows another. As little work as can be: a client that is
- * slower than the servers would have them wait for it, some more and some less, which is measured with them.
+ * A keep-alive connection that sends one request after another. It does as little work as possible, because servers
+ * would wait for a slow client, which would distort the measurement.
  */
 export class Connection {
   readonly #socket: Socket
@@ -17,7 +17,7 @@ export class Connection {
     this.#socket.on('close', () => this.#failed(closed()))
   }
 
-  /** @returns the answer, each byte of it a character */
+  /** @returns the answer as latin1 text, one character per byte */
   ask(request: string): Promise<string> {
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) return reject(closed())
@@ -45,12 +45,12 @@ function closed(): Error {
   return new Error('The server closed the connection.')
 }
 
-/** Without a length nothing is waited for: that would be another answer than all others. */
+/** The Content-Length, or infinity without one, so that the answer never completes: all servers have to send it. */
 function bodyLength(answer: string): number {
   return Number(/^content-length: (\d+)/im.exec(answer)?.[1] ?? Infinity)
 }
 
-/** The bytes of a request. */
+/** The text of a GET request. */
 export function requestText(path: string, headers: Record<string, string>): string {
   const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   return `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`

@@ -7,21 +7,21 @@ import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { lifetimes, nameSession, SessionTokens } from '../src/sign-in/session-token.ts'
 import { createDatabase, dropDatabase as dropThrowawayDatabase } from '../test/support/throwaway-database.ts'
 
-/** A database of the comparison's own, as it is told to the servers' processes. */
+/** The comparison's own database, in a form that is passed to the servers' processes. */
 export interface BenchDatabase {
-  /** Undefined: an embedded one, of which each process takes a copy. */
+  /** Undefined for an embedded database, which each process copies. */
   url?: string
   folder: string
-  /** Of somebody who is signed in on bench.example. */
+  /** The cookie of a user who is signed in on bench.example. */
   cookie: string
 }
 
-/** What cookies are signed with. */
+/** Signs the cookies. */
 export const cookieSecret = 'no secret: all that it guards is a comparison'
 
 const passwordHash = 'nobody has this password'
 
-/** Makes a database with one license for bench.example and so many for cold-0.example and on, and a user. */
+/** Makes a database with a user, a license for bench.example, and one for each of cold-0.example, cold-1.example, … */
 export async function makeDatabase(coldHosts: number): Promise<BenchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'))
   const { BENCH_DATABASE_URL: server } = process.env
@@ -59,7 +59,7 @@ function signSession(userId: string): string {
   return new SessionTokens([cookieSecret]).sign(token, 'bench.example')
 }
 
-/** What Portico is configured with to use it. */
+/** The environment with which Portico uses the database. */
 export function environmentOf({ url, folder }: BenchDatabase): Record<string, string> {
   const dataDir = mkdtempSync(join(folder, 'data-'))
   if (url !== undefined) return { DATABASE_URL: url, DATA_DIR: dataDir, COOKIE_SECRET: cookieSecret }
@@ -67,7 +67,7 @@ export function environmentOf({ url, folder }: BenchDatabase): Record<string, st
   return { DATA_DIR: dataDir, COOKIE_SECRET: cookieSecret }
 }
 
-/** Removes all of it. */
+/** Removes the database and its folder. */
 export async function dropDatabase({ url, folder }: BenchDatabase): Promise<void> {
   rmSync(folder, { recursive: true })
   if (url === undefined) return

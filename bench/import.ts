@@ -11,8 +11,8 @@ import pg from 'pg'
 import { openDatabase } from '../src/database/database.ts'
 import { seed } from '../src/database/migrate.ts'
 
-// Imports a million licenses into a database of its own on BENCH_DATABASE_URL, beside a running server, and asks for
-// the last of them: prints the time, the peak memory, and how soon it is served.
+// Imports a million licenses into a new database on BENCH_DATABASE_URL beside a running server, then requests the last
+// one. Prints the time and peak memory of the import, and how soon the license is served.
 
 const licenses = 1_000_000
 const port = 4590

@@ -1,4 +1,4 @@
-/** Portico beside bare Fastify, Node's own server and other frameworks, all of which answer with the same bytes. */
+/** Compares Portico with bare Fastify, Node's own server and other frameworks. All of them send the same bytes. */
 import { parseArgs } from 'node:util'
 import { answerIn } from './capture.ts'
 import { answerOf, type BenchRequest, compare, type Effort, type Row } from './compare.ts'
@@ -10,9 +10,9 @@ const {
 } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
-    /** Of a turn, and before the first. */
+    /** Requests per turn and for the warm-up. */
     requests: { type: 'string' },
-    /** A part of a comparison's title. */
+    /** Runs only the comparisons whose title contains this. */
     only: { type: 'string', default: '' },
   },
 })
@@ -91,7 +91,8 @@ try {
     const asked = { ...effort, connections }
     printTable(title, await compare(rows, asked), asked)
     if (!debug) continue
-    // It says more: the token of its profile, and who may see them what went wrong. So slow that the others would idle, and lose what they have.
+    // Not compared byte for byte, because DEBUG=1 adds to the answer. Measured apart, because it is so slow that the
+    // other servers would idle and lose their warm caches.
     const profiled: Row = { ...portico, name: 'Portico, DEBUG=1', options: { database, debug }, apart: true }
     printTable(`${title}, DEBUG=1`, await compare([...rows.slice(0, 1), profiled], asked), asked)
   }

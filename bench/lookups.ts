@@ -1,4 +1,4 @@
-/** What looking up a license costs with 1,000, 100,000 and 1,000,000 of them, and what the store takes with 100,000 hosts warm. */
+/** Measures license lookups among 1,000, 100,000 and 1,000,000 licenses, and the memory of 100,000 cached hosts. */
 import { openDatabase } from '../src/database/database.ts'
 import { createEntities } from '../src/entities/entities.ts'
 import { Store } from '../src/cache/store.ts'
@@ -10,7 +10,7 @@ const warmHosts = 100_000
 const concurrent = 16
 const megabyte = 1e6
 
-console.log(`Node ${process.versions.node}: ${lookups} lookups of random hosts that are not held, one after another`)
+console.log(`Node ${process.versions.node}: ${lookups} lookups of random uncached hosts, one after another`)
 console.log('  licenses    p50 µs    p99 µs  µs of CPU')
 for (const licenses of [1000, 100_000, 1_000_000]) {
   const bench = await makeDatabase(licenses)
@@ -22,11 +22,11 @@ for (const licenses of [1000, 100_000, 1_000_000]) {
       const { licenses: segment, languages } = createEntities(database.db, store)
       const times: number[] = []
       let before = process.cpuUsage()
-      // Until all is compiled, and the table's pages are in memory.
+      // The lookups below 0 warm up the code and the database's pages.
       for (let lookup = -lookups; lookup < lookups; lookup++) {
         if (lookup === 0) before = process.cpuUsage()
         const host = hostOf(Math.random() * licenses)
-        // Only that: to forget all costs more than a lookup.
+        // Only this host, because forgetting all of them costs more than a lookup.
         segment.forget(host)
         const began = performance.now()
         await segment.read(host)
@@ -67,7 +67,7 @@ async function warm(licenses: Entities['licenses'], languages: Entities['languag
   }
   const { user, system } = process.cpuUsage(heldBefore)
   console.log(
-    `            ${held} of ${warmHosts} hosts held after ${seconds.toFixed(1)} s, in ${((after - before) / megabyte).toFixed(0)} MB; a held one is read in ${((user + system) / warmHosts).toFixed(2)} µs of CPU`,
+    `            ${held} of ${warmHosts} hosts cached after ${seconds.toFixed(1)} s, in ${((after - before) / megabyte).toFixed(0)} MB; reading one takes ${((user + system) / warmHosts).toFixed(2)} µs of CPU`,
   )
 }
 
@@ -75,9 +75,9 @@ function hostOf(number: number): string {
   return `cold-${Math.floor(number)}.example`
 }
 
-/** What is left of the heap once nothing can be collected any more. */
+/** The size of the heap after garbage collection, in bytes. */
 async function heapUsed(): Promise<number> {
-  if (globalThis.gc === undefined) throw new Error('Run it with --expose-gc.')
+  if (globalThis.gc === undefined) throw new Error('Run this with --expose-gc.')
   globalThis.gc()
   await new Promise(resolve => setImmediate(resolve))
   globalThis.gc()

@@ -1,10 +1,10 @@
-/** What each plugin of the site costs a request: a site that has the first of them, beside one that has the next, too. */
+/** Measures what each plugin of the site costs a request, by comparing sites that have one more plugin each. */
 import { compare, type Row } from './compare.ts'
 import { dropDatabase, makeDatabase } from './database.ts'
 import { pluginNames } from './servers/site-of.ts'
 import { quantile } from './table.ts'
 
-// Many short rounds: a machine's speed changes between two that are far apart by more than a plugin costs.
+// Many short rounds, because the machine's speed changes over time by more than a plugin costs.
 const effort = { generations: 3, rounds: 15, requests: 2000, warmUp: 30_000, connections: 8 }
 
 const database = await makeDatabase(1)
@@ -24,7 +24,7 @@ try {
     effort,
   )
   console.log(
-    `\nµs of CPU for a small JSON answer, and what each has more than the one before: medians of ${effort.generations * effort.rounds} rounds, Node ${process.versions.node}`,
+    `\nµs of CPU for a small JSON answer, and the difference to the row before: medians of ${effort.generations * effort.rounds} rounds, Node ${process.versions.node}`,
   )
   for (const [
     place,
@@ -34,7 +34,7 @@ try {
     },
   ] of all.entries()) {
     const before = all[place - 1]?.costs ?? costs
-    // By round, in which both met the same machine.
+    // Differences within a round, because the machine's speed changes between rounds.
     const more = costs.map((cost, round) => cost - (before[round] ?? NaN))
     console.log(
       name.padEnd(20),

@@ -1,4 +1,4 @@
-/** What the profiler costs: a request of bare Fastify without it and with it, one of Portico with it off, on, and deleted. */
+/** Measures the profiler: Fastify with and without it, Portico with debug on, debug off and without plugins/debug. */
 import { cpSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { answerOf, compare, type Row } from './compare.ts'
@@ -43,7 +43,7 @@ try {
   rmSync(withoutProfiler, { recursive: true })
 }
 
-/** The same build, of which the plugin's folder is missing. */
+/** Copies the build without the folder plugins/debug. */
 function copyWithoutProfiler(): URL {
   const build = new URL('../', import.meta.url)
   const copy = new URL('without-debug/', build)

@@ -16,10 +16,10 @@ export interface BenchLicense {
   languages: Array<{ id: string; code: string; name: string }>
 }
 
-/** At once where it is held, so that nothing need be awaited. */
+/** Returns a cached license synchronously, so that nothing has to be awaited. */
 export type FindLicense = (domain: string) => BenchLicense | null | Promise<BenchLicense | null>
 
-/** The address of who sent these cookies, if anybody did who is signed in. */
+/** Returns the e-mail address of the user whose session cookie this is, or null. */
 export type FindVisitor = (cookies: string | undefined, domain: string) => string | null | Promise<string | null>
 
 export interface Records {
@@ -27,7 +27,7 @@ export interface Records {
   findVisitor: FindVisitor
 }
 
-/** What Portico asks of a host by itself: the languages of the site, which the answer names one of, come with the license. */
+/** Portico's own query for a single host. It loads the site's languages with the license. */
 const license = `
   select licenses.id, domain, name, protected, created_at, updated_at, type_id, type, (
     select coalesce(json_agg(known), '[]')
@@ -41,8 +41,8 @@ const license = `
   where domain = $1 order by licenses.id limit 1`
 
 /**
- * The lookups that the other frameworks are given: the same query, prepared, and before it a cache of as many records as
- * Portico's; the same signature of sessions. It is the cheapest there is: changes of the rows are not heard of.
+ * The lookups for the other frameworks: the same prepared query, a cache of the same size, and the same session
+ * signatures as Portico. They are cheaper than Portico's, because the cache never hears of changes.
  */
 export async function openRecords(database: BenchDatabase): Promise<Records> {
   const pool = await openPool(database)

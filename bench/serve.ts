@@ -1,5 +1,5 @@
-/** A process that serves one row of a comparison: `node serve.js <server> <its options as JSON>`, forked by compare.ts. */
-// For all servers, as Portico does so itself: otherwise it is luck which of them are slow.
+/** The process of one row of a comparison, forked by compare.ts: `node serve.js <server> <options as JSON>`. */
+// For all servers, as in Portico's own start: without it, some of them would be slow by chance.
 import '../src/serving/tick-object.ts'
 import type { Measurable, Usage } from './server.ts'
 
@@ -13,7 +13,7 @@ process.on('message', () => {
 })
 process.on('disconnect', async () => {
   await close()
-  // A database that lives in a thread of this process would keep it running.
+  // The embedded database's thread would keep the process running.
   process.exit()
 })
 process.send?.({ port })

@@ -2,30 +2,30 @@ import type { Server } from 'node:http'
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 
-/** A server that is compared with others. Each is a file in servers/, whose default export starts one. */
+/** A running server of a comparison. Each file in servers/ has a default export that starts one. */
 export interface Measurable {
   port: number
   close: () => unknown
 }
 
-/** What its process has used since it began: microseconds of CPU, bytes of memory. */
+/** The process's total microseconds of CPU, and its current bytes of memory. */
 export interface Usage {
   cpu: number
   memory: number
 }
 
-/** What a request is answered with, where it is known before. */
+/** A fixed answer. */
 export interface Answer {
   status: number
-  /** Without those that Node itself adds. */
+  /** The headers, except those that Node adds. */
   headers: Array<[name: string, value: string]>
   body: string
 }
 
-/** Milliseconds, as Fastify's: Node tells it in a header. */
+/** In milliseconds. The same as Fastify's, because Node sends it in the Keep-Alive header. */
 export const keepAliveTimeout = 72_000
 
-/** Has Node's own server listen. */
+/** Starts a server of node:http. */
 export async function listen(server: Server): Promise<Measurable> {
   server.keepAliveTimeout = keepAliveTimeout
   server.listen(0, '127.0.0.1')
@@ -40,7 +40,7 @@ export async function listen(server: Server): Promise<Measurable> {
   }
 }
 
-/** Has Fastify listen. */
+/** Starts a Fastify server. */
 export async function listenWith(app: FastifyInstance): Promise<Measurable> {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   return { port: Number(new URL(origin).port), close: () => app.close() }

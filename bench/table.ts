@@ -14,7 +14,7 @@ const columns = [
   'MB',
 ]
 
-/** Prints the rows of a comparison. The first is what the others are measured by. */
+/** Prints a comparison. Ratios and differences refer to the first row. */
 export function printTable(
   title: string,
   [reference, ...others]: readonly Measures[],
@@ -35,7 +35,7 @@ export function printTable(
 
 function line({ row, costs, rates, latencies, starts, idleMemory, memory }: Measures, reference: Measures): string[] {
   const cost = median(costs)
-  // By round, in which both met the same machine: a half is twice the work.
+  // Ratios within a round, because the machine's speed changes between rounds. 0.5 means twice the work.
   const ratios = costs.map((cost, round) => (reference.costs[round] ?? NaN) / cost)
   return [
     row.name,

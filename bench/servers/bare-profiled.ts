@@ -6,7 +6,7 @@ import { listenWith } from '../server.ts'
 
 const logger = { level: 'info', stream: { write() {} } }
 
-/** A Fastify application of 10 hooks, 5 queries and 5 log lines, with the profiler or without. */
+/** A Fastify application with 10 hooks, 5 queries and 5 log lines, with or without the profiler. */
 export default async function start({ profiled }: { profiled: boolean }) {
   const app = profiled ? await makeProfiled() : Fastify({ logger })
   fill(app)
@@ -14,7 +14,7 @@ export default async function start({ profiled }: { profiled: boolean }) {
 }
 
 async function makeProfiled(): Promise<FastifyInstance> {
-  // Imported here: without it none of it is loaded.
+  // Imported on demand, so that the row without the profiler loads none of it.
   const { default: profiler, profiledOptions } = await import('fastify-profiler')
   const directory = mkdtempSync(join(tmpdir(), 'profiler-bench-'))
   const app = Fastify(profiledOptions({ logger }))
@@ -42,7 +42,7 @@ function fill(app: FastifyInstance): void {
     // Fastify adds two log lines of its own.
     for (let line = 0; line < 3; line++) request.log.info({ line }, 'line')
     for (let query = 0; query < 5; query++) {
-      // Without the profiler there is no such property.
+      // The property exists only with the profiler.
       const span = request.recorder?.span({
         kind: 'query',
         name: 'select',

@@ -9,7 +9,7 @@ interface Locals {
   license: BenchLicense | null
 }
 
-/** Express: the lookup is a middleware, an unmatched path falls through to the last one. */
+/** Express. The lookup is a middleware, and unmatched paths reach the last one. */
 export default async function start({ database }: { database: BenchDatabase }) {
   const { findLicense, findVisitor } = await openRecords(database)
   const app = express().disable('x-powered-by').disable('etag')

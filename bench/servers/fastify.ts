@@ -1,7 +1,7 @@
 import Fastify, { type FastifyReply } from 'fastify'
 import { type Answer, listenWith } from '../server.ts'
 
-/** Fastify and nothing else: what a route returns, or a not-found handler, and headers that are known before. */
+/** Bare Fastify: a route or a not-found handler with a fixed answer. */
 export default async function start({ answer: { status, headers, body } }: { answer: Answer }) {
   const app = Fastify()
   const content: unknown = status === 200 ? JSON.parse(body) : body

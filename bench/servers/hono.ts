@@ -11,7 +11,7 @@ interface Environment {
   Variables: { license: BenchLicense | null }
 }
 
-/** Hono on Node: the lookup is a middleware that sets a variable. */
+/** Hono on Node. The lookup is a middleware that sets a variable. */
 export default async function start({ database }: { database: BenchDatabase }) {
   const { findLicense, findVisitor } = await openRecords(database)
   const app = new Hono<Environment>()

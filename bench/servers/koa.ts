@@ -9,7 +9,7 @@ interface State {
   license: BenchLicense | null
 }
 
-/** Koa: the lookup is a middleware, and so is what answers; it has no router of its own. */
+/** Koa. The lookup and the routes are middleware, because Koa has no router. */
 export default async function start({ database }: { database: BenchDatabase }) {
   const { findLicense, findVisitor } = await openRecords(database)
   const app = new Koa<State>()

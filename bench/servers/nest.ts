@@ -22,12 +22,15 @@ import type { BenchDatabase } from '../database.ts'
 import { type BenchLicense, type FindLicense, type FindVisitor, openRecords } from '../records.ts'
 import { keepAliveTimeout, type Measurable } from '../server.ts'
 
-// It has no negotiation of its own; this one remembers its answers.
+// Nest has no content negotiation, so it gets Portico's, which caches its results.
 const negotiate = negotiateType(['application/problem+json', 'application/json', 'text/html', 'text/plain'])
 
 const visitors = Symbol('visitors')
 
-/** Nest on Fastify: the lookup is a guard, an error is answered by a filter. Decorators are called, as TypeScript's erasable syntax has none. */
+/**
+ * Nest on Fastify. The lookup is a guard, and a filter answers errors. Decorators are called as functions, because
+ * TypeScript's erasable syntax has none.
+ */
 export default async function start({ database }: { database: BenchDatabase }): Promise<Measurable> {
   const { findLicense, findVisitor } = await openRecords(database)
   class AppModule {}
@@ -95,7 +98,7 @@ class ProblemFilter implements ExceptionFilter<NotFoundException> {
   async catch(error: NotFoundException, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>()
     const type = negotiate(request.headers.accept)
-    // Guards do not run where no route matches.
+    // Looked up again, because guards do not run if no route matches.
     const license = await this.#find(request.hostname)
     const isUnmatched = request.url !== '/opening'
     const detail = isUnmatched ? noRoute(request.method, request.url) : error.message

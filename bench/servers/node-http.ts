@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type Answer, listen } from '../server.ts'
 
-/** Node's own server: one answer, ready-made, to whatever is asked. */
+/** Node's own server, with the same fixed answer to every request. */
 export default async function start({ answer: { status, headers, body } }: { answer: Answer }) {
   const ready = { ...Object.fromEntries(headers), 'content-length': Buffer.byteLength(body) }
   return listen(

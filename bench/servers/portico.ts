@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config.ts'
 import { type BenchDatabase, environmentOf } from '../database.ts'
 import { listenWith } from '../server.ts'
 
-/** Portico as it is, with two small routes. */
+/** Portico with two small routes. */
 export default async function start({ database, debug = false }: { database: BenchDatabase; debug?: boolean }) {
   const config = readConfig({ ...environmentOf(database), DEBUG: debug ? '1' : '0' })
   return listenWith(await buildApp({ config, routes }))

@@ -22,7 +22,7 @@ import { HttpServers } from '../../src/serving/http-servers.ts'
 import { type BenchDatabase, cookieSecret, environmentOf } from '../database.ts'
 import { listenWith } from '../server.ts'
 
-/** The plugins that a request of the site meets, in the order of src/app.ts. */
+/** The plugins of a site, in the order of src/app.ts. */
 const plugins: Record<string, (site: FastifyInstance) => unknown> = {
   'security-headers': site => site.register(securityHeaders),
   errors: site => site.register(errors),
@@ -41,7 +41,7 @@ const plugins: Record<string, (site: FastifyInstance) => unknown> = {
 
 export const pluginNames = Object.keys(plugins)
 
-/** A site with the first so many of Portico's plugins, on its servers or on Fastify's own. */
+/** A site with the first `count` of Portico's plugins, on Portico's servers or on Fastify's own. */
 export default async function start({
   database: bench,
   count,
