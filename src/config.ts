@@ -145,7 +145,7 @@ function areAddresses(value: string): boolean {
 function areNetworks(value: string): boolean {
   try {
     proxyAddr.compile(listOf(value))
-    // proxy-addr also accepts numbers: it reads 1 as 0.0.0.1, although the user probably means one proxy.
+    // proxy-addr also accepts numbers: 1 would mean 0.0.0.1, and not one proxy.
     return listOf(value).every(item => isIP(item.replace(/\/.*/, '')) !== 0)
   } catch {
     return false

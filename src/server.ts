@@ -11,7 +11,7 @@ import { reasonOf, StartError } from './errors/start-error.ts'
 try {
   const config = readConfig(process.env, '.env')
   const app = await buildApp({ config, logger: loggerOptions(config.logLevel, process.stdout.isTTY), lameDuck })
-  // npm does not forward SIGHUP, nor its own death. Its script sets PARENT_PID, so that the server ends with it.
+  // npm does not forward SIGHUP and cannot forward SIGKILL. Its script sets PARENT_PID, so the server ends with npm.
   const { PARENT_PID, CONNECTIONS } = process.env
   endInOrder(app, { parent: PARENT_PID === undefined ? undefined : Number(PARENT_PID) })
   const serving =

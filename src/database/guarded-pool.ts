@@ -34,7 +34,7 @@ export class GuardedPool implements PostgresPool {
     const { loss } = this.#availability
     if (loss !== null) throw unavailable(loss.cause)
     if (this.#pool.waitingCount >= this.#mostWaiting) {
-      throw unavailable(new Error(`${this.#mostWaiting} queries wait for a connection already.`))
+      throw unavailable(new Error(`${this.#mostWaiting} queries are already waiting for a connection.`))
     }
     try {
       for (;;) {

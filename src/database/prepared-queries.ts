@@ -52,7 +52,7 @@ export function prepareQuery<Row extends pg.QueryResultRow>(
   build: (parameter: string) => Compilable<Row>,
 ): (parameter: string) => Promise<Row[]> {
   const connections = connectionsOf.get(db)
-  if (connections === undefined) throw new Error('This database sends no prepared queries.')
+  if (connections === undefined) throw new Error('Call sendPreparedQueries() for this database first.')
   const { pool, queries } = connections
   const compiled = build(placeholder).compile()
   return async parameter => {

@@ -18,7 +18,9 @@ export function inSerialBatches<Value>(
   let current: Promise<unknown> | undefined
 
   return async key => {
-    if (waiting.length >= mostWaiting) throw unavailable(new Error(`${mostWaiting} keys wait for a query already.`))
+    if (waiting.length >= mostWaiting) {
+      throw unavailable(new Error(`${mostWaiting} keys are already waiting for a query.`))
+    }
     waiting.push(key)
     next ??= loadWaiting()
     return (await next).get(key)

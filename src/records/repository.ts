@@ -242,7 +242,7 @@ async function finish(
 }
 
 function kept<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw new Error('The database did not keep what was written.')
+  if (row === undefined) throw new Error('The database did not return the written record.')
   return row
 }
 

@@ -232,7 +232,7 @@ t.test('a record that the database does not keep is a fault, not a refusal', asy
   await sql`create trigger swallow before insert on platforms for each row execute function swallow()`.execute(
     database.db,
   )
-  await t.rejects(type('platform add --name swallowed'), /did not keep/)
+  await t.rejects(type('platform add --name swallowed'), /did not return the written record/)
   await sql`drop trigger swallow on platforms`.execute(database.db)
 })
 

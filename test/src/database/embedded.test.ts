@@ -63,7 +63,7 @@ t.test('The queries that wait for a transaction are limited in time and number',
     const late = sql`select 1`.execute(database.db)
     await t.rejects(sql`select 1`.execute(database.db), {
       statusCode: 503,
-      cause: { message: '1 queries wait for a connection already.' },
+      cause: { message: '1 queries are already waiting for a connection.' },
     })
     await t.rejects(late, { statusCode: 503, cause: { message: 'timeout exceeded when trying to connect' } })
   })

@@ -145,7 +145,7 @@ t.test('An unreachable database', async t => {
       ),
     )
     const reasons = await Promise.all(queries)
-    t.equal(reasons.filter(reason => reason === '2 queries wait for a connection already.').length, 1)
+    t.equal(reasons.filter(reason => reason === '2 queries are already waiting for a connection.').length, 1)
     t.equal(reasons.filter(reason => /time/.test(reason)).length, 12)
     server.thaw()
     await close()

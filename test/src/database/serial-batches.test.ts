@@ -84,7 +84,7 @@ t.test('At most 10,000 keys wait', async t => {
   values.push(...Array.from({ length: 10_000 }, (_, n) => load(String(n))))
   await t.rejects(load('one too many'), {
     name: 'ServiceUnavailableHttpError',
-    cause: { message: '10000 keys wait for a query already.' },
+    cause: { message: '10000 keys are already waiting for a query.' },
   })
   ends[0]?.()
   await settled()

@@ -361,7 +361,9 @@ t.test("The error of a failed query has PostgreSQL's code, and the caller in its
 })
 
 t.test('Entities refuse a database that sends no prepared queries', t => {
-  t.throws(() => createEntities(db.withoutPlugins(), store), { message: 'This database sends no prepared queries.' })
+  t.throws(() => createEntities(db.withoutPlugins(), store), {
+    message: 'Call sendPreparedQueries() for this database first.',
+  })
   t.end()
 })
 
