@@ -2,7 +2,7 @@ import { STATUS_CODES, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { Access } from './show/access.ts'
+import { ViewerAccess } from './show/viewer-access.ts'
 import { watchArrivals } from './watch/arrival.ts'
 import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './base/bounds.ts'
 import { environmentSecrets } from './mask/environment-secrets.ts'
@@ -13,7 +13,7 @@ import { refuseOtherMethods } from './show/other-methods.ts'
 import type { Panel } from './collect/panel.ts'
 import type { Json } from './base/profile.ts'
 import { Profiler } from './profiler.ts'
-import { profilerRoutes } from './show/routes.ts'
+import { profilerRoutes } from './show/profiler-routes.ts'
 import { ProfileStore } from './store/profile-store.ts'
 import { addRequestHooks, followRequestLoggers, loggerNote } from './watch/request-hooks.ts'
 import { trace } from './watch/tracer.ts'
@@ -90,7 +90,7 @@ async function profiler(app: FastifyInstance, options: ProfilerOptions): Promise
       bounds: checkedBounds({ ...defaultStoreBounds, ...options.storeBounds }),
       complain,
     }),
-    access: new Access({ allow: options.allow ?? [], isTrustedHost: options.isTrustedHost ?? (() => false) }),
+    access: new ViewerAccess({ allow: options.allow ?? [], isTrustedHost: options.isTrustedHost ?? (() => false) }),
     secrets: knownSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
     editorUrl: options.editorUrl ?? null,
     linkOrigin: options.linkOrigin ?? null,

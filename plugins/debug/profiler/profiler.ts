@@ -5,21 +5,23 @@ import { performance } from 'node:perf_hooks'
 // Not the globals: tests replace those by a clock that stands still.
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Access } from './show/access.ts'
+import type { ViewerAccess } from './show/viewer-access.ts'
 import { watchAnswer } from './watch/answer.ts'
 import { atExit } from './watch/at-exit.ts'
 import { Attachment } from './watch/attachment.ts'
 import { Boundary } from './base/boundary.ts'
 import type { ProfileBounds } from './base/bounds.ts'
-import { collect, collectBare, pathOfUrl, protocolOf, type CollectionParts, type Exchange } from './collect/collect.ts'
-import { describeConfiguration } from './collect/configuration.ts'
+import { collect, collectBare, protocolOf, type CollectionParts } from './collect/collect.ts'
+import { pathOfUrl } from './base/request-path.ts'
+import type { Exchange } from './watch/exchange.ts'
+import { describeConfiguration } from './collect/describe-configuration.ts'
 import { currentRecorder } from './watch/current-recorder.ts'
 import { diagnose, diagnosticBody, type Diagnosis } from './show/debug-answer.ts'
 import { isError, nameOfError } from './base/foreign-value.ts'
 import { hideFrames } from './base/hidden-frames.ts'
 import type { KnownSecrets } from './mask/known-secrets.ts'
 import { traceEarlierRoute } from './watch/late-registration.ts'
-import { OpenExchanges } from './collect/open-exchanges.ts'
+import { OpenExchanges } from './watch/open-exchanges.ts'
 import type { AnyPanel, Panel, ViewContext } from './collect/panel.ts'
 import { PluginTree } from './watch/plugin-tree.ts'
 import type { Configuration, Json, Profile, SearchCriteria, SearchResult, Span } from './base/profile.ts'
@@ -28,7 +30,7 @@ import { serialise, summarise } from './store/profile-text.ts'
 import { reachableHost } from './show/reachable-host.ts'
 import { watchBody } from './watch/received.ts'
 import { Recorder } from './watch/recorder.ts'
-import { pathOptions, RouteTable } from './watch/route-table.ts'
+import { pathOptions, KnownRoutes } from './watch/known-routes.ts'
 import { resolveSources } from './show/source-excerpt.ts'
 import { permitToolbar } from './show/parts/toolbar-policy.ts'
 import { watchUpgrade } from './watch/upgrade.ts'
@@ -41,7 +43,7 @@ export interface ProfilerParts {
   base: string
   store: ProfileStore
   bounds: ProfileBounds
-  access: Access
+  access: ViewerAccess
   /** The application's, and all there are in the order of the menu. */
   ownPanels: ReadonlyArray<Panel<unknown>>
   panels: readonly AnyPanel[]
@@ -65,11 +67,11 @@ const closingPatience = 1000
 
 /** Follows every request from its arrival to its stored profile. */
 export class Profiler {
-  readonly routes: RouteTable
+  readonly routes: KnownRoutes
   /** Sentences that belong into every profile. */
   readonly notes: Set<string>
   readonly plugins = new PluginTree()
-  readonly access: Access
+  readonly access: ViewerAccess
   readonly #parts: ProfilerParts
   readonly #recorders = new Attachment<Recorder>()
   readonly #exchanges = new Attachment<Exchange>()
@@ -93,7 +95,7 @@ export class Profiler {
     this.#parts = parts
     this.access = parts.access
     this.notes = new Set(parts.notes)
-    this.routes = new RouteTable(pathOptions(parts.app))
+    this.routes = new KnownRoutes(pathOptions(parts.app))
     this.#boundary = new Boundary(parts.complain)
     // The request that ends a process is the one that somebody looks for.
     this.#takeBack = atExit(() => this.#finishOpen())

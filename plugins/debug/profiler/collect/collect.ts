@@ -2,13 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer } from '../watch/answer.ts'
 import type { ProfileBounds } from '../base/bounds.ts'
-import { hostName, requestHost } from '../show/access.ts'
+import { hostName, requestHost } from '../base/request-host.ts'
+import { pathOfUrl } from '../base/request-path.ts'
+import type { Exchange } from '../watch/exchange.ts'
 import { describeExceptions, type ChainLosses, type ExceptionChains } from './exception-chain.ts'
 import { attempt, isError, read, textOf } from '../base/foreign-value.ts'
 import { type KnownSecrets, masked } from '../mask/known-secrets.ts'
-import { describeLifecycle, type Origins } from './lifecycle.ts'
+import { describeLifecycle, type Origins } from './describe-lifecycle.ts'
 import { Mask } from '../mask/mask.ts'
 import { toMicroseconds } from '../base/microseconds.ts'
 import type { Panel } from './panel.ts'
@@ -26,40 +27,15 @@ import {
   type Routing,
   type SpanKind,
 } from '../base/profile.ts'
-import type { Received } from '../watch/received.ts'
 import { notesKept, type Failure, type Recorder } from '../watch/recorder.ts'
 import { RequestSecrets, secretsLearned, valuesLearned } from '../mask/request-secrets.ts'
-import type { Asked, RouteTable } from '../watch/route-table.ts'
-import type { Upgrade } from '../watch/upgrade.ts'
-
-/** One request as the profiler holds it between its arrival and its profile. */
-export interface Exchange {
-  recorder: Recorder
-  raw: IncomingMessage
-  response: ServerResponse
-  answer: Answer
-  received: Received | null
-  /** Null for a request that asks for no other protocol. */
-  upgrade: Upgrade | null
-  /** Null until Fastify has made them, and for ever where it does not (a malformed URL). */
-  request: FastifyRequest | null
-  reply: FastifyReply | null
-  hijacked: boolean
-  /** True once all of the answer has been handed over. */
-  finished: boolean
-  /** Among the open ones; null once it is closed, and before. */
-  place: number | null
-  /** From the end of the answer on: resolves when the profile is stored, or waits for something that outlives the answer. */
-  due: Promise<void> | null
-  /** From the same time on: resolves when the profile is stored. */
-  stored: Promise<void> | null
-}
+import type { Asked, KnownRoutes } from '../watch/known-routes.ts'
 
 /** What collecting needs besides the exchange. */
 export interface CollectionParts {
   bounds: ProfileBounds
   secrets: KnownSecrets | null
-  routes: RouteTable
+  routes: KnownRoutes
   panels: ReadonlyArray<Panel<unknown>>
   configuration: string
   toError: (thrown: Error) => Error
@@ -287,7 +263,7 @@ function outcomeOf({ raw, response, answer, upgrade, hijacked, finished }: Excha
   return response.destroyed || raw.socket?.destroyed ? 'aborted' : 'unfinished'
 }
 
-function routingOf({ raw, request, recorder }: Exchange, routes: RouteTable, mask: Mask): Routing {
+function routingOf({ raw, request, recorder }: Exchange, routes: KnownRoutes, mask: Mask): Routing {
   const pattern = request === null || request.is404 ? undefined : request.routeOptions.url
   const count = routes.routes.length
   if (pattern !== undefined && request !== null) {
@@ -389,12 +365,6 @@ function cookiesOf(lines: readonly HeaderLine[], mask: Mask): Record<string, str
     for (const pair of value.split(';')) cookies.push([mask.text(pair.replace(/=.*/s, '').trim()), masked])
   }
   return Object.fromEntries(cookies)
-}
-
-/** The raw path: no query, no fragment, an absolute-form target reduced to its path. */
-export function pathOfUrl(url: string): string {
-  const path = url.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
-  return path === '' ? '/' : path
 }
 
 function queryOf(url: string): Record<string, Json> {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Exchange } from '../collect/collect.ts'
+import type { Exchange } from '../watch/exchange.ts'
 import { endOfBody } from './end-of-body.ts'
 import { isNavigation, preferredForm } from './negotiation.ts'
 import type { AnyPanel, ViewContext } from '../collect/panel.ts'
@@ -7,7 +7,7 @@ import type { Json, Profile } from '../base/profile.ts'
 import { permitToolbar } from './parts/toolbar-policy.ts'
 import { errorPagePolicy } from './parts/content-security-policy.ts'
 import { renderErrorMarkdown } from './markdown/error-markdown.ts'
-import { renderErrorPage } from './pages/error-page.ts'
+import { renderErrorPage } from './pages/diagnostic-error-page.ts'
 import { renderToolbar } from './pages/toolbar.ts'
 
 /** What is done to an answer on its way to somebody who may see diagnostics. */

@@ -1,9 +1,9 @@
 import { METHODS } from 'node:http'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
 import type { FastifyInstance } from 'fastify'
-import type { Access } from './access.ts'
-import { pathOfUrl } from '../collect/collect.ts'
-import { pathOptions } from '../watch/route-table.ts'
+import type { ViewerAccess } from './viewer-access.ts'
+import { pathOfUrl } from '../base/request-path.ts'
+import { pathOptions } from '../watch/known-routes.ts'
 
 /** Fastify's error handlers read the status; the header is set on the reply, where every handler leaves it. */
 class MethodNotAllowedError extends Error {
@@ -16,7 +16,7 @@ class MethodNotAllowedError extends Error {
  * Refuses other methods on the profiler's pages with 405 and Allow, through the application's own error handler. To a
  * client that may not look, these requests remain what they are: requests without a route. Register it before the pages.
  */
-export function refuseOtherMethods(app: FastifyInstance, base: string, access: Access): void {
+export function refuseOtherMethods(app: FastifyInstance, base: string, access: ViewerAccess): void {
   const pages = FindMyWay(pathOptions(app))
   const declared = new Set<HTTPMethod>()
 
@@ -52,7 +52,7 @@ export function refuseOtherMethods(app: FastifyInstance, base: string, access: A
     )
   })
 
-  async function isAllowed(raw: Parameters<Access['judge']>[0]): Promise<boolean> {
+  async function isAllowed(raw: Parameters<ViewerAccess['judge']>[0]): Promise<boolean> {
     return (await access.judge(raw)) === 'allowed'
   }
 }

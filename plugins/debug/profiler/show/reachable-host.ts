@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { requestHost } from './access.ts'
-import type { Exchange } from '../collect/collect.ts'
+import { requestHost } from '../base/request-host.ts'
+import type { Exchange } from '../watch/exchange.ts'
 import { attempt } from '../base/foreign-value.ts'
 
 /** Nothing that could end an attribute or a header, and no empty label. */

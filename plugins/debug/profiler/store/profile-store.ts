@@ -14,7 +14,7 @@ import {
 } from '../base/profile.ts'
 import { parseProfile } from './profile-text.ts'
 import { matcherOf, pageOf } from './search.ts'
-import { isMissing, lineOf, Segment, type Entry, type Line } from './segment.ts'
+import { isMissing, lineOf, Segment, type Entry, type Line } from './profile-segment.ts'
 
 /** Profiles are forgotten one by one, files deleted as a whole: so much of the store's bytes goes at once. */
 const segmentsPerStore = 8

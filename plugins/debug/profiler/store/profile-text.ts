@@ -1,4 +1,4 @@
-import { pointsOf, storedPoints, type StoredPoint } from '../collect/lifecycle.ts'
+import { pointsOf, storedPoints, type StoredPoint } from '../collect/describe-lifecycle.ts'
 import { profileVersion, type Profile, type ProfileSummary } from '../base/profile.ts'
 import { spanOf, spansText, type StoredSpan } from './span-text.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { attempt } from '../base/foreign-value.ts'
 import type { Profiler } from '../profiler.ts'
-import { withRoute } from './route-table.ts'
+import { withRoute } from './known-routes.ts'
 import { dispatchPoints, tracedHandler, tracedHook, type AnyFunction } from './tracer.ts'
 
 const lateNote =

@@ -9,7 +9,7 @@ import { hideFrames } from '../base/hidden-frames.ts'
 import type { DispatchPointName, Location, Route, SpanKind } from '../base/profile.ts'
 import type { Profiler } from '../profiler.ts'
 import type { Recorder, TracedFunction } from './recorder.ts'
-import { withRoute } from './route-table.ts'
+import { withRoute } from './known-routes.ts'
 
 hideFrames(import.meta.filename)
 

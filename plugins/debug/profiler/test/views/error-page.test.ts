@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import { errorPagePolicy, profilerPolicy } from '../../show/parts/content-security-policy.ts'
 import { renderErrorMarkdown } from '../../show/markdown/error-markdown.ts'
-import { renderErrorPage } from '../../show/pages/error-page.ts'
+import { renderErrorPage } from '../../show/pages/diagnostic-error-page.ts'
 import { context, exception, failedProfile, notFoundProfile, profile } from './example-profile.ts'
 
 t.test('the header shows the chain of classes, the status and the message', async t => {

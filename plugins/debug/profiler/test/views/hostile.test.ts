@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Profile } from '../../base/profile.ts'
 import { renderErrorMarkdown } from '../../show/markdown/error-markdown.ts'
-import { renderErrorPage } from '../../show/pages/error-page.ts'
+import { renderErrorPage } from '../../show/pages/diagnostic-error-page.ts'
 import { renderNotFoundPage } from '../../show/pages/not-found-page.ts'
 import { renderProfileMarkdown } from '../../show/markdown/profile-markdown.ts'
 import { renderProfilePage } from '../../show/pages/profile-page.ts'

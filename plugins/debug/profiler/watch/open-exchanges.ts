@@ -1,4 +1,4 @@
-import type { Exchange } from './collect.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * Exchanges that have no profile yet, in no order. An array: V8's sets make a new table every few changes, each old table

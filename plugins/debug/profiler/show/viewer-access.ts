@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { hostName, requestHost } from '../base/request-host.ts'
 
 /** Who may see profiles, and under which host names. */
 export interface AccessRules {
@@ -35,7 +36,7 @@ const proxyHeaders = [
 ]
 
 /** Decides for a request, by the address it came from and the name it asked for. */
-export class Access {
+export class ViewerAccess {
   readonly #addresses = new BlockList()
   readonly #isTrustedHost: AccessRules['isTrustedHost']
 
@@ -85,17 +86,6 @@ export class Access {
     const name = hostName(host)
     return isLocalName(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || this.#isTrustedHost(name)
   }
-}
-
-/** The host that a request asks for: HTTP/2 has another name for it. */
-export function requestHost({ headers }: IncomingMessage): string | null {
-  const host = headers.host ?? headers[':authority']
-  return typeof host === 'string' ? host : null
-}
-
-/** A host without its port, in lower case. */
-export function hostName(host: string): string {
-  return host.trim().toLowerCase().replace(/:\d*$/, '')
 }
 
 /** Whether Node may have dropped headers, such as a proxy's: it keeps as many as the server says, or 1,000; 0 is all. */

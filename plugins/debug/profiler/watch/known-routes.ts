@@ -64,7 +64,7 @@ export function pathOptions({ initialConfig }: Pick<FastifyInstance, 'initialCon
 }
 
 /** The routes as they stand, to say of a request what it matched, or what it nearly did. */
-export class RouteTable {
+export class KnownRoutes {
   readonly routes: Route[] = []
   readonly #entries: Entry[] = []
   readonly #known = new Set<unknown>()
