@@ -48,7 +48,7 @@ function copyWithoutProfiler(): URL {
   const build = new URL('../', import.meta.url)
   const copy = new URL('without-debug/', build)
   const missing = fileURLToPath(new URL('plugins/debug', build))
-  for (const folder of ['bench', 'plugins', 'routes', 'src']) {
+  for (const folder of ['bench', 'plugins', 'routes', 'src', 'test/support']) {
     cpSync(new URL(folder, build), new URL(folder, copy), { recursive: true, filter: source => source !== missing })
   }
   return new URL('bench/', copy)

@@ -3,20 +3,15 @@ import { join } from 'node:path'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { ViewerAccess } from './show/viewer-access.ts'
-import { watchArrivals } from './watch/arrival.ts'
 import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './base/bounds.ts'
 import { environmentSecrets } from './mask/environment-secrets.ts'
-import { followEarlier } from './watch/late-registration.ts'
 import { knownSecrets } from './mask/known-secrets.ts'
 import { profiledLogger } from './watch/log-recorder.ts'
-import { refuseOtherMethods } from './show/other-methods.ts'
 import type { Panel } from './collect/panel.ts'
 import type { Json } from './base/profile.ts'
 import { Profiler } from './profiler.ts'
-import { profilerRoutes } from './show/profiler-routes.ts'
 import { ProfileStore } from './store/profile-store.ts'
-import { addRequestHooks, followRequestLoggers, loggerNote } from './watch/request-hooks.ts'
-import { trace } from './watch/tracer.ts'
+import { loggerNote } from './watch/request-hooks.ts'
 import type { Recorder } from './watch/recorder.ts'
 import { builtInPanels } from './show/panels/built-in.ts'
 
@@ -84,6 +79,7 @@ async function profiler(app: FastifyInstance, options: ProfilerOptions): Promise
     bounds,
     panels: checkedPanels(panels),
     ownPanels,
+    labels: options.labels ?? [],
     complain,
     store: new ProfileStore({
       directory,
@@ -108,20 +104,9 @@ async function profiler(app: FastifyInstance, options: ProfilerOptions): Promise
       return instance.recorderOf(this.raw) ?? null
     },
   })
-  refuseOtherMethods(app, base, instance.access)
-  // Whoever looks at profiles writes no lines into the application's log.
-  app.register(profilerRoutes, { profiler: instance, base, panels, labels: options.labels ?? [], logLevel: 'warn' })
-  watchArrivals(app, (raw, response) => {
-    instance.arrive(raw, response)
-  })
-  addRequestHooks(app, instance)
-  followEarlier(app, instance)
-  followRequestLoggers(app, instance)
-  instance.plugins.watch(app)
-  trace(app, instance)
+  instance.install()
   app.addHook('onReady', async () => {
     instance.configure()
-    instance.warmUp()
   })
   app.addHook('onClose', async () => {
     await instance.stop()
@@ -163,11 +148,7 @@ export function profiledOptions<Options extends FastifyServerOptions>(options: O
     ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
     frameworkErrors(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
       const { server } = reply
-      if (server.hasDecorator('profiler')) {
-        server.profiler.enter(request, reply)
-        // The request is Fastify's barest: it has no decorators.
-        server.profiler.record(request, recorder => recorder.failing(error))
-      }
+      if (server.hasDecorator('profiler')) server.profiler.failEarly(error, request, reply)
       if (frameworkErrors !== undefined) return frameworkErrors(error, request, reply)
       answerAsFastify(error, reply.raw)
     },

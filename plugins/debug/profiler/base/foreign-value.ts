@@ -39,6 +39,11 @@ export function nameOfError(error: Error): string {
   return nameOfClass(error) ?? 'Error'
 }
 
+/** What kind of thing was thrown, in a word. */
+export function kindOfFailure(thrown: unknown): string {
+  return isError(thrown) ? nameOfError(thrown) : typeof thrown
+}
+
 /** The name of the class a value is of; null where it has none that is text. */
 function nameOfClass(value: object): string | null {
   const constructor = read(value, 'constructor')

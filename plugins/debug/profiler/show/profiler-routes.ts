@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { preferredForm } from './negotiation.ts'
 import type { AnyPanel, ViewContext } from '../collect/panel.ts'
 import type { Profile } from '../base/profile.ts'
-import type { Profiler } from '../profiler.ts'
+import type { ProfileArchive } from '../store/profile-archive.ts'
+import type { ViewerAccess } from './viewer-access.ts'
 import { readSearch, type Search } from '../store/search-criteria.ts'
 import { untraced } from '../watch/tracer.ts'
 import { assets, assetUrl } from './parts/assets.ts'
@@ -23,7 +24,9 @@ import { renderSearchMarkdown } from './markdown/search-markdown.ts'
 import { renderSearchPage } from './pages/search-page.ts'
 
 export interface ProfilerRoutesOptions {
-  profiler: Profiler
+  archive: ProfileArchive
+  access: ViewerAccess
+  viewContext: (profile: Profile) => ViewContext
   base: string
   panels: readonly AnyPanel[]
   /** Names of the labels one can search by. */
@@ -43,12 +46,12 @@ const causedShown = 20
 
 /** The pages of the profiler, for trusted clients only; to anybody else they are paths like any unknown one. */
 export async function profilerRoutes(app: FastifyInstance, options: ProfilerRoutesOptions): Promise<void> {
-  const { profiler, base, panels } = options
+  const { access, archive, base, panels } = options
 
   app.addHook(
     'onRequest',
     untraced(async function guardProfiler(request: FastifyRequest, reply: FastifyReply) {
-      const verdict = await profiler.access.judge(request.raw)
+      const verdict = await access.judge(request.raw)
       if (verdict === 'address') return reply.callNotFound()
       addHeaders(reply)
       if (verdict === 'host') {
@@ -92,11 +95,11 @@ export async function profilerRoutes(app: FastifyInstance, options: ProfilerRout
       token !== undefined &&
       Object.keys(others).length === 0 &&
       problems.length === 0 &&
-      (await profiler.find(token)) !== null
+      (await archive.find(token)) !== null
     ) {
       return reply.redirect(profileUrl(base, token, panel ?? undefined), 302)
     }
-    const found = await profiler.search(criteria)
+    const found = await archive.search(criteria)
     const result = { ...found, problems: [...problems, ...found.problems] }
     return send(request, reply, {
       html: () => renderSearchPage(result, searchBarOptions(search)),
@@ -145,7 +148,7 @@ ${renderSearchBar(criteria, searchBarOptions(search))}</main>`,
     if (open === undefined) {
       return sendMissing(request, reply, { what: 'panel', token: profile.token, panel: name, panels })
     }
-    const { profiles: caused } = await profiler.search({ parent: profile.token, perPage: causedShown })
+    const { profiles: caused } = await archive.search({ parent: profile.token, perPage: causedShown })
     return send(request, reply, {
       html: () => renderProfilePage(context, panels, open.name, caused),
       json: () =>
@@ -178,23 +181,23 @@ ${renderExceptionSections(context, 2)}</main>`,
     `${base}/:token/exception.css`,
     async function sendExceptionCss(request, reply) {
       const { token } = request.params
-      if ((await profiler.find(token)) === null) return sendUnknown(request, reply, token)
+      if ((await archive.find(token)) === null) return sendUnknown(request, reply, token)
       const { type, body } = assets['exception.css']
       return reply.header('cache-control', 'private, max-age=3600').type(type).send(body)
     },
   )
 
   async function contextOf(token: string): Promise<ViewContext | null> {
-    const profile = await profiler.find(token)
-    return profile === null ? null : profiler.viewContext(profile)
+    const profile = await archive.find(token)
+    return profile === null ? null : options.viewContext(profile)
   }
 
   function sendUnknown(request: FastifyRequest, reply: FastifyReply, token: string): Promise<FastifyReply> {
-    return sendMissing(request, reply, { what: profiler.isRunning(token) ? 'running' : 'profile', token })
+    return sendMissing(request, reply, { what: archive.isRunning(token) ? 'running' : 'profile', token })
   }
 
   async function sendMissing(request: FastifyRequest, reply: FastifyReply, missing: Missing): Promise<FastifyReply> {
-    const { profiles } = await profiler.search({ perPage: newestShown })
+    const { profiles } = await archive.search({ perPage: newestShown })
     return send(request, reply.code(404), {
       html: () => renderNotFoundPage(missing, profiles, searchBarOptions(searchOf(request))),
       json: () => ({

@@ -160,6 +160,7 @@ export class ProfileStore {
 
   /** The configuration a profile names, or null when it is gone. */
   findConfiguration(key: string): Configuration | null {
+    if (this.#configuration?.key === key) return this.#configuration
     if (!/^[\w-]+$/.test(key)) return null
     const path = this.#configurationPath(key)
     try {

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import type { Boundary } from '../base/boundary.ts'
 
 /** Called for each request at the earliest moment there is, for some requests more than once. */
 export type Arrive = (raw: IncomingMessage, response: ServerResponse) => void
@@ -10,7 +11,7 @@ export type Arrive = (raw: IncomingMessage, response: ServerResponse) => void
  * too. A server that listens on "localhost" has a second one for the other address, which Fastify keeps to
  * itself; Node's diagnostics channel knows it. What is injected is in neither: hooks tell of it.
  */
-export function watchArrivals(app: FastifyInstance, arrive: Arrive): void {
+export function watchArrivals(app: FastifyInstance, boundary: Boundary, arrive: Arrive): void {
   const { server } = app
   const onRequest = (raw: IncomingMessage, response: ServerResponse) => arrive(raw, response)
   server.prependListener('request', onRequest)
@@ -18,6 +19,10 @@ export function watchArrivals(app: FastifyInstance, arrive: Arrive): void {
   const requests = channel('http.server.request.start')
   const siblings = new WeakMap<object, boolean>()
   const onAnyRequest = (message: unknown) => {
+    // Node ends the process for what a subscriber throws.
+    boundary.guard(() => tellOfSibling(message), undefined)
+  }
+  function tellOfSibling(message: unknown): void {
     if (!isRequestMessage(message) || message.server === server) return
     let sibling = siblings.get(message.server)
     if (sibling === undefined) {

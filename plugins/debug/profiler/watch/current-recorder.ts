@@ -5,9 +5,9 @@ import type { Recorder } from './recorder.ts'
 hideFrames(import.meta.filename)
 
 /** Whose request the code runs for that is called within its `run`, and whatever that starts. */
-export const recorders = new AsyncLocalStorage<Recorder>()
+export const recorderScope = new AsyncLocalStorage<Recorder>()
 
 /** The recorder of the request this code runs for; undefined outside of any, and when it is not profiled. */
 export function currentRecorder(): Recorder | undefined {
-  return recorders.getStore()
+  return recorderScope.getStore()
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { attempt } from '../base/foreign-value.ts'
-import type { Profiler } from '../profiler.ts'
 import { withRoute } from './known-routes.ts'
+import type { WatchedApplication } from './watched-application.ts'
 import { dispatchPoints, tracedHandler, tracedHook, type AnyFunction } from './tracer.ts'
 
 const lateNote =
@@ -25,15 +25,15 @@ interface EarlierHooks {
  * Traces what an application has added before its profiler, and says in every profile that there is such. Fastify keeps
  * hooks to itself: a version that keeps them elsewhere has none found.
  */
-export function followEarlier(app: FastifyInstance, profiler: Profiler): void {
+export function followEarlier(app: FastifyInstance, application: WatchedApplication): void {
   const instances = hooksOf(app)
   const earlier = instances.flatMap(earlierHooks)
   const isLate = earlier.length > 0 || attempt(() => app.printRoutes(), '') !== '(empty tree)'
-  if (isLate) profiler.notes.add(lateNote)
+  if (isLate) application.notes.add(lateNote)
   // By then Fastify has added the profiler's own hooks.
   app.after(() => {
-    for (const hooks of earlier) traceEarlierHooks(hooks, profiler)
-    for (const hooks of instances) traceQueuedHooks(hooks, profiler)
+    for (const hooks of earlier) traceEarlierHooks(hooks, application)
+    for (const hooks of instances) traceQueuedHooks(hooks, application)
   })
 }
 
@@ -51,27 +51,27 @@ function earlierHooks(lists: Hooks): EarlierHooks[] {
 }
 
 /** Traces hooks where they stand, behind the profiler's own: whatever runs is to be seen. */
-function traceEarlierHooks({ name, hooks, count }: EarlierHooks, profiler: Profiler): void {
+function traceEarlierHooks({ name, hooks, count }: EarlierHooks, application: WatchedApplication): void {
   const ours = hooks.splice(count)
-  hooks.splice(0, count, ...ours, ...hooks.map(hook => tracedHook(hook, name, profiler)))
+  hooks.splice(0, count, ...ours, ...hooks.map(hook => tracedHook(hook, name, application)))
 }
 
 /** Fastify adds a hook when all plugins before it are loaded: hooks that waited for the profiler have passed its `addHook`. */
-function traceQueuedHooks(hooks: Hooks, profiler: Profiler): void {
+function traceQueuedHooks(hooks: Hooks, application: WatchedApplication): void {
   const { add } = hooks
   hooks.add = function (name, hook) {
-    const traced = name in dispatchPoints ? tracedHook(hook, name, profiler) : hook
-    if (traced !== hook) profiler.notes.add(lateNote)
+    const traced = name in dispatchPoints ? tracedHook(hook, name, application) : hook
+    if (traced !== hook) application.notes.add(lateNote)
     add.call(this, name, traced)
   }
 }
 
 /** Traces the handler of a route that was there before the profiler, when that is asked for: earlier nobody tells of it. */
-export function traceEarlierRoute(request: FastifyRequest, profiler: Profiler): void {
+export function traceEarlierRoute(request: FastifyRequest, application: WatchedApplication): void {
   const { method = [], url = '' } = request.routeOptions
   for (const context of internal(request, 'fastify.context').map(Object)) {
-    const { handler, route } = tracedHandler(context.handler, { method: [method].flat(), url }, profiler)
-    profiler.routes.add(route)
+    const { handler, route } = tracedHandler(context.handler, { method: [method].flat(), url }, application)
+    application.routes.add(route)
     Object.assign(context, { handler, config: withRoute(context.config, route) })
   }
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { hideFrames } from '../base/hidden-frames.ts'
 import { limitLogger, markLogger, recordLinesOf, recordsEveryLevel, streamOf } from './log-recorder.ts'
-import type { Profiler } from '../profiler.ts'
+import type { Exchanges } from './exchanges.ts'
 import type { Recorder } from './recorder.ts'
+import type { Recorders } from './recorders.ts'
 import { watchWebStream } from './web-stream.ts'
 
 hideFrames(import.meta.filename)
@@ -11,21 +12,21 @@ hideFrames(import.meta.filename)
  * The profiler's own hooks: where a request is, that it is being answered, and what went wrong in Fastify
  * itself. Added before anything is traced, and so in no profile.
  */
-export function addRequestHooks(app: FastifyInstance, profiler: Profiler): void {
+export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, recorders: Recorders): void {
   app.addHook('onRequest', (request, reply, done) => {
-    profiler.enter(request, reply)
-    profiler.record(request, recorder => recorder.mark('kernel.request'))
+    exchanges.enter(request, reply)
+    recorders.record(request, recorder => recorder.mark('kernel.request'))
     done()
   })
   app.addHook('preHandler', (request, _reply, done) => {
-    profiler.record(request, recorder => {
+    recorders.record(request, recorder => {
       recorder.validated('continued')
       recorder.mark('kernel.controller')
     })
     done()
   })
   app.addHook('onSend', (request, { raw }, payload, done) => {
-    profiler.record(request, recorder => {
+    recorders.record(request, recorder => {
       recorder.answering()
       recorder.mark('kernel.response')
       // Before its head is out, Fastify tells the error handlers.
@@ -36,11 +37,11 @@ export function addRequestHooks(app: FastifyInstance, profiler: Profiler): void 
     done()
   })
   app.addHook('onResponse', (request, _reply, done) => {
-    profiler.record(request, recorder => recorder.mark('kernel.finish_request'))
+    recorders.record(request, recorder => recorder.mark('kernel.finish_request'))
     done()
   })
   app.addHook('onError', (request, _reply, error, done) => {
-    profiler.record(request, recorder => recorder.failing(error))
+    recorders.record(request, recorder => recorder.failing(error))
     done()
   })
 }
@@ -51,7 +52,7 @@ type LoggerFactory = Parameters<FastifyInstance['setChildLoggerFactory']>[0]
  * Gives every request's logger to its recorder, whichever factory the application or a plugin of its own sets. A
  * route's own level keeps lines from the application's output, not from the profile.
  */
-export function followRequestLoggers(app: FastifyInstance, profiler: Profiler): void {
+export function followRequestLoggers(app: FastifyInstance, recorders: Recorders): void {
   const isComplete = recordsEveryLevel(app.log)
   const setChildLoggerFactory = app.setChildLoggerFactory
   recordLinesOf(app.log)
@@ -70,13 +71,13 @@ export function followRequestLoggers(app: FastifyInstance, profiler: Profiler): 
   const following = (factory: LoggerFactory): LoggerFactory =>
     new Proxy(factory, {
       apply(target, self, [logger, bindings, options, raw]: Parameters<LoggerFactory>): unknown {
-        const recorder = profiler.recorderOf(raw)
+        const recorder = recorders.of(raw)
         if (recorder === undefined) return Reflect.apply(target, self, [logger, bindings, options, raw])
         const { level, ...others } = options
         const child: unknown = Reflect.apply(target, self, [logger, bindings, isComplete ? others : options, raw])
         // Without logging every request has the same logger, and it writes nothing. What is none Fastify refuses.
         if (child !== logger && Object(child) === child) {
-          profiler.guard(recorder, () => follow(recorder, Object(child), level), undefined)
+          recorders.guard(recorder, () => follow(recorder, Object(child), level), undefined)
         }
         return child
       },

@@ -3,12 +3,13 @@ import { performance } from 'node:perf_hooks'
 import { isPromise } from 'node:util/types'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { captureCallSite, originalLocation } from '../base/call-site.ts'
-import { currentRecorder, recorders } from './current-recorder.ts'
+import { currentRecorder, recorderScope } from './current-recorder.ts'
 import { attempt, isError } from '../base/foreign-value.ts'
 import { hideFrames } from '../base/hidden-frames.ts'
 import type { DispatchPointName, Location, Route, SpanKind } from '../base/profile.ts'
-import type { Profiler } from '../profiler.ts'
+import type { WatchedApplication } from './watched-application.ts'
 import type { Recorder, TracedFunction } from './recorder.ts'
+import type { Recorders } from './recorders.ts'
 import { withRoute } from './known-routes.ts'
 
 hideFrames(import.meta.filename)
@@ -41,43 +42,43 @@ export function untraced<Subject extends AnyFunction>(subject: Subject): Subject
  * Times every hook, route hook, handler and error handler that is added from now on, in all contexts, under
  * its own name. Functions keep their name, arity, asyncness and `this`; nothing else about them is known.
  */
-export function trace(app: FastifyInstance, profiler: Profiler): void {
-  traceRoutes(app, profiler)
-  traceHooks(app, profiler)
-  traceErrorHandlers(app, profiler)
-  traceNotFoundHandlers(app, profiler)
+export function trace(app: FastifyInstance, application: WatchedApplication): void {
+  traceRoutes(app, application)
+  traceHooks(app, application)
+  traceErrorHandlers(app, application)
+  traceNotFoundHandlers(app, application)
 }
 
-function traceHooks(app: FastifyInstance, profiler: Profiler): void {
+function traceHooks(app: FastifyInstance, application: WatchedApplication): void {
   const addHook = app.addHook
   replaceMethod(app, 'addHook', function tracedAddHook(this: FastifyInstance, name: unknown, hook: unknown): unknown {
     if (typeof name !== 'string' || !isFunction(hook)) return Reflect.apply(addHook, this, [name, hook])
-    if (name === 'onRoute') return Reflect.apply(addHook, this, [name, unaware(hook, profiler)])
+    if (name === 'onRoute') return Reflect.apply(addHook, this, [name, unaware(hook, application)])
     if (!(name in dispatchPoints)) return Reflect.apply(addHook, this, [name, hook])
     const location = registrationSite(tracedAddHook)
     return Reflect.apply(addHook, this, [
       name,
-      traced(hook, describeHook(hook, name, false, profiler, location), profiler),
+      traced(hook, describeHook(hook, name, false, application, location), application),
     ])
   })
 }
 
 /** An onRoute hook that sees each route as it was given, and none of the profiler's. */
-function unaware<Hook extends AnyFunction>(hook: Hook, profiler: Profiler): Hook {
+function unaware<Hook extends AnyFunction>(hook: Hook, application: WatchedApplication): Hook {
   return new Proxy(hook, {
     apply(target, self, args: [RouteOptions]): unknown {
       const [route] = args
-      if (profiler.isOwn(route.url)) return undefined
+      if (application.ownPages.include(route.url)) return undefined
       const seen = seenRoutes.get(route)
       if (seen !== undefined) giveBack(route, seen)
       const result: unknown = Reflect.apply(target, self, args)
-      if (seen !== undefined) traceRoute(route, seen, profiler)
+      if (seen !== undefined) traceRoute(route, seen, application)
       return result
     },
   })
 }
 
-function traceErrorHandlers(app: FastifyInstance, profiler: Profiler): void {
+function traceErrorHandlers(app: FastifyInstance, application: WatchedApplication): void {
   const setErrorHandler = app.setErrorHandler
   replaceMethod(
     app,
@@ -86,13 +87,13 @@ function traceErrorHandlers(app: FastifyInstance, profiler: Profiler): void {
       if (!isFunction(handler)) return Reflect.apply(setErrorHandler, this, [handler])
       const location = registrationSite(tracedSetErrorHandler)
       return Reflect.apply(setErrorHandler, this, [
-        traced(handler, describe(handler, 'error-handler', profiler, location), profiler),
+        traced(handler, describe(handler, 'error-handler', application, location), application),
       ])
     },
   )
 }
 
-function traceNotFoundHandlers(app: FastifyInstance, profiler: Profiler): void {
+function traceNotFoundHandlers(app: FastifyInstance, application: WatchedApplication): void {
   const setNotFoundHandler = app.setNotFoundHandler
   replaceMethod(
     app,
@@ -100,9 +101,9 @@ function traceNotFoundHandlers(app: FastifyInstance, profiler: Profiler): void {
     function tracedSetNotFoundHandler(this: FastifyInstance, ...args: unknown[]): unknown {
       const location = registrationSite(tracedSetNotFoundHandler)
       const wrapped = args.map(arg => {
-        if (isFunction(arg)) return traced(arg, describe(arg, 'not-found-handler', profiler, location), profiler)
+        if (isFunction(arg)) return traced(arg, describe(arg, 'not-found-handler', application, location), application)
         const options = { ...Object(arg) }
-        traceHooksOf(options, profiler, location, (name, hooks) => {
+        traceHooksOf(options, application, location, (name, hooks) => {
           Reflect.set(options, name, hooks)
         })
         return options
@@ -121,10 +122,10 @@ interface SeenRoute {
 
 const seenRoutes = new WeakMap<RouteOptions, SeenRoute>()
 
-function traceRoutes(app: FastifyInstance, profiler: Profiler): void {
+function traceRoutes(app: FastifyInstance, application: WatchedApplication): void {
   const routes = new Map<string, { handler: unknown; route: Route }>()
   app.addHook('onRoute', function profileRoute(route) {
-    if (profiler.isOwn(route.url)) return
+    if (application.ownPages.include(route.url)) return
     const location = registrationSite(profileRoute)
     const { handler } = route
     const methods = [route.method].flat().map(method => method.toUpperCase())
@@ -141,40 +142,40 @@ function traceRoutes(app: FastifyInstance, profiler: Profiler): void {
           host: constraints.host === undefined ? null : String(constraints.host),
           ...(constraints.version !== undefined && { version: String(constraints.version) }),
           handler: nameOf(handler),
-          plugin: profiler.plugins.current(),
+          plugin: application.plugins.current(),
           location,
         }
-    if (!isAdded) profiler.routes.add(described, constraints)
+    if (!isAdded) application.routes.add(described, constraints)
     if (methods.includes('GET')) routes.set(key, { handler, route: described })
     const seen = { described, given: new Map() }
     seenRoutes.set(route, seen)
-    traceRoute(route, seen, profiler)
+    traceRoute(route, seen, application)
   })
 }
 
 /** The parts of a route's schema that its input is checked against. */
 const inputs = ['body', 'querystring', 'query', 'params', 'headers']
 
-function traceRoute(route: RouteOptions, { described, given }: SeenRoute, profiler: Profiler): void {
+function traceRoute(route: RouteOptions, { described, given }: SeenRoute, application: WatchedApplication): void {
   const { location } = described
   const put = (name: string, traced: unknown) => {
     if (!given.has(name)) given.set(name, { before: Reflect.get(route, name) })
     Reflect.set(route, name, traced)
   }
   put('config', withRoute(route.config, described))
-  const description = describe(route.handler, 'handler', profiler, location)
+  const description = describe(route.handler, 'handler', application, location)
   // What a hook puts in place of a handler, as that of @fastify/websocket does, often has no name of its own.
   if (description.name === 'anonymous') description.name = described.handler
-  put('handler', traced(route.handler, description, profiler))
+  put('handler', traced(route.handler, description, application))
   if (route.errorHandler !== undefined) {
-    const description = describe(route.errorHandler, 'error-handler', profiler, location)
-    put('errorHandler', traced(route.errorHandler, { ...description, routeLevel: true }, profiler))
+    const description = describe(route.errorHandler, 'error-handler', application, location)
+    put('errorHandler', traced(route.errorHandler, { ...description, routeLevel: true }, application))
   }
-  traceHooksOf(route, profiler, location, put)
+  traceHooksOf(route, application, location, put)
   // Validation runs between the last hook before it and the first hook after it, which is the profiler's own.
   if (inputs.some(input => Reflect.has(Object(route.schema), input))) {
     const { preValidation = [] } = route
-    put('preValidation', [preValidation, validating(profiler)].flat())
+    put('preValidation', [preValidation, validating(application)].flat())
   }
 }
 
@@ -188,9 +189,9 @@ function giveBack(route: RouteOptions, { given }: SeenRoute): void {
 }
 
 /** The last hook before validation: it tells when that begins. */
-function validating(profiler: Profiler) {
+function validating(application: WatchedApplication) {
   return untraced((request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-    profiler.record(request, recorder => recorder.validating())
+    application.recorders.record(request, recorder => recorder.validating())
     done()
   })
 }
@@ -198,14 +199,14 @@ function validating(profiler: Profiler) {
 /** Traces the hooks that stand in an object of options, a route's or a not-found handler's. */
 function traceHooksOf(
   options: object,
-  profiler: Profiler,
+  application: WatchedApplication,
   location: Location | null,
   put: (name: string, hooks: unknown) => void,
 ): void {
   for (const name of Object.keys(dispatchPoints)) {
     const hooks: unknown = Reflect.get(options, name)
     const wrap = (hook: unknown): unknown =>
-      isFunction(hook) ? traced(hook, describeHook(hook, name, true, profiler, location), profiler) : hook
+      isFunction(hook) ? traced(hook, describeHook(hook, name, true, application, location), application) : hook
     if (Array.isArray(hooks)) put(name, hooks.map(wrap))
     else if (isFunction(hooks)) put(name, wrap(hooks))
   }
@@ -215,12 +216,12 @@ function describeHook(
   hook: AnyFunction,
   name: string,
   routeLevel: boolean,
-  profiler: Profiler,
+  application: WatchedApplication,
   location: Location | null,
 ): TracedFunction {
   const { [name]: point = null } = dispatchPoints
   return {
-    ...describe(hook, 'hook', profiler, location),
+    ...describe(hook, 'hook', application, location),
     hook: name,
     routeLevel,
     // What a route adds runs after what its plugins added: the arguments are there by then.
@@ -228,14 +229,19 @@ function describeHook(
   }
 }
 
-function describe(subject: AnyFunction, kind: SpanKind, profiler: Profiler, location: Location | null): TracedFunction {
+function describe(
+  subject: AnyFunction,
+  kind: SpanKind,
+  application: WatchedApplication,
+  location: Location | null,
+): TracedFunction {
   return {
     kind,
     name: nameOf(subject),
     hook: null,
     routeLevel: false,
     dispatchPoint: null,
-    plugin: profiler.plugins.current(),
+    plugin: application.plugins.current(),
     location,
   }
 }
@@ -244,7 +250,7 @@ function describe(subject: AnyFunction, kind: SpanKind, profiler: Profiler, loca
 function traced<Subject extends AnyFunction>(
   subject: Subject,
   description: TracedFunction,
-  profiler: Profiler,
+  application: WatchedApplication,
 ): Subject {
   if (tracedAlready.has(subject)) return subject
   const proxy = new Proxy(subject, {
@@ -253,20 +259,21 @@ function traced<Subject extends AnyFunction>(
       const raw = attempt(() => rawRequestIn(args), null)
       // Somebody else than Fastify calls it.
       if (raw === null) return Reflect.apply(target, self, args)
-      const recorder = profiler.recorderOf(raw)
+      const recorder = application.recorders.of(raw)
       if (recorder === undefined || recorder.finished) {
         const isSkipped =
-          description.kind === 'hook' && attempt(() => profiler.isOwnPage(raw) && !isUnmatched(args[0]), false)
+          description.kind === 'hook' &&
+          attempt(() => application.ownPages.areAskedFor(raw) && !isUnmatched(args[0]), false)
         return isSkipped ? skip(args) : Reflect.apply(target, self, args)
       }
-      const call = new TracedCall(recorder, description, args, profiler)
+      const call = new TracedCall(recorder, description, args, application.recorders)
       let result: unknown
       try {
         // A hook that calls the next one back has it run where it does itself: every change of that costs.
         result =
           currentRecorder() === recorder
             ? Reflect.apply(target, self, args)
-            : recorders.run(recorder, Reflect.apply, target, self, args)
+            : recorderScope.run(recorder, Reflect.apply, target, self, args)
       } catch (error) {
         call.fail(error)
         throw error
@@ -289,18 +296,18 @@ function isUnmatched(request: unknown): boolean {
 }
 
 /** A hook that was added before anybody looked: what is known of it is the function itself. */
-export function tracedHook(hook: AnyFunction, name: string, profiler: Profiler): AnyFunction {
-  return traced(hook, describeHook(hook, name, false, profiler, null), profiler)
+export function tracedHook(hook: AnyFunction, name: string, application: WatchedApplication): AnyFunction {
+  return traced(hook, describeHook(hook, name, false, application, null), application)
 }
 
 /** The handler of a route that was added before anybody looked, and what can be said of that route. */
 export function tracedHandler(
   handler: AnyFunction,
   route: Pick<Route, 'method' | 'url'>,
-  profiler: Profiler,
+  application: WatchedApplication,
 ): { handler: AnyFunction; route: Route } {
   return {
-    handler: traced(handler, describe(handler, 'handler', profiler, null), profiler),
+    handler: traced(handler, describe(handler, 'handler', application, null), application),
     route: { ...route, host: null, handler: nameOf(handler), plugin: null, location: null },
   }
 }
@@ -308,23 +315,23 @@ export function tracedHandler(
 /** One call of a traced function, from its beginning to whichever end it finds. */
 class TracedCall {
   readonly #recorder: Recorder
-  readonly #profiler: Profiler
+  readonly #recorders: Recorders
   readonly #isAnswer: boolean
   readonly #args: readonly unknown[]
   readonly #isCalledBack: boolean
   #id: number | null = null
 
   /** Begins: notes the time, and puts a callback of its own in place of the one among the arguments. */
-  constructor(recorder: Recorder, description: TracedFunction, args: unknown[], profiler: Profiler) {
+  constructor(recorder: Recorder, description: TracedFunction, args: unknown[], recorders: Recorders) {
     const before = performance.now()
     this.#recorder = recorder
-    this.#profiler = profiler
+    this.#recorders = recorders
     this.#isAnswer = isAnswer(description.kind)
     this.#args = args
     const last = args.length - 1
     const done = args[last]
     this.#isCalledBack = isFunction(done)
-    profiler.guard(recorder, () => this.#begin(description), undefined)
+    recorders.guard(recorder, () => this.#begin(description), undefined)
     if (isFunction(done)) {
       // Named before it is assigned: else V8 makes it in its old space, where what it refers to outlives the request.
       const followedDone = (...results: unknown[]): unknown => {
@@ -341,7 +348,7 @@ class TracedCall {
    * @returns what Fastify is to be given
    */
   follow(result: unknown): unknown {
-    return this.#profiler.guard(this.#recorder, () => this.#follow(result), result)
+    return this.#recorders.guard(this.#recorder, () => this.#follow(result), result)
   }
 
   fail(error: unknown): void {

@@ -1,0 +1,73 @@
+import { performance } from 'node:perf_hooks'
+// Not the global: tests replace that by a clock that stands still.
+import { setImmediate } from 'node:timers'
+import type { Boundary } from '../base/boundary.ts'
+import type { Collector } from '../collect/collector.ts'
+import type { Exchange } from '../watch/exchange.ts'
+import type { OpenExchanges } from '../watch/open-exchanges.ts'
+import type { Patience } from '../watch/patience.ts'
+import type { ProfileStore } from './profile-store.ts'
+import { serialise, summarise } from './profile-text.ts'
+
+export interface ProfileWriterParts {
+  open: OpenExchanges
+  collector: Collector
+  store: ProfileStore
+  patience: Patience
+  boundary: Boundary
+  /** What a stored profile holds at most. */
+  bytes: number
+}
+
+/** Stores the profile of every exchange that has ended. */
+export class ProfileWriter {
+  readonly #parts: ProfileWriterParts
+  /** Milliseconds that the text of the last profile took. A profile's own cost is known too late to be part of it. */
+  #textCost = 0
+
+  constructor(parts: ProfileWriterParts) {
+    this.#parts = parts
+  }
+
+  /** Stores the profile of an exchange as soon as nothing of it is under way any more. */
+  writeWhenDone(exchange: Exchange): void {
+    const { boundary, patience } = this.#parts
+    const { recorder } = exchange
+    exchange.stored = new Promise(resolve => {
+      const write = () => {
+        boundary.guard(() => this.#write(exchange), undefined)
+        resolve()
+      }
+      exchange.due = new Promise(resolve => {
+        // Response hooks run when the answer is out, which is just now.
+        setImmediate(() => {
+          if (exchange.finished) recorder.awaitWork()
+          if (recorder.underWay === 0) write()
+          else patience.wait(recorder, write)
+          resolve()
+        })
+      })
+    })
+  }
+
+  /** Stores the profiles of all open exchanges as they stand. */
+  writeOpen(): void {
+    const { boundary, open, store } = this.#parts
+    for (const exchange of open.list()) boundary.guard(() => this.#write(exchange), undefined)
+    boundary.guard(() => store.flush(), undefined)
+  }
+
+  #write(exchange: Exchange): void {
+    const { bytes, collector, open, store } = this.#parts
+    if (!open.remove(exchange)) return
+    exchange.recorder.finish()
+    const { profile, text } = collector.collect(exchange, profile => {
+      profile.cost.store = Math.round((this.#textCost + store.writingCost) * 1000)
+      const before = performance.now()
+      const text = serialise(profile, bytes)
+      this.#textCost = performance.now() - before
+      return { profile, text }
+    })
+    store.write(summarise(profile), text)
+  }
+}

@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { watchAnswer, type AnswerObserver, type Replace } from './answer.ts'
+import { Attachment } from './attachment.ts'
+import type { Boundary } from '../base/boundary.ts'
+import { Connections } from './connections.ts'
+import type { Exchange } from './exchange.ts'
+import { traceEarlierRoute } from './late-registration.ts'
+import type { OpenExchanges } from './open-exchanges.ts'
+import { watchBody } from './received.ts'
+import type { Recorder } from './recorder.ts'
+import { watchUpgrade } from './upgrade.ts'
+import { watchReply } from './watch-reply.ts'
+import type { WatchedApplication } from './watched-application.ts'
+
+/** What is done to the answer of a request that is watched. */
+export interface AnswerEditor {
+  /** Adds headers; called once, before the head is written. */
+  editHead(exchange: Exchange): void
+  /** How to replace the body, if at all; called when the head is known. */
+  editBody(exchange: Exchange): Replace | null
+}
+
+export interface ExchangesParts {
+  application: WatchedApplication
+  boundary: Boundary
+  /** Where exchanges stay until they have a profile. */
+  open: OpenExchanges
+  editor: AnswerEditor
+  /** Called once for each exchange, at the end of its answer or when the client leaves. */
+  ended: (exchange: Exchange) => void
+}
+
+/** Follows each request from its arrival to the end of its answer. */
+export class Exchanges {
+  readonly #parts: ExchangesParts
+  readonly #exchanges = new Attachment<Exchange>()
+  readonly #connections = new Connections(exchange => this.#end(exchange))
+
+  constructor(parts: ExchangesParts) {
+    this.#parts = parts
+  }
+
+  /** A request is there, with the response to be watched. A second call for the same request changes nothing. */
+  arrive(raw: IncomingMessage, response: ServerResponse): Exchange | null {
+    const { recorders } = this.#parts.application
+    try {
+      const known = this.#exchanges.get(raw)
+      if (known !== undefined) return known
+      const before = performance.now()
+      const recorder = recorders.of(raw)
+      if (recorder === undefined) return null
+      const exchange = this.#watch(recorder, raw, response)
+      recorder.ownTime += performance.now() - before
+      return exchange
+    } catch (error) {
+      recorders.abandon(raw, error)
+      return null
+    }
+  }
+
+  /** Fastify has made its request and reply, and has found the pattern of the route unless there is none. */
+  enter(request: FastifyRequest, reply: FastifyReply): void {
+    const { application, boundary } = this.#parts
+    boundary.guard(() => {
+      const exchange = this.arrive(request.raw, reply.raw)
+      if (exchange === null || exchange.request !== null) return
+      application.recorders.guard(exchange.recorder, () => this.#enter(exchange, request, reply), undefined)
+    }, undefined)
+  }
+
+  #watch(recorder: Recorder, raw: IncomingMessage, response: ServerResponse): Exchange {
+    const answer = watchAnswer(
+      response,
+      this.#observer(recorder, raw, () => exchange),
+    )
+    const exchange: Exchange = {
+      recorder,
+      raw,
+      response,
+      answer,
+      received: watchBody(raw),
+      upgrade: watchUpgrade(raw, response),
+      request: null,
+      reply: null,
+      hijacked: false,
+      finished: false,
+      place: null,
+      due: null,
+      stored: null,
+    }
+    response.once('finish', () => {
+      exchange.finished = true
+    })
+    response.once('close', () => this.#end(exchange))
+    this.#connections.add(exchange)
+    this.#exchanges.set(raw, exchange)
+    this.#parts.open.add(exchange)
+    return exchange
+  }
+
+  #observer(recorder: Recorder, raw: IncomingMessage, exchange: () => Exchange): AnswerObserver {
+    const { editor, application } = this.#parts
+    const { recorders } = application
+    /** The clock of the request stands still meanwhile. Nothing is done to answers that are no longer watched. */
+    const edit = <Result>(call: () => Result): Result | null =>
+      recorders.hasForgotten(raw) ? null : recorder.aside(() => recorders.guard<Result | null>(recorder, call, null))
+    return {
+      guard: call => recorders.guard(recorder, call, undefined),
+      failed: error => recorder.exception(error),
+      beforeHead: () => {
+        edit(() => editor.editHead(exchange()))
+      },
+      replacement: () => {
+        const replace = edit(() => editor.editBody(exchange()))
+        return replace === null ? null : body => edit(() => replace(body))
+      },
+    }
+  }
+
+  #enter(exchange: Exchange, request: FastifyRequest, reply: FastifyReply): void {
+    const { application, open } = this.#parts
+    const { ownPages, recorders, routes } = application
+    exchange.request = request
+    const { url: pattern, config } = request.routeOptions
+    // A router reads "/%5fprofiler" as it reads "/_profiler", and may be told to overlook case and slashes.
+    if (pattern !== undefined && ownPages.include(pattern)) {
+      recorders.disown(exchange.raw)
+      open.remove(exchange)
+      return
+    }
+    if (pattern !== undefined && routes.find(config) === null) traceEarlierRoute(request, application)
+    exchange.reply = reply
+    watchReply(reply, exchange)
+  }
+
+  /** Called by the response, by its connection, or by both. */
+  #end(exchange: Exchange): void {
+    const { boundary, ended, open } = this.#parts
+    boundary.guard(() => {
+      const { recorder } = exchange
+      this.#connections.remove(exchange)
+      if (recorder.ended !== null || !open.has(exchange)) return
+      recorder.ended = recorder.now()
+      ended(exchange)
+    }, undefined)
+  }
+}

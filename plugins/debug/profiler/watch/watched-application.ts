@@ -1,0 +1,14 @@
+import type { KnownRoutes } from './known-routes.ts'
+import type { OwnPages } from './own-pages.ts'
+import type { PluginTree } from './plugin-tree.ts'
+import type { Recorders } from './recorders.ts'
+
+/** What all watchers of an application share. */
+export interface WatchedApplication {
+  ownPages: OwnPages
+  recorders: Recorders
+  routes: KnownRoutes
+  plugins: PluginTree
+  /** Sentences that every profile starts with. */
+  notes: Set<string>
+}
