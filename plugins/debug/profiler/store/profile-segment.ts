@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename } from 'node:path'
+import { attempt } from '../base/foreign-value.ts'
 import type { ProfileSummary } from '../base/profile.ts'
 
 /** Where in a segment a profile stands; its summary is in memory, for searches. */
@@ -153,9 +154,11 @@ export class Segment {
     rmSync(this.path, { force: true })
   }
 
+  /** Never throws: what was written is written, whatever the file system says of the descriptor. */
   close(): void {
-    if (this.#descriptor !== null) closeSync(this.#descriptor)
+    const descriptor = this.#descriptor
     this.#descriptor = null
+    if (descriptor !== null) attempt(() => closeSync(descriptor), undefined)
   }
 
   #entryOf(line: Buffer, offset: number): Entry | null {
