@@ -10,6 +10,7 @@ import { describeExceptions, type ChainLosses, type ExceptionChains } from './ex
 import { attempt, isError, read, textOf } from '../base/foreign-value.ts'
 import { type KnownSecrets, masked } from '../mask/known-secrets.ts'
 import { describeLifecycle, type Origins } from './describe-lifecycle.ts'
+import { maskHeader, maskResponseHeader } from '../mask/mask-header.ts'
 import { Mask } from '../mask/mask.ts'
 import { toMicroseconds } from '../base/microseconds.ts'
 import type { Panel } from './panel.ts'
@@ -102,7 +103,7 @@ export function collect(exchange: Exchange, parts: CollectionParts): Profile {
     httpVersion: raw.httpVersion,
     requestId: request === null ? null : mask.text(textOf(request.id)),
     request: {
-      headers: requestHeaders.map(line => mask.header(line)),
+      headers: requestHeaders.map(line => maskHeader(line, mask.texts)),
       query: mask.record(queryOf(recorder.url)),
       params: mask.record(request === null ? null : read(request, 'params')),
       cookies: cookiesOf(requestHeaders, mask),
@@ -111,7 +112,7 @@ export function collect(exchange: Exchange, parts: CollectionParts): Profile {
       bodySize: exchange.received?.bytes ?? null,
     },
     response: {
-      headers: responseHeaders.map(line => mask.responseHeader(line, recorder.token)),
+      headers: responseHeaders.map(line => maskResponseHeader(line, recorder.token, mask.texts)),
       contentType: maskedOrNull(headerOf(responseHeaders, 'content-type'), mask),
       bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
       streamed: answer.streamed,
@@ -200,7 +201,7 @@ function droppedOf(
     { what: 'notes', count: recorder.droppedNotes, why: `A profile holds ${notesKept} notes.` },
     {
       what: 'texts',
-      count: mask.droppedTexts,
+      count: mask.texts.dropped,
       why: `A profile holds ${bounds.texts} characters in which secrets are looked for.`,
     },
     {
