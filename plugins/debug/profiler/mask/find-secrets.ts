@@ -1,8 +1,6 @@
 import { addNamed } from './named-values.ts'
+import type { Place } from './place.ts'
 import { addPublished } from './published-secrets.ts'
-
-/** A place in a text: from the first character to the one behind the last. */
-export type Place = readonly [from: number, to: number]
 
 /** Texts without secrets: most of what requests carry was in an earlier one, too. */
 const plain = new Set<string>()

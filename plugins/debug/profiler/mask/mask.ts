@@ -24,6 +24,10 @@ export class Mask {
     return this.texts.text(text)
   }
 
+  textOrNull(text: string | null): string | null {
+    return text === null ? null : this.text(text)
+  }
+
   /** A value as plain data: masked, bounded, without cycles, whatever its getters do. */
   value(value: unknown, name = ''): Json {
     return this.#plain(value, name, [], { left: this.#bounds.values })

@@ -1,4 +1,4 @@
-import type { Place } from './find-secrets.ts'
+import type { Place } from './place.ts'
 import { isSensitiveField, isSensitiveName, isSensitiveParameter, needsValue } from './sensitive-names.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Place } from './find-secrets.ts'
+import type { Place } from './place.ts'
 import { PrefixIndex } from './prefix-index.ts'
 import { isWords } from './secret-values.ts'
 import { isSensitiveName } from './sensitive-names.ts'

@@ -1,5 +1,5 @@
 import type { Collector } from '../collect/collector.ts'
-import { protocolOf } from '../collect/collect.ts'
+import { protocolOf } from '../collect/protocol.ts'
 import type { AnyPanel } from '../collect/panel.ts'
 import type { Replace } from '../watch/answer.ts'
 import type { Exchange } from '../watch/exchange.ts'

@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HeaderLine } from '../base/profile.ts'
+
+/** The header lines of both messages of an exchange. */
+export interface HeaderLines {
+  request: HeaderLine[]
+  response: HeaderLine[]
+}
+
+export function headerLinesOf({ raw, response }: { raw: IncomingMessage; response: ServerResponse }): HeaderLines {
+  return { request: receivedLines(raw), response: sentLines(response) }
+}
+
+export function headerOf(lines: readonly HeaderLine[], wanted: string): string | null {
+  return lines.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
+}
+
+/** In the order received. A request that `injectWS` of @fastify/websocket makes is no message of Node's, and has no raw headers. */
+function receivedLines({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): HeaderLine[] {
+  if (!Array.isArray(rawHeaders)) return Object.entries(headers).map(([name, value]) => [name, String(value)])
+  const lines: HeaderLine[] = []
+  let name: string | null = null
+  for (const text of rawHeaders) {
+    if (name === null) {
+      name = text
+    } else {
+      lines.push([name, text])
+      name = null
+    }
+  }
+  return lines
+}
+
+function sentLines(response: ServerResponse): HeaderLine[] {
+  const lines: HeaderLine[] = []
+  for (const name of response.getHeaderNames()) {
+    const value = response.getHeader(name)
+    if (Array.isArray(value)) for (const item of value) lines.push([name, String(item)])
+    else lines.push([name, String(value)])
+  }
+  return lines
+}

@@ -1,0 +1,24 @@
+import type { ProfileBounds } from '../base/bounds.ts'
+import { read } from '../base/foreign-value.ts'
+import type { KnownSecrets } from '../mask/known-secrets.ts'
+import { RequestSecrets } from '../mask/request-secrets.ts'
+import type { Exchange } from '../watch/exchange.ts'
+import { headerOf, type HeaderLines } from './header-lines.ts'
+
+/** Learns the secrets of an exchange from all places where a client or an application puts them. */
+export function learnSecrets(
+  { recorder, request }: Exchange,
+  headers: HeaderLines,
+  standing: KnownSecrets | null,
+  bounds: ProfileBounds,
+): RequestSecrets {
+  const secrets = new RequestSecrets(bounds, standing)
+  secrets.learnFromHeaders(headers.request)
+  secrets.learnFromHeaders(headers.response)
+  secrets.learnFromUrl(recorder.url)
+  for (const secret of recorder.secrets) secrets.add(secret)
+  secrets.dropped += recorder.droppedSecrets
+  for (const part of ['body', 'params', 'query']) secrets.learnFrom(request === null ? null : read(request, part))
+  for (const url of [recorder.url, headerOf(headers.request, 'referer') ?? '']) secrets.learnSpellings(url)
+  return secrets
+}

@@ -1,0 +1,13 @@
+import type { Outcome } from '../base/profile.ts'
+import type { Exchange } from '../watch/exchange.ts'
+
+/** How an exchange ended. */
+export function outcomeOf({ raw, response, answer, upgrade, hijacked, finished }: Exchange): Outcome {
+  // HTTP/2 says of a broken answer, too, that it is finished.
+  if (answer.brokenOff) return 'broken'
+  if (finished) return hijacked ? 'hijacked' : 'completed'
+  if (upgrade?.status === 101) return 'upgraded'
+  // The upgrade was refused on the socket, past the response.
+  if (upgrade !== null && upgrade.status !== null) return 'hijacked'
+  return response.destroyed || raw.socket?.destroyed ? 'aborted' : 'unfinished'
+}
