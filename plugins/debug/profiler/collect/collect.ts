@@ -60,7 +60,7 @@ export function collect(exchange: Exchange, parts: CollectionParts): Profile {
     configuration: parts.configuration,
     dropped: [],
     notes: recorder.notes.map(note => mask.text(textOf(note))),
-    cost: { trace: Math.round(recorder.ownTime * 1000), collect: 0, store: 0 },
+    cost: { trace: Math.round(recorder.clock.ownTime * 1000), collect: 0, store: 0 },
     labels: {},
     panels: {},
   }

@@ -5,9 +5,9 @@ import type { EventLoopUse, MemoryUse } from '../base/profile.ts'
 import type { Recorder } from '../watch/recorder.ts'
 
 /** How busy the loop was with anything but the profiler's pages. */
-export function eventLoopUse({ loopAtStart, stoodStill }: Recorder): EventLoopUse {
+export function eventLoopUse({ loopAtStart, clock }: Recorder): EventLoopUse {
   const loop = performance.eventLoopUtilization(loopAtStart)
-  const active = Math.max(0, loop.active - stoodStill)
+  const active = Math.max(0, loop.active - clock.stoodStill)
   // At least a microsecond, to divide by.
   const utilization = active / Math.max(active + loop.idle, 0.001)
   return {

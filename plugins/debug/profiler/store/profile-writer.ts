@@ -41,9 +41,9 @@ export class ProfileWriter {
       exchange.due = new Promise(resolve => {
         // Response hooks run when the answer is out, which is just now.
         setImmediate(() => {
-          if (exchange.finished) recorder.awaitWork()
-          if (recorder.underWay === 0) write()
-          else patience.wait(recorder, write)
+          if (exchange.finished) recorder.calls.awaitWork()
+          if (!recorder.work.isUnderWay) write()
+          else patience.wait(recorder.work, write)
           resolve()
         })
       })

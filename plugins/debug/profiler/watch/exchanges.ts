@@ -52,7 +52,7 @@ export class Exchanges {
       const recorder = recorders.of(raw)
       if (recorder === undefined) return null
       const exchange = this.#watch(recorder, raw, response)
-      recorder.ownTime += performance.now() - before
+      recorder.clock.ownTime += performance.now() - before
       return exchange
     } catch (error) {
       recorders.abandon(raw, error)

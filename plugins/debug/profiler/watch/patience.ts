@@ -1,6 +1,6 @@
 // Not the globals: tests replace those by a clock that stands still.
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
-import type { Recorder } from './recorder.ts'
+import type { Work } from './work.ts'
 
 /** Waits a limited time for work that outlives its answer. */
 export class Patience {
@@ -11,8 +11,8 @@ export class Patience {
     this.#milliseconds = milliseconds
   }
 
-  /** Calls back when nothing of the request is under way any more, or when the time is over. */
-  wait(recorder: Recorder, callback: () => void): void {
+  /** Calls back when nothing is under way any more, or when the time is over. */
+  wait(work: Work, callback: () => void): void {
     const end = () => {
       clearTimeout(deadline)
       this.#ends.delete(end)
@@ -20,10 +20,10 @@ export class Patience {
     }
     const deadline = setTimeout(end, this.#milliseconds)
     this.#ends.add(end)
-    const lookAgain = () => (recorder.underWay > 0 ? onceIdle() : end())
+    const lookAgain = () => (work.isUnderWay ? onceIdle() : end())
     // One response hook ends before the next begins.
     const onceIdle = () =>
-      recorder.whenIdle(() => {
+      work.whenIdle(() => {
         setImmediate(lookAgain)
       })
     onceIdle()

@@ -20,14 +20,14 @@ export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, reco
   })
   app.addHook('preHandler', (request, _reply, done) => {
     recorders.record(request, recorder => {
-      recorder.validated('continued')
+      recorder.calls.validated()
       recorder.mark('kernel.controller')
     })
     done()
   })
   app.addHook('onSend', (request, { raw }, payload, done) => {
     recorders.record(request, recorder => {
-      recorder.answering()
+      recorder.calls.answering()
       recorder.mark('kernel.response')
       // Before its head is out, Fastify tells the error handlers.
       watchWebStream(payload, error => {

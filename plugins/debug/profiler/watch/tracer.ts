@@ -8,7 +8,8 @@ import { attempt, isError } from '../base/foreign-value.ts'
 import { hideFrames } from '../base/hidden-frames.ts'
 import type { DispatchPointName, Location, Route, SpanKind } from '../base/profile.ts'
 import type { WatchedApplication } from './watched-application.ts'
-import type { Recorder, TracedFunction } from './recorder.ts'
+import type { Recorder } from './recorder.ts'
+import type { TracedFunction } from './running-calls.ts'
 import type { Recorders } from './recorders.ts'
 import { withRoute } from './known-routes.ts'
 
@@ -191,7 +192,7 @@ function giveBack(route: RouteOptions, { given }: SeenRoute): void {
 /** The last hook before validation: it tells when that begins. */
 function validating(application: WatchedApplication) {
   return untraced((request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-    application.recorders.record(request, recorder => recorder.validating())
+    application.recorders.record(request, recorder => recorder.calls.validating())
     done()
   })
 }
@@ -340,7 +341,7 @@ class TracedCall {
       }
       args[last] = followedDone
     }
-    recorder.ownTime += performance.now() - before
+    recorder.clock.ownTime += performance.now() - before
   }
 
   /**
@@ -352,8 +353,7 @@ class TracedCall {
   }
 
   fail(error: unknown): void {
-    this.#recorder.fail(error, this.#id)
-    if (this.#id !== null) this.#recorder.close(this.#id, 'threw')
+    this.#recorder.threw(error, this.#id)
   }
 
   #begin(description: TracedFunction): void {
@@ -363,7 +363,7 @@ class TracedCall {
     if (kind === 'handler') recorder.mark('kernel.controller_arguments')
     // Fastify's own failures have thrown nowhere else that is traced; any other is known already.
     if (kind === 'error-handler') recorder.failing(first)
-    this.#id = recorder.open(description)
+    this.#id = recorder.calls.open(description)
     if (this.#id !== null && kind === 'error-handler') recorder.handling(first, this.#id)
     if (this.#id !== null && hook === 'onError') recorder.handling(third, this.#id)
   }
@@ -390,7 +390,7 @@ class TracedCall {
   }
 
   #returned(form: 'sync' | 'async'): void {
-    if (this.#id !== null) this.#recorder.returned(this.#id, form)
+    if (this.#id !== null) this.#recorder.calls.returned(this.#id, form)
   }
 
   /** What a callback is given first is an error to Fastify if it is truthy, whatever it is. */
@@ -401,7 +401,7 @@ class TracedCall {
 
   #end(error: unknown): void {
     if (isError(error)) this.fail(error)
-    else if (this.#id !== null) this.#recorder.close(this.#id, this.#isAnswer ? 'replied' : 'continued')
+    else if (this.#id !== null) this.#recorder.calls.close(this.#id, this.#isAnswer ? 'replied' : 'continued')
   }
 }
 

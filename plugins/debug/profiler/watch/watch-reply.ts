@@ -10,25 +10,25 @@ hideFrames(import.meta.filename)
  */
 export function watchReply(reply: FastifyReply, exchange: Exchange): void {
   const { hijack, send, then } = reply
-  const { recorder } = exchange
+  const { calls } = exchange.recorder
   const watchedHijack = function (this: FastifyReply): FastifyReply {
     exchange.hijacked = true
     return hijack.call(this)
   }
   // A single frame, since V8 keeps only ten of a stack, and the stacks of hooks that fail have this one.
   const watchedSend = function (this: FastifyReply, payload?: unknown): FastifyReply {
-    const sending = recorder.sends()
+    const sending = calls.sends()
     const sent = send.call(this, payload)
-    if (sending !== null) recorder.sent(sending)
+    if (sending !== null) calls.sent(sending)
     return sent
   }
   // Called for whoever returns the reply, or awaits it.
   const watchedThen = function (this: FastifyReply, fulfilled: () => void, rejected: (error: Error) => void): void {
-    recorder.waits()
+    calls.waits()
     then.call(
       this,
       () => {
-        recorder.goesOn()
+        calls.goesOn()
         fulfilled()
       },
       rejected,
