@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { attempt } from '../base/foreign-value.ts'
 import { withRoute } from './known-routes.ts'
 import type { WatchedApplication } from './watched-application.ts'
-import { dispatchPoints, tracedHandler, tracedHook, type AnyFunction } from './tracer.ts'
+import { describeFunction, describeHook, dispatchPoints, nameOf, type AnyFunction } from './describe-function.ts'
+import { traced } from './traced-function.ts'
 
 const lateNote =
   'The profiler was registered after hooks or routes of the application: of these it knows neither line ' +
@@ -60,9 +61,9 @@ function traceEarlierHooks({ name, hooks, count }: EarlierHooks, application: Wa
 function traceQueuedHooks(hooks: Hooks, application: WatchedApplication): void {
   const { add } = hooks
   hooks.add = function (name, hook) {
-    const traced = name in dispatchPoints ? tracedHook(hook, name, application) : hook
-    if (traced !== hook) application.notes.add(lateNote)
-    add.call(this, name, traced)
+    const seen = name in dispatchPoints ? tracedHook(hook, name, application) : hook
+    if (seen !== hook) application.notes.add(lateNote)
+    add.call(this, name, seen)
   }
 }
 
@@ -70,10 +71,19 @@ function traceQueuedHooks(hooks: Hooks, application: WatchedApplication): void {
 export function traceEarlierRoute(request: FastifyRequest, application: WatchedApplication): void {
   const { method = [], url = '' } = request.routeOptions
   for (const context of internal(request, 'fastify.context').map(Object)) {
-    const { handler, route } = tracedHandler(context.handler, { method: [method].flat(), url }, application)
+    const name = nameOf(context.handler)
+    const route = { method: [method].flat(), url, host: null, handler: name, plugin: null, location: null }
+    const description = describeFunction(context.handler, 'handler', application.plugins, null)
     application.routes.add(route)
-    Object.assign(context, { handler, config: withRoute(context.config, route) })
+    Object.assign(context, {
+      handler: traced(context.handler, description, application),
+      config: withRoute(context.config, route),
+    })
   }
+}
+
+function tracedHook(hook: AnyFunction, name: string, application: WatchedApplication): AnyFunction {
+  return traced(hook, describeHook(hook, name, false, application.plugins, null), application)
 }
 
 /** What Fastify keeps under a symbol of its own; nothing where there is none. */

@@ -1,0 +1,119 @@
+import { performance } from 'node:perf_hooks'
+import { isPromise } from 'node:util/types'
+import { isError } from '../base/foreign-value.ts'
+import { hideFrames } from '../base/hidden-frames.ts'
+import type { SpanKind } from '../base/profile.ts'
+import { whenThere } from '../base/promised.ts'
+import { isFunction } from './describe-function.ts'
+import type { Recorder } from './recorder.ts'
+import type { Recorders } from './recorders.ts'
+import type { TracedFunction } from './running-calls.ts'
+
+hideFrames(import.meta.filename)
+
+/** Follows one call of a traced function from its beginning to whichever end it finds. */
+export class TracedCall {
+  readonly #recorder: Recorder
+  readonly #recorders: Recorders
+  readonly #isAnswer: boolean
+  readonly #args: readonly unknown[]
+  readonly #isCalledBack: boolean
+  #id: number | null = null
+
+  /** Begins: notes the time, and puts a callback of its own in place of the one among the arguments. */
+  constructor(recorder: Recorder, description: TracedFunction, args: unknown[], recorders: Recorders) {
+    const before = performance.now()
+    this.#recorder = recorder
+    this.#recorders = recorders
+    this.#isAnswer = isAnswer(description.kind)
+    this.#args = args
+    const last = args.length - 1
+    const done = args[last]
+    this.#isCalledBack = isFunction(done)
+    recorders.guard(recorder, () => this.#begin(description), undefined)
+    if (isFunction(done)) {
+      // Named before it is assigned: else V8 makes it in its old space, where what it refers to outlives the request.
+      const followedDone = (...results: unknown[]): unknown => {
+        this.#calledBack(results[0])
+        return Reflect.apply(done, undefined, results)
+      }
+      args[last] = followedDone
+    }
+    recorder.clock.ownTime += performance.now() - before
+  }
+
+  /**
+   * The function has returned: a promise of its end, its answer, or nothing, and then its end is seen elsewhere.
+   * @returns what Fastify is to be given
+   */
+  follow(result: unknown): unknown {
+    return this.#recorders.guard(this.#recorder, () => this.#follow(result), result)
+  }
+
+  fail(error: unknown): void {
+    // Nobody would catch it: promises and callbacks lead here.
+    this.#recorders.guard(this.#recorder, () => this.#recorder.threw(error, this.#id), undefined)
+  }
+
+  #begin(description: TracedFunction): void {
+    const recorder = this.#recorder
+    const { kind, hook } = description
+    const [first, , third] = this.#args
+    if (kind === 'handler') recorder.mark('kernel.controller_arguments')
+    // Fastify's own failures have thrown nowhere else that is traced; any other is known already.
+    if (kind === 'error-handler') recorder.failing(first)
+    this.#id = recorder.calls.open(description)
+    if (this.#id !== null && kind === 'error-handler') recorder.handling(first, this.#id)
+    if (this.#id !== null && hook === 'onError') recorder.handling(third, this.#id)
+  }
+
+  #follow(result: unknown): unknown {
+    // The reply is a promise too, of its answer being out: no function's own end.
+    const isReply = isThenable(result) && !isPromise(result) && this.#args.includes(result)
+    if (result === undefined || isReply) {
+      this.#returned('sync')
+      return result
+    }
+    // A query builder, for one, sends its query whenever its `then` is called: that may be called once.
+    const ownResult = isThenable(result) ? Promise.resolve(result) : result
+    if (isPromise(ownResult)) this.#returned('async')
+    else if (this.#isCalledBack) return result
+    whenThere(
+      ownResult,
+      value => this.#end(this.#sent(value)),
+      error => this.fail(error),
+    )
+    return ownResult
+  }
+
+  /** What a handler returns Fastify sends; an error is no answer. */
+  #sent(value: unknown): unknown {
+    return this.#isAnswer ? value : null
+  }
+
+  #returned(form: 'sync' | 'async'): void {
+    if (this.#id !== null) this.#recorder.calls.returned(this.#id, form)
+  }
+
+  /** What a callback is given first is an error to Fastify if it is truthy, whatever it is. */
+  #calledBack(error: unknown): void {
+    if (error) this.fail(error)
+    else this.#end(null)
+  }
+
+  #end(error: unknown): void {
+    if (isError(error)) return this.fail(error)
+    const id = this.#id
+    if (id === null) return
+    const outcome = this.#isAnswer ? 'replied' : 'continued'
+    this.#recorders.guard(this.#recorder, () => this.#recorder.calls.close(id, outcome), undefined)
+  }
+}
+
+function isAnswer(kind: SpanKind): boolean {
+  return kind === 'handler' || kind === 'not-found-handler' || kind === 'error-handler'
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}

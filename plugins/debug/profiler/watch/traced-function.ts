@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http'
+import { attempt } from '../base/foreign-value.ts'
+import { hideFrames } from '../base/hidden-frames.ts'
+import { currentRecorder, recorderScope } from './current-recorder.ts'
+import { isFunction, type AnyFunction } from './describe-function.ts'
+import type { TracedFunction } from './running-calls.ts'
+import { TracedCall } from './traced-call.ts'
+import type { WatchedApplication } from './watched-application.ts'
+
+hideFrames(import.meta.filename)
+
+const tracedAlready = new WeakSet<object>()
+
+/** Keeps a hook of the profiler's own pages out of the tracer's sight. */
+export function untraced<Subject extends AnyFunction>(subject: Subject): Subject {
+  tracedAlready.add(subject)
+  return subject
+}
+
+/** The same function, timed. A proxy, so that all Fastify may ask of a function is answered by the function itself. */
+export function traced<Subject extends AnyFunction>(
+  subject: Subject,
+  description: TracedFunction,
+  application: WatchedApplication,
+): Subject {
+  if (tracedAlready.has(subject)) return subject
+  const proxy = new Proxy(subject, {
+    // What it calls has returned when the function begins: V8 keeps ten frames of a stack, and of ours only this one.
+    apply(target, self, args: unknown[]): unknown {
+      const raw = attempt(() => rawRequestIn(args), null)
+      // Somebody else than Fastify calls it.
+      if (raw === null) return Reflect.apply(target, self, args)
+      const recorder = application.recorders.of(raw)
+      if (recorder === undefined || recorder.finished) {
+        const isSkipped =
+          description.kind === 'hook' &&
+          attempt(() => application.ownPages.areAskedFor(raw) && !isUnmatched(args[0]), false)
+        return isSkipped ? skip(args) : Reflect.apply(target, self, args)
+      }
+      const call = new TracedCall(recorder, description, args, application.recorders)
+      let result: unknown
+      try {
+        // A hook that calls the next one back has it run where it does itself: every change of that costs.
+        result =
+          currentRecorder() === recorder
+            ? Reflect.apply(target, self, args)
+            : recorderScope.run(recorder, Reflect.apply, target, self, args)
+      } catch (error) {
+        call.fail(error)
+        throw error
+      }
+      return call.follow(result)
+    },
+  })
+  tracedAlready.add(proxy)
+  return proxy
+}
+
+/** The profiler's pages pass none of the application's hooks: a broken one is what they are there to show. */
+function skip(args: readonly unknown[]): void {
+  const done = args.at(-1)
+  if (isFunction(done)) Reflect.apply(done, undefined, [])
+}
+
+function isUnmatched(request: unknown): boolean {
+  return typeof request === 'object' && request !== null && 'is404' in request && request.is404 === true
+}
+
+/** Fastify passes the request first, after the error to error handlers. */
+function rawRequestIn(args: readonly unknown[]): IncomingMessage | null {
+  return rawRequest(args[0]) ?? rawRequest(args[1])
+}
+
+function rawRequest(value: unknown): IncomingMessage | null {
+  const isRequest = typeof value === 'object' && value !== null && 'raw' in value && 'routeOptions' in value
+  return isRequest && isIncomingMessage(value.raw) ? value.raw : null
+}
+
+function isIncomingMessage(value: unknown): value is IncomingMessage {
+  return typeof value === 'object' && value !== null && 'headers' in value
+}
