@@ -2,6 +2,8 @@ import { METHODS } from 'node:http'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
 import type { FastifyInstance } from 'fastify'
 import type { ViewerAccess } from './viewer-access.ts'
+import { attempt } from '../base/foreign-value.ts'
+import { whenThere } from '../base/promised.ts'
 import { pathOfUrl } from '../base/request-path.ts'
 import { pathOptions } from '../watch/known-routes.ts'
 
@@ -36,25 +38,18 @@ export function refuseOtherMethods(app: FastifyInstance, base: string, access: V
     const path = pathOfUrl(request.url)
     const allow = [...declared].filter(method => pages.find(method, path) !== null).join(', ')
     if (allow === '') return done()
-    isAllowed(request.raw).then(
-      allowed => {
-        if (!allowed) return done()
+    whenThere(
+      // The application's own function may throw.
+      attempt(() => access.judge(request.raw), 'host'),
+      verdict => {
+        if (verdict !== 'allowed') return done()
         reply.header('allow', allow)
-        done(
-          new MethodNotAllowedError(
-            `No route found for "${request.method} ${path}": Method Not Allowed (Allow: ${allow})`,
-          ),
-        )
+        const message = `No route found for "${request.method} ${path}": Method Not Allowed (Allow: ${allow})`
+        done(new MethodNotAllowedError(message))
       },
-      () => {
-        done()
-      },
+      () => done(),
     )
   })
-
-  async function isAllowed(raw: Parameters<ViewerAccess['judge']>[0]): Promise<boolean> {
-    return (await access.judge(raw)) === 'allowed'
-  }
 }
 
 function isMethod(method: string): method is HTTPMethod {

@@ -519,3 +519,16 @@ t.test('a page written to the raw response without hijacking is treated like any
     t.ok(rawPayload.toString('latin1').startsWith(start), url)
   }
 })
+
+t.test('a status that Node refuses is refused where it is written, and the answer goes on', async t => {
+  const app = await profiledApp(t)
+  app.setNotFoundHandler((_request, reply) => {
+    for (const status of [99, 1404]) {
+      t.throws(() => reply.raw.writeHead(status), { code: 'ERR_HTTP_INVALID_STATUS_CODE' })
+    }
+    reply.code(404).send('nothing here')
+  })
+  const { statusCode, body } = await app.inject({ url: '/nowhere', headers: browser })
+  t.equal(statusCode, 404)
+  t.match(body, 'Exceptions')
+})

@@ -211,3 +211,17 @@ t.test('any value that a panel throws is noted', async t => {
     'The panel "odd1" failed to collect: 5',
   ])
 })
+
+t.test('a hook whose name is no text is traced under what its name says', async t => {
+  const app = await profiledApp(t)
+  const hook = async () => {}
+  Object.defineProperty(hook, 'name', { value: 42 })
+  app.addHook('preHandler', hook)
+  app.get('/', async () => 'fine')
+  t.equal((await app.inject('/')).body, 'fine')
+  const { spans } = await onlyProfile(t, app, '/')
+  t.match(
+    spans.map(({ name }) => name),
+    ['42'],
+  )
+})

@@ -92,7 +92,11 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
 
   Object.assign(response, {
     writeHead(status: number, ...rest: unknown[]): unknown {
-      if (held !== null || response.headersSent) return Reflect.apply(writeHead, response, [status, ...rest])
+      // What Node refuses it refuses at once, so that whoever calls can catch it.
+      const isStatus = status >= 100 && status <= 999
+      if (!isStatus || held !== null || response.headersSent) {
+        return Reflect.apply(writeHead, response, [status, ...rest])
+      }
       response.statusCode = status
       tell(status)
       const headers = rest.at(-1)
@@ -103,7 +107,7 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
       if (replace === null) return Reflect.apply(writeHead, response, args)
       held = { args, replace }
       // Only for a body that is sent together with its head; anybody else goes on unhindered.
-      process.nextTick(release)
+      process.nextTick(() => observer.guard(release))
       return response
     },
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import type { PluginNode } from '../base/profile.ts'
+import { whenThere } from '../base/promised.ts'
 
 /**
  * Which plugin registers what. Fastify's own pluginName answers for the encapsulation context, so a hook the
@@ -30,9 +31,12 @@ export class PluginTree {
     return this.#loading.getStore()?.name ?? null
   }
 
+  /** Plugins may be modules, and promised, as `import()` does. */
   #observe(plugin: unknown): unknown {
-    // What `import()` answers, or will.
-    if (plugin instanceof Promise) return plugin.then(module => this.#observe(module))
+    return whenThere(plugin, plugin => this.#observeLoaded(plugin))
+  }
+
+  #observeLoaded(plugin: unknown): unknown {
     if (typeof plugin === 'object' && plugin !== null && 'default' in plugin) return this.#observe(plugin.default)
     if (typeof plugin !== 'function') return plugin
     const node: PluginNode = { name: pluginName(plugin), duration: null, children: [] }

@@ -31,7 +31,7 @@ export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, reco
       recorder.mark('kernel.response')
       // Before its head is out, Fastify tells the error handlers.
       watchWebStream(payload, error => {
-        if (raw.headersSent) recorder.exception(error)
+        if (raw.headersSent) recorders.guard(recorder, () => recorder.exception(error), undefined)
       })
     })
     done()
