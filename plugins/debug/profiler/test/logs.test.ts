@@ -121,7 +121,7 @@ t.test('a logged stack has two frames of the profiler, which no view shows', asy
   })
   await app.inject('/')
   const profile = await onlyProfile(t, app, '/')
-  const machinery = /tracer|current-recorder|AsyncLocalStorage/g
+  const machinery = /traced-function|current-recorder|AsyncLocalStorage/g
   t.equal(JSON.stringify(profile.logs).match(machinery)?.length, 4)
   for (const accept of ['application/json', 'text/html', 'text/markdown']) {
     const { body } = await app.inject({ url: `/_profiler/${profile.token}?panel=logs`, headers: { accept } })

@@ -1,0 +1,28 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http'
+import type { FastifyError, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
+import { profiledLogger } from './watch/log-recorder.ts'
+
+/**
+ * The options of the Fastify constructor, made so that nothing escapes the profiler: log lines of every level,
+ * and requests that fail before any hook runs, injected ones too. Only the profiler's presence makes it matter.
+ */
+export function profiledOptions<Options extends FastifyServerOptions>(options: Options) {
+  const { frameworkErrors } = options
+  return {
+    ...options,
+    ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
+    frameworkErrors(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+      const { server } = reply
+      if (server.hasDecorator('profiler')) server.profiler.failEarly(error, request, reply)
+      if (frameworkErrors !== undefined) return frameworkErrors(error, request, reply)
+      answerAsFastify(error, reply.raw)
+    },
+  }
+}
+
+/** What Fastify answers itself where there is no `frameworkErrors`. */
+function answerAsFastify({ code, message, statusCode = 400 }: FastifyError, response: ServerResponse): void {
+  const body = JSON.stringify({ error: STATUS_CODES[statusCode], code, message, statusCode })
+  response.writeHead(statusCode, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+  response.end(body)
+}
