@@ -651,3 +651,15 @@ t.test('a query started by another after everything else has ended is in the pro
     outcome: 'continued',
   })
 })
+
+t.test('a hook with a callback ends when it calls back, whatever it returns before', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onRequest', function late(_request, _reply, done) {
+    setTimeout(done, 20)
+    return true
+  })
+  app.get('/', async () => 'fine')
+  await app.inject('/')
+  const profile = await onlyProfile(t, app, '/')
+  t.ok(spanNamed(profile, 'late').duration > 15)
+})
