@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
@@ -9,6 +8,7 @@ import { Failures, type Failure } from './failures.ts'
 import { RequestClock } from './request-clock.ts'
 import { RunningCalls } from './running-calls.ts'
 import { SpanList } from './span-list.ts'
+import { newToken } from './token.ts'
 import { Work } from './work.ts'
 
 /** What a panel says of a span of its own; the rest is filled in. */
@@ -48,7 +48,7 @@ const secretsKept = 1000
  */
 export class Recorder {
   /** 72 random bits, URL-safe. */
-  readonly token = randomBytes(9).toString('base64url')
+  readonly token = newToken()
   readonly parent: string | null
   readonly time = Date.now()
   readonly raw: IncomingMessage
