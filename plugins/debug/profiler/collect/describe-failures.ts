@@ -2,7 +2,7 @@ import type { ProfileBounds } from '../base/bounds.ts'
 import { attempt, isError } from '../base/foreign-value.ts'
 import type { DispatchPointName, Exception } from '../base/profile.ts'
 import type { Mask } from '../mask/mask.ts'
-import type { Failure } from '../watch/failures.ts'
+import type { Failure } from '../watch/recorded-failures.ts'
 import type { Origins } from './describe-lifecycle.ts'
 import { describeExceptions, type ChainLosses, type ExceptionChains } from './exception-chain.ts'
 
