@@ -9,5 +9,5 @@ export interface Keywords {
 
 /** The keywords of a field's schema, or none if the field does not exist. */
 export function keywordsOf(schema: (TSchema & Keywords) | undefined): Keywords {
-  return schema ?? {}
+  return { ...schema }
 }

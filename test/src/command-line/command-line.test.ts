@@ -159,7 +159,7 @@ const refused: [words: string, input: string, errors: string][] = [
   ['user add a@b', 'short', 'password must have at least 8 characters.'],
   ['user add a@b', '', 'password must have at least 8 characters.'],
   ['user add a@b', 'no text\u{fffd}', 'password must be UTF-8 text'],
-  ['user add a@b', 'zero\0zero', 'without a NUL character.'],
+  ['user add a@b', 'zero\0zero', 'without NUL characters.'],
   ['user add jose\u0301@b', 'a long password', 'is not an e-mail address.'],
   ['user add a@b', '\u{1f5dd}'.repeat(7), 'password must have at least 8 characters.'],
   ['user add a@b', 'x'.repeat(1025), 'password must have at most 1024 characters.'],
