@@ -3,28 +3,28 @@ import type { Socket } from 'node:net'
 import { maxHeld, maxUnderWay } from './limits.ts'
 import { answerParserError } from './parser-errors.ts'
 
-/** The requests that all connections of a server hold. */
+/** The number of requests held on all connections of a server. */
 export interface Backlog {
   size: number
-  /** Is called when there are too many. */
+  /** Called when there are too many. */
   overflow: () => void
 }
 
-/** What is under way on one connection: never more than a limit, and nothing of it is lost when the connection is to end. */
+/** One connection: limits its unanswered requests, and answers them all before it closes. */
 export class Connection {
   readonly #socket: Socket
   readonly #backlog: Backlog
-  /** In their order, each until it is out and its request is read. */
+  /** In order, each until it is sent and its request is read. */
   readonly #answers: ServerResponse[] = []
-  /** What begins the last of their requests: those that came in one read with others, and are too many. */
+  /** Start the held requests, which arrived in one read with others and exceed the limit. */
   readonly #held: Array<() => void> = []
   #turn: NodeJS.Immediate | undefined
-  /** How many bytes had been read when the last answer was out: what is more is the beginning of a request. */
+  /** Bytes read when the last response was sent. Any more are the start of a request. */
   #bytesAtRest = 0
-  /** How many bytes the client had read when it was looked at last. */
+  /** Bytes that the client had read at the last check. */
   #bytesTaken = NaN
   #isRefused = false
-  /** Whether a refusal waits for the answers before it. */
+  /** Whether a refusal waits for the responses before it. */
   #isWaiting = false
   #isPaused = false
   #isEnding = false
@@ -37,18 +37,18 @@ export class Connection {
       clearImmediate(this.#turn)
       abandon(this.#answers.splice(0))
     })
-    // Node goes on reading with the end of each request.
+    // Node resumes reading at the end of each request.
     socket.on('resume', () => {
       if (!this.#mayRead) this.#stopReading()
     })
   }
 
-  /** How many answers there are that are not out yet. */
+  /** The number of unanswered requests. */
   get underWay(): number {
     return this.#answers.length
   }
 
-  /** Whether what was added last has to be held: there is too much before it, or the client does not read that. */
+  /** Whether the newest request has to be held: too many are before it, or the client does not read their responses. */
   get isOverfull(): boolean {
     return this.#held.length > 0 || this.underWay > maxUnderWay || (this.underWay > 1 && this.#isUnread)
   }
@@ -57,7 +57,7 @@ export class Connection {
     return this.#socket.writableLength > this.#socket.writableHighWaterMark
   }
 
-  /** Begins a request once it is one of no more than may be under way. Where all connections hold too many, this one is ended. */
+  /** Starts a request once fewer than maxUnderWay precede it. Closes the connection if all of them hold too many. */
   hold(begin: () => void): void {
     if (this.#backlog.size >= maxHeld) {
       this.#socket.destroy()
@@ -68,18 +68,18 @@ export class Connection {
     this.#held.push(begin)
   }
 
-  /** Follows a request's answer from its beginning. */
+  /** Tracks the response to a new request. */
   add(answer: ServerResponse): void {
     this.#settle()
     const before = this.#answers.at(-1)
-    // Only the last one may say that the connection ends: after one that does, Node sends no other.
+    // Only the last response may say "Connection: close". Node sends none after it.
     if (before?.headersSent === false) before.removeHeader('connection')
     this.#answers.push(answer)
     answer.on('close', this.#settle)
     if (this.underWay >= maxUnderWay) this.#socket.pause()
   }
 
-  /** Reads nothing until it is told to go on. */
+  /** Stops reading until goOn(). */
   pause(): void {
     this.#isPaused = true
     this.#stopReading()
@@ -90,14 +90,14 @@ export class Connection {
     if (this.#mayRead) this.#socket.resume()
   }
 
-  /** Answers bytes that are no request, once what came before them is answered. */
+  /** Answers bytes that are not HTTP, after the responses to earlier requests. */
   refuse(error: Error): void {
     if (this.#isRefused) return
     this.#isRefused = true
     this.#tell(error)
   }
 
-  /** Has it end with the answers that are under way, or with that to the next request. */
+  /** Closes the connection after the pending responses, or after the next one if none is pending. */
   end(): void {
     this.#settle()
     this.#isEnding = true
@@ -105,12 +105,12 @@ export class Connection {
     if (last?.headersSent === false) last.setHeader('connection', 'close')
   }
 
-  /** Ends it unless a request is under way, or has begun. */
+  /** Closes the connection unless a request is pending or partly sent. */
   endIdle(): void {
     if (this.underWay === 0 && this.#socket.bytesRead === this.#bytesAtRest) this.#socket.destroySoon()
   }
 
-  /** Ends it unless a whole request is under way, and the client reads what it is answered: called from time to time. */
+  /** Closes the connection unless a whole request is pending and the client has read on since the last call. */
   giveUp(): void {
     const { bytesWritten, writableLength } = this.#socket
     const isUnread = writableLength > 0 && bytesWritten - writableLength === this.#bytesTaken
@@ -120,12 +120,12 @@ export class Connection {
     }
   }
 
-  /** Drops what is over. */
+  /** Removes finished responses. */
   readonly #settle = (): void => {
     const { underWay } = this
     while (isOver(this.#answers[0])) this.#answers.shift()
     const [first] = this.#answers
-    // In a turn of its own: others have theirs between.
+    // In another turn, so that other connections get theirs.
     if (this.#held.length > 0) {
       this.#turn ??= setImmediate(() => {
         this.#beginHeld()
@@ -153,7 +153,7 @@ export class Connection {
   }
 
   #stopReading(): void {
-    // Pausing what is paused would not tell Node.
+    // pause() emits nothing on a paused socket, and Node would read on.
     this.#socket.pause().emit('pause')
   }
 
@@ -162,7 +162,7 @@ export class Connection {
     const last = this.#answers.at(-1)
     const before = last?.req.complete === false ? this.#answers.at(-2) : last
     if (before !== undefined) {
-      // Bytes that trickle in meanwhile would keep the connection from being silent.
+      // Each byte that trickles in would restart the connection's timeout.
       this.#isWaiting = true
       this.#stopReading()
       before.once('finish', () => {
@@ -170,7 +170,7 @@ export class Connection {
         this.#socket.resume()
         this.#tell(error)
       })
-      // A request has one answer.
+      // A request has only one response.
     } else if (last?.headersSent === true) this.#socket.destroy()
     else answerParserError(error, this.#socket)
   }
@@ -180,7 +180,7 @@ function isOver(answer: ServerResponse | undefined): boolean {
   return answer !== undefined && answer.writableFinished && answer.req.complete
 }
 
-/** Node tells only the answer whose turn it is that the client has left: those behind it would keep open what they are made of, or will be. */
+/** When the client leaves, Node closes only the current response. Those behind it would keep their streams open. */
 function abandon(answers: readonly ServerResponse[]): void {
   for (const answer of answers) {
     if (answer.socket !== null || answer.writableFinished) continue

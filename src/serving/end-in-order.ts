@@ -3,22 +3,22 @@ import { isatty } from 'node:tty'
 import type { FastifyInstance } from 'fastify'
 import { grace } from './limits.ts'
 
-/** How often it is looked whether the parent still runs, in milliseconds. */
+/** How often to check that the parent still runs, in milliseconds. */
 const parentCheckInterval = 1000
 
 /** The standard streams that were a terminal when the process started. */
 const terminals = [0, 1, 2].filter(isatty)
 
 export interface EndOptions {
-  /** The id of a process that this one ends with; default: none. */
+  /** The id of a process whose end also ends this one. Default: none. */
   parent?: number | undefined
-  /** Milliseconds after which the process ends though requests are under way. */
+  /** Milliseconds after which the process ends even if requests are still being handled. */
   longest?: number
 }
 
 /**
- * Closes the app and then ends the process: when it is told to end, when nobody caught an error, and when its parent has
- * gone. Signals of faults (SIGSEGV and the like) keep their default, for a handler would return to the fault.
+ * Closes the app, then ends the process: on SIGTERM, SIGINT and SIGHUP, on an uncaught error, and when the parent is
+ * gone. Fault signals such as SIGSEGV keep their default action, because a handler would return to the fault.
  */
 export function endInOrder(
   app: Pick<FastifyInstance, 'close' | 'log'>,
@@ -26,11 +26,11 @@ export function endInOrder(
 ): void {
   let isClosing = false
 
-  // A terminal's Ctrl-C comes twice, from the terminal and from npm: the second is no impatience.
+  // Ctrl-C arrives twice, from the terminal and from npm, so the second must not force an exit.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, end)
   process.on('uncaughtException', fail)
   process.on('exit', leaveClosedTerminals)
-  // Whoever forked it has gone.
+  // The forking process is gone.
   process.on('disconnect', end)
   if (parent !== undefined) {
     setInterval(() => {
@@ -42,7 +42,7 @@ export function endInOrder(
     if (isClosing) return
     isClosing = true
     setTimeout(() => {
-      app.log.error(`Requests were still under way after ${longest} ms.`)
+      app.log.error(`Requests were still being handled after ${longest} ms.`)
       process.exit(1)
     }, longest)
     app
@@ -53,14 +53,14 @@ export function endInOrder(
 
   function fail(error: unknown): void {
     process.exitCode = 1
-    // The log itself may have failed, as that of a closed terminal does.
+    // The log itself may have failed, for example on a closed terminal.
     if (isClosing) console.error(error)
     else app.log.fatal(error)
     end()
   }
 }
 
-/** Node restores the mode of its terminals as it exits, and aborts where one has been closed: it skips closed descriptors. */
+/** At exit Node restores the mode of its terminals, and aborts if one is gone. It skips closed descriptors. */
 function leaveClosedTerminals(): void {
   for (const descriptor of terminals) if (!isatty(descriptor)) closeSync(descriptor)
 }

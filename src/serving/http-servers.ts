@@ -4,7 +4,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { type Backlog, Connection } from './connection.ts'
 import * as limits from './limits.ts'
 
-/** In milliseconds, as limits.ts says of each. */
+/** In milliseconds. See limits.ts. */
 interface Timeouts {
   keepAliveTimeout: number
   connectionTimeout: number
@@ -13,13 +13,13 @@ interface Timeouts {
 
 /** In milliseconds. */
 export interface HttpServersOptions extends Partial<Timeouts> {
-  /** For how long whoever still connects is accepted once they close; default: only who has connected by then. */
+  /** How long closing servers still accept connections. Default: only those that are already waiting. */
   lameDuck?: number
-  /** What a half-sent request may take to be complete after that. Default: as of all others, that of limits.ts. */
+  /** How long a half-sent request may then take to arrive. Default, as for the timeouts: limits.ts. */
   patience?: number
 }
 
-/** Node's servers of one app, of which there are two where it listens on "localhost": made within limits, and closed together. */
+/** The Node servers of one app, two if it listens on "localhost". Applies the limits and closes them together. */
 export class HttpServers {
   readonly #lameDuck: number
   readonly #beat: number
@@ -34,9 +34,9 @@ export class HttpServers {
     },
   }
   #accepted = 0
-  /** How many connections and requests there have been. */
+  /** Connections and requests so far. */
   #arrivals = 0
-  /** Requests that came in the last moment in which connections are accepted, and have not begun. */
+  /** Start the requests that arrive just before the servers stop accepting connections. Undefined before that. */
   #held: Array<() => void> | undefined
   #listener: RequestListener | undefined
   #isClosing = false
@@ -55,7 +55,6 @@ export class HttpServers {
 
   /** Fastify's serverFactory. */
   readonly create = (listener: RequestListener): Server => {
-    // A request without a Host is answered as any other invalid one.
     const { headersTimeout, maxConnections, maxHeaderSize, requestTimeout } = limits
     const { keepAliveTimeout, connectionTimeout, connectionsCheckingInterval } = this.#timeouts
     const server = createServer(
@@ -65,15 +64,16 @@ export class HttpServers {
         requestTimeout,
         keepAliveTimeout,
         connectionsCheckingInterval,
+        // The host plugin answers requests without a Host.
         requireHostHeader: false,
       },
       this.#follow(listener),
     )
     server.maxConnections = maxConnections
     server.timeout = connectionTimeout
-    // Node drops all headers after the 1,000th without a word. Those that maxHeaderSize admits cost less a byte than so many.
+    // By default Node silently drops headers after the 1,000th. maxHeaderSize bounds their cost.
     server.maxHeadersCount = 0
-    // Node's own, which its close calls, would cut off an answer that the client has not read yet.
+    // Called by close(). Node's own would cut off responses that the client has not read yet.
     server.closeIdleConnections = () => {}
     server.on('connection', (socket: Socket) => {
       this.#welcome(socket)
@@ -88,7 +88,7 @@ export class HttpServers {
     return server
   }
 
-  /** The same for each server. A second listener instead would cost a request several times as much. */
+  /** The same function for each server: a second one would make requests several times slower. */
   #follow(listener: RequestListener): RequestListener {
     this.#listener ??= this.#followed(listener)
     return this.#listener
@@ -96,7 +96,7 @@ export class HttpServers {
 
   #followed(listener: RequestListener): RequestListener {
     return (request, response) => {
-      // Of a connection that was ended amid a read Node goes on to tell all that is in it.
+      // Node still emits the other requests of a read after its connection was destroyed.
       if (request.socket.destroyed) return
       this.#arrivals++
       const connection = this.#connections.get(request.socket)
@@ -122,7 +122,7 @@ export class HttpServers {
     })
   }
 
-  /** Reads no more in this turn of the event loop: what is ended in it is let go of only after it. */
+  /** Pauses reading for one turn of the event loop: memory of closed connections is only freed after it. */
   #breathe(): void {
     const connections = [...this.#connections.values()]
     for (const connection of connections) connection.pause()
@@ -132,15 +132,15 @@ export class HttpServers {
     })
   }
 
-  /** Fastify has its second server hand them to the first, where nobody may listen: they would stay without an answer. */
+  /** Fastify's second server passes upgrades to the first, where they get no answer if nothing listens. */
   #ignoreUpgrades(server: Server): void {
     const [first] = this.#servers
     if (first?.listenerCount('upgrade') === 0) server.removeAllListeners('upgrade')
   }
 
   /**
-   * Accepts nothing more, once nothing has come for a beat, and ends every connection with the answer that is under way on
-   * it, or when nothing comes for a beat; one with half a request, or a client that does not read, after some patience.
+   * Stops accepting connections after a beat of silence. Then closes each connection after its pending responses, or
+   * after another beat if it is idle. Half-sent requests and clients that do not read get `patience`.
    */
   async close(): Promise<void> {
     this.#isClosing = true
@@ -149,7 +149,7 @@ export class HttpServers {
       () => this.#awaitBeat(),
       this.#lameDuck,
     )
-    // An answer now would end its connection and have its client connect anew.
+    // A response would now close its connection, and the client would reconnect.
     const held: Array<() => void> = []
     this.#held = held
     await this.#awaitRest(
@@ -157,7 +157,7 @@ export class HttpServers {
       () => this.#awaitBeat(),
       this.#lameDuck,
     )
-    // A listening socket that closes resets whoever waits in its backlog, of whom each turn accepts only one.
+    // Closing a listening socket resets the connections in its backlog. Each turn accepts only one of them.
     await this.#awaitRest(() => this.#accepted, turn, this.#patience)
     const closed = [...this.#servers].map(closeServer)
     this.#held = undefined
@@ -172,7 +172,7 @@ export class HttpServers {
     clearInterval(impatience)
   }
 
-  /** Waits, again and again, until a wait leaves the count as it was, or the milliseconds are over. */
+  /** Repeats the wait until the count stops changing, for at most `longest` milliseconds. */
   async #awaitRest(count: () => number, wait: () => Promise<void>, longest: number): Promise<void> {
     const end = performance.now() + longest
     let seen: number
@@ -182,7 +182,7 @@ export class HttpServers {
     } while (seen !== count() && performance.now() < end)
   }
 
-  /** Ends right after the event loop has read all that there was to read. */
+  /** Resolves after the event loop has read everything that arrived during a beat. */
   async #awaitBeat(): Promise<void> {
     await sleep(this.#beat)
     await turn()

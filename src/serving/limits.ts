@@ -1,34 +1,34 @@
-/** What one client, and all of them together, may take of the server; docs/operating.md lists them. Milliseconds and bytes. */
+/** What one client, and all clients together, may use. docs/operating.md lists these. In milliseconds and bytes. */
 
-/** Of a request line and its headers. */
+/** The request line and all headers. */
 export const maxHeaderSize = 16 * 1024
-/** From a connection, or a request's first byte, to the end of the headers. */
+/** From the connection or a request's first byte to the end of its headers. */
 export const headersTimeout = 10_000
 /** From a request's first byte to its last. */
 export const requestTimeout = 30_000
-/** How long a connection is silent in both directions while a request is under way, or its answer is not read. */
+/** Silence in both directions during a request. Twice that while the client does not read its answer. */
 export const connectionTimeout = 60_000
-/** How often the first two of those are looked at. */
+/** How often headersTimeout and requestTimeout are checked. */
 export const connectionsCheckingInterval = 2000
-/** How long a connection waits for its next request: longer than proxies keep theirs, so that they close first. */
+/** Silence between two requests. Longer than usual in proxies, so that the proxy closes the connection. */
 export const keepAliveTimeout = 72_000
-/** How many connections there are at once; another is closed as soon as it is there. */
+/** Open connections. Further ones are closed. */
 export const maxConnections = 10_000
-/** How many requests of a connection are under way; no more is read from it then, and what was read is held. */
+/** Unanswered requests on one connection. The server then stops reading from it, and holds what it has already read. */
 export const maxUnderWay = 20
-/** How many requests all connections together hold so; one that would hold another is ended. */
+/** Held requests on all connections. A connection that would add another is closed. */
 export const maxHeld = 10_000
-/** Of a request's body, where its route does not say less. */
+/** The body, unless the route sets another limit. */
 export const bodyLimit = 64 * 1024
-/** How long a turn of the event loop may take, from its first request on, until what it has not begun is refused. */
+/** One turn of the event loop, from its first request. Requests that have not started by then are refused. */
 export const longestTurn = 1000
-/** How long a client that could not be understood may take to read so. */
+/** For a client to read that it sent invalid HTTP. */
 export const lingering = 1000
-/** How long what still comes is accepted once the server ends, unless nothing does. */
+/** How long a server that shuts down still accepts connections. */
 export const lameDuck = 1000
-/** How long nothing has to come for that. */
+/** Silence that ends the lame-duck period. */
 export const beat = 100
-/** How long a half-sent request may take to be complete once the server ends, and a client to read something. */
+/** During shutdown, for a half-sent request and for a client that does not read its answer. */
 export const patience = 5000
-/** How long requests that are under way have to end once the server ends: less than the 30 s that process managers give. */
+/** During shutdown, for requests that are still being handled. Less than the 30 s that process managers allow. */
 export const grace = 25_000

@@ -6,9 +6,9 @@ const answers = new Map<unknown, { status: number; detail: string }>([
   ['HPE_HEADER_OVERFLOW', { status: 431, detail: "The request's target and headers are too large." }],
   ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not arrive in time.' }],
 ])
-const unreadable = { status: 400, detail: 'The request could not be read as HTTP.' }
+const unreadable = { status: 400, detail: 'The request is not valid HTTP.' }
 
-/** Answers what Node's HTTP parser refused: with a status, a problem and a closed connection. */
+/** Answers a request that Node's HTTP parser rejected with a problem document, and closes the connection. */
 export function answerParserError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -20,7 +20,7 @@ export function answerParserError(error: Error & { code?: string }, socket: Sock
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
-  // Its own half of the connection a client may never close.
+  // The client may never close its half of the connection.
   const impatience = setTimeout(() => {
     socket.destroy()
   }, lingering)

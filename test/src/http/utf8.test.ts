@@ -38,7 +38,7 @@ t.test('a referer in UTF-8 is repeated as it was sent', async t => {
 
 t.test('a target that is not ASCII never reaches a route', async t => {
   for (const target of ['/café', 'http://müseum.test/', Buffer.from('/caf\xe9', 'latin1')]) {
-    t.equal(await ask(target), 'The request could not be read as HTTP.')
+    t.equal(await ask(target), 'The request is not valid HTTP.')
   }
 })
 

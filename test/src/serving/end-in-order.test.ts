@@ -29,7 +29,7 @@ async function run(t: Test, program: string, options: string, close: string) {
 t.test('A process that does not close in time is ended', async t => {
   t.strictSame(await run(t, "process.kill(process.pid, 'SIGTERM')", '{ longest: 10 }', '() => new Promise(() => {})'), {
     code: 1,
-    errors: 'Requests were still under way after 10 ms.\n',
+    errors: 'Requests were still being handled after 10 ms.\n',
   })
 })
 
