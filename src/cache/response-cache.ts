@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { sizeOfEntry } from './size.ts'
 
-/** Where @fastify/caching would remember the ETags of its answers. */
+/** The segment in which @fastify/caching would store the ETags of its responses. */
 export const etagSegment = 'etags'
 
 export interface ResponseCacheOptions {
@@ -14,20 +14,21 @@ type Callback<Result> = (error: unknown, result: Result) => void
 
 interface Cached<Item> {
   item: Item
-  /** When it was set, and for how long: milliseconds. */
+  /** The time it was set, in milliseconds since the epoch. */
   stored: number
+  /** Milliseconds. */
   ttl: number
 }
 
 /**
- * What application routes keep of their own making, as app.cache: the abstract-cache protocol that @fastify/caching
- * asks for, answered at once. Items are strings, buffers or JSON values, and are not copied.
+ * The app.cache of application routes. It implements the abstract-cache protocol of @fastify/caching, synchronously.
+ * Items are strings, buffers or JSON values, and are not copied.
  *
- * ETags are not remembered: plugins/caching.ts says why.
+ * It does not store ETags. plugins/caching.ts says why.
  */
 export class ResponseCache {
   readonly #options: ResponseCacheOptions
-  /** Made with the first: it takes room for all at once. */
+  /** Created with the first entry, because it allocates space for maxEntries at once. */
   #entries: LRUCache<string, Cached<unknown>> | undefined
 
   constructor(options: ResponseCacheOptions) {
@@ -42,7 +43,7 @@ export class ResponseCache {
     callback(null, entry)
   }
 
-  /** @param ttl in milliseconds; what has none is not kept */
+  /** @param ttl in milliseconds; items without one are not stored */
   set(key: Key, item: unknown, ttl: number, callback?: Callback<unknown>): void {
     const name = nameOf(key)
     const isEtag = typeof key !== 'string' && key.segment === etagSegment

@@ -2,23 +2,23 @@ import { LRUCache } from 'lru-cache'
 import { sizeOfEntry } from './size.ts'
 import type { ReadOutcome, StoreEvents } from './store-events.ts'
 
-/** What is kept of one entity: whose rows, in which shape, under which key. */
+/** Describes the cached records of one entity. */
 export interface EntityMetadata {
   table: string
-  /** The columns of a record. Other columns are another segment: a changed schema never reads an old record. */
+  /** The columns of a record. */
   columns: readonly string[]
-  /** The column whose value records are read by. Changes of this table's rows name it (migration 0002). */
+  /** The column by which records are read. Notifications of changes to the table contain its value (migration 0002). */
   key: string
-  /** Further tables that records are joined from: a change of theirs drops every record. */
+  /** Joined tables. A change to one of them drops every record. */
   joins: readonly string[]
 }
 
 export interface SegmentOptions {
   maxEntries: number
   maxBytes: number
-  /** Whether a record read at this time (of performance.now) may still be answered with. */
+  /** Whether a record read at this time (by performance.now) may still be served. */
   isTrusted: (readAt: number, isStale: boolean) => boolean
-  /** Whether a record that is not trusted is still better than none, where reading it anew failed so. */
+  /** Whether an untrusted record may be served after reading it again failed with this error. */
   mayBeStale: (error: unknown) => boolean
   events: StoreEvents
 }
@@ -26,21 +26,21 @@ export interface SegmentOptions {
 interface Entry<Value> {
   value: Value
   readAt: number
-  /** Whether it is from before, and could not be read anew at that time. */
+  /** Whether reading it again at that time failed, so that the value is older. */
   isStale: boolean
 }
 
-/** The records of one entity, read through: what is not here is loaded once, however many ask for it. */
+/** A read-through cache of one entity's records. Concurrent reads of a missing record share one load. */
 export class Segment<Value> {
   readonly metadata: EntityMetadata
   readonly #load: (key: string) => Promise<Value>
   readonly #options: SegmentOptions
-  /** Made with the first: it takes room for all at once, and few sites have a use for every segment. */
+  /** Created with the first entry: it allocates space for maxEntries at once, and few sites use every segment. */
   #entries: LRUCache<string, Entry<Value>> | undefined
-  /** Where there is no record (null). Apart, and fewer: anybody can make up so many keys that no record would be left. */
+  /** Keys without a record (null). A smaller cache of their own, so that made-up keys do not evict records. */
   #absences: LRUCache<string, Entry<Value>> | undefined
   readonly #loading = new Map<string, Promise<Value>>()
-  /** How often anything was. */
+  /** The number of calls that forgot or doubted records. */
   #forgotten = 0
 
   constructor(metadata: EntityMetadata, load: (key: string) => Promise<Value>, options: SegmentOptions) {
@@ -49,7 +49,7 @@ export class Segment<Value> {
     this.#options = options
   }
 
-  /** The value itself where it is here, so that nothing need be awaited; else the promise of it. */
+  /** @returns the value itself if it is cached, so that callers need not await it; otherwise its promise */
   read(key: string): Value | Promise<Value> {
     const entry = this.#entries?.get(key) ?? this.#absences?.get(key)
     if (entry !== undefined && this.#options.isTrusted(entry.readAt, entry.isStale)) {
@@ -63,8 +63,8 @@ export class Segment<Value> {
   }
 
   /**
-   * For a record that another one's loading brings along: called before that begins, it returns what keeps the record.
-   * Where any was forgotten meanwhile, it may be out of date, and is not kept.
+   * For records that come with the load of another one. Call it before that load.
+   * @returns a function that caches a record, unless any record was forgotten since, because it may be out of date then
    */
   expect(): (key: string, value: Value) => void {
     const readAt = performance.now()
@@ -74,13 +74,13 @@ export class Segment<Value> {
     }
   }
 
-  /** Has nothing kept that is being loaded: it may be out of date. */
+  /** Does not cache the loads in progress, because they may be out of date. */
   doubt(): void {
     this.#forgotten++
     this.#loading.clear()
   }
 
-  /** Forgets the record of one key, or all (null). What is being loaded may be out of date: it is not kept. */
+  /** Forgets the record of one key, or all (null). Loads in progress are not cached, because they may be out of date. */
   forget(key: string | null): void {
     if (key === null) {
       this.#entries?.clear()
@@ -106,7 +106,7 @@ export class Segment<Value> {
         const entry = this.#entries?.peek(key) ?? this.#absences?.peek(key)
         if (entry === undefined || !this.#options.mayBeStale(error)) throw error
         if (this.#options.isTrusted(entry.readAt, entry.isStale)) return entry.value
-        // No change of it is known: while the database is down it goes on being answered with, tried anew once a lifetime.
+        // No change to it is known, so it is served while the database is down, and read again once per deafLifetime.
         this.#hold(key, entry.value, performance.now(), true)
         this.#options.events.emit('stale', this.metadata, key)
         return entry.value
@@ -138,7 +138,7 @@ export class Segment<Value> {
     return new LRUCache({ max, maxSize: this.#options.maxBytes })
   }
 
-  /** Whether nothing was forgotten while this was being loaded. */
+  /** @returns whether the record was not forgotten while it was being loaded */
   #endLoading(key: string, loading: Promise<Value>): boolean {
     if (this.#loading.get(key) !== loading) return false
     return this.#loading.delete(key)

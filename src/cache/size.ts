@@ -1,4 +1,4 @@
-/** In bytes, roughly, what an entry takes: strings at two bytes a character, and the entry itself. */
+/** The approximate size of an entry in bytes, at two bytes per character. */
 export function sizeOfEntry(key: string, value: unknown): number {
   return 200 + 2 * key.length + sizeOf(value)
 }

@@ -1,18 +1,18 @@
 import { EventEmitter } from 'node:events'
 import type { EntityMetadata } from './segment.ts'
 
-/** hit: the record was held. miss: it is being loaded for this. shared: it was being loaded already. */
+/** hit: the record was cached. miss: this read loads it. shared: another read was already loading it. */
 export type ReadOutcome = 'hit' | 'miss' | 'shared'
 
 interface Events {
   read: [metadata: EntityMetadata, key: string, outcome: ReadOutcome]
-  /** What was read may have changed meanwhile: the database could not be asked. */
+  /** A record was served that may be out of date, because the database did not answer. */
   stale: [metadata: EntityMetadata, key: string]
 }
 
-/** Tells who listens of each record that is asked for. */
+/** Emits an event for each record that is read. */
 export class StoreEvents extends EventEmitter<Events> {
-  /** Whether anybody listens to reads, which are more than all else. */
+  /** Whether "read" has listeners. Reads are frequent, so they are only emitted if it has. */
   get areReadsFollowed(): boolean {
     return this.listenerCount('read') > 0
   }

@@ -4,11 +4,11 @@ import { ResponseCache } from './response-cache.ts'
 import { StoreEvents } from './store-events.ts'
 
 export interface StoreOptions {
-  /** Of each segment. */
+  /** Per segment. */
   maxEntries?: number
-  /** Of each segment. */
+  /** Per segment. */
   maxBytes?: number
-  /** In milliseconds: how long a record is trusted while changes may be missed. */
+  /** How long a record is trusted while changes may be missed, in milliseconds. */
   deafLifetime?: number
 }
 
@@ -19,8 +19,8 @@ interface Forgetful {
 }
 
 /**
- * Holds records that were read from the database, in segments, each bounded. Told of every change it is never out
- * of date; while it may not be told, it trusts what it holds no longer than a moment, unless it cannot be read anew.
+ * Caches database records in bounded segments. It is never out of date, because it is notified of every change. While
+ * notifications may be missed it trusts a record for deafLifetime, and longer only if reading it again fails.
  */
 export class Store {
   readonly events = new StoreEvents()
@@ -28,7 +28,7 @@ export class Store {
   readonly #options: Required<StoreOptions>
   readonly #segments: Forgetful[] = []
   #deaf = false
-  /** What was read before is no more than what there is to answer with while the database is down. */
+  /** Records read before this time are only served if reading them again fails. */
   #trustedFrom = -Infinity
 
   constructor(options: StoreOptions = {}) {
@@ -36,7 +36,7 @@ export class Store {
     this.responses = new ResponseCache(this.#options)
   }
 
-  /** @param load reads one record, or null where there is none, which is held too */
+  /** @param load reads one record; null if there is none, which is cached too */
   segment<Value>(metadata: EntityMetadata, load: (key: string) => Promise<Value>): Segment<Value> {
     const { maxEntries, maxBytes, deafLifetime } = this.#options
     const segment = new Segment(metadata, load, {
@@ -45,14 +45,14 @@ export class Store {
       events: this.events,
       isTrusted: (readAt, isStale) =>
         readAt > this.#trustedFrom && (!(this.#deaf || isStale) || performance.now() - readAt < deafLifetime),
-      // Changes may be heard again before queries are answered.
+      // After an outage, notifications may work before queries do.
       mayBeStale: error => this.#deaf || error instanceof ServiceUnavailableHttpError,
     })
     this.#segments.push(segment)
     return segment
   }
 
-  /** Rows of a table were changed: those under one key, or under any (null). */
+  /** Forgets the records that a change to a table affects: to rows with this key, or to any rows (null). */
   change(table: string, key: string | null): void {
     for (const segment of this.#segments) {
       if (segment.metadata.table === table) segment.forget(key)
@@ -60,14 +60,14 @@ export class Store {
     }
   }
 
-  /** Changes arrive from here on; what came before may have been missed. */
+  /** Notifications arrive from now on. Earlier ones may have been missed, so all records have to be read again. */
   listen(): void {
     for (const segment of this.#segments) segment.doubt()
     this.#trustedFrom = performance.now()
     this.#deaf = false
   }
 
-  /** Changes may be missed until listen is called. */
+  /** Notifications may be missed until listen(). */
   deafen(): void {
     this.#deaf = true
   }
