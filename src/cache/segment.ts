@@ -80,7 +80,7 @@ export class Segment<Value> {
     this.#loading.clear()
   }
 
-  /** Forgets the record of one key, or all (null). Loads in progress are not cached, because they may be out of date. */
+  /** Forgets one key's record, or all (null). Does not cache loads in progress, because they may be out of date. */
   forget(key: string | null): void {
     if (key === null) {
       this.#entries?.clear()

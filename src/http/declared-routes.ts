@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import findMyWay from 'find-my-way'
 
 declare module 'find-my-way' {
-  // Fastify uses these, and the package's own types leave them out.
+  // Fastify uses these, but the package's types omit them.
   interface Instance<V extends HTTPVersion> {
     constrainer: {
       deriveConstraints(request: Req<V>, context: undefined, done: Derived): void
@@ -15,7 +15,7 @@ declare module 'find-my-way' {
   }
 }
 
-/** By the names of their strategies: what routes demand, or what a request has. */
+/** Values by the name of their constraint strategy: those a route requires, or those a request has. */
 export type Constraints = Record<string, unknown>
 
 type Derived = (error: Error | null, derived?: Constraints) => void
@@ -24,28 +24,28 @@ export interface Route {
   method: string | readonly string[]
   url: string
   constraints?: Constraints | null | undefined
-  /** False where Fastify adds no HEAD route to this GET. */
+  /** False if Fastify adds no HEAD route to this GET. */
   exposeHeadRoute?: boolean | undefined
 }
 
-/** What the router holds of a route. */
+/** The router's data for a route. */
 interface Entry {
   position: number
   exposesHead: boolean
 }
 
 /**
- * Which routes there are, asked only when a request matched none: Fastify's own router does not say which methods a
- * path's routes declare.
+ * Knows which methods the routes of a path declare, because Fastify's router does not tell. Only used for requests that
+ * match no route.
  */
 export class RouteTable {
-  /** Fastify's own is hidden: this one has the same routes and constraint strategies, and answers the same. */
+  /** Fastify's router is private. This one has the same routes and constraint strategies. */
   readonly #router = findMyWay<findMyWay.HTTPVersion.V1>()
   readonly #methods = new Set<string>()
   readonly #listed = new Map<string, { method: string; url: string }>()
   #count = 0
 
-  /** Adds a route, but for the HEAD that Fastify itself adds to a GET, which nobody declared. */
+  /** Adds a route. Skips the HEAD routes that Fastify adds to GET routes, because they are not declared. */
   add({ method: methods, url, constraints, exposeHeadRoute = true }: Route): void {
     const demanded = constraints ?? {}
     const declared = [methods].flat()
@@ -59,27 +59,27 @@ export class RouteTable {
     }
   }
 
-  /** Adds a strategy, which has to come before the routes that use it. */
+  /** Adds a strategy. Call it before adding routes that use it. */
   addConstraintStrategy(strategy: Parameters<FastifyInstance['addConstraintStrategy']>[0]): void {
     this.#router.addConstraintStrategy(strategy)
   }
 
-  /** All of them, in the order of their registration; those that differ by their constraints once. */
+  /** All routes in order of registration. Routes that differ only in their constraints are listed once. */
   routes(): readonly { method: string; url: string }[] {
     return [...this.#listed.values()]
   }
 
-  /** Tells what a request has that routes may demand; at once, unless a strategy is asynchronous. */
+  /** Passes a request's constraint values to the callback, synchronously unless a strategy is asynchronous. */
   deriveConstraints(request: IncomingMessage, done: Derived): void {
     this.#router.constrainer.deriveConstraints(request, undefined, done)
   }
 
-  /** Whether a route answers the method at this raw path, for a request that has these constraints. */
+  /** Whether a route matches this method and raw path, for a request with these constraints. */
   has(method: string, path: string, derived?: Constraints): boolean {
     return this.#find(method, path, derived) !== null
   }
 
-  /** The methods that the routes of a raw path declare, in the order of their registration. */
+  /** The methods that the routes of a raw path declare, in order of registration. */
   methodsOf(path: string, derived?: Constraints): string[] {
     const found: Array<{ method: string; position: number }> = []
     for (const method of this.#methods) {
@@ -90,12 +90,12 @@ export class RouteTable {
   }
 
   #find(method: string, path: string, derived: Constraints | undefined) {
-    // The router takes whatever stands in place of the first slash for one.
+    // The router takes any first character for a slash.
     return path.startsWith('/') ? this.#router.find<Entry>(method, path, derived) : null
   }
 
   #entryOf(method: string, url: string, constraints: Constraints): Entry | undefined {
-    // The router stores "*" under this name, and looks for it under its own.
+    // The router stores "*" as "/*", but does not translate it here.
     return this.#router.findRoute<Entry>(method, url === '*' ? '/*' : url, constraints)?.store
   }
 }

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
 import ipaddr from 'ipaddr.js'
 
-/** Why a request's forwarded headers are refused. */
+/** Why the forwarded headers of a request are refused. */
 const objections = new WeakMap<IncomingMessage, string>()
 /** Requests with a Forwarded header from a sender that is not trusted. */
 const ignored = new WeakSet<IncomingMessage>()
 
 const malformed = 'The "Forwarded" header is malformed.'
 
-/** Parameters of Forwarded, and the headers that say the same. Of several hosts and protocols the last counts. */
+/** Parameters of Forwarded, and the equivalent headers. Of several hosts or protocols the last counts. */
 const counterparts = [
   { parameter: 'for', counterpart: 'x-forwarded-for', normalise: addressOf, isList: true },
   { parameter: 'host', counterpart: 'x-forwarded-host', normalise: lowerCase, isList: false },
@@ -18,9 +18,9 @@ const counterparts = [
 
 /**
  * Makes a function that rewrites a trusted proxy's Forwarded (RFC 7239) and X-Forwarded-* headers as the X-Forwarded-*
- * that Fastify reads: addresses without ports, schemes in lower case, no empty elements. What the headers say that is no
- * address ("unknown", "_hidden") stays.
- * @param trustProxy the addresses of proxies that are trusted
+ * headers that Fastify reads: addresses without ports, schemes in lower case, no empty elements. Identifiers that are
+ * not addresses ("unknown", "_hidden") are kept.
+ * @param trustProxy the addresses of trusted proxies
  */
 export function forwardedReader(trustProxy: string[]): (raw: IncomingMessage) => void {
   const isTrusted = proxyAddr.compile(trustProxy)
@@ -39,7 +39,7 @@ export function objectionToForwarded(raw: IncomingMessage): string | undefined {
   return objections.get(raw)
 }
 
-/** Whether a request's Forwarded header was ignored, as its sender is not trusted. */
+/** Whether a request's Forwarded header was ignored because its sender is not trusted. */
 export function isForwardedIgnored(raw: IncomingMessage): boolean {
   return ignored.has(raw)
 }
@@ -49,7 +49,7 @@ function translate(headers: IncomingMessage['headers']): string | undefined {
   if (hops === null) return malformed
   for (const { parameter, counterpart, normalise, isList } of counterparts) {
     const told = hops.flatMap(hop => hop.get(parameter) ?? [])
-    // Within quotes a comma is legal; in the other header it would begin another element.
+    // A comma is legal in quotes, but would start a new element in X-Forwarded-*.
     if (told.some(value => value.includes(','))) return malformed
     const stated = elementsOf(String(headers[counterpart] ?? ''))
     const [ours, theirs] = [told.map(normalise), stated.map(normalise)]
@@ -65,12 +65,12 @@ function whatCounts(elements: string[], isList: boolean): string | undefined {
   return isList ? elements.join() : elements.at(-1)
 }
 
-/** The elements of a list without the blanks around them; empty ones do not count (RFC 9110, section 5.6.1.2). */
+/** The trimmed elements of a list, without empty ones (RFC 9110, section 5.6.1.2). */
 function elementsOf(list: string): string[] {
   return list.match(/[^ \t,]+(?:[ \t]+[^ \t,]+)*/g) ?? []
 }
 
-/** Only ASCII: other characters are bytes of UTF-8 here, as Node decodes headers as latin1. */
+/** Converts only ASCII, because Node decodes headers as latin1, so other characters are bytes of UTF-8. */
 function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }
@@ -80,15 +80,15 @@ const handshakes = new Map([
   ['wss', 'https'],
 ])
 
-/** Some proxies name the protocol that a WebSocket's handshake asks for. */
+/** Some proxies state ws or wss for a WebSocket handshake, which is an HTTP request. */
 function protocolOf(text: string): string {
   const protocol = lowerCase(text)
   return handshakes.get(protocol) ?? protocol
 }
 
 /**
- * The address of a node (RFC 7239, section 6): without quotes, port and the brackets of IPv6. One of IPv4 that is mapped
- * into IPv6 is that of IPv4.
+ * The address of a node (RFC 7239, section 6) without quotes, port and IPv6 brackets. IPv4-mapped IPv6 addresses become
+ * IPv4.
  */
 function addressOf(node: string): string {
   const unquoted = node.replace(/^"(.*)"$/, '$1')
@@ -103,12 +103,12 @@ function unmapped(address: string): string {
 }
 
 /**
- * A parameter with its value, and what ends it. Lenient where proxies are: colons and brackets need no quotes, and blanks
- * may follow a semicolon.
+ * A parameter, its value and the separator after it. As lenient as proxies: colons and brackets need no quotes, and
+ * blanks may follow a semicolon.
  */
 const pair = /[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=("(?:[^"\\]|\\.)*"|[^\s\p{Cc}",;=]+)[ \t]*)?([,;]|$)/uy
 
-/** @returns the parameters of each hop, their names in lower case; null if the header is malformed */
+/** @returns the parameters of each hop, with names in lower case; null if the header is malformed */
 function parseForwarded(header: string): Map<string, string>[] | null {
   const hops = []
   let hop = new Map<string, string>()

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { ownText } from './own-text.ts'
 
-// String.prototype.trim would take a no-break space away, too, which is not a part of any valid host.
+// String.prototype.trim would also remove a no-break space, which makes a host invalid.
 const trimmed = /^[ \t]*([^ \t]+)[ \t]*$/
 const port = /:\d+$/
 const name = /^[-A-Za-z0-9_]+(?:\.[-A-Za-z0-9_]+)*\.?$/
@@ -9,14 +9,14 @@ const endsInNumber = /\.\d+\.?$/
 const bracketed = /^\[([0-9A-Fa-f:.]+)\]$/
 
 /**
- * The form of a host that licenses are looked up by: trimmed, without port, lower-cased; brackets and a
- * trailing dot stay (product.md, "Hosts and licenses"). Valid is what Symfony's Request::getHost accepts.
- * @param host the value of a Host header, or the authority of a request target
- * @returns null where the host is invalid or empty
+ * Normalises a host for looking up its license: trimmed, without port, in lower case. Brackets and a trailing dot stay.
+ * Accepts the hosts that Symfony's Request::getHost accepts.
+ * @param host a Host header, or the authority of a request target
+ * @returns null if the host is invalid or empty
  */
 export function normaliseHost(host: string): string | null {
   const domain = trimmed.exec(host)?.[1]?.replace(port, '')
-  // The cache keeps records under it, which would keep the whole target that it was cut out of.
+  // The cache uses the domain as a key, and a substring would keep the whole target in memory.
   return domain !== undefined && isValid(domain) ? ownText(domain.toLowerCase()) : null
 }
 

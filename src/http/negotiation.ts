@@ -2,12 +2,12 @@ import { basicFilter, lookup } from 'bcp-47-match'
 import Negotiator from 'negotiator'
 import { memoize } from './memoize.ts'
 
-/** Clients send few different headers, and parsing one costs more than most requests' other work. */
+/** Clients send few different headers. */
 const mostKept = 200
 
 /**
- * Makes a function that chooses among media types by an Accept header (RFC 9110, section 12.5.1). The first type is
- * the answer to no header, to one that accepts none of the types, and to one that cannot be read.
+ * Makes a function that chooses a media type by an Accept header (RFC 9110, section 12.5.1). It chooses the first type
+ * if the header is missing, malformed or accepts none of the types.
  */
 export function negotiateType<Type extends string>(
   types: readonly [Type, ...Type[]],
@@ -18,14 +18,14 @@ export function negotiateType<Type extends string>(
   })
 }
 
-/** The language ranges of an Accept-Language header (RFC 9110, section 12.5.4), the preferred first, without "*". */
+/** The language ranges of an Accept-Language header (RFC 9110, section 12.5.4), preferred first, without "*". */
 export const languageRanges = byHeader((header): readonly string[] =>
   new Negotiator({ headers: { 'accept-language': header } }).languages().filter(range => range !== '*'),
 )
 
 /**
- * The first of these language tags that one of the ranges, in their order, names, narrows (de for de-AT) or widens
- * (de-AT for de): the lookup of RFC 4647.
+ * The language tag for the first range that has one: the same, a more general one (de for de-AT) or a more specific one
+ * (de-AT for de). Based on the lookup of RFC 4647.
  */
 export function lookupLanguage(tags: readonly string[], ranges: readonly string[]): string | undefined {
   for (const range of ranges) {

@@ -1,13 +1,13 @@
-/** No site: what is resolved against it and stays there would stay on any. */
+/** Stands for this site: a path that stays on it stays on any site. */
 const anySite = 'http://site.invalid'
 
 /**
- * Where to go on to after signing in: a path of this site with its query, as a browser would resolve it.
- * @param next what the request asks for; anything that leads elsewhere leads to the front page
+ * The target of the redirect after signing in: a path of this site with its query, resolved like a browser does.
+ * @param next the requested path; the front page replaces anything that leads to another site
  */
 export function nextPath(next: string | undefined): string {
   if (next === undefined || !next.startsWith('/') || !URL.canParse(next, anySite)) return '/'
   const { origin, pathname, search, hash } = new URL(next, anySite)
-  // A path of the site may begin with two slashes, which a browser would take for a host: /.//host
+  // A resolved path may start with two slashes, as that of /.//host does, and a browser would take the rest for a host.
   return origin === anySite && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : '/'
 }

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 
 /**
- * A header's value as its client wrote it, to be repeated to people: Node decodes headers as latin1, and clients send
- * UTF-8. What is not UTF-8 stays as it is. Targets need none of it: Node's parser refuses those that are not ASCII.
+ * Decodes a header's value as UTF-8 for display, because Node decodes headers as latin1. Values that are not UTF-8 stay
+ * as they are. Targets are always ASCII, because Node's parser rejects others.
  */
 export function decodeUtf8(text: string): string {
-  // Nearly all of them are ASCII. What holds other than bytes was not decoded by Node.
+  // ASCII needs no decoding. A character above 0xff means that Node did not decode the text as latin1.
   if (!/[\x80-\xff]/.test(text) || /[^\0-\xff]/.test(text)) return text
   const bytes = Buffer.from(text, 'latin1')
   return isUtf8(bytes) ? bytes.toString() : text
