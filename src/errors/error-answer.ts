@@ -11,35 +11,35 @@ import {
   ServiceUnavailableHttpError,
 } from './http-errors.ts'
 
-/** Chooses the form of an error's answer by an Accept header. */
+/** Chooses the media type of an error response by an Accept header. */
 export const errorForm = negotiateType(['application/problem+json', 'application/json', 'text/html', 'text/plain'])
 
 type ErrorType = ReturnType<typeof errorForm>
 
 const problemHeaders = headersFor('application/problem+json')
 
-/** The same for every error of a type: made once. */
+/** The headers that every error response of a type has. */
 const headersOf: Record<ErrorType, ErrorAnswer['headers']> = {
   'application/problem+json': problemHeaders,
   'application/json': problemHeaders,
-  // Also where an error comes before every hook.
+  // Set here because errors before the first hook do not reach the security-headers plugin.
   'text/html': { ...headersFor('text/html'), ...pageHeaders },
   'text/plain': headersFor('text/plain'),
 }
 
-/** What a client is sent for an error. */
+/** The response to a request that failed. */
 export interface ErrorAnswer {
   statusCode: number
   headers: HttpHeaders
   body: string
 }
 
-/** So that whoever asks twice is told of one error, with the stack of where it was first asked. */
+/** The BadRequestHttpErrors made from other errors: asking twice returns the same one. */
 const malformed = new WeakMap<Error, BadRequestHttpError>()
 
 /**
- * Whatever was thrown as the error that the client is told of: a malformed request's own error becomes the cause of
- * a BadRequestHttpError (interface specification, "Errors"), what is no error becomes one.
+ * Converts a thrown value to an Error. An error with status 400 becomes the cause of a BadRequestHttpError (interface
+ * specification, "Errors").
  */
 export function toError(thrown: unknown): Error {
   const error = thrown instanceof Error ? thrown : errorOf(thrown)
@@ -51,7 +51,7 @@ export function toError(thrown: unknown): Error {
   return badRequest
 }
 
-/** An object that says its status is an answer as an error would be, as in Fastify; anything else is an accident. */
+/** Like Fastify, respects the statusCode, message and headers of thrown objects. */
 function errorOf(thrown: unknown): Error {
   if (typeof thrown !== 'object' || thrown === null) return new Error(`Thrown: ${String(thrown)}`)
   const { statusCode, message, headers }: { statusCode?: unknown; message?: unknown; headers?: unknown } = thrown
@@ -59,7 +59,7 @@ function errorOf(thrown: unknown): Error {
   return Object.assign(new Error(typeof message === 'string' ? message : reason), { statusCode, headers })
 }
 
-/** The status of an error: its statusCode, where that says that it is one; else 500. */
+/** The statusCode of an error if it is from 400 to 599, otherwise 500. */
 export function statusOf(error: Error): number {
   const statusCode = 'statusCode' in error ? Number(error.statusCode) : NaN
   return Number.isInteger(statusCode) && statusCode >= 400 && statusCode < 600 ? statusCode : 500
@@ -77,7 +77,7 @@ export function answerError(error: Error, accept: string | undefined): ErrorAnsw
   return answerFailure(statusCode, detail, headersFrom(error), accept, error instanceof HttpError ? error : undefined)
 }
 
-/** The same where there is no error but what it would say. */
+/** Like answerError, for a failure that needs no error. */
 export function answerFailure(
   statusCode: number,
   detail: string,
@@ -100,7 +100,7 @@ function render(type: ErrorType, status: number, title: string, detail: string, 
     case 'text/plain':
       return `${onOneLine(detail)}\n`
     default:
-      // What else an error says of itself is a member, too (RFC 9457, section 3.2).
+      // Extension members of the problem (RFC 9457, section 3.2).
       return JSON.stringify({ type: 'about:blank', title, status, detail, ...error?.members })
   }
 }

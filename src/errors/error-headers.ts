@@ -1,15 +1,15 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { HttpHeaders } from './http-errors.ts'
 
-/** What would be said of a body, or of its way, that the error's answer does not have. */
+/** Headers that describe another body or its transfer. */
 const unfit = new Set(['content-encoding', 'content-length', 'etag', 'last-modified', 'trailer', 'transfer-encoding'])
 
-/** What Node would write, and not as "[object Object]". */
+/** Types that Node can write as text. */
 const writable = new Set(['string', 'number', 'boolean'])
 
 /**
- * Those of an error's headers that its answer can be sent with, by their lower-cased names: anything may be thrown,
- * and one header that Node refuses would cost the client the whole answer.
+ * The headers of an error that can be sent, with names in lower case. Any value may be thrown, and a single header that
+ * Node rejects would prevent the whole response.
  */
 export function sendableHeaders(headers: unknown): HttpHeaders {
   const sendable: Record<string, string | string[]> = {}

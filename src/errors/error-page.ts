@@ -4,7 +4,7 @@ import type { Remedy } from './http-errors.ts'
 
 const toTheFrontPage: Remedy = { text: 'Go to the front page', href: '/' }
 
-/** The small page that a browser is shown for an error. */
+/** The page that browsers show for an error. */
 export function renderErrorPage(
   statusCode: number,
   title: string,

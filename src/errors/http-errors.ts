@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 
-/** What somebody can do about an error: a link on its page. */
+/** What the user can do about an error: a link on its page. */
 export interface Remedy {
   text: string
   href: string
@@ -11,16 +11,16 @@ export type HttpHeaders = Readonly<Record<string, string | string[]>>
 export interface HttpErrorOptions extends ErrorOptions {
   headers?: HttpHeaders
   remedy?: Remedy
-  /** Further members of the problem that a program is told (RFC 9457, section 3.2). */
+  /** Extension members of the problem document (RFC 9457, section 3.2). */
   members?: Record<string, unknown>
 }
 
 export const noHeaders = Object.freeze({})
 
-/** Tells of each expected error as it is made: whoever listens may capture the stack that it goes without. */
+/** Publishes each expected error when it is created. Subscribers may capture the stack, which it lacks. */
 export const expectedErrors = channel('portico:expected-error')
 
-/** An error that is an answer, and no accident. The log has one line of it, so that no stack is captured for it. */
+/** An error in normal operation, such as a 404. It has no stack, because its log line does not show one. */
 class ExpectedError extends Error {
   constructor(message: string, options?: ErrorOptions, isExpected = true) {
     const { stackTraceLimit } = Error
@@ -31,7 +31,7 @@ class ExpectedError extends Error {
   }
 }
 
-/** An error that the client is told of: its message is shown, and its headers are sent. */
+/** An error for the client: the response has its status, message and headers. */
 export class HttpError extends ExpectedError {
   readonly statusCode: number
   readonly headers: HttpHeaders
@@ -56,10 +56,10 @@ export class BadRequestHttpError extends HttpError {
 
 export class UnauthorizedHttpError extends HttpError {
   /**
-   * The challenge is that of draft-broyer-http-cookie-auth: no registered scheme is about cookies, and this one says
-   * where to get one.
+   * The challenge follows draft-broyer-http-cookie-auth, which says where to get a cookie. No registered scheme covers
+   * cookies.
    * @param realm the domain to sign in to
-   * @param href where a browser signs in
+   * @param href the sign-in page
    */
   constructor(message: string, realm: string, href = '/login') {
     super(401, message, {
@@ -75,12 +75,12 @@ export class ForbiddenHttpError extends HttpError {
   }
 }
 
-/** Somebody is signed in whom the license does not let in. */
+/** The user is signed in, but the license does not admit them. */
 export class NotAdmittedHttpError extends ForbiddenHttpError {
-  /** @param href where to sign in or out */
+  /** @param href the page to sign in or out */
   constructor(email: string, href: string) {
-    super(`You are signed in as ${email}, who may not enter this site.`, {
-      remedy: { text: 'Sign in as somebody else, or sign out', href },
+    super(`You are signed in as ${email}, but you may not enter this site.`, {
+      remedy: { text: 'Sign in as someone else or sign out', href },
     })
   }
 }
@@ -104,21 +104,21 @@ export class MethodNotAllowedHttpError extends HttpError {
   }
 }
 
-/** What is to be written stands against what is there already, or would break what refers to it. */
+/** The change conflicts with existing records, or would break references to the record. */
 export class ConflictHttpError extends HttpError {
   constructor(message: string, options?: HttpErrorOptions) {
     super(409, message, options)
   }
 }
 
-/** The client's copy is not the current one. */
+/** The client's copy is out of date. */
 export class PreconditionFailedHttpError extends HttpError {
   constructor(message: string) {
     super(412, message)
   }
 }
 
-/** What is to be written is well-formed, and refers to what does not exist. */
+/** The record is well-formed, but refers to one that does not exist. */
 export class UnprocessableContentHttpError extends HttpError {
   constructor(message: string, options?: HttpErrorOptions) {
     super(422, message, options)
@@ -132,7 +132,7 @@ export class TooManyRequestsHttpError extends HttpError {
   }
 }
 
-/** Something that every request needs is missing, or too many are under way: it is nobody's mistake, and passes. */
+/** The database is unavailable, or the server is overloaded. Trying again later helps. */
 export class ServiceUnavailableHttpError extends HttpError {
   /** @param retryAfter in seconds */
   constructor(message: string, retryAfter: number, options?: ErrorOptions) {
@@ -140,7 +140,7 @@ export class ServiceUnavailableHttpError extends HttpError {
   }
 }
 
-/** What lies beneath a NotFoundHttpError: the router's own finding (interface specification, "Errors"). */
+/** The cause of a NotFoundHttpError: what the router reported (interface specification, "Errors"). */
 export class RouteResourceNotFoundError extends ExpectedError {
   override readonly name = 'RouteResourceNotFoundError'
 }

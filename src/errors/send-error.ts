@@ -4,7 +4,7 @@ import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from 
 import { reasonOf } from './start-error.ts'
 import { type HttpError, ServiceUnavailableHttpError } from './http-errors.ts'
 
-/** What a route may have said of the answer that it did not come to. */
+/** Headers that a route may have set for the response that it did not send. */
 const headersOfAnswers = new Set([
   'cache-control',
   'content-disposition',
@@ -17,7 +17,7 @@ const headersOfAnswers = new Set([
   'last-modified',
 ])
 
-/** Logs an error, and answers its request with it: also one that fails before any hook runs. */
+/** Logs an error and answers the request with it. Also works before the first hook. */
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toError(thrown)
   if (error instanceof ServiceUnavailableHttpError) {
@@ -27,13 +27,13 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
   for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
   const answer = answerError(error, request.headers.accept)
   const { vary, ...headers } = answer.headers
-  // What the answer depends on already stays.
+  // Adds to the Vary header instead of replacing it.
   return vary === undefined ? send(answer, reply) : send({ ...answer, headers }, reply.varyOn(String(vary)))
 }
 
 /**
- * Does before any route what sendError would do with an HttpError, without one: making it and passing it on costs a fifth
- * of what an answer to an unmatched path does, and nobody would look at it.
+ * Like sendError with an HttpError, without making one, which would cost a fifth of the answer to an unmatched path.
+ * For hooks that run before any route.
  */
 export function sendFailure(
   statusCode: number,

@@ -1,16 +1,16 @@
 import { inspect } from 'node:util'
 
-/** A mistake of whoever starts the server: its message is the one line they are shown, without a stack. */
+/** A problem that the operator can fix, such as invalid configuration. Shown as one line, without a stack. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 
-  /** What console.error shows. */
+  /** The text that console.error prints. */
   [inspect.custom](): string {
     return `portico: ${this.message}`
   }
 }
 
-/** What went wrong, in one line. A connection that failed at each of a host's addresses has an AggregateError, whose message is empty. */
+/** The message of an error on one line. A failed connection may have an AggregateError, whose own message is empty. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
   const reason = error instanceof Error ? error.message : String(error)

@@ -92,9 +92,11 @@ async function testInBrowser(): Promise<void> {
     await signIn(page, 'stranger@museum.test', false)
     const response = await page.reload()
     t.equal(response?.status(), 403)
-    t.ok(await page.getByText('You are signed in as stranger@museum.test, who may not enter this site.').isVisible())
+    t.ok(
+      await page.getByText('You are signed in as stranger@museum.test, but you may not enter this site.').isVisible(),
+    )
     await lookAt(t, page, 'not-admitted')
-    await page.getByRole('link', { name: 'Sign in as somebody else, or sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in as someone else or sign out' }).click()
     t.ok(await page.getByText('You are signed in as stranger@museum.test').isVisible())
     await lookAt(t, page, 'login-as-somebody-else')
     await signIn(page, 'member@museum.test', false)

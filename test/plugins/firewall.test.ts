@@ -86,11 +86,11 @@ t.test('a user in groups of other licenses only gets 403 and a link to sign in a
   const cookie = await signIn(app, { host, email: 'stranger@museum.test' })
   const response = await ask(cookie, { url: '/?a=1' })
   t.equal(response.statusCode, 403)
-  t.equal(response.json().detail, 'You are signed in as stranger@museum.test, who may not enter this site.')
+  t.equal(response.json().detail, 'You are signed in as stranger@museum.test, but you may not enter this site.')
   t.equal(setCookieOf(response), '', 'the user stays signed in')
   const page = await ask(cookie, { url: '/?a=1', headers: { accept: 'text/html' } })
   t.equal(page.statusCode, 403)
-  t.match(page.body, '<a href="/login?next=%2F%3Fa%3D1">Sign in as somebody else, or sign out</a>')
+  t.match(page.body, '<a href="/login?next=%2F%3Fa%3D1">Sign in as someone else or sign out</a>')
 })
 
 const forged: Record<string, string> = {

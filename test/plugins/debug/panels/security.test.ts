@@ -113,7 +113,7 @@ const users: [email: string, user: object, checks: Record<string, string>, text:
     'stranger@museum.test',
     { admin: false, groups: [] },
     {
-      Access: 'refused: You are signed in as stranger@museum.test, who may not enter this site.',
+      Access: 'refused: You are signed in as stranger@museum.test, but you may not enter this site.',
       'Request checker': 'not reached: The request was interrupted before.',
     },
     /stranger@museum\.test, groups: none\. Address/,
