@@ -11,20 +11,20 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** 'optional': the route also answers hosts that have no license. */
     license?: 'optional'
-    /** 'public': the route answers everybody, whatever the license: how else would they sign in? */
+    /** 'public': the route also answers visitors whom the license does not admit, such as those who sign in. */
     access?: 'public'
   }
 }
 
-/** The second check: the host has a license where the route needs one, and the license lets the user in. */
+/** The second check: the host has a license if the route needs one, and the license admits the user. */
 async function access(app: FastifyInstance) {
   app.addHook(
     'onRequest',
     function checkAccess(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
       const { license, user } = request
-      // An unmatched path is answered as such, whatever the license.
+      // Unmatched paths get a 404 or 405 whatever the license.
       if (request.is404) return done(passed(request, 'access', 'no route'))
-      // Asked for its options as seldom as can be: Fastify makes them anew each time.
+      // Reads routeOptions late, because Fastify makes a new object on each access.
       if (license === null) {
         if (request.routeOptions.config.license === 'optional') {
           return done(passed(request, 'access', 'no license needed'))
@@ -43,7 +43,7 @@ async function access(app: FastifyInstance) {
   )
 }
 
-/** A browser is sent to sign in, a program is told to. */
+/** Redirects a browser to the sign-in page. Other clients get a 401. */
 function askToSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -54,7 +54,7 @@ function askToSignIn(
     const error = new UnauthorizedHttpError('Sign in to enter this site.', license.domain, signInPath(request))
     return done(refused(request, 'access', error))
   }
-  tell(request, 'access', 'refused', 'The browser is sent to sign in.')
+  tell(request, 'access', 'refused', 'The browser is redirected to the sign-in page.')
   reply.varyOn('Accept').redirect(signInPath(request), 302)
 }
 
@@ -62,7 +62,7 @@ function isNavigation({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && errorForm(headers.accept) === 'text/html'
 }
 
-/** Where to sign in, and come back from to what a GET asked for. */
+/** The path of the sign-in page, which then returns to the target of a GET or HEAD request. */
 export function signInPath({ method, originalUrl }: FastifyRequest): string {
   if (method !== 'GET' && method !== 'HEAD') return '/login'
   return `/login?next=${encodeURIComponent(pathOf(originalUrl) + queryOf(originalUrl))}`

@@ -6,14 +6,14 @@ import { matchesWeakly } from '../src/http/etag.ts'
 import { etagSegment } from '../src/cache/response-cache.ts'
 
 /**
- * Adds @fastify/caching (reply.etag, reply.expires, app.cache, Cache-Control) on the entities' store. Answers are private
- * and revalidated each time.
+ * Adds @fastify/caching (reply.etag, reply.expires, app.cache, Cache-Control) with the store of the entities. Responses
+ * are private and revalidated each time.
  *
- * Its own conditional requests cannot be used, and no option turns them off. It answers 304 to whatever path, method and
- * host names an ETag that it has seen, before the route runs, also after the answer has changed. It compares the whole
- * If-None-Match, so lists, "*" and weak ETags never match. A lifetime of 0 keeps an ETag from being seen, but each call of
- * reply.etag would have to state it. So the store drops what is written to the ETags' segment, and the hook below compares
- * If-None-Match with the answer itself.
+ * Its own conditional requests are unusable, and no option turns them off. It answers 304 before the route runs, to any
+ * path, method and host with an ETag that it knows, even after the response has changed. It compares the whole
+ * If-None-Match, so lists, "*" and weak ETags never match. With a lifetime of 0 it does not store an ETag, but each
+ * call of reply.etag would have to pass that. Instead, the store drops writes to the ETag segment, and the hook below
+ * compares If-None-Match with the response itself.
  */
 async function caching(app: FastifyInstance) {
   await app.register(fastifyCaching, {
@@ -32,7 +32,7 @@ async function caching(app: FastifyInstance) {
     ) {
       if (!isUnchanged(request, reply)) return done(null, payload)
       reply.code(304).removeHeader('content-type').removeHeader('content-length')
-      // Of a HEAD's body Fastify still takes the length, which a 304 may tell.
+      // Fastify computes Content-Length from the body of a HEAD response, and a 304 may have that header.
       if (request.method === 'HEAD') return done(null, payload)
       if (payload instanceof Readable) payload.destroy()
       done(null, null)
@@ -40,7 +40,7 @@ async function caching(app: FastifyInstance) {
   )
 }
 
-/** Whether the client has this very answer (RFC 9110, section 13.1.2). */
+/** Whether the client already has this response (RFC 9110, section 13.1.2). */
 function isUnchanged({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
   const condition = headers['if-none-match']
   if (condition === undefined || reply.statusCode !== 200 || (method !== 'GET' && method !== 'HEAD')) return false

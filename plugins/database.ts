@@ -12,12 +12,12 @@ export interface DatabasePluginOptions {
   database: Database
 }
 
-/** Adds app.database, and has the log say when it is lost and when it is back. */
+/** Adds app.database. Logs when the database is lost and when it is back. */
 async function database(app: FastifyInstance, { database }: DatabasePluginOptions) {
   const { availability } = database
   const tellOfLoss = (cause: unknown) =>
-    app.log.error({ err: cause }, 'The database is lost: what is held of it goes on being served')
-  const tellOfReturn = () => app.log.info('The database is back')
+    app.log.error({ err: cause }, 'The database is lost. Cached records are still served.')
+  const tellOfReturn = () => app.log.info('The database is back.')
   availability.on('lost', tellOfLoss).on('found', tellOfReturn)
   app.addHook('onClose', async function stopTelling() {
     availability.off('lost', tellOfLoss).off('found', tellOfReturn)

@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds app.store, which hears of every change in the database, and app.entities, which are read through it. */
+/** Adds app.store, which is notified of every change in the database, and app.entities, which it caches. */
 async function entities(app: FastifyInstance) {
   const { db, changes } = app.database
   const store = new Store()

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendError } from '../src/errors/send-error.ts'
 
-/** Answers every error of the context that it is registered in. */
+/** Answers every error of the context in which it is registered. */
 async function errors(app: FastifyInstance) {
   app.setErrorHandler(function answerWithError(thrown, request, reply) {
     reply.varyOn('Accept')

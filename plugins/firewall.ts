@@ -7,41 +7,41 @@ import { passed, refused, waiting } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in; null: nobody. */
+    /** The user who is signed in. Null if there is none. */
     user: User | null
-    /** What the firewall made of the request's session cookie; null where it carries none, or nobody needs to know. */
+    /** The result of checking the session cookie. Null if the request has no such cookie or matches no route. */
     authentication: Authentication | null
   }
   interface FastifyReply {
-    /** Begins a session, in place of the one that there may be. */
+    /** Starts a session, which replaces an existing one. */
     signIn: (user: Pick<UserRecord, 'id' | 'fingerprint'>, remembered: boolean) => FastifyReply
-    /** Signs the cookie of a session anew, for another lifetime. */
+    /** Sets the cookie of a session again, for another lifetime. */
     renewSession: (token: SessionToken) => FastifyReply
-    /** Has the browser forget its session. */
+    /** Deletes the session cookie. */
     clearSession: () => FastifyReply
   }
 }
 
-/** Somebody who is signed in. */
+/** A user who is signed in. */
 export interface User {
   readonly id: string
   readonly email: string
-  /** Whether every protected site lets them in. */
+  /** Whether the user may enter every protected site. */
   readonly admin: boolean
   readonly groups: readonly Membership[]
 }
 
 export type Authentication =
-  /** Not what this server signed, for this site. */
+  /** This server did not sign it for this site. */
   | { finding: 'forged'; token: null }
   | { finding: 'valid' | 'expired' | 'signed out' | 'password changed' | 'user deleted'; token: SessionToken }
 
 export interface FirewallOptions {
-  /** The first signs, all verify. */
+  /** The first signs cookies, all verify them. */
   cookieSecrets: readonly [string, ...string[]]
 }
 
-/** Examines every request of the site: sets request.user where it carries the cookie of a session that holds. */
+/** Sets request.user for requests with the cookie of a valid session. */
 async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions) {
   const { users, memberships, endedSessions } = app.entities
   const tokens = new SessionTokens(cookieSecrets)
@@ -51,7 +51,7 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
     function examineCookie(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       const { cookie } = request.raw.headers
       if (cookie === undefined) return done(passed(request, 'firewall', 'no cookie'))
-      // Whoever asks for a path that has no route is answered the same.
+      // The response to an unmatched path is the same for all users.
       if (request.is404) return done(passed(request, 'firewall', 'no route'))
       const value = valueOf(cookie, sessionCookie(request))
       if (value === undefined) return done(passed(request, 'firewall', 'no cookie'))
@@ -107,12 +107,12 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
 
 const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto' } as const
 
-/** Under https a name that no other host, and nobody on the way, can set in this one's place (RFC 6265bis, section 4.1.3). */
+/** With HTTPS, the __Host- prefix keeps other hosts and the network from setting the cookie (RFC 6265bis, 4.1.3). */
 export function sessionCookie({ protocol }: FastifyRequest): string {
   return protocol === 'https' ? '__Host-portico_session' : 'portico_session'
 }
 
-/** A cookie's value as it was sent, since parsers leave out quotes and decode; of two with one name it is that of neither. */
+/** The raw value of a cookie, because parsers strip quotes and decode. Empty if the cookie occurs twice. */
 function valueOf(cookies: string, name: string): string | undefined {
   let found: string | undefined
   for (const text of cookies.split(';')) {

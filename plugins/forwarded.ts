@@ -6,11 +6,11 @@ import { decodeUtf8 } from '../src/http/utf8.ts'
 import { passed, refused } from './verdicts.ts'
 
 export interface ForwardedOptions {
-  /** Addresses of the proxies whose forwarded headers count. */
+  /** The addresses of trusted proxies. */
   trustProxy: string[]
 }
 
-/** Refuses a request whose forwarded headers are malformed, or disagree: src/forwarded.ts has read them. */
+/** Refuses requests whose forwarded headers are malformed or disagree. src/http/forwarded.ts has parsed them. */
 async function forwarded(app: FastifyInstance, { trustProxy }: ForwardedOptions) {
   if (trustProxy.length === 0) return
 

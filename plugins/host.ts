@@ -8,12 +8,12 @@ import { passed, refused } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The request's host as licenses know it: without port, lower-cased. */
+    /** The request's host as licenses store it: without port, in lower case. */
     domain: string
   }
 }
 
-/** Sets request.domain, and refuses a request whose host or target is invalid before anything is looked up by it. */
+/** Sets request.domain. Refuses requests whose host or target is invalid, before any lookup. */
 async function host(app: FastifyInstance) {
   app.addHook(
     'onRequest',
@@ -34,14 +34,13 @@ async function host(app: FastifyInstance) {
   app.decorateRequest('domain', '')
 }
 
-/** Whether there is more than one Host header, of which Node keeps only the first. */
+/** Whether there are several Host headers. Node keeps only the first. */
 function isStatedTwice(rawHeaders: string[]): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) if (isHost(rawHeaders[index])) count++
   return count > 1
 }
 
-/** The values of all Host headers. */
 function hostHeaders(rawHeaders: string[]): string[] {
   return rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
 }

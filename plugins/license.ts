@@ -5,14 +5,14 @@ import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The license of the request's host; null where none has it. */
+    /** The license of the request's host. Null if there is none. */
     license: License | null
-    /** The license of a route that needs one. @throws {LicenseNotFoundHttpError} */
+    /** The license, for routes that need one. @throws {LicenseNotFoundHttpError} if there is none */
     requireLicense: () => License
   }
 }
 
-/** What the column holds; a longer host has no license. */
+/** The size of the column. Longer hosts have no license. */
 const longestDomain = 255
 
 /** Sets request.license from the request's host, before any check runs. */

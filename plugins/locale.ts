@@ -13,17 +13,17 @@ import { passed, type Reasons, refused, waiting } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** A BCP 47 tag: the language of the license to answer in. */
+    /** The license's language for the response, a BCP 47 tag. */
     locale: string
   }
 }
 
 export interface LocaleOptions {
-  /** Where the request's license has no languages, or the request no license. */
+  /** For requests without a license, and licenses without languages. */
   defaultLocale: string
 }
 
-/** The first check: sets request.locale from the query, the cookie or Accept-Language, and says it in Content-Language. */
+/** The first check: sets request.locale from the query, the cookie or Accept-Language. Sets Content-Language. */
 async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
 
@@ -76,7 +76,7 @@ function chosen(request: FastifyRequest, locale: string, by: Reasons['locale'], 
   return passed(request, 'locale', by, asked)
 }
 
-/** The _locale of a query, where it is given once. */
+/** The _locale of a query, if it occurs once. */
 function requested(query: unknown): string | undefined {
   if (typeof query !== 'object' || query === null || !('_locale' in query)) return undefined
   return typeof query._locale === 'string' ? query._locale : undefined

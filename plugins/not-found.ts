@@ -12,7 +12,7 @@ import type { Constraints } from '../src/http/declared-routes.ts'
 import { pathOf, queryOf } from '../src/http/target.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
 
-/** Carries the error of each request that no route answers. It is made for listeners only: it costs a tenth of the answer. */
+/** Carries the error of each request without a route. Only made for subscribers: it costs a tenth of the answer. */
 export const missingRoutes = channel('portico:missing-route')
 
 export interface MissingRoute {
@@ -24,12 +24,11 @@ export function isMissingRoute(message: unknown): message is MissingRoute {
   return typeof message === 'object' && message !== null && 'request' in message && 'error' in message
 }
 
-/** Answers requests that matched no route: with the other slash form, the methods that the path has, or a 404. */
+/** Answers requests that match no route: with a redirect to the other slash form, a 405 or a 404. */
 async function notFound(app: FastifyInstance) {
   const { routeTable } = app
 
-  // The last onRequest hook, and not the handler: kernel.request is what a routing failure interrupts, so that the
-  // controller's hooks stay silent.
+  // The last onRequest hook and not the handler, so preHandler hooks do not run for unmatched requests.
   app.addHook(
     'onRequest',
     function interruptUnmatched(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {

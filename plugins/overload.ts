@@ -5,22 +5,22 @@ import fp from 'fastify-plugin'
 import { sendFailure } from '../src/errors/send-error.ts'
 import { longestTurn } from '../src/serving/limits.ts'
 
-/** In milliseconds: how exactly it is known which request is the first of a turn. */
+/** The precision of the start of a turn, in milliseconds. */
 const beat = 50
 const retryLater = { 'retry-after': '1' }
 
 /**
- * Answers 503 to requests that a turn of the event loop has not come to in time, counted from its first request, so that
- * whoever is let in is answered soon. An average of past delays would let in too many, and then too few.
+ * Answers 503 to requests that start later than longestTurn after the first request of the same turn of the event loop.
+ * The others are answered soon. An average of past delays would admit too many requests, and then too few.
  */
 async function overload(app: FastifyInstance) {
-  /** When the first request since the last beat came; undefined: none has. */
+  /** The time of the first request since the last beat. Undefined if there was none. */
   let began: number | undefined
-  // Between two turns, later where one takes long; only after requests, as a process that wakes up all the time never rests.
+  // Fires between two turns, later if one takes long. Only started by requests, so that an idle process stays asleep.
   const timer = setTimeout(() => {
     began = undefined
   }, beat).unref()
-  // In no request's context, which the timer would keep.
+  // Bound, or the timer would keep the async context of a request alive.
   const beginBeat = AsyncResource.bind(() => {
     timer.refresh()
   })
@@ -37,12 +37,12 @@ async function overload(app: FastifyInstance) {
         beginBeat()
       }
       if (now - began < longestTurn || isInjected(request)) return done()
-      sendFailure(503, 'There is too much to do. Try again in a second.', retryLater, request, reply.varyOn('Accept'))
+      sendFailure(503, 'The server is overloaded. Try again in a second.', retryLater, request, reply.varyOn('Accept'))
     },
   )
 }
 
-/** Whoever injects one request after another may never end a turn. */
+/** Injected requests may follow each other within one turn. */
 function isInjected(request: FastifyRequest): boolean {
   return !(request.raw.socket instanceof Socket)
 }

@@ -4,7 +4,7 @@ import { lifetimeOf } from '../src/sign-in/session-token.ts'
 import { type Authentication, sessionCookie } from './firewall.ts'
 import { passed } from './verdicts.ts'
 
-/** Renews a session's cookie past half its life, so that who keeps coming stays signed in, and clears one that does not hold. */
+/** Renews a session's cookie in the second half of its lifetime, and clears the cookie of an invalid session. */
 async function rememberMe(app: FastifyInstance) {
   app.addHook(
     'onSend',
@@ -17,10 +17,10 @@ async function rememberMe(app: FastifyInstance) {
 }
 
 function remember({ finding, token }: Authentication, request: FastifyRequest, reply: FastifyReply): void {
-  // Somebody signed in or out.
+  // The route signed the user in or out.
   if (setsSession(request, reply)) return
   const hasFailed = reply.statusCode >= 400
-  // A 401 is the answer to a session that does not hold; of other failed answers it is not the cause.
+  // An invalid session causes a 401, but no other error.
   if (finding !== 'valid' && (!hasFailed || reply.statusCode === 401)) reply.clearSession()
   else if (finding !== 'valid' || hasFailed) passed(request, 'session-cookie', 'failed answer')
   else if (token.expires - Date.now() < lifetimeOf(token) / 2) reply.renewSession(token)

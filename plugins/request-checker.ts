@@ -6,7 +6,7 @@ import { passed, refused } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** 'refused': an unsafe request from another site is refused even where it carries no cookie, as one that would set some. */
+    /** 'refused': refuses unsafe requests from other sites even without a cookie, for routes that set one. */
     crossSite?: 'refused'
   }
 }
@@ -14,8 +14,8 @@ declare module 'fastify' {
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /**
- * The third check: the request is well-formed, and does not come from another site in this one's name. Forwarded
- * headers and the host were checked where they are read, and a target that cannot be decoded never comes this far.
+ * The third check: the request is well-formed and not a cross-site request forgery. Forwarded headers and the host have
+ * their own plugins, and targets that cannot be decoded do not get here.
  */
 async function requestChecker(app: FastifyInstance) {
   app.addHook(
@@ -39,15 +39,15 @@ async function requestChecker(app: FastifyInstance) {
 }
 
 /**
- * Why a request is taken to be this site's own; null where it came from another. Browsers that do not send
- * Sec-Fetch-Site send Origin with every unsafe request; who sends neither is no browser.
+ * Why a request counts as this site's own. Null if it came from another site. Browsers without Sec-Fetch-Site send
+ * Origin with every unsafe request, so a client that sends neither is not a browser.
  */
 function evidenceOfSameSite(fetchSite: string | string[] | undefined, origin: string | undefined, host: string) {
   if (fetchSite !== undefined) return fetchSite === 'same-origin' || fetchSite === 'none' ? 'Sec-Fetch-Site' : null
   if (origin === undefined) return 'no browser'
   if (!URL.canParse(origin)) return null
   const { protocol, host: originHost } = new URL(origin)
-  // An Origin leaves out the port that its scheme implies, which a proxy may put into the Host.
+  // An Origin omits its scheme's default port, which a proxy may add to the Host.
   const own = `${protocol}//${host}`
   return URL.canParse(own) && new URL(own).host === originHost ? 'Origin' : null
 }

@@ -19,11 +19,11 @@ async function routeTable(app: FastifyInstance) {
   })
 
   app.addHook('onReady', async function fillTable() {
-    // Not before: later hooks may add constraints, and a prefix's "/" gets its second URL, "/prefix/", after all hooks.
+    // Last, because hooks may add constraints, and a prefix's "/" gets its second URL, "/prefix/", after all hooks.
     for (const { route, url } of noted) for (const each of new Set([url, route.url])) table.add({ ...route, url: each })
   })
 
-  // No hook tells of strategies.
+  // Fastify has no hook for strategies.
   app.addConstraintStrategy = strategy => {
     addConstraintStrategy(strategy)
     table.addConstraintStrategy(strategy)

@@ -2,7 +2,7 @@ import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyReques
 import fp from 'fastify-plugin'
 import { pageHeaders } from '../src/pages/page-headers.ts'
 
-/** Gives every HTML page the security headers that it does not have of its own. */
+/** Adds the security headers that an HTML page does not set itself. */
 async function securityHeaders(app: FastifyInstance) {
   const headers = Object.entries(pageHeaders)
 

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Says in the Vary header that the answer depends on these request headers, too (RFC 9110, section 12.5.5). */
+    /** Adds request headers, separated by ", ", to the Vary header (RFC 9110, section 12.5.5). */
     varyOn: (headers: string) => FastifyReply
   }
 }

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { FastifyRequest } from 'fastify'
 
-/** What each check may find where it lets a request pass. */
+/** Why each check may pass a request. */
 export interface Reasons {
   forwarded: 'no header' | 'headers agree' | 'untrusted sender'
   host: 'valid'
@@ -10,27 +10,27 @@ export interface Reasons {
   locale: 'no license' | 'query' | 'no choice' | 'cookie' | 'Accept-Language' | 'default'
   access: 'no route' | 'no license needed' | 'open license' | 'public route' | 'admin' | 'member'
   'request-checker': 'safe method' | 'no cookie' | 'Sec-Fetch-Site' | 'Origin' | 'no browser'
-  /** What becomes of it with the answer. */
+  /** What the response does with the cookie. */
   'session-cookie': 'set' | 'cleared' | 'fresh' | 'failed answer'
 }
 
 export type Check = keyof Reasons
 
-/** What a check made of a request, told where it decides that. It holds no secret. */
+/** A check's decision about a request. Contains no secrets. */
 export interface Verdict {
   request: FastifyRequest
   check: Check
   outcome: 'passed' | 'refused' | 'waiting'
-  /** One of Reasons; a sentence where the request was refused. */
+  /** One of Reasons. A sentence if the request was refused, empty if the check is waiting. */
   reason: string
-  /** What the reason is about, where the request itself does not say. */
+  /** A detail of the reason, such as the name of a group. */
   value: string
 }
 
-/** Carries a Verdict from whoever decides to whoever listens. */
+/** Carries each Verdict. */
 export const verdicts = channel('portico:verdict')
 
-/** Tells why a check lets a request pass. @returns what its hook is done with: no error */
+/** Publishes why a check passes a request. @returns the argument for `done` */
 export function passed<Name extends Check>(
   request: FastifyRequest,
   check: Name,
@@ -40,18 +40,18 @@ export function passed<Name extends Check>(
   return tell(request, check, 'passed', reason, value)
 }
 
-/** Tells why a check refuses a request. @returns what its hook is done with: the error */
+/** Publishes why a check refuses a request. @returns the error, as the argument for `done` */
 export function refused<Refusal extends Error>(request: FastifyRequest, check: Check, error: Refusal): Refusal {
   tell(request, check, 'refused', error.message)
   return error
 }
 
-/** Tells that a check waits for the database. */
+/** Publishes that a check waits for the database. */
 export function waiting(request: FastifyRequest, check: Check): void {
   tell(request, check, 'waiting')
 }
 
-/** Makes nothing while nobody listens. */
+/** Publishes a Verdict if there are subscribers. */
 export function tell(
   request: FastifyRequest,
   check: Check,
@@ -62,7 +62,7 @@ export function tell(
   if (verdicts.hasSubscribers) verdicts.publish({ request, check, outcome, reason, value } satisfies Verdict)
 }
 
-/** Whether a message of the channel, which anybody may publish on, is a verdict. */
+/** Whether a message of the channel is a Verdict. Anyone may publish on a channel. */
 export function isVerdict(message: unknown): message is Verdict {
   return typeof message === 'object' && message !== null && 'request' in message && 'check' in message
 }

@@ -79,9 +79,9 @@ t.test('the log says when the database is lost and when it is back', async t => 
   availability.find()
   const said = lines.map(line => JSON.parse(line)).filter(({ msg }) => !/request/.test(msg))
   t.match(said, [
-    { level: 50, msg: 'The database is lost: what is held of it goes on being served', err: { message: 'gone' } },
+    { level: 50, msg: 'The database is lost. Cached records are still served.', err: { message: 'gone' } },
     { level: 40, msg: 'This site is temporarily unavailable.', reason: 'still gone' },
-    { level: 30, msg: 'The database is back' },
+    { level: 30, msg: 'The database is back.' },
   ])
   t.equal(said.length, 3)
 })

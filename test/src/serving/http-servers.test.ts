@@ -376,7 +376,7 @@ t.test('requests queued behind an overlong event-loop turn get 503, except /heal
   t.match(slow, /^HTTP\/1\.1 200 [^]*200$/)
   t.match(
     refused,
-    /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"detail":"There is too much to do\. Try again in a second\."/,
+    /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"detail":"The server is overloaded\. Try again in a second\."/,
   )
   t.match(health, /^HTTP\/1\.1 200 /)
   t.match(ready, /^HTTP\/1\.1 200 /)

@@ -89,7 +89,7 @@ t.test('a visitor who has to sign in is refused by the access check, and later c
 
 t.test('a browser that has to sign in is reported as sent there', async t => {
   t.match(await checksOf({ headers: { host: 'protected.test', accept: 'text/html' } }), {
-    Access: 'refused: The browser is sent to sign in.',
+    Access: 'refused: The browser is redirected to the sign-in page.',
   })
 })
 
