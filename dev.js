@@ -1,11 +1,11 @@
-// npm run dev: runs the server with diagnostics on, and restarts it when a file changes. The socket listens here and
-// hands connections over, so that none is refused while the server restarts.
+// npm run dev: runs the server with DEBUG=1 and restarts it when a file changes. This process listens and hands
+// connections over, so none is refused during a restart.
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** Milliseconds without another change: editors write a file in several steps. */
+/** Milliseconds without another change before a restart, because editors write a file in several steps. */
 const quietPeriod = 50
 
 const { PARENT_PID, ...env } = process.env
@@ -57,13 +57,13 @@ function start() {
   return child
 }
 
-/** Gives a connection to the server, or keeps it until there is one. */
+/** Passes a connection to the server, or keeps it until the server is ready. */
 function handOver(socket) {
   if (server?.isReady === true && server.connected) server.send('connection', socket)
   else waiting.push(socket)
 }
 
-/** Tells the server to end after the connections that it was given, and waits until it has. */
+/** Tells the server to finish its connections and exit, and waits for that. */
 async function stop() {
   const child = server
   if (child === undefined) return
@@ -81,7 +81,7 @@ function restartSoon() {
   clearTimeout(timer)
   timer = setTimeout(() => {
     restarting = restarting.then(async () => {
-      // Until the file can be built again, the server that runs goes on.
+      // If the build fails, the current server keeps running.
       if (isEnding || !build()) return
       await stop()
       start()
