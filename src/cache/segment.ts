@@ -26,7 +26,7 @@ export interface SegmentOptions {
 interface Entry<Value> {
   value: Value
   readAt: number
-  /** Whether reading it again at that time failed, so that the value is older. */
+  /** Whether reading it again at that time failed. The value is then older than readAt. */
   isStale: boolean
 }
 

@@ -6,7 +6,7 @@ const sources = ['dist/src', 'dist/plugins', 'dist/routes', profiler]
   .flatMap(folder => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)))
   .filter(file => file.endsWith('.js') && !file.startsWith(`${profiler}/test/`))
 
-/** The files whose coverage counts: everything shipped, and no test. */
+/** The files whose coverage counts: everything shipped, but no tests. */
 export default function coverageMap(): string[] {
   return sources
 }

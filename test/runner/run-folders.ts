@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { shareTestDatabase } from '../support/test-database.ts'
 
-// Runs the test files of the folders in its arguments, one after another: see suite.ts.
+// Runs the test files of the given folders one after another. Started by suite.ts.
 const [, , ...folders] = process.argv
 const closings: (() => unknown)[] = []
 shareTestDatabase({ teardown: close => closings.unshift(close) })
-// tap only has an onEOF for tests with a teardown.
+// tap defines onEOF only for tests with a teardown.
 t.teardown(() => {})
 run(folders.flatMap(folder => testsOf(folder)))
 
@@ -19,7 +19,7 @@ function testsOf(folder: string): string[] {
     .map(name => join(folder, name))
 }
 
-/** Recursive, because a test that is added here waits behind those already queued. */
+/** Recursive, because a loop would import all files before the tests of the first one run. */
 function run([name, ...others]: string[]): void {
   if (name === undefined) {
     t.test('Everything that the files shared is closed', async () => {

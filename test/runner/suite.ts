@@ -5,7 +5,7 @@ import t from 'tap'
 
 const profiler = 'plugins/debug/profiler/dist/test'
 
-/** Groups of folders that share a process, to load the app and open a database only once. The longest first. */
+/** Groups of folders that share a process, to load the app and open a database only once. Slowest first. */
 const shared = [
   ['dist/test/browser'],
   ['dist/test/src', 'dist/test/src/http', 'dist/test/src/pages'],

@@ -62,7 +62,7 @@ function findBinaries(): string {
   ]
   const place = places.find(place => place !== undefined && existsSync(join(place, 'initdb')))
   if (place === undefined) {
-    throw new Error("PostgreSQL's initdb and pg_ctl are not found: PG_BIN may name their folder.")
+    throw new Error("PostgreSQL's initdb and pg_ctl were not found. Set PG_BIN to their folder.")
   }
   return place
 }

@@ -26,7 +26,7 @@ let stale = 0
 try {
   const heard: number[] = []
   for (let change = 0; change < changes; change++) heard.push(await timeOfChange())
-  print(`${changes} updates by another connection`, heard)
+  print(`${changes} updates from another connection`, heard)
   const unheard: number[] = []
   for (let kill = 0; kill < kills; kill++) {
     const { rowCount } = await client.query(
@@ -38,7 +38,7 @@ try {
     await sleep(lifetime)
   }
   print(`${kills} updates, each after both listeners were killed`, unheard)
-  console.log(`stale answers after the first new one: ${stale}`)
+  console.log(`outdated answers after the first new one: ${stale}`)
   if (stale > 0 || Math.max(...unheard) > lifetime + 100) process.exitCode = 1
 } finally {
   for (const connection of connections) connection.close()
@@ -66,6 +66,6 @@ async function timeOfChange(): Promise<number> {
 
 function print(what: string, times: number[]): void {
   console.log(
-    `${what}: both servers answer with it after ${quantile(times, 0.5).toFixed(1)} ms (median), ${quantile(times, 0.99).toFixed(1)} ms (p99), ${Math.max(...times).toFixed(1)} ms (slowest)`,
+    `${what}: both servers show the change after ${quantile(times, 0.5).toFixed(1)} ms (median), ${quantile(times, 0.99).toFixed(1)} ms (p99), ${Math.max(...times).toFixed(1)} ms (slowest)`,
   )
 }

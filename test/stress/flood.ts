@@ -42,11 +42,11 @@ try {
   const queries = (await queriesSoFar()) - queriesBefore
   print('flood', flood)
   console.log(
-    `${hosts} hosts that nobody has a license for, beside ${licenses} licenses, over ${connections} connections: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+    `${hosts} hosts without a license, beside ${licenses} licenses, over ${connections} connections: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
   )
-  console.log(`  ${flood.seconds.toFixed(0)} s, ${(hosts / flood.seconds).toFixed(0)} answers a second`)
+  console.log(`  ${flood.seconds.toFixed(0)} s, ${(hosts / flood.seconds).toFixed(0)} answers per second`)
   console.log(
-    `  ${queries} queries, ${(queries / flood.seconds).toFixed(0)} a second, ${(queries / hosts).toFixed(4)} a request`,
+    `  ${queries} queries, ${(queries / flood.seconds).toFixed(0)} per second, ${(queries / hosts).toFixed(4)} per host`,
   )
   console.log(
     `  memory ${memory.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most, ${(await server.memory()).toFixed(0)} MB after`,
@@ -101,7 +101,7 @@ async function ask(nextHost: () => string, over: AbortSignal): Promise<Answers> 
 function print(phase: string, { held, cold }: { held: Answers; cold: Answers }): void {
   for (const [name, { times, refused }] of Object.entries({ 'known host': held, 'cold hosts': cold })) {
     console.log(
-      `${name}, ${phase.padEnd(6)}: ${times.length} requests, ${refused} of them not answered with 200, p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(1)} ms`,
+      `${name}, ${phase.padEnd(6)}: ${times.length} requests, ${refused} without a 200, p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(1)} ms`,
     )
   }
 }

@@ -29,7 +29,7 @@ try {
     .map(([status, number]) => `${status} × ${number}`)
     .join(', ')
   console.log(
-    `requests ${exchanges} in ${seconds.toFixed(0)} s, answers ${byStatus}, none × ${unanswered}, crashes ${server.hasEnded() ? 1 : 0}, hangs ${hangs.length}, faults ${faults.length}, garbled ${garbled.length}, answers lost or doubled ${miscounted.length}`,
+    `requests ${exchanges} in ${seconds.toFixed(0)} s, answers ${byStatus}, closed without an answer ${unanswered}, crashes ${server.hasEnded() ? 1 : 0}, hangs ${hangs.length}, faults ${faults.length}, not HTTP ${garbled.length}, answers lost or duplicated ${miscounted.length}`,
   )
   console.log(`before ${tell(before)}`)
   console.log(`after  ${tell(after)}`)

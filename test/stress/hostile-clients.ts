@@ -12,7 +12,7 @@ export interface FuzzResult {
   unanswered: number
   /** Seeds of exchanges that the server neither answered nor closed in time. */
   hangs: number[]
-  /** Seeds of exchanges answered with a 5xx other than 501, 503 and 505, which are not mistakes of the server. */
+  /** Seeds of exchanges answered with a 5xx other than 501, 503 and 505, which are not the server's fault. */
   faults: number[]
   /** Seeds of exchanges whose response is not HTTP. */
   garbled: number[]

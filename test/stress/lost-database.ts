@@ -58,11 +58,11 @@ try {
   const recovered = outcomes.find(({ at, isKnown, status }) => at > back && !isKnown && status === 404)
   const refused = outcomes.filter(({ at, status }) => at > back && status === 503).at(-1)
   console.log(
-    `PostgreSQL was stopped for ${secondsLost} s. After it accepted connections again the first unknown host was answered after ${since(recovered)}, the last refusal came after ${since(refused)}.`,
+    `PostgreSQL was stopped for ${secondsLost} s. Since it accepted connections again: first answer to an unknown host after ${since(recovered)}, last 503 after ${since(refused)}.`,
   )
   const hung = outcomes.filter(({ status }) => status === 'hung' || status === 'broken').length
   console.log(
-    `requests that hung or whose connection broke: ${hung}; the server ${server.isAlive() ? 'runs' : 'has ended'}`,
+    `requests that hung or whose connection broke: ${hung}; the server ${server.isAlive() ? 'is running' : 'has exited'}`,
   )
   if (hung > 0 || !server.isAlive() || recovered === undefined) process.exitCode = 1
 

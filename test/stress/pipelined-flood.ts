@@ -1,4 +1,4 @@
-/** Connections that each send a read full of small requests at once: what they cost in memory, and what another client waits. */
+/** Connections that send 2,400 small requests at once: their cost in memory, and how long another client waits. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,9 +8,9 @@ import { serve } from './serving.ts'
 
 const [, , stated = '1000'] = process.argv
 const count = Number(stated)
-/** What Node reads at once, nearly. */
+/** Nearly as much as Node reads at once. */
 const bytes = 'GET / HTTP/1.1\r\nHost:m\r\n\r\n'.repeat(2400)
-/** Milliseconds after which the flood is over, however it goes. */
+/** Milliseconds that the flood is watched. */
 const duration = 10_000
 
 process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -42,7 +42,7 @@ try {
     peak = Math.max(peak, await server.memory())
     await sleep(100)
   }
-  console.log(`${count} connections with 2,400 requests each: ${closed} were ended`)
+  console.log(`${count} connections with 2,400 requests each: the server closed ${closed}`)
   console.log(`  memory ${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most`)
   console.log(`  another client waited ${slowest.toFixed(0)} ms at most`)
   for (const socket of sockets) socket.destroy()

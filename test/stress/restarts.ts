@@ -1,4 +1,4 @@
-/** Two servers on one PostgreSQL, restarted in turn behind real proxies: what fails, is lost or done twice. */
+/** Two servers on one PostgreSQL, restarted in turn behind proxies: counts failed, lost and duplicated requests. */
 import { spawn } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -152,7 +152,7 @@ async function print(name: string, { requests, restarts, errors, added }: Figure
   const failed = [...errors.values()].reduce((sum, count) => sum + count, 0)
   const told = failed === 0 ? '' : ` (${[...errors].map(([error, count]) => `${count} × ${error}`).join(', ')})`
   console.log(
-    `${name.padEnd(7)} ${restarts} restarts, ${requests} requests: ${failed} errors${told}, ${lost} of ${added.length} additions lost, ${doubled} doubled`,
+    `${name.padEnd(7)} ${restarts} restarts, ${requests} requests: ${failed} errors${told}, ${lost} of ${added.length} additions lost, ${doubled} duplicated`,
   )
   if (failed + lost + doubled > 0) process.exitCode = 1
 }

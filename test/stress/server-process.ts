@@ -24,7 +24,7 @@ export async function startServer(environment: Record<string, string>): Promise<
     env: { ...process.env, DATA_DIR: folder, ...environment },
   })
   const ended = once(child, 'exit').then(() => {
-    throw new Error('The server has ended; what it wrote above says why.')
+    throw new Error('The server has exited. Its output above says why.')
   })
   ended.catch(() => {})
   const told = async () => {

@@ -41,7 +41,7 @@ try {
       slopeOf(settled.map(sample => [sample.hours, sample[name] / 2 ** 20])).toFixed(1)
     const settled = since(warmUp)
     console.log(
-      `${name}: ${slope(settled)} MB/h after the first tenth, ${slope(since(duration / 2))} in the second half, by least squares over ${settled.length} samples; ${megabytes(first[name])} at first, ${megabytes(settled[0]?.[name])} then, ${megabytes(last[name])} in the end`,
+      `${name}: ${slope(settled)} MB/h after the first tenth, ${slope(since(duration / 2))} in the second half, by least squares over ${settled.length} samples; ${megabytes(first[name])} at start, ${megabytes(settled[0]?.[name])} after the first tenth, ${megabytes(last[name])} at the end`,
     )
   }
   console.log(`descriptors: ${descriptors} before, ${last.descriptors} after`)
