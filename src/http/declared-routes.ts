@@ -35,8 +35,8 @@ interface Entry {
 }
 
 /**
- * Knows which methods the routes of a path declare, because Fastify's router does not tell. Only used for requests that
- * match no route.
+ * Lists the methods that the routes of a path declare, which Fastify's router cannot. Only used for requests that match
+ * no route.
  */
 export class RouteTable {
   /** Fastify's router is private. This one has the same routes and constraint strategies. */

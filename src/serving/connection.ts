@@ -57,7 +57,7 @@ export class Connection {
     return this.#socket.writableLength > this.#socket.writableHighWaterMark
   }
 
-  /** Starts a request once fewer than maxUnderWay precede it. Closes the connection if all of them hold too many. */
+  /** Starts a request once fewer than maxUnderWay precede it. Closes the connection if maxHeld are already held. */
   hold(begin: () => void): void {
     if (this.#backlog.size >= maxHeld) {
       this.#socket.destroy()
