@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
+import { whenRead } from '../src/cache/when-read.ts'
 import type { License } from '../src/entities/license.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
 
@@ -23,14 +24,14 @@ async function license(app: FastifyInstance) {
     'onRequest',
     function lookUpLicense(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       const license = request.domain.length > longestDomain ? null : licenses.read(request.domain)
-      if (!(license instanceof Promise)) {
-        request.license = license
-        return done()
-      }
-      license.then(license => {
-        request.license = license
-        done()
-      }, done)
+      whenRead(
+        license,
+        license => {
+          request.license = license
+          done()
+        },
+        done,
+      )
     },
   )
 

@@ -7,6 +7,7 @@ import type {
 } from 'fastify'
 import fp from 'fastify-plugin'
 import type {} from '@fastify/cookie'
+import { whenRead } from '../src/cache/when-read.ts'
 import type { Language } from '../src/entities/language.ts'
 import { languageRanges, lookupLanguage } from '../src/http/negotiation.ts'
 import { passed, type Reasons, refused, waiting } from './verdicts.ts'
@@ -31,10 +32,9 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
     'onRequest',
     function chooseLocale(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
       if (request.license === null) return done(passed(request, 'locale', 'no license'))
-      const available = languages.read(request.license.id)
-      if (!(available instanceof Promise)) return done(choose(request, reply, available))
       waiting(request, 'locale')
-      available.then(
+      whenRead(
+        languages.read(request.license.id),
         available => {
           done(choose(request, reply, available))
         },
