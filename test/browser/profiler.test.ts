@@ -119,7 +119,7 @@ async function testInBrowser(): Promise<void> {
     t.ok(
       await page
         .getByText('Nothing was recorded')
-        .or(page.getByText('nothing was thrown', { exact: false }))
+        .or(page.getByText('no exception was thrown', { exact: false }))
         .first()
         .isVisible(),
     )
@@ -130,7 +130,7 @@ async function testInBrowser(): Promise<void> {
   t.test('searching for a token opens its profile', async t => {
     const { page, errors } = await open(t, '/_profiler/')
     await page.getByLabel('Token', { exact: true }).fill(thrown)
-    await page.getByRole('search', { name: 'Search profiles' }).getByRole('button').click()
+    await page.getByRole('search', { name: 'Search requests' }).getByRole('button').click()
     await page.waitForURL(`${origin}/_profiler/${thrown}`)
     for (const section of ['Exceptions', 'Logs', 'Stack Traces']) {
       t.ok(await page.getByRole('heading', { level: 3, name: section }).isVisible(), section)
@@ -145,7 +145,7 @@ async function testInBrowser(): Promise<void> {
     t.test(`a search finds a request by ${field}`, async t => {
       const { page, errors } = await open(t, '/_profiler/')
       await page.getByLabel(field, { exact: true }).fill(value)
-      await page.getByRole('search', { name: 'Search profiles' }).getByRole('button').click()
+      await page.getByRole('search', { name: 'Search requests' }).getByRole('button').click()
       t.match(await page.locator('.profiles .title').first().getAttribute('href'), thrown)
       t.strictSame(errors, [])
       await lookAt(t, page, `search-${field.toLowerCase().replace(/\W+/g, '-')}`)
@@ -177,12 +177,12 @@ async function testInBrowser(): Promise<void> {
     const toolbar = page.locator('profiler-toolbar')
     await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
     t.ok(await toolbar.evaluate(element => element.shadowRoot !== null))
-    t.match(await toolbar.getByRole('listitem').allTextContents(), [/Time/, /Route/, /License/, /User/])
+    t.match(await toolbar.getByRole('listitem').allTextContents(), [/Duration/, /Route/, /License/, /User/])
     await lookAt(t, page, 'front-page')
-    await toolbar.getByRole('button', { name: 'Fold the toolbar' }).click()
+    await toolbar.getByRole('button', { name: 'Collapse the toolbar' }).click()
     t.notOk(await toolbar.getByRole('listitem').first().isVisible())
     await page.reload()
-    t.ok(await toolbar.getByRole('button', { name: 'Open the toolbar' }).isVisible())
+    t.ok(await toolbar.getByRole('button', { name: 'Expand the toolbar' }).isVisible())
     await lookAt(t, page, 'front-page-folded')
     await toolbar.getByRole('link', { name: '200 OK' }).click()
     t.match(page.url(), /\/_profiler\/[\w-]{12}$/)
@@ -195,7 +195,7 @@ async function testInBrowser(): Promise<void> {
     await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
     for (const state of ['open', 'with its fetches', 'folded']) {
       if (state === 'with its fetches') await toolbar.getByRole('button', { name: 'Fetches' }).click()
-      if (state === 'folded') await toolbar.getByRole('button', { name: 'Fold the toolbar' }).click()
+      if (state === 'folded') await toolbar.getByRole('button', { name: 'Collapse the toolbar' }).click()
       // The browser makes room only after it has laid out the toolbar.
       await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve))))
       await page.evaluate(() => {

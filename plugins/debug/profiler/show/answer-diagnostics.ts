@@ -14,11 +14,11 @@ export interface AnswerDiagnosticsParts extends ViewSettings {
   collector: Collector
   access: ViewerAccess
   panels: readonly AnyPanel[]
-  /** Origin of the links to profiles; null: that of the request. */
+  /** Origin of links to profiles; null for the request's own. */
   linkOrigin: string | null
 }
 
-/** Shows a request's profile in its own answer. */
+/** Adds a request's diagnostics to its own response. */
 export class AnswerDiagnostics implements AnswerEditor {
   readonly #parts: AnswerDiagnosticsParts
 

@@ -10,13 +10,13 @@ import { renderErrorMarkdown } from './markdown/error-markdown.ts'
 import { renderErrorPage } from './pages/diagnostic-error-page.ts'
 import { renderToolbar } from './pages/toolbar.ts'
 
-/** What is done to an answer on its way to somebody who may see diagnostics. */
+/** How a response is changed for a client that may see diagnostics. */
 export type Diagnosis = 'error-page' | 'error-markdown' | 'problem' | 'toolbar'
 
-/** Headers of answers whose bodies are not what a browser shows. */
+/** Headers of responses that a browser does not show as a page. */
 const untouched = ['content-encoding', 'content-disposition', 'content-range']
 
-/** What an application says of its own body, which is not the one that is sent. */
+/** Headers that describe the application's body, which the diagnostic page replaces. */
 const ofTheOldBody = [
   ...untouched,
   'content-language',
@@ -30,7 +30,7 @@ const ofTheOldBody = [
   'last-modified',
 ]
 
-/** What an answer is to carry, or null to leave it as it is; asked when its head is known and its body is not. */
+/** The diagnosis for a response, or null to leave it unchanged. Called when its head is known but not its body. */
 export function diagnose({ raw, request, recorder, hijacked }: Exchange, response: ServerResponse): Diagnosis | null {
   const { statusCode } = response
   if (hijacked || raw.method === 'HEAD' || statusCode < 200 || statusCode === 204 || statusCode === 304) return null
@@ -38,19 +38,19 @@ export function diagnose({ raw, request, recorder, hijacked }: Exchange, respons
   const type = String(response.getHeader('content-type') ?? '')
   const isHtml = /^text\/html\b/i.test(type)
   if (statusCode >= 400) {
-    // What a handler chose to answer with an error's status (a form with mistakes, "no such user") is no accident.
+    // A handler may send an error status on purpose (an invalid form, "no such user").
     const isAccident = recorder.failures.length > 0 || request === null || request.is404
     const form = preferredForm(raw)
     if (isAccident && form === 'html' && isNavigation(raw)) return 'error-page'
     if (isAccident && form === 'markdown') return 'error-markdown'
     if (!isUntouched && /^application\/problem\+json\b/i.test(type)) return 'problem'
   }
-  // A part of a page is put together with others by whoever asked for it.
+  // The client assembles partial content from several responses.
   if (isUntouched || statusCode === 206) return null
   return isHtml && (statusCode < 300 || statusCode >= 400) && isNavigation(raw) ? 'toolbar' : null
 }
 
-/** The body to send instead of the application's, with the headers it needs; null: send that. */
+/** The body to send instead of the application's, which also sets its headers; null keeps the application's. */
 export function diagnosticBody(
   diagnosis: Diagnosis,
   response: ServerResponse,
@@ -74,7 +74,7 @@ export function diagnosticBody(
 }
 
 function withToolbar(response: ServerResponse, body: Buffer, tag: string): Buffer | null {
-  // Read as text of one byte a character, so that places in it are places in the body.
+  // Latin-1 has one byte per character, so that string indexes are byte offsets.
   const end = endOfBody(body.toString('latin1'))
   if (end === null) return null
   permitToolbar(response)
@@ -93,7 +93,7 @@ function withExceptions(body: Buffer, profile: Profile, link: string): Buffer | 
   }
 }
 
-/** The chain of exceptions as a program reads it: no source, frames as lines. */
+/** The exception chain for programs: no source, one line per frame. */
 function exceptionsForPrograms({ exceptions }: Profile): Json {
   return exceptions.map(({ class: name, message, code, relation, frames }) => ({
     class: name,

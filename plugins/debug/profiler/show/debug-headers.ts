@@ -3,9 +3,9 @@ import type { Exchange } from '../watch/exchange.ts'
 import { permitToolbar } from './parts/toolbar-policy.ts'
 import { serverTiming } from './server-timing.ts'
 
-/** Adds the headers that lead from an answer to its profile. */
+/** Adds the headers that link a response to its profile. */
 export function addDebugHeaders({ recorder, response }: Exchange, link: string): void {
-  // A browser gives the page that it has kept, and its toolbar, the policy of the answer that says it is unchanged.
+  // After a 304 the browser applies this response's policy to the cached page and its toolbar.
   if (response.statusCode === 304) permitToolbar(response)
   response.setHeader('x-debug-token', recorder.token)
   response.setHeader('x-debug-token-link', link)
@@ -17,13 +17,13 @@ export function addDebugHeaders({ recorder, response }: Exchange, link: string):
   response.setHeader('server-timing', timings === null ? timing : [timing, ...timings])
 }
 
-/** The lines that the application has set under a header's name; null if there are none. */
+/** The application's values of a header; null if it set none. */
 function linesOf(response: ServerResponse, name: string): string[] | null {
   const value = response.getHeader(name)
   return value === undefined ? null : [value].flat().map(String)
 }
 
-/** Whether a line of X-Robots-Tag tells every robot to keep out of its index. */
+/** Whether a line of X-Robots-Tag already tells every robot not to index. */
 function isForNoIndex(line: string): boolean {
   return !/^\s*[\w-]+\s*:/.test(line) && /(?:^|,)\s*(?:noindex|none)\s*(?:,|$)/i.test(line)
 }

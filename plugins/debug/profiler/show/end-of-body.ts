@@ -1,11 +1,11 @@
-/** Elements whose content is text to a browser, whatever it looks like. */
+/** Elements whose content a browser parses as text. */
 const textual = new Set(['script', 'style', 'textarea', 'title', 'iframe', 'noembed', 'noframes', 'noscript', 'xmp'])
 
 const space = /[\t\n\f\r ]/
 
 /**
- * Where the last `</body>` of a page begins that is one to a browser: not in a script, a comment, an attribute or a
- * template. Null where there is none, and where that is hard to tell: then a page is better left as it is.
+ * The index of the last `</body>` that a browser takes for a tag: not in a script, a comment, an attribute or a
+ * template. Null if there is none or the page is ambiguous, in which case it is better left unchanged.
  */
 export function endOfBody(page: string): number | null {
   let last: number | null = null
@@ -28,13 +28,13 @@ export function endOfBody(page: string): number | null {
         end = text
       }
     } else if (next === '!' || next === '?' || next === '/') {
-      // Text to some contexts, and to the others over at the first ">".
+      // CDATA is text in SVG and MathML, but ends at the first ">" in HTML.
       if (page.startsWith('<![CDATA[', start)) return null
       end = page.indexOf('>', start)
     } else {
       end = start + 1
     }
-    // Not closed: the rest of the page is part of it.
+    // Unclosed: it extends to the end of the page.
     if (end === -1) return last
     start = page.indexOf('<', end)
   }
@@ -53,13 +53,13 @@ function nameAt(page: string, start: number): string {
   return page.slice(start, end).toLowerCase()
 }
 
-/** Where the ">" of a tag is, past its attributes; -1: nowhere. */
+/** The index of the ">" that ends a tag, after its attributes; -1 if there is none. */
 function endOfTag(page: string, afterName: number): number {
   let at = afterName
   while (at < page.length) {
     while (space.test(page.charAt(at)) || page[at] === '/') at++
     if (page[at] === '>') return at
-    // The first character is part of the name, even if it is "=".
+    // The first character belongs to the name, even if it is "=".
     at++
     while (at < page.length && !/[\t\n\f\r />=]/.test(page.charAt(at))) at++
     while (space.test(page.charAt(at))) at++
@@ -77,14 +77,14 @@ function endOfTag(page: string, afterName: number): number {
   return -1
 }
 
-/** Where the end tag of an element that holds text begins. */
+/** The index of the end tag of a text element; -1 if there is none. */
 function endOfText(page: string, name: string, start: number): number {
   const pattern = new RegExp(`</${name}[\\t\\n\\f\\r />]`, 'gi')
   pattern.lastIndex = start
   return pattern.exec(page)?.index ?? -1
 }
 
-/** Within a comment, a script may contain the tags of another one. */
+/** A script with a comment and a nested script tag may end at either end tag. */
 function isAmbiguous(script: string): boolean {
   return script.includes('<!--') && /<script[\t\n\f\r />]/i.test(script)
 }

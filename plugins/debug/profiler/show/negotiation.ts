@@ -3,16 +3,16 @@ import Negotiator from 'negotiator'
 
 const types = { 'application/json': 'json', 'text/html': 'html', 'text/markdown': 'markdown' } as const
 
-/** The forms every page has. */
+/** The formats of every page. */
 export type Form = (typeof types)[keyof typeof types]
 
-/** The form a client prefers; one that takes anything (curl) gets JSON. */
+/** The format that a client prefers; one that accepts anything (curl) gets JSON. */
 export function preferredForm(raw: IncomingMessage): Form {
   const [best] = new Negotiator(raw).mediaTypes(Object.keys(types))
   return best === 'text/html' || best === 'text/markdown' ? types[best] : 'json'
 }
 
-/** Whether a person is to see the answer: a page or a frame, not a script's request, an image or a download. */
+/** Whether the response is for a page or a frame, not for a script, an image or a download. */
 export function isNavigation({ method, headers }: IncomingMessage): boolean {
   if (headers['x-requested-with'] !== undefined) return false
   const destination = headers['sec-fetch-dest']

@@ -7,7 +7,7 @@ import { whenThere } from '../base/promised.ts'
 import { pathOfUrl } from '../base/request-path.ts'
 import { pathOptions } from '../watch/known-routes.ts'
 
-/** Fastify's error handlers read the status; the header is set on the reply, where every handler leaves it. */
+/** Carries the status for error handlers. The Allow header is set on the reply, where no handler drops it. */
 class MethodNotAllowedError extends Error {
   override readonly name = 'MethodNotAllowedError'
   readonly code = 'PROFILER_METHOD_NOT_ALLOWED'
@@ -15,18 +15,18 @@ class MethodNotAllowedError extends Error {
 }
 
 /**
- * Refuses other methods on the profiler's pages with 405 and Allow, through the application's own error handler. To a
- * client that may not look, these requests remain what they are: requests without a route. Register it before the pages.
+ * Rejects other methods on the profiler's pages with 405 and Allow, through the application's error handler. For
+ * clients without access they stay unknown paths. Must be registered before the pages.
  */
 export function refuseOtherMethods(app: FastifyInstance, base: string, access: ViewerAccess): void {
   const pages = FindMyWay(pathOptions(app))
   const declared = new Set<HTTPMethod>()
 
   app.addHook('onRoute', ({ method, url }) => {
-    // Below the last page everything is missing, whatever the method.
+    // The catch-all route serves no page.
     if (!`${url}/`.startsWith(`${base}/`) || url.endsWith('*')) return
     for (const each of [method].flat()) {
-      // Fastify adds HEAD to each GET.
+      // Fastify adds a HEAD route for every GET route.
       if (each === 'HEAD' || !isMethod(each)) continue
       declared.add(each)
       pages.on(each, url, String)
@@ -39,7 +39,7 @@ export function refuseOtherMethods(app: FastifyInstance, base: string, access: V
     const allow = [...declared].filter(method => pages.find(method, path) !== null).join(', ')
     if (allow === '') return done()
     whenThere(
-      // The application's own function may throw.
+      // isTrustedHost is application code and may throw.
       attempt(() => access.judge(request.raw), 'host'),
       verdict => {
         if (verdict !== 'allowed') return done()

@@ -29,11 +29,11 @@ export interface ProfilerRoutesOptions {
   viewContext: (profile: Profile) => ViewContext
   base: string
   panels: readonly AnyPanel[]
-  /** Names of the labels one can search by. */
+  /** Labels to search by. */
   labels: readonly string[]
 }
 
-/** One page in the three forms it has. */
+/** A page in its three formats. */
 interface Page {
   html: () => string
   json: () => unknown
@@ -41,10 +41,10 @@ interface Page {
 }
 
 const newestShown = 10
-/** Requests that a request caused, in its header. */
+/** Subrequests listed in the header of a request. */
 const causedShown = 20
 
-/** The pages of the profiler, for trusted clients only; to anybody else they are paths like any unknown one. */
+/** The profiler's pages. For clients without access they are unknown paths. */
 export async function profilerRoutes(app: FastifyInstance, options: ProfilerRoutesOptions): Promise<void> {
   const { access, archive, base, panels } = options
 
@@ -59,7 +59,7 @@ export async function profilerRoutes(app: FastifyInstance, options: ProfilerRout
           .code(403)
           .type('text/plain; charset=utf-8')
           .send(
-            "The profiler does not answer under this host name: it could be anybody's. Use localhost, an IP address, or tell it that the name is yours (isTrustedHost).\n",
+            'The profiler does not trust this host name. Use localhost or an IP address, or accept the name in the option isTrustedHost.\n',
           )
       }
     }),
@@ -69,7 +69,7 @@ export async function profilerRoutes(app: FastifyInstance, options: ProfilerRout
     return reply
       .code(500)
       .type('text/plain; charset=utf-8')
-      .send('The profiler failed to show this page; the log says why.\n')
+      .send('The profiler failed to show this page. See the log for the error.\n')
   })
 
   app.get(base, showSearch)
@@ -90,7 +90,7 @@ export async function profilerRoutes(app: FastifyInstance, options: ProfilerRout
     const search = searchOf(request)
     const { criteria, problems, panel } = search
     const { token, ...others } = criteria
-    // Who asks for one profile and nothing else wants to see it.
+    // A search for nothing but an existing token opens its profile.
     if (
       token !== undefined &&
       Object.keys(others).length === 0 &&
@@ -117,7 +117,7 @@ export async function profilerRoutes(app: FastifyInstance, options: ProfilerRout
           title: 'Search · Profiler',
           className: 'part',
           style: linkStylesheet(assetUrl(base, 'profiler.css')),
-          body: html`<main><h1>Search profiles</h1>
+          body: html`<main><h1>Search requests</h1>
 ${renderProblems(problems)}
 ${renderSearchBar(criteria, searchBarOptions(search))}</main>`,
         }),
@@ -137,7 +137,7 @@ ${renderSearchBar(criteria, searchBarOptions(search))}</main>`,
   })
 
   app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile(request, reply) {
-    // The front page by its other name, which cannot be a route of its own where the router overlooks slashes at the end.
+    // `<base>/` arrives here, since it cannot be a route of its own if the router ignores trailing slashes.
     if (request.params.token === '') return showSearch(request, reply)
     const context = await contextOf(request.params.token)
     if (context === null) return sendUnknown(request, reply, request.params.token)
@@ -229,7 +229,7 @@ function send(request: FastifyRequest, reply: FastifyReply, page: Page): Fastify
   return reply.type('application/json; charset=utf-8').send(`${JSON.stringify(page.json())}\n`)
 }
 
-/** Every page, whatever it says: nothing inline, not framed, not kept, not indexed. */
+/** Headers of every page: no inline code, no framing, no caching, no indexing. */
 function addHeaders(reply: FastifyReply): void {
   reply.headers({
     'content-security-policy': profilerPolicy,

@@ -1,13 +1,13 @@
 import type { Span } from '../base/profile.ts'
 import type { Recorder } from '../watch/recorder.ts'
 
-/** The Server-Timing of a request, for scripts in a browser: its token, and its time so far, in all and by dispatch point. */
+/** The Server-Timing header: the token and the duration so far, in total and by dispatch point. */
 export function serverTiming(recorder: Recorder): string {
   const sums = new Map<string, number>()
   for (const span of recorder.spans) {
     const name = timingName(span)
     const parent = span.parent === null ? undefined : recorder.spans[span.parent]
-    // The time of its parent includes it.
+    // The parent's duration includes it.
     if (parent !== undefined && timingName(parent) === name) continue
     sums.set(name, (sums.get(name) ?? 0) + span.duration)
   }

@@ -4,19 +4,19 @@ import { dirname, resolve } from 'node:path'
 import type { Excerpt, Exception, Frame, Json, Profile } from '../base/profile.ts'
 import { withoutHiddenFrames } from '../base/hidden-frames.ts'
 
-/** Lines before and after the one a frame points to. */
+/** Lines shown before and after a frame's line. */
 const around = 5
 
-/** Frames of one exception whose source is shown: the ones anybody looks at. */
+/** Frames of one exception that are shown with their source. */
 const excerptsPerException = 12
 
-/** Only source code is ever read, and no file that is not a page's size. */
+/** Only source files of a reasonable size are read. */
 const sourceFile = /\.[cm]?[jt]sx?$/
 const largestFile = 2_000_000
 
 /**
- * The same profile with what can only be said when it is viewed: original positions, the source around them, and
- * logged stacks without the profiler's own frames.
+ * Completes a profile for viewing: original positions, the source around them, and logged stacks without the
+ * profiler's own frames.
  */
 export function resolveSources(profile: Profile): Profile {
   const files = new Map<string, SourceText | null>()
@@ -54,7 +54,7 @@ function withExcerpts(exception: Exception, files: Map<string, SourceText | null
   return { ...exception, frames }
 }
 
-/** A frame of compiled code, moved to where it was written. */
+/** A frame of compiled code, mapped to its original source. */
 function originalFrame(frame: Frame, files: Map<string, SourceText | null>): Frame {
   const map = sourceOf(frame.file, files)?.map ?? null
   const entry = map?.findEntry(frame.line - 1, frame.column - 1)
@@ -84,12 +84,12 @@ function readSource(file: string): SourceText | null {
     const text = readFileSync(file, 'utf8')
     return { lines: text.split(/\r?\n/), map: readSourceMap(file, text) }
   } catch {
-    // Gone since, or never a file: the frame is shown without its source.
+    // Deleted since, or never a file: the frame is shown without its source.
     return null
   }
 }
 
-/** The map that a compiler wrote beside its output. */
+/** The source map file beside a compiled file. */
 function readSourceMap(file: string, text: string): SourceMap | null {
   const name = /\n\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/.exec(text)?.[1]
   if (name === undefined) return null

@@ -4,16 +4,16 @@ import { hostName, requestHost } from '../base/request-host.ts'
 
 /** Who may see profiles, and under which host names. */
 export interface AccessRules {
-  /** Addresses and networks ("10.0.0.0/8") besides the machine itself. */
+  /** Addresses and networks ("10.0.0.0/8") that have access besides the machine itself. */
   allow: readonly string[]
   /** Whether a host name is the application's own; local names and IP addresses always are. */
   isTrustedHost: (host: string) => boolean | Promise<boolean>
 }
 
-/** address: not a client that may look. host: a name that anybody could have pointed here. */
+/** address: the client's address is not allowed. host: the host name is not trusted (DNS rebinding). */
 export type Verdict = 'allowed' | 'address' | 'host'
 
-/** Where proxies write whose a request is. */
+/** Headers in which proxies name the client. */
 const addressHeaders = [
   'x-forwarded-for',
   'x-real-ip',
@@ -24,7 +24,7 @@ const addressHeaders = [
   'fly-client-ip',
 ]
 
-/** Headers that only proxies write. */
+/** Headers that only proxies send. */
 const proxyHeaders = [
   ...addressHeaders,
   'via',
@@ -35,7 +35,7 @@ const proxyHeaders = [
   'x-forwarded-server',
 ]
 
-/** Decides for a request, by the address it came from and the name it asked for. */
+/** Decides who may see profiles, by the client's address and the requested host name. */
 export class ViewerAccess {
   readonly #addresses = new BlockList()
   readonly #isTrustedHost: AccessRules['isTrustedHost']
@@ -48,16 +48,15 @@ export class ViewerAccess {
   }
 
   /**
-   * Every address a request names must be allowed: the socket's and all that forwarded headers claim. A
-   * client can add to those headers but not take away what a proxy wrote, so lying only shuts it out. What came
-   * through a proxy that does not say for whom could be anybody's.
-   * A promise where whoever knows the host names has to look them up.
+   * Every address must be allowed: the socket's and all in forwarding headers. A client can add to those headers but
+   * not remove what a proxy wrote, so forging them gains nothing. A proxy that does not name its client is refused.
+   * @returns a promise only if isTrustedHost does
    */
   judge(raw: IncomingMessage): Verdict | Promise<Verdict> {
     if (mayLackHeaders(raw)) return 'address'
     const forwarded = forwardedAddresses(raw)
     if (forwarded.length === 0 && proxyHeaders.some(name => name in raw.headers)) return 'address'
-    // A closed socket has no address any more, and "undefined" is none that is allowed.
+    // A closed socket has no address; the string "undefined" is never allowed.
     const addresses = [...forwarded, String(raw.socket.remoteAddress)]
     if (!addresses.every(address => this.#isAllowed(address))) return 'address'
     const hosts = [requestHost(raw), ...listOf(raw.headers['x-forwarded-host']), ...forwardedParts(raw, 'host')]
@@ -88,7 +87,7 @@ export class ViewerAccess {
   }
 }
 
-/** Whether Node may have dropped headers, such as a proxy's: it keeps as many as the server says, or 1,000; 0 is all. */
+/** Whether Node may have dropped headers, such as a proxy's: it keeps maxHeadersCount or 1,000; 0 means all. */
 function mayLackHeaders({ rawHeaders, socket }: IncomingMessage): boolean {
   const { maxHeadersCount } = Object(Object(socket).server)
   const limit = typeof maxHeadersCount === 'number' ? maxHeadersCount : 1000
@@ -103,7 +102,7 @@ function forwardedAddresses(raw: IncomingMessage): string[] {
   return [...addressHeaders.flatMap(name => listOf(raw.headers[name])), ...forwardedParts(raw, 'for')].map(withoutPort)
 }
 
-/** What the standard header says of each hop: `for=192.0.2.1;host=example.org`. */
+/** The values of one parameter in the Forwarded header: `for=192.0.2.1;host=example.org`. */
 function forwardedParts({ headers }: IncomingMessage, wanted: 'for' | 'host'): string[] {
   return listOf(headers.forwarded)
     .flatMap(hop => hop.split(';'))

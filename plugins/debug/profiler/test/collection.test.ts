@@ -214,9 +214,9 @@ t.test('a response that the server breaks off is not an aborted one, and has the
     const { outcome, status, exceptions, token } = await onlyProfile(t, app, url)
     t.same([outcome, status, exceptions.map(({ message }) => message)], ['broken', 200, ['in stream']], url)
     const page = await app.inject({ url: `/_profiler/${token}`, headers: { accept: 'text/html' } })
-    t.match(page.body, '<span class="badge error">The server broke off</span>')
+    t.match(page.body, '<span class="badge error">Response cut off by the server</span>')
     const markdown = await app.inject({ url: `/_profiler/${token}`, headers: { accept: 'text/markdown' } })
-    t.match(markdown.body, '- Outcome: The server broke off')
+    t.match(markdown.body, '- Outcome: Response cut off by the server')
   }
   t.equal((await app.profiler.search({ exception: 'in stream' })).total, 6)
 })

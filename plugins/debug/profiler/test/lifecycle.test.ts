@@ -53,7 +53,7 @@ t.test('a handler that sends or returns an error has thrown, and interrupts noth
       profile.exceptions.map(({ message, spans }) => [message, spans]),
       [['sent', [1]]],
     )
-    t.match(page, 'No error handler of the application was called.')
+    t.match(page, 'No application error handler was called.')
   }
 })
 
@@ -208,7 +208,7 @@ t.test(
     })
     const { interruptions, page } = await lifecycleOf(t, app, '/')
     t.same(interruptions, ['kernel.controller_arguments refusing answer'])
-    t.match(page, 'Interrupted by refusing with an answer')
+    t.match(page, 'Interrupted by refusing with a response')
     t.same((await lifecycleOf(t, app, '/late')).profile.exceptions[0]?.spans, [0])
   },
 )
@@ -238,7 +238,7 @@ t.test('an exception that was left out is still shown as the interruption, and s
     },
   )
   const { page } = await lifecycleOf(t, app, '/')
-  t.match(page, 'Interrupted by refusing with an error that was left out')
+  t.match(page, 'Interrupted by refusing with an error that was not recorded')
   const sent = await lifecycleOf(t, app, '/sent')
   t.match(sent.profile.dropped, [{ what: 'exceptions', count: 1 }])
   t.match(sent.page, /mending <small>error handler/)

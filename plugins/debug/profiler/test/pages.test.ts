@@ -668,7 +668,7 @@ t.test('a host is searched with its port, and a request by its whole URL', async
 t.test('the standalone search form has a heading and a main element', async t => {
   const app = await profiledApp(t)
   const { body } = await app.inject({ url: '/_profiler/search_bar', headers: { accept: 'text/html' } })
-  t.match(body, /<main><h1>Search profiles<\/h1>\s*<form/)
+  t.match(body, /<main><h1>Search requests<\/h1>\s*<form/)
 })
 
 t.test('a wrong method on a page of the profiler is a 405 that names the allowed one', async t => {

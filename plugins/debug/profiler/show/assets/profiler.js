@@ -1,7 +1,7 @@
 /* global HTMLDetailsElement, addEventListener, location, matchMedia */
 'use strict'
 
-// What a page can do without: everything on it is readable when this file never arrives.
+// Optional: every page is readable without this script.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const source = document.getElementById(button.dataset.copy)
@@ -13,7 +13,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
       await navigator.clipboard.writeText(source.textContent)
       button.textContent = 'Copied'
     } catch {
-      button.textContent = 'The browser refused'
+      button.textContent = 'Copying failed'
     }
     setTimeout(() => {
       button.textContent = label
@@ -21,7 +21,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   })
 }
 
-// A link to an exception opens what it stands in.
+// A link to an exception opens the folded parts around it.
 function unfold() {
   const target = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null
   for (let element = target; element !== null; element = element.parentElement) {
@@ -31,9 +31,9 @@ function unfold() {
 
 addEventListener('hashchange', unfold)
 
-// On a wide screen the search form stands beside the results, and hides none of them.
+// On a wide screen the search form is beside the results, so it can stay open.
 const fold = document.querySelector('.search-fold')
 if (fold !== null && matchMedia('(min-width: 56.01rem)').matches) fold.open = true
 
-// Times are UTC, since server and reader need not share a zone: the reader's own are a hover away.
+// Times are in UTC; the tooltip shows the reader's local time.
 for (const time of document.querySelectorAll('time')) time.title = new Date(time.dateTime).toLocaleString()

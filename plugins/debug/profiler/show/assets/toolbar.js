@@ -16,7 +16,7 @@
     return element
   }
 
-  // Kept for the tab; a page that is not allowed storage simply forgets.
+  // Remembered for the tab, unless the page has no access to storage.
   const memory = {
     get closed() {
       try {
@@ -47,7 +47,7 @@
       const { url, status, items } = this.#data
       const fetches = make(
         'div',
-        { className: 'fetches', hidden: true, role: 'region', 'aria-label': 'Requests of this page' },
+        { className: 'fetches', hidden: true, role: 'region', 'aria-label': 'Requests made by this page' },
         this.#list,
       )
       const toggleFetches = make(
@@ -60,7 +60,7 @@
         fetches.hidden = !fetches.hidden
         toggleFetches.setAttribute('aria-expanded', String(!fetches.hidden))
       })
-      const close = make('button', { type: 'button', 'aria-label': 'Fold the toolbar', textContent: '\u00d7' })
+      const close = make('button', { type: 'button', 'aria-label': 'Collapse the toolbar', textContent: '\u00d7' })
       const root = make(
         'section',
         { className: 'root', 'aria-label': 'Profiler toolbar' },
@@ -97,7 +97,7 @@
       const fold = closed => {
         root.classList.toggle('closed', closed)
         close.textContent = closed ? '\u203a' : '\u00d7'
-        close.setAttribute('aria-label', closed ? 'Open the toolbar' : 'Fold the toolbar')
+        close.setAttribute('aria-label', closed ? 'Expand the toolbar' : 'Collapse the toolbar')
         memory.closed = closed
       }
       close.addEventListener('click', () => fold(!root.classList.contains('closed')))
@@ -110,7 +110,7 @@
       this.#watch()
     }
 
-    // The browser's own record of what the page fetched: nothing of the page is patched.
+    // Reads the browser's resource timings instead of patching the page's fetch.
     #watch() {
       if (!PerformanceObserver.supportedEntryTypes.includes('resource')) return
       new PerformanceObserver(list => {
@@ -126,7 +126,7 @@
       const url = new URL(entry.name)
       const local = url.origin === location.origin
       const path = local ? url.pathname + url.search : entry.name
-      // The token arrives with Server-Timing, where the browser shows that (https and localhost); else the search finds it.
+      // Server-Timing has the token, but is only readable on https and localhost. Elsewhere a search finds the request.
       const token = entry.serverTiming?.find(({ name }) => name === 'token')?.description
       const href = token
         ? `${base}/${encodeURIComponent(token)}`
@@ -150,7 +150,7 @@
 
   if (customElements.get('profiler-toolbar') === undefined) {
     customElements.define('profiler-toolbar', ProfilerToolbar)
-    // Below the body, so that its place at the end is none of the body's own layout.
+    // Outside the body, so that it takes no part in the body's layout.
     document.documentElement.append(document.createElement('profiler-toolbar'))
   }
 }

@@ -3,7 +3,7 @@ import { exceptionSectionsMarkdown } from './exception-sections-markdown.ts'
 import { blocks, code, plain } from './markdown.ts'
 import { statusText } from '../parts/tone.ts'
 
-/** A failed request as Markdown: for an issue, a colleague, or whoever asks with Accept: text/markdown. */
+/** A failed request as Markdown, to paste into an issue or for clients that accept text/markdown. */
 export function renderErrorMarkdown(context: ViewContext): string {
   const { profile, base } = context
   const message = profile.exceptions[0]?.message ?? ''

@@ -5,12 +5,12 @@ import { blocks } from './markdown.ts'
 import { isRoutingFailure } from '../parts/near-misses.ts'
 import { routingMarkdown } from './routing-markdown.ts'
 
-/** The sections of a failed request as Markdown, their headings of this level. */
+/** The sections of a failed request as Markdown, with headings of this level. */
 export function exceptionSectionsMarkdown({ profile, root }: ViewContext, level: 2 | 3): string {
   const { exceptions, logs } = profile
   const heading = '#'.repeat(level)
   return blocks(
-    isRoutingFailure(profile) ? blocks(`${heading} What would have matched`, routingMarkdown(profile, root)) : null,
+    isRoutingFailure(profile) ? blocks(`${heading} Nearest routes`, routingMarkdown(profile, root)) : null,
     `${heading} Exceptions (${exceptions.length})`,
     exceptionsMarkdown(exceptions, `${heading}#`),
     `${heading} Logs (${logs.length})`,

@@ -1,11 +1,10 @@
 import type { Exception, Excerpt } from '../../base/profile.ts'
-import { relationText } from '../parts/exceptions.ts'
 import { foldedExceptions, tellingFrames } from '../parts/folded-exceptions.ts'
 import { blocks, code, codeBlock, plain } from './markdown.ts'
 import { stackTraceText } from '../parts/stack-trace.ts'
 import { valueText } from '../parts/value.ts'
 
-/** Every exception of the chain: what it says, and the source that threw it. */
+/** Every exception of the chain with its message, its properties and the source line that threw it. */
 export function exceptionsMarkdown(exceptions: readonly Exception[], heading: string): string {
   const folded = foldedExceptions(exceptions)
   return blocks(
@@ -16,7 +15,7 @@ export function exceptionsMarkdown(exceptions: readonly Exception[], heading: st
           : exception.frames.flatMap(frame => (frame.kind === 'own' ? (frame.excerpt ?? []) : []))
       const properties = Object.entries(exception.properties)
       return blocks(
-        `${heading} ${index + 1}. ${plain(exception.class)} (${relationText(exception)})`,
+        `${heading} ${index + 1}. ${plain(exception.class)} (${exception.relation})`,
         codeBlock(exception.message === '' ? 'No message.' : exception.message),
         properties.map(([name, value]) => `- ${code(name)}: ${code(valueText(value))}`).join('\n'),
         source === undefined ? null : excerptMarkdown(source),
@@ -25,7 +24,7 @@ export function exceptionsMarkdown(exceptions: readonly Exception[], heading: st
   )
 }
 
-/** Every exception's stack; of a folded one only what says where it comes from. */
+/** The stack trace of every exception; of a folded one only the application's frames. */
 export function stackTracesMarkdown(exceptions: readonly Exception[], root: string): string {
   const folded = foldedExceptions(exceptions)
   return blocks(
@@ -36,7 +35,7 @@ export function stackTracesMarkdown(exceptions: readonly Exception[], root: stri
   )
 }
 
-/** The lines around a frame's own, that one marked. */
+/** The source around a frame, with the frame's line marked. */
 function excerptMarkdown(excerpt: Excerpt): string {
   const width = String(excerpt.first + excerpt.lines.length).length
   return codeBlock(

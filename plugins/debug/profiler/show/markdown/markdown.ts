@@ -1,13 +1,13 @@
 import { visible } from '../../base/visible.ts'
 
-/** Text that Markdown reads as text, on one line: nothing in it makes a link, a heading or markup. */
+/** Escapes text for Markdown and puts it on one line. */
 export function plain(text: string): string {
   return visible(text)
     .replace(/\s+/g, ' ')
     .replace(/[\\`*_[\]<>|#~!&]/g, character => `\\${character}`)
 }
 
-/** Code within a line, whatever backticks it holds. */
+/** Inline code; the text may contain backticks. */
 export function code(text: string): string {
   const line = visible(text).replace(/\s+/g, ' ')
   const ticks = fence(line, 1)
@@ -15,13 +15,13 @@ export function code(text: string): string {
   return line.trim() === '' ? '(empty)' : `${ticks}${edge}${line}${edge}${ticks}`
 }
 
-/** Code in a block of its own. */
+/** A fenced code block; the text may contain fences. */
 export function codeBlock(text: string, language = ''): string {
   const ticks = fence(text, 3)
   return `${ticks}${language}\n${visible(text).replace(/\r\n?/g, '\n')}\n${ticks}`
 }
 
-/** A table; its cells are Markdown already. */
+/** A table. Its cells must be Markdown. */
 export function table(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   const lines = [
     columns,
@@ -31,7 +31,7 @@ export function table(columns: readonly string[], rows: ReadonlyArray<readonly s
   return lines.map(line => `| ${line.join(' | ')} |`).join('\n')
 }
 
-/** Blocks one below the other, empty ones left out. */
+/** Joins blocks with blank lines and skips empty ones. */
 export function blocks(...parts: ReadonlyArray<string | null>): string {
   return parts.filter(part => part !== null && part !== '').join('\n\n')
 }

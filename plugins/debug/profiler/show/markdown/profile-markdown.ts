@@ -5,7 +5,7 @@ import { outcomeText, statusText } from '../parts/tone.ts'
 import { formatDuration, formatTime } from '../parts/units.ts'
 import { valueText } from '../parts/value.ts'
 
-/** A profile as Markdown: the panel asked for, or every panel that has something. */
+/** A profile as Markdown: the open panel, or every panel that has data. */
 export function renderProfileMarkdown(context: ViewContext, panels: readonly AnyPanel[], open?: string): string {
   const { profile } = context
   const shown = open === undefined ? panels : panels.filter(({ name }) => name === open)
@@ -14,11 +14,12 @@ export function renderProfileMarkdown(context: ViewContext, panels: readonly Any
       `# ${statusText(profile.status)}: ${code(`${profile.method} ${profile.url}`)}`,
       [
         `- Token: ${code(profile.token)}`,
-        `- At: ${formatTime(profile.time)}, ${formatDuration(profile.duration)}`,
+        `- Time: ${formatTime(profile.time)}`,
+        `- Duration: ${formatDuration(profile.duration)}`,
         `- Host: ${code(profile.host ?? 'none')}, IP: ${code(profile.ip ?? 'unknown')}`,
         `- Outcome: ${outcomeText(profile.outcome) ?? 'Completed'}`,
         ...Object.entries(profile.labels).map(([name, value]) => `- ${plain(name)}: ${plain(value)}`),
-        ...profile.dropped.map(drop => `- Left out: ${drop.count} ${plain(drop.what)}, ${plain(drop.why)}`),
+        ...profile.dropped.map(drop => `- ${plain(drop.what)}: ${drop.count} left out. ${plain(drop.why)}`),
         ...profile.notes.map(note => `- Note: ${plain(note)}`),
       ].join('\n'),
       ...shown.map(panel => {

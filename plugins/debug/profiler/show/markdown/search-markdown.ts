@@ -2,11 +2,11 @@ import type { ProfileSummary, SearchResult } from '../../base/profile.ts'
 import { blocks, code, plain, table } from './markdown.ts'
 import { formatDuration, formatTime } from '../parts/units.ts'
 
-/** What a search found, as a table. */
+/** The results of a search as a table. */
 export function renderSearchMarkdown({ problems, profiles, total, page, pages }: SearchResult, base: string): string {
   return (
     blocks(
-      `# Profiles: ${total}`,
+      `# Requests: ${total}`,
       ...problems.map(plain),
       profiles.length === 0 ? 'None.' : profilesMarkdown(profiles, base),
       pages > 1 ? `Page ${page} of ${pages}.` : null,
@@ -14,10 +14,10 @@ export function renderSearchMarkdown({ problems, profiles, total, page, pages }:
   )
 }
 
-/** Profiles as rows of a table, each with the path of its page. */
+/** A table of profiles, each with the path of its page. */
 export function profilesMarkdown(profiles: readonly ProfileSummary[], base: string): string {
   return table(
-    ['Status', 'Request', 'Time', 'Route', 'Exception', 'At', 'Profile'],
+    ['Status', 'Request', 'Duration', 'Route', 'Exception', 'Time', 'Profile'],
     profiles.map(profile => [
       String(profile.status ?? 'none'),
       code(`${profile.method} ${profile.url}`),

@@ -12,12 +12,12 @@ import { isRoutingFailure } from '../parts/near-misses.ts'
 import { profileUrl } from '../parts/profile-url.ts'
 import { statusText, statusTone } from '../parts/tone.ts'
 
-// Our own file, not a word of it from a request; as it stands, or its hash would not be that of the policy.
+// Trusted markup: the text must stay byte for byte what the policy's hash covers.
 const style = html`<style>${new Markup(assets['error-page.css'].body)}</style>`
 
 /**
- * The diagnostic page for a failed request, on the application's own URL. Its stylesheet stands in the page,
- * permitted by its hash, so that the page is whole when it is saved, previewed or seen from elsewhere.
+ * The diagnostic page for a failed request, on the application's own URL. Its stylesheet is inlined, so that the page
+ * still looks right when it is saved or previewed elsewhere.
  */
 export function renderErrorPage(context: ViewContext): string {
   const { profile, base } = context
@@ -44,14 +44,14 @@ export function renderErrorPage(context: ViewContext): string {
 <main id="main" tabindex="-1">
 ${renderGaps(profile)}
 ${renderExceptionSections(context, 2)}
-<details class="trace"><summary>All of it as Markdown</summary><pre tabindex="0"><code id="markdown">${renderErrorMarkdown(context)}</code></pre></details>
+<details class="trace"><summary>This page as Markdown</summary><pre tabindex="0"><code id="markdown">${renderErrorMarkdown(context)}</code></pre></details>
 </main>`,
   })
 }
 
-/** What there is to say of a failure that nothing was thrown for. */
+/** The title of a failure without an exception. */
 function silentFailure(profile: Profile): string {
   return isRoutingFailure(profile)
-    ? `No route for ${profile.method} ${profile.path}`
-    : 'An error was answered without an exception'
+    ? `No route matches ${profile.method} ${profile.path}`
+    : 'Error response without an exception'
 }

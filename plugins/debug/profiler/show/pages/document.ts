@@ -2,22 +2,22 @@ import { html, type Markup } from '../../base/html.ts'
 
 export interface Document {
   title: string
-  /** Of the body: what the stylesheet tells its parts by. */
+  /** Class of the body element, which scopes the styles. */
   className: string
-  /** The stylesheet, linked or in place. */
+  /** The stylesheet, linked or inlined. */
   style: Markup
   script?: string
   body: Markup
 }
 
-/** A stylesheet at an address of its own. */
+/** A link to an external stylesheet. */
 export function linkStylesheet(url: string): Markup {
   return html`<link rel="stylesheet" href="${url}">`
 }
 
-/** A whole document: the error page, a page of the profiler's, or a part of one that stands alone. */
+/** A complete HTML document: the error page, a profiler page or a standalone panel. */
 export function renderDocument({ title, className, style, script, body }: Document): string {
-  // The empty icon keeps browsers from asking the application for one, which would be a profile more.
+  // Without an icon, browsers request /favicon.ico, which would add a profile.
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -10,7 +10,7 @@ import type { SearchBarOptions } from '../parts/search-bar.ts'
 import { renderSearchFold } from '../parts/search-fold.ts'
 import { profilesMarkdown } from '../markdown/search-markdown.ts'
 
-/** What was asked for and is not there. */
+/** What the client requested but does not exist. */
 export type Missing =
   | { what: 'profile'; token: string }
   | { what: 'panel'; token: string; panel: string; panels: ReadonlyArray<Pick<AnyPanel, 'name' | 'label'>> }
@@ -18,18 +18,18 @@ export type Missing =
   | { what: 'running'; token: string }
   | { what: 'page'; path: string }
 
-/** One sentence that says what is not there and why that may be. */
+/** Says what is missing, and the likely reason. */
 export function missingText(missing: Missing): string {
   if (missing.what === 'panel') return `There is no panel "${missing.panel}".`
   if (missing.what === 'exception') return `Request ${missing.token} had no exception.`
   if (missing.what === 'running') {
-    return `Request ${missing.token} is still running: its profile comes when its answer is out.`
+    return `Request ${missing.token} is still running. Its profile is stored after the response.`
   }
   if (missing.what === 'page') return `The profiler has no page "${missing.path}".`
-  return `There is no profile "${missing.token}": it may have expired, or never have been.`
+  return `There is no profile "${missing.token}". It may have expired, or the token is wrong.`
 }
 
-/** The page of a 404 within the profiler: says what is missing and offers what there is. */
+/** The profiler's own 404 page: says what is missing and links to what exists. */
 export function renderNotFoundPage(
   missing: Missing,
   newest: readonly ProfileSummary[],
@@ -43,17 +43,17 @@ export function renderNotFoundPage(
     main: html`<h1>Not found</h1>
 <p class="notice warning">${missingText(missing)}</p>
 ${renderOffer(missing, base)}
-<h2>Newest profiles</h2>
-${newest.length === 0 ? renderEmptyState('No profile is stored.') : renderProfileList(newest, base)}`,
+<h2>Latest requests</h2>
+${newest.length === 0 ? renderEmptyState('No requests stored.') : renderProfileList(newest, base)}`,
   })
 }
 
 function renderOffer(missing: Missing, base: string): Markup | null {
   if (missing.what === 'exception') {
-    return html`<p><a href="${profileUrl(base, missing.token)}">Open its profile</a></p>`
+    return html`<p><a href="${profileUrl(base, missing.token)}">Open the profile</a></p>`
   }
   if (missing.what !== 'panel') return null
-  return html`<h2>Its panels</h2>
+  return html`<h2>Available panels</h2>
 <ul class="offer">${missing.panels.map(
     ({ name, label }) => html`
 <li><a href="${profileUrl(base, missing.token, name)}">${label}</a> <code>${name}</code></li>`,
@@ -61,14 +61,14 @@ function renderOffer(missing: Missing, base: string): Markup | null {
 </ul>`
 }
 
-/** The same as Markdown. */
+/** The 404 page as Markdown. */
 export function renderNotFoundMarkdown(missing: Missing, newest: readonly ProfileSummary[], base: string): string {
   return (
     blocks(
       '# Not found',
       plain(missingText(missing)),
-      missing.what === 'panel' ? `Its panels: ${missing.panels.map(({ name }) => code(name)).join(', ')}` : null,
-      newest.length === 0 ? null : blocks('## Newest profiles', profilesMarkdown(newest, base)),
+      missing.what === 'panel' ? `Available panels: ${missing.panels.map(({ name }) => code(name)).join(', ')}` : null,
+      newest.length === 0 ? null : blocks('## Latest requests', profilesMarkdown(newest, base)),
     ) + '\n'
   )
 }

@@ -3,22 +3,22 @@ import { linkStylesheet, renderDocument } from './document.ts'
 import { html, type Content } from '../../base/html.ts'
 import { profileUrl } from '../parts/profile-url.ts'
 
-/** What every page of the profiler's own is made of. */
+/** The parts of every profiler page. */
 export interface Page {
   title: string
   base: string
-  /** The panel in which other profiles are opened from here. */
+  /** The panel to open in other profiles. */
   panel?: string | undefined
-  /** Stands between the bar at the top and the columns: what the page is about. */
+  /** Between the top bar and the columns: what the page is about. */
   header?: Content
-  /** The column at the side: the menu of panels, the search form. */
+  /** The side column: the panel menu or the search form. */
   aside: Content
   main: Content
-  /** Below everything. */
+  /** Below the columns. */
   footer?: Content
 }
 
-/** A whole document of the profiler's: bar at the top, side column, main part. */
+/** A complete profiler page: top bar, side column, main column. */
 export function renderPage({ title, base, panel, header, aside, main, footer }: Page): string {
   return renderDocument({
     title,

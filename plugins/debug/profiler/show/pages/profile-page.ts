@@ -8,7 +8,7 @@ import { menuEntries, panelData, renderPanelMenu } from '../parts/panel-menu.ts'
 import { renderProfileHeader } from '../parts/profile-header.ts'
 import { formatDuration } from '../parts/units.ts'
 
-/** A profile with one panel open; `open` names one of the panels, `caused` are the requests that this one made. */
+/** A profile with one panel open. `open` is that panel's name; `caused` are the requests that this one injected. */
 export function renderProfilePage(
   context: ViewContext,
   panels: readonly AnyPanel[],
@@ -37,16 +37,16 @@ function renderPanelBody(panel: AnyPanel, context: ViewContext): Markup {
   try {
     return panel.body(data, context)
   } catch (error) {
-    // A panel is the application's code: its fault must not take the page away.
+    // Panels are application code: an error in one must not break the page.
     return html`<p class="notice error">This panel could not be shown: ${String(error)}</p>`
   }
 }
 
 function renderCost({ cost: { trace, collect, store } }: Profile): Markup {
-  return html`<p>Profiling this request took ${formatCost(trace + collect)}: ${formatCost(trace)} while it ran, ${formatCost(collect)} after its answer.${store > 0 && ` Storing the one before took ${formatCost(store)}.`}</p>`
+  return html`<p>Profiling took ${formatCost(trace + collect)}: ${formatCost(trace)} during the request, ${formatCost(collect)} after the response.${store > 0 && ` Storing the previous profile took ${formatCost(store)}.`}</p>`
 }
 
-/** Microseconds, since most costs are some of them. */
+/** In microseconds below a millisecond, where most costs are. */
 function formatCost(microseconds: number): string {
   return microseconds < 1000 ? `${Math.round(microseconds)} µs` : formatDuration(microseconds / 1000)
 }

@@ -10,15 +10,15 @@ import { renderSearchFold } from '../parts/search-fold.ts'
 import { searchQuery } from '../parts/search-query.ts'
 import { count } from '../parts/units.ts'
 
-/** Whether a search asks for anything at all: one that does not is the list of the newest. */
+/** Whether a search has any criterion. Without one the page lists the latest requests. */
 function isSearch(criteria: SearchCriteria): boolean {
   return [...new URLSearchParams(searchQuery(criteria, 1)).keys()].some(name => name !== 'perPage')
 }
 
-/** What a search found, or without criteria the newest profiles: the profiler's home. */
+/** The profiler's home page: the results of a search, or without criteria the latest requests. */
 export function renderSearchPage(result: SearchResult, options: SearchBarOptions): string {
   const { criteria, problems, profiles, total } = result
-  const title = isSearch(criteria) ? `${count(total, 'profile')} found` : 'Newest profiles'
+  const title = isSearch(criteria) ? `${count(total, 'request')} found` : 'Latest requests'
   return renderPage({
     title: `${title} · Profiler`,
     base: options.base,
@@ -27,18 +27,18 @@ export function renderSearchPage(result: SearchResult, options: SearchBarOptions
     main: html`<h1>${title}${!isSearch(criteria) && html` <span class="count">${total}</span>`}</h1>
 ${renderProblems(problems)}
 ${renderShortcuts(options)}
-${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored profile is like that.' : 'No profile is stored yet. Ask the application for any page.') : renderProfileList(profiles, options.base, options.panel)}
+${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(profiles, options.base, options.panel)}
 ${renderPaging(result, options)}`,
   })
 }
 
-/** The searches a person makes most. */
+/** Links to frequent searches. */
 function renderShortcuts({ base }: SearchBarOptions): Markup {
   return html`<nav class="shortcuts" aria-label="Frequent searches"><ul>
 <li><a href="${base}/">All</a></li>
 <li><a href="${base}/search?status=%3E%3D500">Failed (5xx)</a></li>
 <li><a href="${base}/search?status=4xx">Refused (4xx)</a></li>
-<li><a href="${base}/search?durationFrom=100">Slow (100 ms and more)</a></li>
+<li><a href="${base}/search?durationFrom=100">Slow (100 ms or more)</a></li>
 </ul></nav>`
 }
 

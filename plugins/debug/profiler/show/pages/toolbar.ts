@@ -6,12 +6,12 @@ import { panelData } from '../parts/panel-menu.ts'
 import { profileUrl } from '../parts/profile-url.ts'
 import { statusText, statusTone } from '../parts/tone.ts'
 
-/** An item and the panel it leads to. */
+/** A toolbar item and the panel it links to. */
 export interface ToolbarEntry extends ToolbarItem {
   panel: string
 }
 
-/** What the panels say to the toolbar, in their order; one that fails says nothing. */
+/** The toolbar items of all panels, in panel order. A panel that throws has none. */
 export function toolbarEntries(context: ViewContext, panels: readonly AnyPanel[]): ToolbarEntry[] {
   return panels.flatMap(panel => {
     const data = panelData(panel, context.profile)
@@ -25,7 +25,7 @@ export function toolbarEntries(context: ViewContext, panels: readonly AnyPanel[]
   })
 }
 
-/** What is wrong stands where it is seen on a narrow screen; the rest keeps the panels' order. */
+/** Sorts warnings and errors first, so that a narrow screen shows them. */
 function worstFirst(one: ToolbarEntry, other: ToolbarEntry): number {
   return Number(isBad(other)) - Number(isBad(one))
 }
@@ -35,8 +35,8 @@ function isBad({ tone }: ToolbarEntry): boolean {
 }
 
 /**
- * The one tag that puts the toolbar into a page: an external script that carries its data as an attribute and
- * makes a custom element with a shadow tree, so that neither styles nor scripts of the page and it can meet.
+ * The tag that adds the toolbar to a page: an external script with the toolbar's data in an attribute. It creates a
+ * custom element with a shadow tree, which keeps the page's styles and scripts apart from the toolbar's.
  */
 export function renderToolbar(context: ViewContext, panels: readonly AnyPanel[]): Markup {
   const { profile, base } = context

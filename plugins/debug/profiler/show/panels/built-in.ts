@@ -7,7 +7,7 @@ import { performancePanel } from './performance.ts'
 import { requestPanel } from './request.ts'
 import { routingPanel } from './routing.ts'
 
-/** The panels every application has, in the order of the menu; an application's own stand before the last. */
+/** The panels of every application, in menu order. The application's own are inserted before the last. */
 export const builtInPanels: readonly AnyPanel[] = [
   requestPanel,
   performancePanel,

@@ -35,7 +35,7 @@ function renderRoutes({ routes }: Configuration, context: ViewContext): Markup {
   )
 }
 
-/** What the application was when the request ran. */
+/** The application's versions, settings, plugins and routes when the request ran. */
 export const configurationPanel: BuiltInPanel<string> = {
   name: 'configuration',
   label: 'Configuration',
@@ -51,10 +51,10 @@ export const configurationPanel: BuiltInPanel<string> = {
       renderKeyValueTable('Versions', [
         ...Object.entries(configuration.versions),
         ['Environment', configuration.environment ?? 'not set'],
-        ['Process', `${profile.process.id}, since ${formatTime(profile.process.startedAt)}`],
+        ['Process', `${profile.process.id}, started ${formatTime(profile.process.startedAt)}`],
       ]),
     )}
-${renderSection('Settings', renderKeyValueTable('Settings', settings, 'The application shows none.'), settings.length)}
+${renderSection('Settings', renderKeyValueTable('Settings', settings, 'No settings.'), settings.length)}
 ${renderSection('Plugins', html`<ul class="tree">${renderPlugin(configuration.plugins)}</ul>`)}
 ${renderSection('Routes', renderRoutes(configuration, context), configuration.routes.length)}`
   },

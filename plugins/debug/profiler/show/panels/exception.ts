@@ -4,12 +4,12 @@ import { exceptionSectionsMarkdown } from '../markdown/exception-sections-markdo
 import { renderExceptionSections } from '../parts/exception-sections.ts'
 import { statusTone } from '../parts/tone.ts'
 
-/** A refusal that was meant is no failure. */
+/** A deliberate 4xx is a warning, not an error. */
 function toneOf(thrown: Exception | undefined): Tone {
   return statusTone(thrown?.statusCode ?? 500)
 }
 
-/** What was thrown, with its causes and members. */
+/** The thrown exception with its causes and members. */
 export const exceptionPanel: BuiltInPanel<Exception[]> = {
   name: 'exception',
   label: 'Exception',

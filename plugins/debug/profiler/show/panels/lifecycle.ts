@@ -12,7 +12,7 @@ import { blocks, code, plain, table } from '../markdown/markdown.ts'
 import { locationText } from '../parts/location.ts'
 import { formatDuration } from '../parts/units.ts'
 
-/** The dispatch points from kernel.request to kernel.finish_request, and who listened. */
+/** The dispatch points from kernel.request to kernel.finish_request, with their listeners. */
 export const lifecyclePanel: BuiltInPanel<DispatchPoint[]> = {
   name: 'lifecycle',
   label: 'Lifecycle',
@@ -32,7 +32,7 @@ export const lifecyclePanel: BuiltInPanel<DispatchPoint[]> = {
           listeners.length === 0
             ? null
             : table(
-                ['Listener', 'Hook', 'Registered at', 'Time', 'Outcome'],
+                ['Listener', 'Hook', 'Registered at', 'Duration', 'Outcome'],
                 listeners.map(span => [
                   plain(span.name),
                   plain(span.hook ?? ''),
@@ -55,7 +55,7 @@ function errorHandlingMarkdown(profile: Profile, root: string): string | null {
     called.length === 0
       ? noErrorHandler
       : table(
-          ['Error handler', 'For', 'Registered at', 'Time', 'Outcome'],
+          ['Error handler', 'Exception', 'Registered at', 'Duration', 'Outcome'],
           called.map(({ span, text }) => [
             plain(span.name),
             plain(text ?? ''),

@@ -4,7 +4,7 @@ import { renderLogTable } from '../parts/log-table.ts'
 import { logsMarkdown } from '../markdown/logs-markdown.ts'
 import { count } from '../parts/units.ts'
 
-/** The tone of the worst line, and how many are as bad as that; null where none is a warning. */
+/** The number of errors, or else of warnings, with their tone; null if there are neither. */
 function worst(logs: readonly LogLine[]): { text: string; tone: Tone } | null {
   const errors = logs.filter(line => line.level >= 50).length
   if (errors > 0) return { text: String(errors), tone: 'error' }
@@ -12,7 +12,7 @@ function worst(logs: readonly LogLine[]): { text: string; tone: Tone } | null {
   return warnings > 0 ? { text: String(warnings), tone: 'warning' } : null
 }
 
-/** Every line logged while the request ran, whatever level stdout is at. */
+/** Every log line of the request, whatever the level of stdout. */
 export const logsPanel: BuiltInPanel<LogLine[]> = {
   name: 'logs',
   label: 'Logs',

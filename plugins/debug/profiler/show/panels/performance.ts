@@ -7,7 +7,7 @@ import { renderMetrics } from '../parts/metrics.ts'
 import { renderSection } from '../parts/section.ts'
 import { spanColour } from '../parts/span-kind.ts'
 import { ownTimes, timelineRows } from '../parts/span-tree.ts'
-import { count, formatBytes, formatDuration } from '../parts/units.ts'
+import { formatBytes, formatDuration } from '../parts/units.ts'
 import { renderWaterfall } from '../parts/waterfall.ts'
 
 interface Share {
@@ -17,7 +17,7 @@ interface Share {
   time: number
 }
 
-/** Own time added up by kind or plugin, the longest first. */
+/** Total self time by kind or plugin, longest first. */
 function shares(spans: readonly Span[], name: (span: Span) => string, colour: (span: Span) => string): Share[] {
   const byName = new Map<string, Share>()
   for (const { span, own } of ownTimes(spans)) {
@@ -46,7 +46,7 @@ function byPlugin({ spans }: Profile): Share[] {
   )
 }
 
-/** The plugin of a span, or of the nearest it ran within that has one: a query is its caller's. */
+/** The plugin of a span, or of its nearest ancestor that has one: a query counts for its caller's plugin. */
 function pluginOf(span: Span, spans: readonly Span[]): string {
   for (let at: Span | undefined = span, left = spans.length; at !== undefined && left >= 0; left--) {
     if (at.plugin !== null) return at.plugin
@@ -58,7 +58,7 @@ function pluginOf(span: Span, spans: readonly Span[]): string {
 function renderShares(title: string, list: readonly Share[]): Markup {
   return html`<section><h3>${title}</h3>${renderDataTable(
     title,
-    [{ label: 'Name' }, { label: 'Calls', kind: 'number' }, { label: 'Own time', kind: 'number' }],
+    [{ label: 'Name' }, { label: 'Calls', kind: 'number' }, { label: 'Self time', kind: 'number' }],
     list.map(share => ({
       cells: [html`<span class="swatch ${share.colour}"></span>${share.name}`, share.spans, formatDuration(share.time)],
     })),
@@ -66,21 +66,21 @@ function renderShares(title: string, list: readonly Share[]): Markup {
   )}</section>`
 }
 
-/** The share of its time in which the request kept the loop, or shared it, as a whole number of percent. */
+/** Event loop utilization during the request, in whole percent; other requests count, too. */
 function utilization({ eventLoop }: Profile): string {
   return `${Math.round(eventLoop.utilization * 100)} %`
 }
 
-/** Where the time went. */
+/** What took the time of the request. */
 export const performancePanel: BuiltInPanel<Profile> = {
   name: 'performance',
   label: 'Performance',
   read: profile => profile,
-  toolbarItem: profile => ({ label: 'Time', value: formatDuration(profile.duration), tone: 'neutral' }),
+  toolbarItem: profile => ({ label: 'Duration', value: formatDuration(profile.duration), tone: 'neutral' }),
   body: (profile, context) => html`${renderMetrics([
     { label: 'Total', value: formatDuration(profile.duration) },
     {
-      label: 'Event loop busy',
+      label: 'Event loop utilization',
       value: utilization(profile),
       note: `${formatDuration(profile.eventLoop.active)} of ${formatDuration(profile.eventLoop.active + profile.eventLoop.idle)}`,
     },
@@ -89,15 +89,15 @@ export const performancePanel: BuiltInPanel<Profile> = {
       value: formatBytes(profile.memory.heapUsedAtEnd),
       note: `of ${formatBytes(profile.memory.heapLimit)}, whole process`,
     },
-    { label: 'Timed', value: count(profile.spans.length, 'call') },
+    { label: 'Timed calls', value: profile.spans.length },
   ])}
 ${renderSection('Timeline', renderWaterfall(context))}
 <div class="columns">${renderShares('By kind', byKind(profile))}${renderShares('By plugin', byPlugin(profile))}</div>`,
   markdown: profile =>
     blocks(
-      `Total ${formatDuration(profile.duration)}, event loop busy ${utilization(profile)}.`,
+      `Total ${formatDuration(profile.duration)}, event loop utilization ${utilization(profile)}.`,
       table(
-        ['What ran', 'Kind', 'Start', 'Time'],
+        ['Name', 'Kind', 'Start', 'Duration'],
         timelineRows(profile).map(row => [
           `${'· '.repeat(row.depth)}${plain(row.type === 'point' ? row.point.name : row.span.name)}`,
           row.type === 'point' ? 'dispatch point' : row.span.kind,

@@ -16,7 +16,7 @@ interface Data {
 
 type Entries = ReadonlyArray<readonly [name: string, value: Json]>
 
-/** The parts of a request that may be empty, in the order a person looks for them. */
+/** The parts of a request that may be empty, most wanted first. */
 function parts({ query, params, cookies }: RequestRecord): ReadonlyArray<readonly [title: string, entries: Entries]> {
   return [
     ['Query', Object.entries(query)],
@@ -49,10 +49,10 @@ function facts(profile: Profile): Array<readonly [string, string]> {
   return [
     ['Status', statusText(profile.status)],
     ['Content type', response.contentType ?? 'none'],
-    ['Body', response.streamed ? `${formatBytes(response.bodySize)}, streamed` : formatBytes(response.bodySize)],
+    ['Body size', response.streamed ? `${formatBytes(response.bodySize)}, streamed` : formatBytes(response.bodySize)],
     ['Outcome', outcomeText(profile.outcome) ?? 'completed'],
     ['Protocol', `${profile.protocol}, HTTP/${profile.httpVersion}`],
-    ['Request id', profile.requestId ?? 'none'],
+    ['Request ID', profile.requestId ?? 'none'],
   ]
 }
 
@@ -68,11 +68,11 @@ function markdownTable(title: string, entries: Entries): string | null {
       )
 }
 
-/** What came and what was answered. */
+/** The request and its response. */
 export const requestPanel: BuiltInPanel<Data> = {
   name: 'request',
   label: 'Request / Response',
-  // What the not-found handler's own pattern took from the path is nobody's parameter.
+  // The wildcard of the not-found handler is not a route parameter.
   read: ({ request, response, routing }) => ({
     request: routing.matched === null ? { ...request, params: {} } : request,
     response,

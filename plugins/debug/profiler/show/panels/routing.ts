@@ -8,7 +8,7 @@ import { renderNearMisses } from '../parts/near-misses.ts'
 import { renderSection } from '../parts/section.ts'
 import { count } from '../parts/units.ts'
 
-/** The route that answered, or those that nearly would have. */
+/** The matched route, or the nearest routes if none matched. */
 export const routingPanel: BuiltInPanel<Routing> = {
   name: 'routing',
   label: 'Routing',
@@ -27,10 +27,10 @@ export const routingPanel: BuiltInPanel<Routing> = {
       ...(matched.version === undefined ? [] : [['Version', matched.version] as const]),
       ['Handler', matched.handler],
       ['Plugin', matched.plugin ?? 'none'],
-      ['Declared at', renderLocation(matched.location, context)],
+      ['Defined in', renderLocation(matched.location, context)],
     ])}
 ${params.length > 0 && renderSection('Parameters', renderKeyValueTable('Parameters', params), params.length)}
-<p class="muted">One of ${count(routes, 'route')}.</p>`
+<p class="muted">The application has ${count(routes, 'route')}.</p>`
   },
   markdown: (_, { profile, root }) => routingMarkdown(profile, root),
 }

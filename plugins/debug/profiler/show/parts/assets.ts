@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** A file of the profiler's own, ready to be sent. */
+/** One of the profiler's own files. */
 export interface Asset {
   type: string
   body: string
-  /** Changes with the body: what asks for this version may keep it for good. */
+  /** Hash of the body: a URL with the current version may be cached forever. */
   version: string
 }
 
@@ -20,13 +20,13 @@ function asset(type: string, body: string): Asset {
 const language = read('language.css')
 const exception = read('exception.css')
 
-/** What stands below `<base>/assets/`. Each stylesheet brings the common language along, so that it can be used alone. */
+/** The files below `<base>/assets/`. Each stylesheet includes language.css, so that it works alone. */
 export const assets = {
   'profiler.css': asset('text/css; charset=utf-8', language + exception + read('profiler.css')),
   'exception.css': asset('text/css; charset=utf-8', language + exception),
   'error-page.css': asset('text/css; charset=utf-8', language + exception + read('error-page.css')),
   'profiler.js': asset('text/javascript; charset=utf-8', read('profiler.js')),
-  // A stylesheet made by script needs no permission of the application's Content-Security-Policy; a link would.
+  // The stylesheet is embedded: the application's Content-Security-Policy would have to allow a linked one.
   'toolbar.js': asset(
     'text/javascript; charset=utf-8',
     read('toolbar.js').replace("'TOOLBAR_CSS'", () => JSON.stringify(read('toolbar.css'))),
@@ -35,7 +35,7 @@ export const assets = {
 
 export type AssetName = keyof typeof assets
 
-/** Where a page finds an asset; the version makes it cacheable for good. */
+/** URL of an asset; its version lets browsers cache it forever. */
 export function assetUrl(base: string, name: AssetName): string {
   return `${base}/assets/${name}?v=${assets[name].version}`
 }

@@ -4,7 +4,7 @@ import { highlightSql, highlightTypescript } from './highlight.ts'
 
 const MAX_LINE = 400
 const MAX_SQL = 20_000
-/** What certainly fits its block, on the narrowest screen. */
+/** Anything shorter fits its block on the narrowest screen. */
 const LONG_SQL = 1000
 const LONG_SQL_LINES = 20
 
@@ -12,7 +12,7 @@ function shown(line: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
 }
 
-/** Lines of TypeScript with their numbers, the one that matters marked. */
+/** Numbered lines of TypeScript, with the relevant line marked. */
 export function renderExcerpt(excerpt: Excerpt): Markup {
   const lines = highlightTypescript(excerpt.lines.map(shown))
   return html`<pre class="source" tabindex="0"><code>${lines.map((line, index) => {
@@ -23,16 +23,16 @@ export function renderExcerpt(excerpt: Excerpt): Markup {
   })}</code></pre>`
 }
 
-/** Any text in a fixed-width block of its own. */
+/** Text in a monospaced block. */
 export function renderCodeBlock(text: string): Markup {
   return html`<pre tabindex="0"><code>${text}</code></pre>`
 }
 
-/** A statement as it was sent, its keywords, strings and placeholders marked; long lines wrap. */
+/** An SQL statement with syntax highlighting; long lines wrap. */
 export function renderSqlBlock(sql: string): Markup {
   const text = sql.length > MAX_SQL ? `${sql.slice(0, MAX_SQL)}…` : sql
   const lines = highlightSql(text)
-  // Where the keyboard need not scroll it is not stopped.
+  // Focusable only where the keyboard may have to scroll.
   const isLong = text.length > LONG_SQL || lines.length > LONG_SQL_LINES
   return html`<pre class="sql"${isLong && html` tabindex="0"`}><code>${lines.map((line, index) => (index === 0 ? line : html`\n${line}`))}</code></pre>`
 }

@@ -1,19 +1,19 @@
 import { renderEmptyState } from './empty-state.ts'
 import { html, type Content, type Markup } from '../../base/html.ts'
 
-/** A column's heading, and whether its cells are numbers (aligned right, never wrapped). */
+/** A column's heading, and how its cells are laid out: numbers are aligned right and never wrap. */
 export interface Column {
   label: string
   kind?: 'number' | 'text' | 'short'
 }
 
-/** One row's cells, in the order of the columns, and what marks it out. */
+/** One row's cells, in column order, and a class to style it by. */
 export interface Row {
   cells: readonly Content[]
   className?: string
 }
 
-/** A table that scrolls within its own frame where the screen is too narrow for it. */
+/** A table that scrolls sideways on a narrow screen. */
 export function renderDataTable(
   caption: string,
   columns: readonly Column[],

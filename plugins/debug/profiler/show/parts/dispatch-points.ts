@@ -8,27 +8,27 @@ import { renderSection } from './section.ts'
 import { formatDuration } from './units.ts'
 import { renderSpanOutcome } from './waterfall.ts'
 
-/** Each dispatch point with its listeners in the order they ran, and what interrupted it. */
+/** Each dispatch point with its listeners in the order they ran, and with its interruption. */
 export function renderDispatchPoints(context: ViewContext): Markup {
   return html`${context.profile.lifecycle.map(point => renderPoint(point, context))}`
 }
 
 function renderPoint(point: DispatchPoint, context: ViewContext): Markup {
   if (point.start === null) {
-    return html`<section class="never"><h3>${point.name}</h3><p class="muted">Not reached. Its hooks: ${point.hooks.join(', ')}.</p></section>`
+    return html`<section class="never"><h3>${point.name}</h3><p class="muted">Not reached. Hooks: ${point.hooks.join(', ')}.</p></section>`
   }
   const { spans } = context.profile
   const title = html`${point.name}${point.interrupted !== null && html` ${renderBadge('interrupted', 'error')}`}`
   return renderSection(
     title,
-    html`<p class="muted">${point.hooks.join(', ')} · from ${formatDuration(point.start)} · ${formatDuration(point.duration)}</p>
+    html`<p class="muted">${point.hooks.join(', ')} · started at ${formatDuration(point.start)} · took ${formatDuration(point.duration)}</p>
 ${interruptionText(point, context.profile) !== null && html`<p class="notice error">${interruptionText(point, context.profile)}</p>`}
 ${renderDataTable(
   `Listeners of ${point.name}`,
   [
     { label: '#', kind: 'number' },
     { label: 'Listener' },
-    { label: 'Time', kind: 'number' },
+    { label: 'Duration', kind: 'number' },
     { label: 'Outcome', kind: 'short' },
   ],
   point.listeners.flatMap((id, index) => {
@@ -44,13 +44,13 @@ ${renderDataTable(
       ],
     }
   }),
-  'No listener.',
+  'No listeners.',
 )}`,
     point.listeners.length,
   )
 }
 
-/** A sentence on what stopped a dispatch point; null where nothing did. */
+/** A sentence on what interrupted a dispatch point; null if nothing did. */
 export function interruptionText(point: DispatchPoint, { spans, exceptions }: Profile): string | null {
   const { interrupted, listeners } = point
   if (interrupted === null) return null
@@ -58,12 +58,12 @@ export function interruptionText(point: DispatchPoint, { spans, exceptions }: Pr
   const exception = interrupted.exception === null ? undefined : exceptions[interrupted.exception]
   const itself = `by Fastify itself${listeners.length === 0 ? ', before any listener ran,' : ''}`
   const who =
-    span !== undefined ? `by ${span.name}` : interrupted.span === null ? itself : 'by a listener that was left out'
+    span !== undefined ? `by ${span.name}` : interrupted.span === null ? itself : 'by a listener that was not recorded'
   if (exception !== undefined) return `Interrupted ${who} with ${exception.class}: ${exception.message}`
-  return `Interrupted ${who} with ${span?.outcome === 'replied' ? 'an answer' : 'an error that was left out'}`
+  return `Interrupted ${who} with ${span?.outcome === 'replied' ? 'a response' : 'an error that was not recorded'}`
 }
 
-/** Which error handlers were called, and for what; null where nothing failed. No dispatch point: they run wherever one fails. */
+/** The error handlers that were called, each with its exception; null if nothing failed. */
 export function errorHandling({ spans, exceptions, lifecycle }: Profile): ErrorHandling[] | null {
   const called = spans.flatMap((span, id) => {
     if (span.kind !== 'error-handler' && span.hook !== 'onError') return []
@@ -79,13 +79,13 @@ export function errorHandling({ spans, exceptions, lifecycle }: Profile): ErrorH
 
 export interface ErrorHandling {
   span: Span
-  /** The exception it was given; null where that was left out. */
+  /** The exception that it handled; null if that was not recorded. */
   text: string | null
 }
 
-export const noErrorHandler = 'No error handler of the application was called.'
+export const noErrorHandler = 'No application error handler was called.'
 
-/** The error handlers that were called, in their order: the one that replied gave the answer. */
+/** The error handlers in call order. The one with the outcome `replied` sent the response. */
 export function renderErrorHandling(context: ViewContext): Markup | null {
   const called = errorHandling(context.profile)
   if (called === null) return null
@@ -96,8 +96,8 @@ export function renderErrorHandling(context: ViewContext): Markup | null {
       'Error handlers',
       [
         { label: 'Error handler' },
-        { label: 'For' },
-        { label: 'Time', kind: 'number' },
+        { label: 'Exception' },
+        { label: 'Duration', kind: 'number' },
         { label: 'Outcome', kind: 'short' },
       ],
       called.map(({ span, text }) => ({

@@ -8,8 +8,8 @@ import { isRoutingFailure, renderNearMisses } from './near-misses.ts'
 import { renderStackTraces } from './stack-trace.ts'
 
 /**
- * The sections of a failed request, the same on its error page and in the profiler: Exceptions, Logs, Stack Traces.
- * Their headings have this level, which is one below that of the page around them.
+ * The sections of a failed request, on its error page and in the profiler: Exceptions, Logs, Stack Traces.
+ * `level` is the level of their headings.
  */
 export function renderExceptionSections(context: ViewContext, level: HeadingLevel): Markup {
   const { profile, root } = context
@@ -20,9 +20,9 @@ ${body}</section>`
   const counted = (title: string, amount: number) => html`${title} <span class="count">${amount}</span>`
   const thrown =
     exceptions.length === 0
-      ? renderEmptyState('Nothing was thrown: the answer was given without an exception.')
+      ? renderEmptyState('No exception was thrown.')
       : renderExceptions(profile, context, level === 2 ? 3 : 4)
-  const matches = html`What would have matched`
+  const matches = html`Nearest routes`
   return html`${isRoutingFailure(profile) && section('matches', matches, renderNearMisses(profile, context))}
 ${section('exceptions', counted('Exceptions', exceptions.length), thrown)}
 ${section('logs', counted('Logs', logs.length), renderLogTable(logs))}

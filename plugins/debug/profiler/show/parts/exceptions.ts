@@ -11,25 +11,25 @@ import { renderLocation } from './location.ts'
 import { isRoutingFailure } from './near-misses.ts'
 import { count } from './units.ts'
 
-/** Where the exceptions stand: how files are named there, and what level their headings have. */
+/** How to render exceptions: the root of file names, the editor link and the heading level. */
 type Place = Pick<ViewContext, 'root' | 'editorUrl'> & { level: HeadingLevel }
 
-/** Own frames beyond these keep their source folded: a deep recursion is not read line by line. */
+/** After this many application frames the source is folded, or a deep recursion would fill the page. */
 const OPEN_SOURCES = 6
 
-/** Of a folded exception's message, what its line shows. */
+/** Length of the message in the summary of a folded exception. */
 const FOLDED_MESSAGE = 150
 
-/** The classes of the chain in reading order: what was thrown, then what lies beneath it. */
+/** The classes of the exception chain: the thrown one first, then its causes and members. */
 export function renderClassChain(exceptions: readonly Exception[]): Markup {
-  return html`<ol class="chain" aria-label="Chain of exceptions">${exceptions.map(
+  return html`<ol class="chain" aria-label="Exception chain">${exceptions.map(
     (exception, index) => html`
 <li>${index > 0 && html`<span class="muted">${joint(exception, index, exceptions)}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`,
   )}
 </ol>`
 }
 
-/** The words between an exception and the one before it: further members of the same error follow with "and", what belongs to one further up names it. */
+/** The words between two exceptions of the chain. They name the parent if it is not the exception before. */
 function joint(exception: Exception, index: number, all: readonly Exception[]): string {
   const { relation, parent } = exception
   const before = all[index - 1]
@@ -38,21 +38,21 @@ function joint(exception: Exception, index: number, all: readonly Exception[]): 
   return above === undefined ? relationText(exception) : `· ${above.class} ${relationText(exception)}`
 }
 
-/** How an exception belongs to the one above it. */
-export function relationText({ relation }: Exception): string {
+/** How an exception relates to its parent. */
+function relationText({ relation }: Exception): string {
   if (relation === 'cause') return 'caused by'
   if (relation === 'member') return 'with'
   return 'thrown'
 }
 
-/** Every exception of the chain with its own frames: own code with its source, the rest folded, and so are members after the first few. */
+/** Every exception with its frames: the application's with their source, others folded. */
 export function renderExceptions(
   { exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>,
   { root, editorUrl }: Pick<ViewContext, 'root' | 'editorUrl'>,
   level: HeadingLevel,
 ): Markup {
   const place = { root, editorUrl, level }
-  // What was asked for is at fault, not the code that says so.
+  // The requested path is at fault, not the code that rejects it.
   const openSources = isRoutingFailure(profile) ? 1 : OPEN_SOURCES
   const folded = foldedExceptions(exceptions)
   return html`${exceptions.map((exception, index) =>
@@ -62,7 +62,7 @@ export function renderExceptions(
   )}`
 }
 
-/** Its line says what it was; sources and foreign frames are left out, or many of them would make a page that takes long to load. */
+/** Without sources and foreign frames: hundreds of members would make the page slow to load. */
 function renderFoldedException(exception: Exception, index: number, all: readonly Exception[], place: Place): Markup {
   const frames = tellingFrames(exception)
   const stack =
@@ -116,7 +116,7 @@ function renderFrames(
     const folded = foreignFrom(frames, index)
     const frame = frames[index]
     if (folded.length > 0) {
-      items.push(renderFolded(`${count(folded.length, 'frame')} of ${origins(folded)}`, folded, place))
+      items.push(renderFolded(`${count(folded.length, 'frame')} in ${origins(folded)}`, folded, place))
       index += folded.length
     } else if (frame !== undefined) {
       items.push(renderOwnFrame(frame, sources++ < openSources, place))
@@ -124,12 +124,12 @@ function renderFrames(
     }
   }
   if (above !== undefined && shared.length > 0) {
-    items.push(renderFolded(`${count(shared.length, 'frame')} as of ${above.class}`, shared, place))
+    items.push(renderFolded(`${count(shared.length, 'frame')} shared with ${above.class}`, shared, place))
   }
   return html`<ol class="frames">${items}</ol>`
 }
 
-/** How many of the last frames are the last ones of the exception above, too: they were read there. The first is never one of them. */
+/** How many of the last frames the parent exception has, too. The first frame never counts. */
 function sharedFrames(frames: readonly Frame[], above: readonly Frame[]): number {
   let shared = 0
   while (shared < frames.length - 1 && isSamePlace(frames.at(-1 - shared), above.at(-1 - shared))) shared++
@@ -140,7 +140,7 @@ function isSamePlace(one: Frame | undefined, other: Frame | undefined): boolean 
   return one?.file === other?.file && one?.line === other?.line && one?.column === other?.column
 }
 
-/** The run of frames from here on that are not the application's. */
+/** The consecutive frames from `start` that are not the application's. */
 function foreignFrom(frames: readonly Frame[], start: number): Frame[] {
   const end = frames.findIndex((frame, index) => index >= start && frame.kind === 'own')
   return frames.slice(start, end === -1 ? frames.length : end)
@@ -166,12 +166,12 @@ function renderFrameLine(frame: Frame, place: Place): Markup {
   return html`<p class="frame">${renderLocation(frame, place)} <span class="function">${frame.function ?? 'anonymous'}</span></p>`
 }
 
-/** Whose frames they are: the names of the packages, and Node. */
+/** The packages the frames belong to, or Node. */
 function origins(frames: readonly Frame[]): string {
   const names = new Set(frames.map(frame => (frame.kind === 'node' ? 'Node' : packageName(frame.file))))
   return [...names].join(', ')
 }
 
 function packageName(file: string): string {
-  return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? 'elsewhere'
+  return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? 'other files'
 }

@@ -1,9 +1,9 @@
 import type { Exception, Frame } from '../../base/profile.ts'
 
-/** Members of one error that are shown in full: the others mostly say the same once more. */
+/** Members of one error shown in full; the others mostly repeat them. */
 const membersShown = 2
 
-/** Whether each exception of a chain is folded: a member after the first few of its error, and what lies beneath one. */
+/** Whether each exception of a chain is folded: members after the first few, and everything below them. */
 export function foldedExceptions(exceptions: readonly Exception[]): boolean[] {
   const members = new Map<number, number>()
   const folded: boolean[] = []
@@ -15,7 +15,7 @@ export function foldedExceptions(exceptions: readonly Exception[]): boolean[] {
   return folded
 }
 
-/** What of a folded exception's stack says where it comes from: the application's own frames, or the first there is. */
+/** The frames shown for a folded exception: the application's, or else the first. */
 export function tellingFrames({ frames }: Exception): readonly Frame[] {
   const own = frames.filter(({ kind }) => kind === 'own')
   return own.length > 0 ? own : frames.slice(0, 1)

@@ -1,11 +1,11 @@
 import { html, type Markup } from '../../base/html.ts'
 
-/** Names the class of each token, or null for plain text. */
+/** The CSS class of a token, or null for plain text. */
 type Classify = (token: string) => string | null
 
 const typescript = new RegExp(
   [
-    /\/\*[\s\S]*?(?:\*\/|$)/, // a block comment, ended or not
+    /\/\*[\s\S]*?(?:\*\/|$)/, // a block comment, closed or not
     /\/\/[^\n]*/,
     /'(?:\\.|[^'\\\n])*'?/,
     /"(?:\\.|[^"\\\n])*"?/,
@@ -31,7 +31,7 @@ const sql = new RegExp(
     /--[^\n]*/,
     /\/\*[\s\S]*?(?:\*\/|$)/,
     /'(?:''|[^'])*'?/,
-    /"(?:""|[^"])*"?/, // a quoted identifier, lest a keyword be seen in it
+    /"(?:""|[^"])*"?/, // a quoted identifier, which may look like a keyword
     /\$\d+/,
     /[A-Za-z_]\w*/,
   ]
@@ -62,7 +62,7 @@ function classifySql(token: string): string | null {
   return sqlKeywords.has(token.toLowerCase()) ? 'keyword' : null
 }
 
-/** The text cut into markup, each line apart, so that a comment over many lines is coloured on each of them. */
+/** Highlights line by line, so that a comment over several lines is coloured on each. */
 function highlight(text: string, pattern: RegExp, classify: Classify): Markup[] {
   const lines: Markup[][] = [[]]
   const add = (piece: string, name: string | null): void => {
@@ -83,7 +83,7 @@ function highlight(text: string, pattern: RegExp, classify: Classify): Markup[] 
   return lines.map(pieces => html`${pieces}`)
 }
 
-/** Lines of TypeScript, comments, strings and keywords marked; they may begin within a comment. */
+/** Highlights lines of TypeScript, which may start inside a comment. */
 export function highlightTypescript(lines: readonly string[]): Markup[] {
   const text = lines.join('\n')
   const end = text.indexOf('*/')
@@ -99,7 +99,7 @@ export function highlightTypescript(lines: readonly string[]): Markup[] {
   return [...head.slice(0, -1), joint, ...rest.slice(1)]
 }
 
-/** Lines of SQL, comments, strings, placeholders and keywords marked. */
+/** Highlights lines of SQL. */
 export function highlightSql(text: string): Markup[] {
   return highlight(text, sql, classifySql)
 }

@@ -2,10 +2,10 @@ import { renderEmptyState } from './empty-state.ts'
 import { html, Markup, type Content } from '../../base/html.ts'
 import { renderValue } from './value.ts'
 
-/** One row: a name, and markup to show as it is or any recorded value to show as a value. */
+/** One row: a name with markup, which is shown as it is, or with any recorded value. */
 export type KeyValue = readonly [name: Content, value: unknown]
 
-/** Names beside values; on a narrow screen, names above values. */
+/** A table of names and values. On a narrow screen the names are above the values. */
 export function renderKeyValueTable(caption: string, entries: Iterable<KeyValue>, empty = 'None.'): Markup {
   const rows = [...entries]
   if (rows.length === 0) return renderEmptyState(empty)

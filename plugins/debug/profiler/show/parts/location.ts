@@ -5,17 +5,17 @@ import { urlPart } from './profile-url.ts'
 
 type Place = Pick<ViewContext, 'root' | 'editorUrl'>
 
-/** A file as a person names it: below the application's folder without that folder. */
+/** The path of a file, relative to the application's folder if it is inside. */
 function shortFile(file: string, root: string): string {
   return file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file
 }
 
-/** A place in the code as text: src/routes/version.ts:12:5. */
+/** A location as text: src/routes/version.ts:12:5. */
 export function locationText(location: Location, root: string): string {
   return `${shortFile(location.file, root)}:${location.line}:${location.column}`
 }
 
-/** A place in the code, a link that opens it where an editor is configured. */
+/** A location as markup, with a link to the editor if one is configured. */
 export function renderLocation(location: Location | null, { root, editorUrl }: Place): Markup {
   if (location === null) return html`<span class="muted">unknown</span>`
   const file = shortFile(location.file, root)

@@ -7,8 +7,8 @@ import { formatDuration } from './units.ts'
 import { LOGGED_LENGTH, renderValue } from './value.ts'
 
 /**
- * Log lines of one request, with a box to tick for each level among them: the stylesheet hides what is
- * unticked, so that it filters without a script.
+ * The log lines of a request, with a checkbox for each level. The stylesheet hides unchecked levels, so that the
+ * filter works without a script.
  */
 export function renderLogTable(logs: readonly LogLine[]): Markup {
   if (logs.length === 0) return renderEmptyState('Nothing was logged during this request.')

@@ -1,13 +1,13 @@
 import { html, type Content, type Markup } from '../../base/html.ts'
 
-/** One figure with its name, and a word on it where the name is not enough. */
+/** A labelled figure with an optional note. */
 export interface Metric {
   label: string
   value: Content
   note?: Content
 }
 
-/** The few figures a panel opens with. */
+/** The key figures at the top of a panel. */
 export function renderMetrics(metrics: readonly Metric[]): Markup {
   return html`<dl class="metrics">${metrics.map(
     ({ label, value, note }) => html`

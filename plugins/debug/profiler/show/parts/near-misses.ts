@@ -6,28 +6,28 @@ import { html, type Markup } from '../../base/html.ts'
 import { renderLocation } from './location.ts'
 import { count } from './units.ts'
 
-/** Whether nothing answered to this method and path. */
+/** Whether no route matched the method and path. */
 export function isRoutingFailure({ routing, status }: Pick<Profile, 'routing' | 'status'>): boolean {
   return routing.matched === null && (status === 404 || status === 405)
 }
 
 const otherReasons: Record<Exclude<NearMiss['reason'], 'method' | 'slash'>, string> = {
-  host: 'same path, other host',
-  version: 'same path, other version',
-  constraint: 'same path, other constraint',
-  parameter: 'a parameter was refused',
-  case: 'other case',
+  host: 'same path, different host',
+  version: 'same path, different version',
+  constraint: 'same path, different constraint',
+  parameter: 'a parameter does not match',
+  case: 'different letter case',
   similar: 'similar path',
 }
 
-/** Why a route is listed, in words. */
+/** How the route differs from the request. */
 export function nearMissText({ reason, url }: NearMiss): string {
-  if (reason === 'method') return 'same path, other method'
-  if (reason === 'slash') return url.endsWith('/') ? 'with a slash at the end' : 'without the slash at the end'
+  if (reason === 'method') return 'same path, different method'
+  if (reason === 'slash') return url.endsWith('/') ? 'with a trailing slash' : 'without the trailing slash'
   return otherReasons[reason]
 }
 
-/** What would have matched, nearest first, or that nothing comes near. */
+/** The routes most similar to the request, nearest first. */
 export function renderNearMisses(
   { routing, method, path }: Profile,
   context: Pick<ViewContext, 'root' | 'editorUrl'>,
@@ -35,12 +35,12 @@ export function renderNearMisses(
   const { nearMisses } = routing
   const asked = html`<code>${method} ${path}</code>`
   if (nearMisses.length === 0) {
-    return html`<p>The application has ${count(routing.routes, 'route')}; none comes near ${asked}.</p>`
+    return html`<p>No route matches ${asked}, and none is similar. The application has ${count(routing.routes, 'route')}.</p>`
   }
-  return html`<p>No route matches ${asked}. The nearest of ${routing.routes}:</p>
+  return html`<p>No route matches ${asked}. Nearest of ${count(routing.routes, 'route')}:</p>
 ${renderDataTable(
   'Nearest routes',
-  [{ label: 'Methods', kind: 'short' }, { label: 'Route' }, { label: 'Why' }],
+  [{ label: 'Methods', kind: 'short' }, { label: 'Route' }, { label: 'Difference' }],
   nearMisses.map(miss => ({
     cells: [
       miss.method.map(name => html`${renderBadge(name, name === method ? 'good' : 'neutral')} `),

@@ -4,7 +4,7 @@ import { renderBadge } from './badge.ts'
 import { html, type Markup } from '../../base/html.ts'
 import { profileUrl } from './profile-url.ts'
 
-/** A panel as the menu lists it; without data it is greyed. */
+/** A panel in the menu; greyed out without data. */
 export interface MenuEntry {
   name: string
   label: string
@@ -12,7 +12,7 @@ export interface MenuEntry {
   badge: Badge | null
 }
 
-/** What a panel has of this profile: what it reads from it, or what it collected then. */
+/** A panel's data: read from the profile, or collected with it. */
 export function panelData(panel: AnyPanel, profile: Profile): unknown {
   return 'read' in panel ? panel.read(profile) : collected(panel.name, profile)
 }
@@ -21,7 +21,7 @@ function collected(name: string, { panels }: Profile): Json {
   return Object.hasOwn(panels, name) ? (panels[name] ?? null) : null
 }
 
-/** The panels as the menu lists them; a badge that fails is left out, since a panel's fault is shown in its body. */
+/** The menu's entries. A badge that throws is left out: the panel's body shows the error. */
 export function menuEntries(panels: readonly AnyPanel[], profile: Profile): MenuEntry[] {
   return panels.map(panel => {
     const data = panelData(panel, profile)
@@ -42,7 +42,7 @@ function badgeOf(panel: AnyPanel, data: unknown): Badge | null {
   }
 }
 
-/** The panels to choose from. */
+/** The menu of panels. */
 export function renderPanelMenu(entries: readonly MenuEntry[], open: string, base: string, token: string): Markup {
   return html`<nav class="menu" aria-label="Panels"><ul>${entries.map(
     ({ name, label, empty, badge }) => html`

@@ -8,7 +8,7 @@ import { titled } from './titled.ts'
 import { outcomeText, outcomeTone, statusTone } from './tone.ts'
 import { formatDuration } from './units.ts'
 
-/** What a request was, in one glance: status, method, URL, and the few facts that tell it from others. */
+/** The summary of a request: status, method, URL and the facts that identify it. */
 export function renderProfileHeader(profile: Profile, base: string, caused: readonly ProfileSummary[]): Markup {
   const outcome = outcomeText(profile.outcome)
   const host = sentHost(profile)
@@ -16,15 +16,15 @@ export function renderProfileHeader(profile: Profile, base: string, caused: read
 <h1>${renderStatus(profile.status)} <span class="method">${profile.method}</span> <span class="url">${profile.url}</span></h1>
 <dl class="facts">
 ${outcome !== null && fact('Outcome', renderBadge(outcome, outcomeTone(profile.outcome)))}
-${fact('Time', formatDuration(profile.duration))}
+${fact('Duration', formatDuration(profile.duration))}
 ${fact('Host', host === null ? 'none' : `${profile.protocol}://${host}`)}
 ${fact('Route', profile.routing.matched?.url ?? 'none')}
 ${fact('IP', profile.ip ?? 'unknown')}
-${fact('At', renderTime(profile.time))}
+${fact('Time', renderTime(profile.time))}
 ${Object.entries(profile.labels).map(([name, value]) => fact(titled(name), value))}
 ${fact('Token', html`<code>${profile.token}</code>`)}
-${profile.parent !== null && fact('Caused by', html`<a href="${profileUrl(base, profile.parent)}">${profile.parent}</a>`)}
-${caused.length > 0 && fact('Caused', html`${caused.map(({ token, status, method, url }) => html`<a href="${profileUrl(base, token)}">${status} ${method} ${url}</a> `)}`)}
+${profile.parent !== null && fact('Parent request', html`<a href="${profileUrl(base, profile.parent)}">${profile.parent}</a>`)}
+${caused.length > 0 && fact('Subrequests', html`${caused.map(({ token, status, method, url }) => html`<a href="${profileUrl(base, token)}">${status} ${method} ${url}</a> `)}`)}
 </dl>
 </section>`
 }

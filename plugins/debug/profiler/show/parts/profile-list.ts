@@ -7,12 +7,12 @@ import { titled } from './titled.ts'
 import { outcomeText, outcomeTone, statusTone } from './tone.ts'
 import { count, formatDuration } from './units.ts'
 
-/** Profiles one below the other, newest first as they come, each a link to its page. Where it is narrow each row is a block. */
+/** A list of requests, each with a link to its profile. On a narrow screen each row becomes a block. */
 export function renderProfileList(profiles: readonly ProfileSummary[], base: string, panel?: string): Markup {
   const labels = [...new Set(profiles.flatMap(profile => Object.keys(profile.labels)))]
   return html`<table class="profiles">
-<caption class="sr-only">Profiles</caption>
-<thead><tr>${['Status', 'Request', 'Took', 'Host', 'IP', ...labels.map(titled), 'At'].map(heading => html`<th scope="col">${heading}</th>`)}</tr></thead>
+<caption class="sr-only">Requests</caption>
+<thead><tr>${['Status', 'Request', 'Duration', 'Host', 'IP', ...labels.map(titled), 'Time'].map(heading => html`<th scope="col">${heading}</th>`)}</tr></thead>
 <tbody>${profiles.map(
     profile => html`
 <tr><td class="status">${renderStatus(profile.status, 'short')}</td>
@@ -26,7 +26,7 @@ ${labels.map(name => fact(titled(name), profile.labels[name] ?? null))}
 </tbody></table>`
 }
 
-/** Its name stands before it where the table has lost its head. */
+/** A narrow screen has no table head, so the cell carries its name. */
 function fact(name: string, value: string | null): Markup {
   return html`<td data-name="${name}"${value === null && html` class="nothing"`}>${value}</td>`
 }

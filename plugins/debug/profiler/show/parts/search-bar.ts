@@ -4,20 +4,20 @@ import { html, type Content, type Markup } from '../../base/html.ts'
 import { inputTime } from './search-query.ts'
 import { titled } from './titled.ts'
 
-/** Where the form leads, and what there is to ask for beside what every profile has. */
+/** Where the form leads, and what it offers besides the standard fields. */
 export interface SearchBarOptions {
   base: string
-  /** Names of labels to search by: ["license"]. */
+  /** Labels to search by: ["license"]. */
   labels?: readonly string[]
-  /** The panel in which the profiles found are opened. */
+  /** The panel in which results open. */
   panel?: string
 }
 
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** The search form, filled from the criteria. */
+/** The search form, filled with the criteria. */
 export function renderSearchBar(criteria: SearchCriteria, { base, labels = [], panel }: SearchBarOptions): Markup {
-  return html`<form class="search" action="${base}/search" role="search" aria-label="Search profiles">
+  return html`<form class="search" action="${base}/search" role="search" aria-label="Search requests">
 ${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}
 ${field('url', 'URL contains', html`<input id="search-url" name="url" value="${criteria.url}" maxlength="500">`)}
 <div class="pair">
@@ -34,7 +34,7 @@ ${labels.map(name => text(name, titled(name), criteria.labels?.[name]))}
 ${range('Duration in ms', 'duration', html`type="number" min="0" step="any"`, criteria.durationFrom, criteria.durationTo)}
 ${range('Time in UTC', 'time', html`type="datetime-local" step="1"`, inputTime(criteria.timeFrom), inputTime(criteria.timeTo))}
 ${text('token', 'Token', criteria.token)}
-<p class="actions"><button>Search</button> <a href="${base}/">Newest</a></p>
+<p class="actions"><button>Search</button> <a href="${base}/">Clear</a></p>
 </form>`
 }
 

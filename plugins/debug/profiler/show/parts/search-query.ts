@@ -15,12 +15,12 @@ const fields = [
   'perPage',
 ] as const
 
-/** A moment as an input of type datetime-local takes it, in UTC. */
+/** A time in UTC for an input of type datetime-local. */
 export function inputTime(time: number | undefined): string {
   return isoTime(time).slice(0, 19)
 }
 
-/** The query string of a search, empty fields left out; labels go by their own names. */
+/** The query string of a search without empty fields; each label is a parameter of its own name. */
 export function searchQuery(criteria: SearchCriteria, page: number): string {
   const query = new URLSearchParams()
   for (const field of fields) {

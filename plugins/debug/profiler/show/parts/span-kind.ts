@@ -1,9 +1,9 @@
 import type { SpanKind } from '../../base/profile.ts'
 
-/** The colours of the waterfall: handlers of all sorts share one. */
+/** The colours of the waterfall; all kinds of handlers share one. */
 export type SpanColour = 'hook' | 'handler' | 'validation' | 'query' | 'cache' | 'other'
 
-/** In the order the legend lists them. */
+/** In legend order. */
 export const spanColours: readonly SpanColour[] = ['hook', 'validation', 'handler', 'query', 'cache', 'other']
 
 /** The colour of a kind of span. */

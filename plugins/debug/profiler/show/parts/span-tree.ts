@@ -1,24 +1,24 @@
 import type { DispatchPoint, Profile, Span } from '../../base/profile.ts'
 
-/** A span and what ran within it. */
+/** A span and the spans nested in it. */
 interface SpanNode {
   span: Span
   children: SpanNode[]
 }
 
-/** One line of the waterfall: a dispatch point or a span, and how deep it stands. */
+/** A row of the waterfall: a dispatch point or a span, with its depth. */
 export type TimelineRow = { start: number; duration: number; depth: number } & (
   { type: 'point'; point: DispatchPoint } | { type: 'span'; span: Span }
 )
 
 const MAX_DEPTH = 12
 
-/** Every span as a node, and those that ran within none. */
+/** Every span as a node, and the top-level ones. */
 function spanTree(spans: readonly Span[]): { nodes: SpanNode[]; roots: SpanNode[] } {
   const nodes = spans.map(span => ({ span, children: [] }))
   const roots: SpanNode[] = []
   nodes.forEach((node: SpanNode, id) => {
-    // A parent is always recorded before its children; anything else would be a circle.
+    // A parent is recorded before its children; anything else would be a cycle.
     const parent = node.span.parent !== null && node.span.parent < id ? nodes[node.span.parent] : undefined
     const siblings: SpanNode[] = parent?.children ?? roots
     siblings.push(node)
@@ -31,7 +31,7 @@ function spanRows({ span, children }: SpanNode, depth: number): TimelineRow[] {
   return [row, ...children.flatMap(child => spanRows(child, Math.min(depth + 1, MAX_DEPTH)))]
 }
 
-/** Dispatch points in order of time, their listeners below them, and below each what ran within it. */
+/** Dispatch points by start time, with their listeners and the spans nested in those below them. */
 export function timelineRows({ spans, lifecycle }: Profile): TimelineRow[] {
   const { roots } = spanTree(spans)
   const came = lifecycle.flatMap(point =>
@@ -48,7 +48,7 @@ export function timelineRows({ spans, lifecycle }: Profile): TimelineRow[] {
   return groups.sort(([a], [b]) => Number(a?.start) - Number(b?.start)).flat()
 }
 
-/** Each span with its own time: its duration less that of what ran within it, which may have run side by side. */
+/** Each span with its self time: its duration without that of nested spans, which may overlap. */
 export function ownTimes(spans: readonly Span[]): Array<{ span: Span; own: number }> {
   return spanTree(spans).nodes.map(({ span, children }) => ({
     span,
@@ -56,7 +56,7 @@ export function ownTimes(spans: readonly Span[]): Array<{ span: Span; own: numbe
   }))
 }
 
-/** The time in which at least one of the spans ran. */
+/** The time during which at least one of the spans ran. */
 function covered(spans: readonly Span[]): number {
   let total = 0
   let end = -Infinity

@@ -2,7 +2,7 @@ import type { Exception, Frame } from '../../base/profile.ts'
 import { html, type Markup } from '../../base/html.ts'
 import { locationText } from './location.ts'
 
-/** An exception and its frames as Node prints them, paths shortened. */
+/** An exception and its frames as Node prints them, with shortened paths. */
 export function stackTraceText(
   exception: Pick<Exception, 'class' | 'message'> & { frames: readonly Frame[] },
   root: string,
@@ -17,7 +17,7 @@ export function stackTraceText(
   ].join('\n')
 }
 
-/** Every exception's stack as text, folded, to be copied whole. */
+/** The stack trace of every exception as text, folded, for copying. */
 export function renderStackTraces(exceptions: readonly Exception[], root: string): Markup {
   return html`${exceptions.map(
     exception => html`

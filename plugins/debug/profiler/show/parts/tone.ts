@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Tone } from '../../collect/panel.ts'
 import type { Outcome } from '../../base/profile.ts'
 
-/** The tone of an HTTP status; null is a request that never got one (one side went away). */
+/** The tone of an HTTP status; null is a request without a response. */
 export function statusTone(status: number | null): Tone {
   if (status === null) return 'warning'
   if (status >= 500) return 'error'
@@ -18,33 +18,33 @@ export function statusText(status: number | null): string {
   return phrase === undefined ? String(status) : `${status} ${phrase}`
 }
 
-/** What an outcome other than the ordinary one means, in a few words; null for the ordinary one. */
+/** An unusual outcome in a few words; null for a completed request. */
 export function outcomeText(outcome: Outcome): string | null {
-  if (outcome === 'aborted') return 'The client left'
-  if (outcome === 'broken') return 'The server broke off'
-  if (outcome === 'hijacked') return 'Answered past Fastify'
-  if (outcome === 'upgraded') return 'Switched to another protocol'
-  if (outcome === 'unfinished') return 'The process closed first'
+  if (outcome === 'aborted') return 'Client went away'
+  if (outcome === 'broken') return 'Response cut off by the server'
+  if (outcome === 'hijacked') return 'Answered outside Fastify'
+  if (outcome === 'upgraded') return 'Upgraded to another protocol'
+  if (outcome === 'unfinished') return 'Server shut down first'
   return null
 }
 
-/** The tone of such an outcome: an error where it is the server's fault. */
+/** The tone of an outcome: an error if the server is at fault. */
 export function outcomeTone(outcome: Outcome): Tone {
   if (outcome === 'upgraded') return 'neutral'
   return outcome === 'broken' ? 'error' : 'warning'
 }
 
-/** The tone of a pino level by its number. */
+/** The tone of a pino level. */
 export function levelTone(level: number): Tone {
   if (level >= 50) return 'error'
   if (level >= 40) return 'warning'
   return 'neutral'
 }
 
-/** The levels pino names, in order. */
+/** Pino's named levels, lowest first. */
 export const levelNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 
-/** The name of a pino level by its number; one of an application's own has the name of the nearest below. */
+/** The name of a pino level; a custom level has the name of the nearest one below. */
 export function levelName(level: number): (typeof levelNames)[number] {
   if (level >= 60) return 'fatal'
   if (level >= 50) return 'error'

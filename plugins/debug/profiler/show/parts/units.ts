@@ -1,6 +1,6 @@
 const figures = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, useGrouping: false })
 
-/** A duration in milliseconds as a person reads it: 0.42 ms, 15 ms, 1.2 s. */
+/** Formats milliseconds: 0.42 ms, 15 ms, 1.2 s. */
 export function formatDuration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return 'n/a'
   const seconds = Math.round(ms / 1000)
@@ -10,7 +10,7 @@ export function formatDuration(ms: number | null | undefined): string {
   return `${figures.format(Math.round(ms * 100) / 100)} ms`
 }
 
-/** A number of bytes as a person reads it: 312 B, 7.5 kB, 4.2 MB. */
+/** Formats bytes: 312 B, 7.5 kB, 4.2 MB. */
 export function formatBytes(bytes: number | null | undefined): string {
   if (bytes === null || bytes === undefined || !Number.isFinite(bytes)) return 'n/a'
   if (bytes < 1000) return `${bytes} B`
@@ -19,7 +19,7 @@ export function formatBytes(bytes: number | null | undefined): string {
   return `${figures.format(bytes / 1_000_000_000)} GB`
 }
 
-/** A moment as it sorts and reads, in UTC, since server and reader need not share a zone: 2026-11-21 01:11:07.482 UTC. */
+/** Formats a time in UTC, since server and reader may be in different time zones: 2026-11-21 01:11:07.482 UTC. */
 export function formatTime(time: number): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return 'n/a'

@@ -10,7 +10,7 @@ import { count, formatDuration } from './units.ts'
 
 const MAX_ROWS = 1000
 
-/** Every dispatch point and span as a bar on one scale of time: positions are SVG attributes, which need no inline style. */
+/** Dispatch points and spans as bars on one time scale; SVG attributes, since the policy forbids inline styles. */
 export function renderWaterfall(context: ViewContext): Markup {
   const { profile } = context
   const rows = timelineRows(profile)
@@ -20,10 +20,10 @@ export function renderWaterfall(context: ViewContext): Markup {
   return html`${renderLegend(profile)}
 <div class="scroll" role="region" aria-label="Timeline" tabindex="0"><table class="waterfall">
 <caption class="sr-only">Timeline</caption>
-<thead><tr><th scope="col">What ran</th><th scope="col" class="number">Start</th><th scope="col" class="number">Time</th><th scope="col" class="scale"><span>0</span> <span>${formatDuration(total)}</span></th></tr></thead>
+<thead><tr><th scope="col">Name</th><th scope="col" class="number">Start</th><th scope="col" class="number">Duration</th><th scope="col" class="scale"><span>0</span> <span>${formatDuration(total)}</span></th></tr></thead>
 <tbody>${rows.slice(0, MAX_ROWS).map(row => renderRow(row, total, context))}
 </tbody></table></div>
-${left > 0 && html`<p class="muted">${count(left, 'more line')} left out.</p>`}`
+${left > 0 && html`<p class="muted">${count(left, 'more row')} not shown.</p>`}`
 }
 
 function renderLegend({ spans }: Profile): Markup {
@@ -56,7 +56,7 @@ function renderSpan(span: Span, context: ViewContext): Markup {
   return html`<span class="swatch ${spanColour(span.kind)}"></span><span class="sr-only">${span.kind}: </span>${span.name}${span.outcome !== 'continued' && html` ${renderSpanOutcome(span)}`} <small>${origin}${span.routeLevel && ' · route'}${span.detail !== null && html` <code>${span.detail}</code>`}${span.location !== null && html` ${renderLocation(span.location, context)}`}</small>`
 }
 
-/** How a span ended, in the tone of what that means. */
+/** The badge of a span's outcome. */
 export function renderSpanOutcome({ outcome }: Span): Markup {
   if (outcome === 'threw') return renderBadge(outcome, 'error')
   if (outcome === 'unfinished') return renderBadge(outcome, 'warning')
@@ -68,7 +68,7 @@ function percent(part: number, total: number): string {
 }
 
 function renderBar(start: number, duration: number, total: number, colour: string): Markup {
-  // Never thinner than can be seen, never past the edge.
+  // Wide enough to see, and never past the edge.
   const width = Math.max(duration, total * 0.003)
   return html`<svg aria-hidden="true" focusable="false"><rect class="bar ${colour}" x="${percent(Math.min(start, total - width), total)}" width="${percent(width, total)}" height="100%"/></svg>`
 }

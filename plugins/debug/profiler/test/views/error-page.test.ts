@@ -27,28 +27,28 @@ t.test('the page has the sections Exceptions, Logs and Stack Traces with their c
   }
 })
 
-t.test('a routing failure starts with what would have matched', async t => {
-  t.match(renderErrorPage(context(notFoundProfile())), /What would have matched.*id="exceptions"/s)
+t.test('a routing failure starts with the nearest routes', async t => {
+  t.match(renderErrorPage(context(notFoundProfile())), /Nearest routes.*id="exceptions"/s)
 })
 
-t.test('a method that is not allowed starts with what would have matched', async t => {
-  t.match(renderErrorPage(context(notFoundProfile({ status: 405 }))), 'What would have matched')
+t.test('a method that is not allowed starts with the nearest routes', async t => {
+  t.match(renderErrorPage(context(notFoundProfile({ status: 405 }))), 'Nearest routes')
 })
 
 t.test('other failures do not mention routes', async t => {
-  t.notMatch(renderErrorPage(context(failedProfile())), 'What would have matched')
+  t.notMatch(renderErrorPage(context(failedProfile())), 'Nearest routes')
 })
 
 t.test('the page lists what the profile left out', async t => {
   t.match(
     renderErrorPage(context(failedProfile({ dropped: [{ what: 'logs', count: 1, why: 'Full.' }] }))),
-    '1 item of logs left out: Full.',
+    'logs: 1 left out. Full.',
   )
 })
 
 t.test('everything is readable without JavaScript, including the Markdown', async t => {
   const page = renderErrorPage(context(failedProfile()))
-  t.match(page, /<details class="trace"><summary>All of it as Markdown.*id="markdown"># 500/s)
+  t.match(page, /<details class="trace"><summary>This page as Markdown.*id="markdown"># 500/s)
   t.match(page, 'data-copy="markdown" hidden')
 })
 
@@ -61,13 +61,10 @@ t.test('an error without a message is titled by its class', async t => {
 })
 
 t.test('an error response without an exception is titled by what is known', async t => {
-  t.match(
-    renderErrorPage(context(profile({ status: 503, logs: [] }))),
-    '<h1>An error was answered without an exception</h1>',
-  )
+  t.match(renderErrorPage(context(profile({ status: 503, logs: [] }))), '<h1>Error response without an exception</h1>')
   t.match(
     renderErrorPage(context(notFoundProfile({ exceptions: [] }))),
-    /<h1>No route for GET \/version<\/h1>.*Nothing was thrown/s,
+    /<h1>No route matches GET \/version<\/h1>.*No exception was thrown/s,
   )
 })
 
@@ -102,10 +99,10 @@ t.test('the page is rendered in less than 20 ms', async t => {
   t.ok(Math.min(...times) < 20)
 })
 
-t.test('the Markdown has the request, what would have matched, the exceptions and the logs', async t => {
+t.test('the Markdown has the request, the nearest routes, the exceptions and the logs', async t => {
   t.match(
     renderErrorMarkdown(context(notFoundProfile())),
-    /^# 404 Not Found: No route found.*## What would have matched.*## Exceptions \(2\).*## Logs \(2\)/s,
+    /^# 404 Not Found: No route found.*## Nearest routes.*## Exceptions \(2\).*## Logs \(2\)/s,
   )
 })
 

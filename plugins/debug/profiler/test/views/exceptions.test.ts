@@ -88,7 +88,7 @@ t.test('a folded member without application frames shows its first frame, and on
 t.test('application code is open, and other frames are folded under the names of their packages', async t => {
   const text = String(renderExceptions(profile({ exceptions: [exception()] }), place, 3))
   t.match(text, /<li class="own">.*<pre class="source"/s)
-  t.match(text, '3 frames of fastify, @fastify/cookie, Node')
+  t.match(text, '3 frames in fastify, @fastify/cookie, Node')
   t.match(text, '<details class="folded">')
 })
 
@@ -116,7 +116,7 @@ t.test('a frame that is neither from the application nor from a package is still
         3,
       ),
     ),
-    /1 frame of elsewhere.*anonymous/s,
+    /1 frame in other files.*anonymous/s,
   )
 })
 
@@ -154,8 +154,8 @@ t.test('frames that a cause shares with its parent are folded, except for the fi
       3,
     ),
   )
-  t.match(text, '<summary>4 frames as of MuseumError</summary>')
-  t.match(text, '<summary>4 frames as of CauseError</summary>')
+  t.match(text, '<summary>4 frames shared with MuseumError</summary>')
+  t.match(text, '<summary>4 frames shared with CauseError</summary>')
   t.equal(text.match(/<li class="own">/g)?.length, 4)
 })
 
@@ -183,12 +183,12 @@ t.test('a parent that is not in the list is not linked', async t => {
   )
 })
 
-t.test('the sections of a routing failure start with what would have matched', async t => {
-  t.match(String(renderExceptionSections(context(notFoundProfile()), 3)), /What would have matched.*NotFoundHttpError/s)
+t.test('the sections of a routing failure start with the nearest routes', async t => {
+  t.match(String(renderExceptionSections(context(notFoundProfile()), 3)), /Nearest routes.*NotFoundHttpError/s)
 })
 
 t.test('the sections of other failures do not mention routes', async t => {
-  t.notMatch(String(renderExceptionSections(context(failedProfile()), 3)), 'What would have matched')
+  t.notMatch(String(renderExceptionSections(context(failedProfile()), 3)), 'Nearest routes')
 })
 
 t.test('a stack trace reads as Node prints it', async t => {
@@ -204,7 +204,7 @@ t.test('the Markdown has each message, source with the line marked, and stack', 
   const text = exceptionsMarkdown(exceptions, '###')
   t.match(text, '### 1. MuseumError (thrown)')
   t.match(text, '> 41 |     throw new MuseumError')
-  t.match(text, '### 5. TimeoutError (with)')
+  t.match(text, '### 5. TimeoutError (member)')
   t.match(stackTracesMarkdown(exceptions, place.root), 'at showMuseum (routes/museums.ts:41:11)')
 })
 

@@ -84,11 +84,11 @@ t.test('a status is shown with its name, if it has one', async t => {
 t.test('only unusual outcomes are shown', async t => {
   t.same((['completed', 'aborted', 'broken', 'hijacked', 'upgraded', 'unfinished'] as const).map(outcomeText), [
     null,
-    'The client left',
-    'The server broke off',
-    'Answered past Fastify',
-    'Switched to another protocol',
-    'The process closed first',
+    'Client went away',
+    'Response cut off by the server',
+    'Answered outside Fastify',
+    'Upgraded to another protocol',
+    'Server shut down first',
   ])
 })
 
@@ -125,7 +125,7 @@ t.test('a value that JSON cannot represent is still shown', async t => {
 })
 
 t.test('an oversized value is truncated, with the length left out', async t => {
-  t.match(valueText('x'.repeat(20_003)), /x… \(3 characters more\)$/)
+  t.match(valueText('x'.repeat(20_003)), /x… \(3 more characters\)$/)
 })
 
 t.test('a table of pairs shows markup as it is and other values as values', async t => {
@@ -282,8 +282,8 @@ t.test('a request that logged nothing says so', async t => {
 
 t.test('a field is truncated sooner than a value', async t => {
   const flood = [{ level: 50, start: 0, message: 'failed', fields: { err: 'x'.repeat(4003) } }]
-  t.match(String(renderLogTable(flood)), /x… \(3 characters more\)/)
-  t.match(logsMarkdown(flood), /x… \(\d+ characters more\)/)
+  t.match(String(renderLogTable(flood)), /x… \(3 more characters\)/)
+  t.match(logsMarkdown(flood), /x… \(\d+ more characters\)/)
 })
 
 t.test('the Markdown has a row per line', async t => {

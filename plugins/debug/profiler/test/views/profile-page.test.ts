@@ -25,7 +25,7 @@ function text(page: string): string {
 t.test('the header summarizes the request', async t => {
   t.match(
     text(renderProfilePage(context(profile()), panels, 'request')),
-    '200 OK GET /museums/7?lang=fr&amp;page=2 Time 24.6 ms Host http://louvre.example Route /museums/:id IP 127.0.0.1 At 2026-11-21 01:11:07.482 UTC License Louvre Token',
+    '200 OK GET /museums/7?lang=fr&amp;page=2 Duration 24.6 ms Host http://louvre.example Route /museums/:id IP 127.0.0.1 Time 2026-11-21 01:11:07.482 UTC License Louvre Token',
   )
 })
 
@@ -65,14 +65,14 @@ t.test("the page starts with what was left out and ends with the profiler's cost
   )
   t.match(
     page,
-    /9990 items of spans left out: A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 µs while it ran, 31 µs after its answer\. Storing the one before took 22 µs\.</s,
+    /spans: 9990 left out\. A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 µs during the request, 31 µs after the response\. Storing the previous profile took 22 µs\.</s,
   )
 })
 
 t.test("the profiler's cost is in milliseconds from one millisecond on", async t => {
   t.match(
     renderProfilePage(context(profile({ cost: { trace: 900, collect: 23_439, store: 0 } })), panels, 'request'),
-    'took 24.3 ms: 900 µs while it ran, 23.4 ms after its answer.',
+    'took 24.3 ms: 900 µs during the request, 23.4 ms after the response.',
   )
 })
 
@@ -120,7 +120,7 @@ t.test('a request that was not answered, or was caused by another, says so', asy
     panels,
     'request',
   )
-  t.match(page, /No response.*The client left.*Caused by.*\/_profiler\/p1/s)
+  t.match(page, /No response.*Client went away.*Parent request.*\/_profiler\/p1/s)
 })
 
 t.test('neither page has inline styles or scripts', async t => {
@@ -160,12 +160,15 @@ t.test('a body is shown as pairs, as text or as a value', async t => {
   )
 })
 
-t.test('the performance panel sums own time by kind and by plugin, with queries counted for their callers', async t => {
-  const page = text(renderProfilePage(context(profile()), panels, 'performance'))
-  t.match(page, /By kind Name Calls Own time query 3 20\.2 ms/)
-  t.match(page, /By plugin Name Calls Own time museums 3 18\.6 ms/)
-  t.match(page, /no plugin 1 0\.3 ms/)
-})
+t.test(
+  'the performance panel sums self time by kind and by plugin, with queries counted for their callers',
+  async t => {
+    const page = text(renderProfilePage(context(profile()), panels, 'performance'))
+    t.match(page, /By kind Name Calls Self time query 3 20\.2 ms/)
+    t.match(page, /By plugin Name Calls Self time museums 3 18\.6 ms/)
+    t.match(page, /no plugin 1 0\.3 ms/)
+  },
+)
 
 t.test("a cycle of parents does not hang the search for a span's plugin", async t => {
   const [span] = profile().spans
@@ -196,18 +199,18 @@ t.test('an interruption before any listener, by a response or by a span left out
       panels,
       'lifecycle',
     )
-  t.match(page({ span: null, exception: 99 }), 'Interrupted by Fastify itself with an error that was left out')
+  t.match(page({ span: null, exception: 99 }), 'Interrupted by Fastify itself with an error that was not recorded')
   t.match(
     page({ span: null, exception: 0 }, []),
     'Interrupted by Fastify itself, before any listener ran, with NotFoundHttpError',
   )
-  t.match(page({ span: 99, exception: 0 }), 'Interrupted by a listener that was left out with NotFoundHttpError')
+  t.match(page({ span: 99, exception: 0 }), 'Interrupted by a listener that was not recorded with NotFoundHttpError')
 })
 
 t.test('the routing panel shows the route that matched', async t => {
   t.match(
     renderProfilePage(context(profile()), panels, 'routing'),
-    /GET \/museums\/:id.*showMuseum.*routes\/.*Parameters.*One of 14 routes/s,
+    /GET \/museums\/:id.*showMuseum.*routes\/.*Parameters.*The application has 14 routes/s,
   )
   t.match(
     renderProfilePage(
@@ -236,7 +239,7 @@ t.test('the routing panel shows the route that matched', async t => {
 
 t.test('the routing panel of an unmatched request shows the nearest routes, or that there are none', async t => {
   const page = renderProfilePage(context(notFoundProfile()), panels, 'routing')
-  t.match(page, /same path, other method.*with a slash at the end.*similar path/s)
+  t.match(page, /same path, different method.*with a trailing slash.*similar path/s)
   const [miss] = notFoundProfile().routing.nearMisses
   if (miss === undefined) return t.fail()
   t.match(
@@ -245,7 +248,7 @@ t.test('the routing panel of an unmatched request shows the nearest routes, or t
       panels,
       'routing',
     ),
-    'without the slash at the end',
+    'without the trailing slash',
   )
   t.match(
     renderProfilePage(
@@ -253,7 +256,7 @@ t.test('the routing panel of an unmatched request shows the nearest routes, or t
       panels,
       'routing',
     ),
-    'The application has 1 route; none comes near <code>GET /version</code>.',
+    'No route matches <code>GET /version</code>, and none is similar. The application has 1 route.',
   )
 })
 
@@ -293,7 +296,7 @@ t.test('the Markdown has every panel with data', async t => {
     '## Configuration',
     '## License',
     '- Note: A note.',
-    '- Left out: 2 logs, Full.',
+    '- logs: 2 left out. Full.',
   ]) {
     t.match(markdown, title)
   }
@@ -355,7 +358,7 @@ t.test('the Markdown of an empty request has no empty table', async t => {
   )
 })
 
-t.test('the Markdown of the routing has the route, or says that none comes near', async t => {
+t.test('the Markdown of the routing has the route, or says that none is similar', async t => {
   t.match(renderProfileMarkdown(context(profile()), panels, 'routing'), 'Matched `GET /museums/:id`')
   t.match(
     renderProfileMarkdown(
@@ -363,7 +366,7 @@ t.test('the Markdown of the routing has the route, or says that none comes near'
       panels,
       'routing',
     ),
-    'none comes near `GET /version`',
+    'No route matches `GET /version`, and none is similar.',
   )
 })
 

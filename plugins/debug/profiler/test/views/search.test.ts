@@ -86,10 +86,10 @@ t.test('an invalid time is left out', async t => {
   t.equal(inputTime(NaN), '')
 })
 
-t.test('without criteria the page lists the latest profiles', async t => {
+t.test('without criteria the page lists the latest requests', async t => {
   t.match(
     renderSearchPage(result({ criteria: { page: 1, perPage: 20 } }), options),
-    /<h1>Newest profiles <span class="count">3/,
+    /<h1>Latest requests <span class="count">3/,
   )
 })
 
@@ -100,21 +100,21 @@ t.test('a row has status, request, time, exception, route and labels, and links 
     /badge good">200<.*href="\/_profiler\/k3Jx9PzQ4wTn">.*route \/museums\/:id.*24\.6 ms.*data-name="License">Louvre/s,
   )
   t.match(page, /thrown error">MuseumError.*1 logged error/s)
-  t.match(page, /badge warning">–<.*The client left/s)
+  t.match(page, /badge warning">–<.*Client went away/s)
 })
 
 t.test('a search shows the number of results, and opens them in the requested panel', async t => {
   const page = renderSearchPage(result({ criteria: { status: '500' } }), { ...options, panel: 'exception' })
-  t.match(page, /<h1>3 profiles found/)
+  t.match(page, /<h1>3 requests found/)
   t.match(page, 'href="/_profiler/k3Jx9PzQ4wTn?panel=exception"')
 })
 
 t.test('an empty result and an empty store say so', async t => {
   t.match(
     renderSearchPage(result({ profiles: [], total: 0, criteria: { url: 'x' } }), options),
-    'No stored profile is like that.',
+    'No stored request matches.',
   )
-  t.match(renderSearchPage(result({ profiles: [], total: 0 }), options), 'No profile is stored yet.')
+  t.match(renderSearchPage(result({ profiles: [], total: 0 }), options), 'No requests stored yet.')
 })
 
 t.test('invalid criteria are reported as left out', async t => {
@@ -139,14 +139,14 @@ t.test('page links lead to newer and older profiles and keep the search', async 
 t.test('the Markdown of a search is a table, with the page number if there are several', async t => {
   t.match(
     renderSearchMarkdown(result({ pages: 2 }), '/_profiler'),
-    /^# Profiles: 3.*\| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s,
+    /^# Requests: 3.*\| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s,
   )
   t.match(renderSearchMarkdown(result({ profiles: [] }), '/_profiler'), 'None.')
 })
 
-t.test('an unknown token is reported, with the latest profiles', async t => {
+t.test('an unknown token is reported, with the latest requests', async t => {
   const page = renderNotFoundPage({ what: 'profile', token: '<b>' }, summaries, options)
-  t.match(page, 'There is no profile &quot;&lt;b&gt;&quot;: it may have expired')
+  t.match(page, 'There is no profile &quot;&lt;b&gt;&quot;. It may have expired')
   t.match(page, 'href="/_profiler/k3Jx9PzQ4wTn"')
 })
 
@@ -154,9 +154,9 @@ t.test('an unknown panel is reported, with the existing panels', async t => {
   const missing = { what: 'panel', token: 'abc', panel: 'nope', panels } as const
   t.match(
     renderNotFoundPage(missing, [], options),
-    /There is no panel &quot;nope&quot;.*\?panel=request.*\?panel=license.*No profile is stored/s,
+    /There is no panel &quot;nope&quot;.*\?panel=request.*\?panel=license.*No requests stored/s,
   )
-  t.match(renderNotFoundMarkdown(missing, [], '/_profiler'), 'Its panels: `request`, `performance`')
+  t.match(renderNotFoundMarkdown(missing, [], '/_profiler'), 'Available panels: `request`, `performance`')
 })
 
 t.test('a request without an exception is reported, with a link to it', async t => {
@@ -171,10 +171,10 @@ t.test('a request still running and a missing page are reported as such', async 
   t.match(renderNotFoundMarkdown({ what: 'page', path: 'a/b' }, [], '/_profiler'), 'The profiler has no page "a/b".')
 })
 
-t.test('the Markdown of a missing page has the latest profiles', async t => {
+t.test('the Markdown of a missing page has the latest requests', async t => {
   t.match(
     renderNotFoundMarkdown({ what: 'profile', token: 'abc' }, summaries, '/_profiler'),
-    /There is no profile.*## Newest profiles/s,
+    /There is no profile.*## Latest requests/s,
   )
   t.equal(missingText({ what: 'exception', token: 'abc' }), 'Request abc had no exception.')
 })

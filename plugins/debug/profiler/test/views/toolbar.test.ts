@@ -13,11 +13,11 @@ const broken: AnyPanel = {
   },
 }
 
-t.test("the toolbar shows time, route and the panels' own items, each linked to its panel", async t => {
+t.test("the toolbar shows duration, route and the panels' own items, each linked to its panel", async t => {
   t.same(
     toolbarEntries(context(profile()), panels).map(({ label, value, panel }) => [label, value, panel]),
     [
-      ['Time', '24.6 ms', 'performance'],
+      ['Duration', '24.6 ms', 'performance'],
       ['Logs', '1 warning', 'logs'],
       ['Route', '/museums/:id', 'routing'],
       ['License', 'louvre.example', 'license'],

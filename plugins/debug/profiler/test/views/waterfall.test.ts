@@ -49,7 +49,7 @@ t.test("spans that are each other's parents do not hang the page", async t => {
   ])
 })
 
-t.test('own time excludes nested spans, and counts overlapping ones once', async t => {
+t.test('self time excludes nested spans, and counts overlapping ones once', async t => {
   t.same(
     ownTimes([
       span({ start: 0, duration: 10 }),
@@ -61,7 +61,7 @@ t.test('own time excludes nested spans, and counts overlapping ones once', async
   )
 })
 
-t.test('own time is never negative', async t => {
+t.test('self time is never negative', async t => {
   t.equal(ownTimes([span({ duration: 1 }), span({ parent: 0, duration: 5 })])[0]?.own, 0)
 })
 
@@ -111,11 +111,11 @@ t.test('an interrupted dispatch point is marked', async t => {
   t.match(String(renderWaterfall(context(notFoundProfile()))), /kernel\.request <span class="badge error">interrupted/)
 })
 
-t.test('lines beyond a thousand are counted but not shown', async t => {
+t.test('rows beyond a thousand are counted but not shown', async t => {
   const text = String(
     renderWaterfall(context(profile({ lifecycle: [], spans: Array.from({ length: 1002 }, () => span({})) }))),
   )
-  t.match(text, '2 more lines left out')
+  t.match(text, '2 more rows not shown')
   t.equal(text.match(/<rect/g)?.length, 1000)
 })
 
