@@ -1,7 +1,7 @@
 import { expectedErrors } from '../../src/errors/http-errors.ts'
 import { isMissingRoute, missingRoutes } from '../not-found.ts'
 
-/** Has profiles show where expected errors were made, and the error of a missing route. @returns the function that stops it */
+/** Adds stacks to expected errors and records the error of a missing route. @returns a function that unsubscribes */
 export function listenToErrors(): () => void {
   expectedErrors.subscribe(captureStack)
   missingRoutes.subscribe(recordMissingRoute)
@@ -11,7 +11,7 @@ export function listenToErrors(): () => void {
   }
 }
 
-/** From where the error's class is called on, as JavaScript does it. */
+/** Starts the stack at the caller of the error's constructor, as JavaScript does. */
 function captureStack(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, error.constructor)
 }

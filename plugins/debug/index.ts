@@ -21,14 +21,14 @@ export { profiledOptions } from 'fastify-profiler'
 
 export interface DebugOptions {
   config: Config
-  /** Its queries are listened to from now on: some are compiled while plugins load. */
+  /** Its queries are logged from the start, since some are compiled while plugins load. */
   database: Database
 }
 
-/** What the column holds; a longer host has no license. */
+/** Length of the column licenses.domain. A longer host has no license. */
 const longestDomain = 255
 
-/** Registers the profiler, with panels of what only Portico knows. Registered first, it sees every hook that comes after it. */
+/** Registers the profiler with Portico's own panels. It must come first: it sees only hooks added after it. */
 async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
   const queries = new QueryLog()
   const reads = new StoreLog()
@@ -53,7 +53,7 @@ async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
   function isLicensed(host: string): boolean | Promise<boolean> {
     const domain = normaliseHost(host)
     if (domain === null || domain.length > longestDomain) return false
-    // Not in the request's name, whose panels would show it as a read of the application's.
+    // Outside the request's async context, or its panels would list this read as the application's.
     const license = outside.runInAsyncScope(() => app.entities.licenses.read(domain))
     return license instanceof Promise
       ? license.then(
@@ -86,7 +86,7 @@ async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
   })
 }
 
-/** What of the configuration a profile may show. */
+/** The settings that profiles may show. */
 function settingsOf({ port, host, databaseUrl, debugAllow, logLevel, trustProxy, defaultLocale }: Config) {
   return {
     port,
@@ -99,12 +99,12 @@ function settingsOf({ port, host, databaseUrl, debugAllow, logLevel, trustProxy,
   }
 }
 
-/** The first versions left them open to every local user. */
+/** Early versions left profiles readable by every local user. */
 function closeOldProfiles(directory: string): void {
   try {
     closeFolder(directory)
   } catch {
-    // There are none yet, or the folder is another user's: then nothing is written into it either.
+    // There is no folder yet, or it belongs to another user and no profile can be written to it.
   }
 }
 

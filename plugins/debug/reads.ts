@@ -3,18 +3,18 @@ import type { EntityMetadata } from '../../src/cache/segment.ts'
 import type { ReadOutcome, StoreEvents } from '../../src/cache/store-events.ts'
 import { currentRecorder, isSensitiveField, masked, type Recorder, toMicroseconds } from 'fastify-profiler'
 
-/** One read of the store. */
+/** One read of the cache. */
 export interface ReadRecord {
-  /** The table whose records were read, and the column that they are read by with its value. */
+  /** The table that was read, and the key column with its value. */
   table: string
   column: string
   value: string
   outcome: ReadOutcome
-  /** Milliseconds since the request came in. */
+  /** Milliseconds since the start of the request. */
   start: number
 }
 
-/** The reads of one request: the first of them in full, and how many there were of each outcome. */
+/** The reads of one request: the first in full, all counted by outcome. */
 export interface RequestReads {
   first: ReadRecord[]
   hit: number
@@ -22,20 +22,20 @@ export interface RequestReads {
   shared: number
 }
 
-/** What the store had of a record. */
+/** Labels of the outcomes. */
 export const answers: Record<ReadOutcome, string> = { hit: 'hit', miss: 'miss', shared: 'shared load' }
 
-/** How many reads of one request are kept: a panel's data holds 2,000 values. */
+/** Reads kept per request, since a panel's data holds 2,000 values. */
 const mostKept = 300
-/** Of one request: more would leave no room on its timeline for its hooks. */
+/** Spans per request. More would push its hooks off the timeline. */
 const mostSpans = 500
 
-/** Hears of every read of the store while a request is profiled, and keeps it under the request. */
+/** Records the cache reads of each profiled request. */
 export class StoreLog {
   readonly #requests = new WeakMap<Recorder, RequestReads>()
   readonly #stale = new WeakMap<IncomingMessage, Set<string>>()
 
-  /** @returns the function that stops it */
+  /** @returns a function that stops listening */
   listen(events: StoreEvents): () => void {
     const read = (metadata: EntityMetadata, key: string, outcome: ReadOutcome) => this.#read(metadata, key, outcome)
     const stale = ({ table }: EntityMetadata) => this.#readStale(table)
@@ -49,7 +49,7 @@ export class StoreLog {
     return this.#requests.get(recorder) ?? null
   }
 
-  /** The tables of which the request was answered with what may have changed meanwhile. */
+  /** The tables whose records in the response may be stale. */
   staleTablesOf(raw: IncomingMessage): readonly string[] {
     return [...(this.#stale.get(raw) ?? [])]
   }
@@ -66,7 +66,7 @@ export class StoreLog {
     const reads = this.#requests.get(recorder) ?? { first: [], hit: 0, miss: 0, shared: 0 }
     if (reads.hit + reads.miss + reads.shared < mostSpans) {
       recorder.record({ kind: 'cache', name: `${answers[outcome]} ${table}`, detail: value }, 0)
-    } else recorder.note(`Only the first ${mostSpans} reads of the cache are on the timeline.`)
+    } else recorder.note(`Only the first ${mostSpans} cache reads are on the timeline.`)
     reads[outcome]++
     if (reads.first.length < mostKept) {
       reads.first.push({ table, column, value, outcome, start: toMicroseconds(recorder.now()) })

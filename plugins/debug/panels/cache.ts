@@ -17,7 +17,7 @@ import { answers, type ReadRecord, type RequestReads, type StoreLog } from '../r
 
 const tones: Record<ReadRecord['outcome'], Tone> = { hit: 'good', miss: 'warning', shared: 'neutral' }
 
-/** What the request read from the entity cache, and whether it was there. */
+/** What the request read from the entity cache, with hits and misses. */
 export function cachePanel(log: StoreLog): Panel<RequestReads> {
   return {
     name: 'cache',
@@ -38,9 +38,9 @@ export function cachePanel(log: StoreLog): Panel<RequestReads> {
       ])}
 ${renderSection(
   'Reads',
-  html`${first.length < total && html`<p class="notice">The first ${String(first.length)} are listed; the other ${String(total - first.length)} are counted.</p>`}${renderDataTable(
+  html`${first.length < total && html`<p class="notice">Showing the first ${String(first.length)} of ${String(total)} reads. The totals include all of them.</p>`}${renderDataTable(
     'Reads',
-    [{ label: 'At', kind: 'number' }, { label: 'Record' }, { label: 'Result' }],
+    [{ label: 'Start', kind: 'number' }, { label: 'Record' }, { label: 'Result' }],
     first.map(({ start, table, column, value, outcome }) => {
       return {
         cells: [
@@ -57,16 +57,18 @@ ${renderSection(
     markdown(reads) {
       const total = totalOf(reads)
       return blocks(
-        `${count(total, 'read')}: ${count(reads.hit, 'hit')}, ${count(reads.miss, 'miss', 'misses')}, ${reads.shared} waited for another request's load.`,
+        `${count(total, 'read')}: ${count(reads.hit, 'hit')}, ${count(reads.miss, 'miss', 'misses')}, ${count(reads.shared, 'shared load')}.`,
         table(
-          ['At', 'Record', 'Result'],
+          ['Start', 'Record', 'Result'],
           reads.first.map(({ start, table, column, value, outcome }) => [
             formatDuration(start),
             `${code(table)} by ${plain(column)} ${code(value)}`,
             answers[outcome],
           ]),
         ),
-        reads.first.length < total ? `The other ${total - reads.first.length} are counted, not listed.` : null,
+        reads.first.length < total
+          ? `Showing the first ${reads.first.length} of ${total} reads. The totals include all of them.`
+          : null,
       )
     },
   }

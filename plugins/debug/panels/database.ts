@@ -22,12 +22,12 @@ import type { QueryLog, QueryRecord } from '../queries/query-log.ts'
 import type { Repetition } from '../queries/query-repetitions.ts'
 
 export interface DatabaseData {
-  /** What all queries come to, also those that are not among `queries`. Times are milliseconds. */
+  /** Totals of all queries, including those not in `queries`. Times are milliseconds. */
   count: number
   failed: number
   rows: number
   duration: number
-  /** The longest wait of one query: waits that overlap do not add up. */
+  /** The longest wait of a single query: waits overlap, so a sum would mislead. */
   waited: number
   repetitions: Repetition[]
   queries: QueryRecord[]
@@ -35,15 +35,15 @@ export interface DatabaseData {
 
 const repetitionNames = { loop: 'loop (N+1)', duplicate: 'duplicate' }
 const repetitionReasons = {
-  loop: 'One statement, asked again and again from one line with other parameters: one query could bring all of it.',
-  duplicate: 'The same question with the same parameters: the first answer could be kept.',
+  loop: 'N+1: the same line ran this statement repeatedly with different parameters. One query could fetch all the rows.',
+  duplicate: 'This statement ran repeatedly with the same parameters. The first result could be reused.',
 }
 const notOver =
-  'Not over when the profile was made: it runs still, never got a connection, or was compiled and not sent.'
+  'Unfinished when the profile was made: still running, waiting for a connection, or compiled but never sent.'
 const longestUnfolded = 200
-const noPlace = 'Asked by Kysely itself.'
+const noPlace = 'Sent by Kysely itself.'
 
-/** Every query: its SQL, its parameters, where it was asked, how long it took and waited, what it brought back. */
+/** Every query: SQL, parameters, caller, duration, wait for a connection, rows. */
 export function databasePanel(log: QueryLog): Panel<DatabaseData> {
   return {
     name: 'database',
@@ -77,17 +77,17 @@ export function databasePanel(log: QueryLog): Panel<DatabaseData> {
         { label: 'Rows read or changed', value: String(rows) },
       ])}
 ${repetitions.length > 0 && renderSection('Repeated queries', renderRepetitions(repetitions, context), repetitions.length)}
-${renderSection('Queries', html`${queries.length < count && html`<p class="notice">The first ${String(queries.length)} are listed; the other ${String(count - queries.length)} are counted.</p>`}${renderQueries(queries, context)}`, count)}`
+${renderSection('Queries', html`${queries.length < count && html`<p class="notice">Showing the first ${String(queries.length)} of ${String(count)} queries. The totals include all of them.</p>`}${renderQueries(queries, context)}`, count)}`
     },
     markdown: ({ count, failed, rows, duration, waited, repetitions, queries }, context) =>
       blocks(
-        `${counted(count, 'query', 'queries')} in ${formatDuration(duration)}, the longest wait for a connection ${formatDuration(waited)}; ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
+        `${counted(count, 'query', 'queries')} in ${formatDuration(duration)}, longest wait for a connection ${formatDuration(waited)}, ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
         repetitions.length === 0
           ? null
           : blocks(
               '### Repeated queries',
               table(
-                ['Times', 'Time', 'What', 'Query', 'Called from'],
+                ['Count', 'Total time', 'Kind', 'Query', 'Called from'],
                 repetitions.map(({ kind, sql, count, duration, locations }) => [
                   String(count),
                   formatDuration(duration),
@@ -99,7 +99,7 @@ ${renderSection('Queries', html`${queries.length < count && html`<p class="notic
             ),
         '### Queries',
         table(
-          ['#', 'Time', 'Waited', 'Rows', 'Query', 'Parameters', 'Called from'],
+          ['#', 'Duration', 'Wait for connection', 'Rows', 'Query', 'Parameters', 'Called from'],
           queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
             String(index + 1),
             formatDuration(duration),
@@ -110,7 +110,9 @@ ${renderSection('Queries', html`${queries.length < count && html`<p class="notic
             location === null ? '' : code(locationText(location, context.root)),
           ]),
         ),
-        queries.length < count ? `The other ${count - queries.length} are counted, not listed.` : null,
+        queries.length < count
+          ? `Showing the first ${queries.length} of ${count} queries. The totals include all of them.`
+          : null,
       ),
   }
 }
@@ -123,7 +125,7 @@ function toneOf({ failed, repetitions }: DatabaseData): Tone {
 function renderRepetitions(repetitions: readonly Repetition[], context: ViewContext) {
   return renderDataTable(
     'Repeated queries',
-    [{ label: 'Times', kind: 'number' }, { label: 'Time', kind: 'number' }, { label: 'Query' }],
+    [{ label: 'Count', kind: 'number' }, { label: 'Total time', kind: 'number' }, { label: 'Query' }],
     repetitions.map(({ kind, sql, count, duration, locations }) => ({
       cells: [
         String(count),
@@ -141,7 +143,7 @@ function renderQueries(queries: readonly QueryRecord[], context: ViewContext) {
     'Queries',
     [
       { label: '#', kind: 'number' },
-      { label: 'Time', kind: 'number' },
+      { label: 'Duration', kind: 'number' },
       { label: 'Rows', kind: 'number' },
       { label: 'Query' },
     ],
@@ -161,7 +163,7 @@ function renderQueries(queries: readonly QueryRecord[], context: ViewContext) {
   )
 }
 
-/** `first` is the place of the first query with this statement: the others need not show it again. */
+/** `first` is the index of the first query with the same SQL; only that one shows it. */
 function renderQuery(
   { sql, parameters, duration, waited, error, location }: QueryRecord,
   first: number,
@@ -169,17 +171,17 @@ function renderQuery(
   context: ViewContext,
 ) {
   return html`${sql !== null && (first === index ? renderSqlBlock(sql) : html`<p>Same SQL as <a href="#query-${String(first + 1)}">#${String(first + 1)}</a></p>`)}
-${duration === null && html`<p>${renderBadge('not over', 'warning')} ${notOver}</p>`}
+${duration === null && html`<p>${renderBadge('unfinished', 'warning')} ${notOver}</p>`}
 ${parameters.length > 0 && renderParameters(parameters)}
 ${error !== null && html`<p>${renderBadge('failed', 'error')} ${error}</p>`}
-<small>${location === null ? noPlace : renderLocation(location, context)}${duration !== null && html` · waited ${formatDuration(waited)}`}</small>`
+<small>${location === null ? noPlace : renderLocation(location, context)}${duration !== null && html` · waited ${formatDuration(waited)} for a connection`}</small>`
 }
 
-/** Long ones folded: they would hide the queries between them. */
+/** Long parameters are folded, or they would hide the queries between them. */
 function renderParameters(parameters: readonly unknown[]) {
   const text = parametersText(parameters)
   if (text.length <= longestUnfolded) return html`<p><code>${text}</code></p>`
-  return html`<details><summary>${counted(parameters.length, 'parameter')} of ${String(text.length)} characters</summary><code>${text}</code></details>`
+  return html`<details><summary>${counted(parameters.length, 'parameter')}, ${String(text.length)} characters</summary><code>${text}</code></details>`
 }
 
 /** $1 = "localhost", $2 = 1 */

@@ -16,24 +16,24 @@ import {
 import type { ReadRecord, StoreLog } from '../reads.ts'
 
 export interface LicenseData {
-  /** What licenses are looked up by; empty where the host was refused before. */
+  /** The key of the lookup; empty if the host was refused before. */
   domain: string
-  /** found: `row` is it. none: no license has the domain. failed: nobody knows. unfinished: the request was over first. */
+  /** found: in `row`. none: the domain has no license. failed: the lookup threw. unfinished: the request ended. */
   lookup: 'found' | 'none' | 'failed' | 'unfinished' | 'never'
   row: License | null
-  /** How the store answered; null where it was not asked. */
+  /** The outcome of the cache read; null if there was none. */
   outcome: ReadRecord['outcome'] | null
-  /** Milliseconds that the lookup took; null where there was none. */
+  /** Duration of the lookup in milliseconds; null if there was none. */
   duration: number | null
 }
 
 const sources: Record<ReadRecord['outcome'], string> = {
-  hit: 'the cache',
-  miss: 'the database',
-  shared: 'the database, by a load that was under way already',
+  hit: 'cache',
+  miss: 'database',
+  shared: "database, shared with another request's load",
 }
 
-/** Which license the host picked, and where that was known from. */
+/** The license of the host, and where it was loaded from. */
 export function licensePanel(log: StoreLog): Panel<LicenseData> {
   return {
     name: 'license',
@@ -64,8 +64,8 @@ export function licensePanel(log: StoreLog): Panel<LicenseData> {
       const { domain, row, duration } = data
       return html`${renderKeyValueTable('Lookup', [
         ['Domain', domain],
-        ['Answered by', html`${sourceOf(data)}`],
-        ['Took', html`${formatDuration(duration)}`],
+        ['Loaded from', html`${sourceOf(data)}`],
+        ['Lookup time', html`${formatDuration(duration)}`],
       ])}
 ${
   row === null
@@ -79,7 +79,7 @@ ${
     markdown(data) {
       const { domain, row, duration } = data
       return blocks(
-        `Domain ${code(domain)}, answered by ${sourceOf(data)} in ${formatDuration(duration)}.`,
+        `Domain ${code(domain)}, loaded from: ${sourceOf(data)}, lookup time: ${formatDuration(duration)}.`,
         row === null
           ? plain(absence(data))
           : table(
@@ -100,18 +100,18 @@ function lookupOf({ request }: FinishedRequest, span: Span | undefined): License
 
 function sourceOf({ lookup, outcome }: LicenseData): string {
   if (outcome !== null) return sources[outcome]
-  return lookup === 'none' ? 'nobody: no license has so long a domain' : 'nobody'
+  return lookup === 'none' ? 'not looked up: the host is longer than any license domain' : 'not loaded'
 }
 
 function absence({ lookup, domain }: LicenseData): string {
   switch (lookup) {
     case 'failed':
-      return 'The lookup failed: whether the host has a license is not known.'
+      return 'The lookup failed, so it is unknown whether the host has a license.'
     case 'unfinished':
-      return 'The request was over before the lookup was.'
+      return 'The request ended before the lookup did.'
     case 'never':
-      return 'The request was refused before its license was looked up.'
+      return 'The request was refused before the license lookup.'
     default:
-      return `No license with a license type has the domain "${domain}".`
+      return `The domain "${domain}" has no license, or its license has no type.`
   }
 }

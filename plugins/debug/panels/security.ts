@@ -17,11 +17,11 @@ import type { VerdictLog } from '../verdict-log.ts'
 import { sentenceOf } from './verdict-sentences.ts'
 
 export interface SecurityData {
-  /** Null: nobody is signed in. */
+  /** Null if the client is not signed in. */
   user: UserData | null
   firewall: FirewallData
   ip: string | null
-  /** The proxy that named the address; null where the client is connected itself. */
+  /** The proxy that reported the address; null if the client is connected directly. */
   by: string | null
   checks: Judgement[]
 }
@@ -33,19 +33,19 @@ interface UserData {
   groups: string[]
 }
 
-/** The session's cookie, of which nothing is shown that would get anybody in. */
+/** The session cookie, without anything that would let a reader sign in. */
 interface FirewallData {
-  /** Which of the two kinds, and until when; null where nothing of it can be believed. */
-  kind: "for the browser's session" | 'remembered' | null
+  /** Its kind and expiry; null unless the signature is valid. */
+  kind: 'browser session' | 'remember me' | null
   expires: string | null
-  /** What the answer does with it. */
+  /** What the response does with the cookie. */
   answer: string
 }
 
-/** What one check came to. */
+/** The result of one check. */
 interface Judgement {
   check: string
-  verdict: 'passed' | 'refused' | 'not over' | 'not reached'
+  verdict: 'passed' | 'refused' | 'unfinished' | 'not reached'
   reason: string
 }
 
@@ -58,17 +58,17 @@ const labels: Record<Exclude<Check, 'session-cookie'>, string> = {
   'request-checker': 'Request checker',
 }
 
-/** The checks that every request of a site comes to, if none refuses it. */
+/** The checks that every request of a site passes through. */
 const checks = ['host', 'firewall', 'locale', 'access', 'request-checker'] as const
 
 const tones: Record<Judgement['verdict'], Tone> = {
   passed: 'good',
   refused: 'error',
-  'not over': 'warning',
+  unfinished: 'warning',
   'not reached': 'neutral',
 }
 
-/** Who asked, and what each check said of it. */
+/** The client, and the verdict of each check. */
 export function securityPanel(log: VerdictLog): Panel<SecurityData> {
   return {
     name: 'security',
@@ -87,17 +87,17 @@ export function securityPanel(log: VerdictLog): Panel<SecurityData> {
     },
     badge: ({ checks }) =>
       checks.some(({ verdict }) => verdict === 'refused') ? { text: 'refused', tone: 'error' } : null,
-    toolbarItem: ({ user }) => ({ label: 'User', value: user?.email ?? 'nobody', tone: 'neutral' }),
-    body: ({ user, firewall, ip, by, checks }) => html`${renderKeyValueTable('Who', [
-      ['User', user?.email ?? html`nobody is signed in`],
+    toolbarItem: ({ user }) => ({ label: 'User', value: user?.email ?? 'anonymous', tone: 'neutral' }),
+    body: ({ user, firewall, ip, by, checks }) => html`${renderKeyValueTable('Client', [
+      ['User', user?.email ?? html`not signed in`],
       ...(user === null
         ? []
         : [
             ['Admin', html`${user.admin ? 'yes' : 'no'}`] as const,
             ['Groups', html`${user.groups.join(', ') || 'none'}`] as const,
           ]),
-      ['Address', ip],
-      ...(by === null ? [] : [['As told by', by] as const]),
+      ['IP address', ip],
+      ...(by === null ? [] : [['Reported by proxy', by] as const]),
     ])}
 ${renderSection(
   'Session cookie',
@@ -105,7 +105,7 @@ ${renderSection(
     ...(firewall.kind === null
       ? []
       : [['Kind', html`${firewall.kind}`] as const, ['Expires', firewall.expires] as const]),
-    ['The answer', html`${firewall.answer}`],
+    ['Response', html`${firewall.answer}`],
   ]),
 )}
 ${renderSection(
@@ -120,8 +120,8 @@ ${renderSection(
 )}`,
     markdown: ({ user, firewall, ip, by, checks }) =>
       blocks(
-        `User: ${plain(user === null ? 'nobody is signed in' : `${user.email}${user.admin ? ', an admin' : ''}, groups: ${user.groups.join(', ') || 'none'}`)}. Address: ${plain(String(ip))}${by === null ? '' : `, as told by ${plain(by)}`}.`,
-        `Session cookie: ${plain(`${firewall.kind === null ? '' : `It is ${firewall.kind}, and expires at ${firewall.expires}. `}${firewall.answer}`)}`,
+        `User: ${plain(user === null ? 'not signed in' : `${user.email}${user.admin ? ', an admin' : ''}, groups: ${user.groups.join(', ') || 'none'}`)}. IP address: ${plain(String(ip))}${by === null ? '' : `, reported by proxy ${plain(by)}`}.`,
+        `Session cookie: ${plain(`${firewall.kind === null ? '' : `${firewall.kind}, expires ${firewall.expires}. `}${firewall.answer}`)}`,
         table(
           ['Check', 'Verdict', 'Reason'],
           checks.map(({ check, verdict, reason }) => [check, verdict, plain(reason)]),
@@ -145,16 +145,16 @@ function firewallOf({ authentication }: FastifyRequest, verdicts: Verdicts): Fir
   const token = authentication?.token ?? null
   const fate = verdicts.get('session-cookie')
   return {
-    kind: token && (token.remembered ? 'remembered' : "for the browser's session"),
+    kind: token && (token.remembered ? 'remember me' : 'browser session'),
     expires: token && new Date(token.expires).toISOString(),
-    answer: fate === undefined ? 'The answer leaves it alone.' : sentenceOf(fate),
+    answer: fate === undefined ? 'The response leaves it unchanged.' : sentenceOf(fate),
   }
 }
 
-/** What the checks told, and then those that told nothing. */
+/** The checks that ran, then those that did not. */
 function judgementsOf(verdicts: Verdicts): Judgement[] {
   const told = [...verdicts.values()].flatMap(verdict => judgementOf(verdict))
-  const reason = told.length > 0 ? 'The request was interrupted before.' : 'No check saw the request.'
+  const reason = told.length > 0 ? 'The request was interrupted earlier.' : 'No check ran.'
   const others = checks.filter(check => !verdicts.has(check))
   return [...told, ...others.map(check => ({ check: labels[check], verdict: 'not reached' as const, reason }))]
 }
@@ -163,7 +163,7 @@ function judgementOf(verdict: Verdict): Judgement[] {
   const { check, outcome } = verdict
   if (check === 'session-cookie') return []
   if (outcome === 'waiting') {
-    return [{ check: labels[check], verdict: 'not over', reason: 'The request was over before the check was.' }]
+    return [{ check: labels[check], verdict: 'unfinished', reason: 'The request ended before the check did.' }]
   }
   return [{ check: labels[check], verdict: outcome, reason: sentenceOf(verdict) }]
 }

@@ -7,58 +7,58 @@ type Sentence = string | ((value: string, request: FastifyRequest) => string)
 const sentences: { [Name in Check]: Record<Reasons[Name], Sentence> } = {
   forwarded: {
     'no header': 'The request has no Forwarded header.',
-    'headers agree': 'The Forwarded header agrees with the others.',
-    'untrusted sender': 'The Forwarded header is ignored: its sender is not trusted.',
+    'headers agree': 'The Forwarded header agrees with the other forwarding headers.',
+    'untrusted sender': 'The Forwarded header is ignored, since its sender is not trusted.',
   },
   host: {
     valid: (_, { domain }) => `"${domain}" is a valid host.`,
   },
   firewall: {
-    'no cookie': 'The request carries no session cookie.',
-    'no route': 'The path has no route: nobody asks whose session cookie it is.',
-    valid: email => `The session cookie is that of ${email}.`,
-    forged: 'The session cookie is not one that this server signed for this site.',
-    expired: 'The session cookie is out of date.',
-    'signed out': "The session cookie's session was ended by signing out.",
-    'password changed': 'The password was changed since the session cookie was set.',
-    'user deleted': 'The user of the session cookie is gone.',
+    'no cookie': 'The request has no session cookie.',
+    'no route': 'The path has no route, so the session cookie was not checked.',
+    valid: email => `The session cookie belongs to ${email}.`,
+    forged: 'The session cookie was not signed by this server for this site.',
+    expired: 'The session cookie has expired.',
+    'signed out': 'The user signed out of this session.',
+    'password changed': 'The password has changed since the session cookie was set.',
+    'user deleted': 'The user of the session cookie no longer exists.',
   },
   locale: {
-    'no license': (_, { locale }) => `${locale}, the default: there is no license with languages of its own.`,
-    query: (asked, { locale }) => `${locale}, by _locale "${asked}" of the query.`,
-    'no choice': (_, { locale }) => `${locale}: the license leaves no choice.`,
-    cookie: (_, { locale }) => `${locale}, by the locale cookie.`,
-    'Accept-Language': (_, { locale, headers }) => `${locale}, by Accept-Language "${headers['accept-language']}".`,
+    'no license': (_, { locale }) => `${locale}, the default: the host has no license.`,
+    query: (asked, { locale }) => `${locale}, from _locale "${asked}" in the query.`,
+    'no choice': (_, { locale }) => `${locale}: the license has no other language.`,
+    cookie: (_, { locale }) => `${locale}, from the locale cookie.`,
+    'Accept-Language': (_, { locale, headers }) => `${locale}, from Accept-Language "${headers['accept-language']}".`,
     default: (_, { locale }) => `${locale}, the license's default: the request asks for none of its languages.`,
   },
   access: {
-    'no route': 'The path has no route: it is answered as such, whatever the license.',
+    'no route': 'The path has no route, so the license was not checked.',
     'no license needed': (_, { domain }) => `"${domain}" has no license, and the route needs none.`,
     'open license': license => `"${license}" is open to everybody.`,
-    'public route': 'The route answers everybody, whatever the license.',
-    admin: 'An admin needs no group.',
+    'public route': 'The route is public.',
+    admin: 'Admins may enter every site.',
     member: group => `The user belongs to "${group}", a group of the license.`,
   },
   'request-checker': {
-    'safe method': (_, { method }) => `${method} changes nothing.`,
-    'no cookie': "Without a cookie it acts in nobody's name.",
+    'safe method': (_, { method }) => `${method} is a safe method.`,
+    'no cookie': 'The request has no cookie, so it cannot act as a user.',
     'Sec-Fetch-Site': (_, { headers }) =>
-      `Sec-Fetch-Site "${String(headers['sec-fetch-site'])}": it comes from this site.`,
-    Origin: (_, { headers }) => `Origin "${headers.origin}" is this site.`,
-    'no browser': "It carries neither Sec-Fetch-Site nor Origin: it is no browser's.",
+      `Sec-Fetch-Site is "${String(headers['sec-fetch-site'])}": the request comes from this site.`,
+    Origin: (_, { headers }) => `Origin is "${headers.origin}": the request comes from this site.`,
+    'no browser': 'The request has neither Sec-Fetch-Site nor Origin, so no browser sent it.',
   },
   'session-cookie': {
-    set: 'The answer sets it anew.',
-    cleared: 'The answer clears it.',
-    fresh: 'The answer leaves it: it is not past half its life.',
-    'failed answer': 'The answer leaves it: it is an error that has another cause.',
+    set: 'The response sets a new one.',
+    cleared: 'The response clears it.',
+    fresh: 'The response leaves it unchanged: more than half of its lifetime is left.',
+    'failed answer': 'The response leaves it unchanged: it is an error with another cause.',
   },
 }
 
-/** Why a check decided as it did. */
+/** The reason for a verdict, as a sentence. */
 export function sentenceOf({ check, reason, value, request }: Verdict): string {
   const ofCheck: Partial<Record<string, Sentence>> = sentences[check]
-  // A request is refused with a sentence.
+  // The reason for a refusal is a sentence already.
   const sentence = ofCheck[reason] ?? reason
   return typeof sentence === 'string' ? sentence : sentence(value, request)
 }

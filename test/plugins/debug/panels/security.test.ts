@@ -47,31 +47,31 @@ t.test('a request that passes has the reason for each check, in order', async t 
   t.strictSame(Object.keys(checks), ['Host', 'Firewall', 'Locale', 'Access', 'Request checker'])
   t.strictSame(checks, {
     Host: 'passed: "museum.test" is a valid host.',
-    Firewall: 'passed: The request carries no session cookie.',
+    Firewall: 'passed: The request has no session cookie.',
     Locale: "passed: en, the license's default: the request asks for none of its languages.",
     Access: 'passed: "Louvre" is open to everybody.',
-    'Request checker': 'passed: GET changes nothing.',
+    'Request checker': 'passed: GET is a safe method.',
   })
 })
 
 const locales: [what: string, asked: Asked, reason: string][] = [
-  ['the query', { url: '/?_locale=de', headers: { cookie: 'locale=fr' } }, 'de, by _locale "de" of the query.'],
+  ['the query', { url: '/?_locale=de', headers: { cookie: 'locale=fr' } }, 'de, from _locale "de" in the query.'],
   [
     'the cookie',
     { url: '/?_locale=xx', headers: { cookie: 'locale=fr', 'accept-language': 'de' } },
-    'fr, by the locale cookie.',
+    'fr, from the locale cookie.',
   ],
-  ['Accept-Language', { headers: { 'accept-language': 'de-AT,fr;q=0.5' } }, 'de, by Accept-Language "de-AT,fr;q=0.5".'],
+  [
+    'Accept-Language',
+    { headers: { 'accept-language': 'de-AT,fr;q=0.5' } },
+    'de, from Accept-Language "de-AT,fr;q=0.5".',
+  ],
   [
     'a license with one language',
     { headers: { host: 'single.test', 'accept-language': 'it' } },
-    'it: the license leaves no choice.',
+    'it: the license has no other language.',
   ],
-  [
-    'no license',
-    { url: '/open', headers: { host: 'unknown.test' } },
-    'en, the default: there is no license with languages of its own.',
-  ],
+  ['no license', { url: '/open', headers: { host: 'unknown.test' } }, 'en, the default: the host has no license.'],
 ]
 
 for (const [what, asked, reason] of locales) {
@@ -83,7 +83,7 @@ for (const [what, asked, reason] of locales) {
 t.test('a visitor who has to sign in is refused by the access check, and later checks are not reached', async t => {
   t.match(await checksOf({ headers: { host: 'protected.test' } }), {
     Access: 'refused: Sign in to enter this site.',
-    'Request checker': 'not reached: The request was interrupted before.',
+    'Request checker': 'not reached: The request was interrupted earlier.',
   })
 })
 
@@ -95,7 +95,7 @@ t.test('a browser that has to sign in is reported as sent there', async t => {
 
 t.test('the sign-in page is open to everybody', async t => {
   t.match(await checksOf({ url: '/login', headers: { host: 'protected.test' } }), {
-    Access: 'passed: The route answers everybody, whatever the license.',
+    Access: 'passed: The route is public.',
   })
 })
 
@@ -104,25 +104,25 @@ const users: [email: string, user: object, checks: Record<string, string>, text:
     'member@museum.test',
     { admin: false, groups: [`Staff of license ${depot}`] },
     {
-      Firewall: 'passed: The session cookie is that of member@museum.test.',
+      Firewall: 'passed: The session cookie belongs to member@museum.test.',
       Access: 'passed: The user belongs to "Staff", a group of the license.',
     },
-    /member@museum\.test, groups: Staff of license \d+\. Address/,
+    /member@museum\.test, groups: Staff of license \d+\. IP address/,
   ],
   [
     'stranger@museum.test',
     { admin: false, groups: [] },
     {
       Access: 'refused: You are signed in as stranger@museum.test, but you may not enter this site.',
-      'Request checker': 'not reached: The request was interrupted before.',
+      'Request checker': 'not reached: The request was interrupted earlier.',
     },
-    /stranger@museum\.test, groups: none\. Address/,
+    /stranger@museum\.test, groups: none\. IP address/,
   ],
   [
     'admin@museum.test',
     { admin: true, groups: [] },
-    { Access: 'passed: An admin needs no group.' },
-    /admin@museum\.test, an admin, groups: none\. Address/,
+    { Access: 'passed: Admins may enter every site.' },
+    /admin@museum\.test, an admin, groups: none\. IP address/,
   ],
 ]
 
@@ -134,15 +134,15 @@ for (const [email, user, checks, text] of users) {
     t.match(data, {
       user: { email, ...user },
       firewall: {
-        kind: "for the browser's session",
+        kind: 'browser session',
         expires: /^\d{4}-\d\d-\d\dT/,
-        answer: /^The answer leaves it: it is /,
+        answer: /^The response leaves it unchanged: /,
       },
     })
     t.match(await checksOf({ headers: { host: 'protected.test', cookie } }), checks)
     const markdown = await readPanel(app, response, 'security', 'text/markdown')
     t.match(markdown, text)
-    t.match(markdown, /It is for the browser's session, and expires at \d{4}/)
+    t.match(markdown, /Session cookie: browser session, expires \d{4}/)
     const html = await readPanel(app, response, 'security', 'text/html')
     t.match(html, /<dt>User<\/dt><dd><code>[^<]*@museum\.test<\/code>/)
     for (const shown of [markdown, html, JSON.stringify(data)]) {
@@ -178,8 +178,8 @@ t.test('an invalid cookie is shown with the reason and as cleared', async t => {
     app.inject({ method: 'POST', url: '/logout', headers: { host: 'protected.test', cookie: over } }),
   )
   t.match(await firewallOf(over), {
-    finding: "The session cookie's session was ended by signing out.",
-    answer: 'The answer clears it.',
+    finding: 'The user signed out of this session.',
+    answer: 'The response clears it.',
   })
   await heardOf(database, () =>
     database.db
@@ -190,38 +190,38 @@ t.test('an invalid cookie is shown with the reason and as cleared', async t => {
   )
   await heardOf(database, () => database.db.deleteFrom('users').where('email', '=', 'deleted@museum.test').execute())
   t.match(await firewallOf(changed), {
-    finding: 'The password was changed since the session cookie was set.',
-    answer: 'The answer clears it.',
+    finding: 'The password has changed since the session cookie was set.',
+    answer: 'The response clears it.',
   })
   t.match(await firewallOf(deleted), {
-    finding: 'The user of the session cookie is gone.',
-    answer: 'The answer clears it.',
+    finding: 'The user of the session cookie no longer exists.',
+    answer: 'The response clears it.',
   })
   t.match(await firewallOf(await signed('member@museum.test', 0)), {
-    finding: 'The session cookie is out of date.',
+    finding: 'The session cookie has expired.',
     expires: '1970-01-01T00:00:00.000Z',
   })
   t.match(await firewallOf('portico_session=forged'), {
-    finding: 'The session cookie is not one that this server signed for this site.',
+    finding: 'The session cookie was not signed by this server for this site.',
     kind: null,
-    answer: 'The answer clears it.',
+    answer: 'The response clears it.',
   })
 })
 
 t.test('a renewed cookie is shown as renewed, and one that was not read as left alone', async t => {
   t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000, true)), {
-    finding: 'The session cookie is that of member@museum.test.',
-    kind: 'remembered',
-    answer: 'The answer sets it anew.',
+    finding: 'The session cookie belongs to member@museum.test.',
+    kind: 'remember me',
+    answer: 'The response sets a new one.',
   })
   t.match(await firewallOf(await signed('member@museum.test', Date.now() + 60_000), '/nowhere'), {
-    finding: 'The path has no route: nobody asks whose session cookie it is.',
+    finding: 'The path has no route, so the session cookie was not checked.',
     kind: null,
-    answer: 'The answer leaves it alone.',
+    answer: 'The response leaves it unchanged.',
   })
   t.match(await firewallOf('locale=en'), {
-    finding: 'The request carries no session cookie.',
-    answer: 'The answer leaves it alone.',
+    finding: 'The request has no session cookie.',
+    answer: 'The response leaves it unchanged.',
   })
 })
 
@@ -233,7 +233,7 @@ t.test('the toolbar shows who is signed in', async t => {
     'sec-fetch-dest': 'document',
   }
   const cookie = await signIn(app, { host: 'protected.test', email: 'member@museum.test' })
-  t.match((await app.inject({ url: '/login', headers })).body, /data-profiler="[^"]*nobody/)
+  t.match((await app.inject({ url: '/login', headers })).body, /data-profiler="[^"]*anonymous/)
   t.match(
     (await app.inject({ url: '/login', headers: { ...headers, cookie } })).body,
     /data-profiler="[^"]*member@museum\.test/,
@@ -249,8 +249,8 @@ t.test('a sign-in shows that the cookie was set and why the request was trusted'
   })
   t.match(await panelOf(app, response, 'security'), {
     user: null,
-    firewall: { answer: 'The answer sets it anew.' },
-    checks: { 4: { reason: "It carries neither Sec-Fetch-Site nor Origin: it is no browser's." } },
+    firewall: { answer: 'The response sets a new one.' },
+    checks: { 4: { reason: 'The request has neither Sec-Fetch-Site nor Origin, so no browser sent it.' } },
   })
   t.notMatch(await readPanel(app, response, 'security', 'text/html'), cookieOf(response).slice(20))
 })
@@ -261,7 +261,7 @@ t.test('a host without a license is refused, unless the path has no route or the
     Access: 'refused: No license found for "unknown.test".',
   })
   t.match(await checksOf({ headers, url: '/nowhere' }), {
-    Access: 'passed: The path has no route: it is answered as such, whatever the license.',
+    Access: 'passed: The path has no route, so the license was not checked.',
   })
   t.match(await checksOf({ headers, url: '/open' }), {
     Access: 'passed: "unknown.test" has no license, and the route needs none.',
@@ -269,18 +269,22 @@ t.test('a host without a license is refused, unless the path has no route or the
 })
 
 const posts: [what: string, headers: Record<string, string>, reason: string][] = [
-  ['without a cookie', {}, "passed: Without a cookie it acts in nobody's name."],
+  ['without a cookie', {}, 'passed: The request has no cookie, so it cannot act as a user.'],
   [
     'from this site',
     { cookie: 'a=b', 'sec-fetch-site': 'same-origin' },
-    'passed: Sec-Fetch-Site "same-origin": it comes from this site.',
+    'passed: Sec-Fetch-Site is "same-origin": the request comes from this site.',
   ],
   [
     'from this origin',
     { cookie: 'a=b', origin: 'http://museum.test' },
-    'passed: Origin "http://museum.test" is this site.',
+    'passed: Origin is "http://museum.test": the request comes from this site.',
   ],
-  ['from no browser', { cookie: 'a=b' }, "passed: It carries neither Sec-Fetch-Site nor Origin: it is no browser's."],
+  [
+    'from no browser',
+    { cookie: 'a=b' },
+    'passed: The request has neither Sec-Fetch-Site nor Origin, so no browser sent it.',
+  ],
   [
     'from another site',
     { cookie: 'a=b', origin: 'http://other.test' },
@@ -312,7 +316,7 @@ t.test('an invalid host is refused with its reason, and creates no tag', async t
 })
 
 t.test('a URL that cannot be decoded reaches no check', async t => {
-  t.match(await checksOf({ url: '/%zz' }), { Host: 'not reached: No check saw the request.' })
+  t.match(await checksOf({ url: '/%zz' }), { Host: 'not reached: No check ran.' })
 })
 
 t.test("a request has the client's address and the proxy that stated it", async t => {
@@ -322,11 +326,14 @@ t.test("a request has the client's address and the proxy that stated it", async 
   t.match(await panelOf(behind, response, 'security'), { user: null, ip: '203.0.113.7', by: '127.0.0.1' })
   t.match(
     await readPanel(behind, response, 'security', 'text/html'),
-    /<code>203\.0\.113\.7<\/code>[^]*As told by<\/dt><dd><code>127\.0\.0\.1<\/code>/,
+    /<code>203\.0\.113\.7<\/code>[^]*Reported by proxy<\/dt><dd><code>127\.0\.0\.1<\/code>/,
   )
-  t.match(await readPanel(behind, response, 'security', 'text/markdown'), 'Address: 203.0.113.7, as told by 127.0.0.1.')
+  t.match(
+    await readPanel(behind, response, 'security', 'text/markdown'),
+    'IP address: 203.0.113.7, reported by proxy 127.0.0.1.',
+  )
   t.match(await checksOf({ headers }, behind), {
-    'Forwarded headers': 'passed: The Forwarded header agrees with the others.',
+    'Forwarded headers': 'passed: The Forwarded header agrees with the other forwarding headers.',
   })
   t.match(await checksOf({}, behind), { 'Forwarded headers': 'passed: The request has no Forwarded header.' })
   t.match(await checksOf({ headers: { ...headers, 'x-forwarded-for': '203.0.113.8' } }, behind), {
@@ -334,7 +341,7 @@ t.test("a request has the client's address and the proxy that stated it", async 
   })
   const stranger = await behind.inject({ url: '/', headers, remoteAddress: '203.0.113.9' })
   t.match(await panelOf(behind, stranger, 'security'), {
-    checks: [{ reason: 'The Forwarded header is ignored: its sender is not trusted.' }],
+    checks: [{ reason: 'The Forwarded header is ignored, since its sender is not trusted.' }],
   })
 })
 
@@ -347,7 +354,7 @@ t.test('a hook that shares a name with a check is not mistaken for it', async t 
   })
   app.get('/', async () => 'inside')
   const { checks } = await panelOf<SecurityData>(app, await app.inject('/'), 'security')
-  t.match(checks[0], { check: 'Host', verdict: 'not reached', reason: 'No check saw the request.' })
+  t.match(checks[0], { check: 'Host', verdict: 'not reached', reason: 'No check ran.' })
 })
 
 t.test('a client that leaves during a check leaves it unfinished', async t => {
@@ -355,7 +362,7 @@ t.test('a client that leaves during a check leaves it unfinished', async t => {
   const { id = '' } = (await app.entities.licenses.read('left.test')) ?? {}
   app.entities.languages.forget(id)
   const response = await leaveDuringRead(app, database, 'left.test', 'license_languages')
-  t.match(await panelOf(app, response, 'security'), { checks: [{}, {}, { check: 'Locale', verdict: 'not over' }] })
+  t.match(await panelOf(app, response, 'security'), { checks: [{}, {}, { check: 'Locale', verdict: 'unfinished' }] })
 })
 
 const failures = [
