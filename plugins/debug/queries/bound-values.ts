@@ -6,18 +6,18 @@ export interface BoundValue {
   parameter: number | null
   from: number
   to: number
-  /** Names in the same expression; in the rows of an INSERT also the column of the same position. */
+  /** Names in the same expression; in a row of an INSERT, also the column at the same position. */
   columns: string[]
 }
 
-/** What a statement binds. */
+/** The values of a statement, and what it writes without one. */
 export interface BoundStatement {
   values: readonly BoundValue[]
-  /** Columns that are written without a value of their own: the values stand anywhere in the statement. */
+  /** Columns whose value comes from elsewhere in the statement, such as a subquery. */
   unbound: readonly string[]
 }
 
-/** Literals, identifiers, placeholders and signs; comments so that nothing is read in them. */
+/** Literals, identifiers, placeholders and punctuation; also comments, so that their content is skipped. */
 const token = new RegExp(
   [
     "e'(?:''|\\\\[\\s\\S]|[^'\\\\])*'?",
@@ -34,16 +34,16 @@ const token = new RegExp(
   'gi',
 )
 
-/** A literal: in quotes, with escapes, or between dollar signs. */
+/** A literal: quoted, with escapes, or dollar-quoted. */
 const literal = /^(?:e?'|\$\D)/i
 
-/** What a column can be set to that is in none of the statement's values. */
+/** Constants that a column may be set to; none is a secret. */
 const constant = /^(?:null|default|true|false|now|current_timestamp)$/i
 
-/** What begins another expression. */
+/** Keywords that start a new expression. */
 const clause = /^(?:select|from|where|and|or|set|on|having|values|limit|offset|returning|order|group|union|join)$/i
 
-/** Statements are few, and each is asked many times; those that are long are seldom asked again. */
+/** An application repeats a few statements. Long ones are rarely repeated, so they are not cached. */
 const known = new LRUCache<string, BoundStatement>({
   max: 500,
   maxSize: 1_000_000,
@@ -51,7 +51,7 @@ const known = new LRUCache<string, BoundStatement>({
   sizeCalculation: (_read, sql) => sql.length + 1,
 })
 
-/** The values of a statement, and the columns that it writes without one. */
+/** Finds the values of a statement and the columns they are bound to. */
 export function boundValues(sql: string): BoundStatement {
   const statement = known.get(sql)
   if (statement !== undefined) return statement
@@ -60,29 +60,29 @@ export function boundValues(sql: string): BoundStatement {
   return read
 }
 
-/** No depth of parentheses. */
+/** A depth that is not set. */
 const nowhere = -1
 
-/** Reads a statement, expression by expression. */
+/** Parses a statement, expression by expression. */
 class StatementReader {
   readonly #values: BoundValue[] = []
-  /** Parentheses that are open. */
+  /** Number of open parentheses. */
   #depth = 0
-  /** Where a comma begins another expression. */
+  /** The depth at which a comma starts a new expression. */
   #expressionDepth = 0
-  /** Of the current expression. */
+  /** Names in the current expression. */
   #columns: string[] = []
-  /** The columns that an INSERT lists. */
+  /** The column list of an INSERT. */
   #inserted: string[] = []
-  /** Those of them for which no expression was read yet. */
+  /** Inserted columns whose expression is yet to come. */
   #awaited = new Set<string>()
   readonly #unbound = new Set<string>()
-  /** Where the columns are that an UPDATE sets. */
+  /** Depth of the assignments of an UPDATE. */
   #setDepth = nowhere
-  /** Whether a value is known to be bound to the current expression. */
+  /** Whether the current expression has a bound value. */
   #isBound = false
   #state: 'into' | 'listing' | null = null
-  /** Where the values are that an INSERT puts into these columns, and the position among them. */
+  /** Depth of the values of an INSERT, and the position among them. */
   #rowDepth = nowhere
   #position = 0
   #isBetween = false
@@ -127,9 +127,9 @@ class StatementReader {
     }
   }
 
-  /** What precedes a point is a table. */
+  /** The name before a dot is a table. */
   #dropTable(): void {
-    // The row that was to be inserted: its values are bound there.
+    // `excluded` is the row to insert, and its values are bound there.
     if (this.#columns.pop() === 'excluded') this.#isBound = true
   }
 
@@ -145,7 +145,7 @@ class StatementReader {
     for (const column of this.#awaited) this.#unbound.add(column)
   }
 
-  /** Notes the column that the current expression writes, if its value is somewhere else: in a table or a subquery. */
+  /** Marks the column of the current expression as unbound if its value comes from a table or a subquery. */
   #endExpression(isNested: boolean): void {
     const [column, ...others] = this.#columns
     const isWritten = this.#expressionDepth === this.#rowDepth || this.#expressionDepth === this.#setDepth
@@ -186,7 +186,7 @@ class StatementReader {
     this.#begin(0)
   }
 
-  /** Begins another expression. */
+  /** Starts a new expression. */
   #begin(position: number): void {
     this.#endExpression(false)
     this.#expressionDepth = this.#depth

@@ -19,33 +19,33 @@ import { nameOfStatement } from './sql.ts'
 
 /** One query of a request. Times are milliseconds. */
 export interface QueryRecord {
-  /** Null: not known before the query is over. */
+  /** Null until the query has ended. */
   sql: string | null
   parameters: unknown[]
-  /** Since the request came in. */
+  /** Since the start of the request. */
   start: number
-  /** How long it took once it had a connection; null: it was not over when the profile was made. */
+  /** Duration without the wait for a connection; null if the query had not ended when the profile was made. */
   duration: number | null
-  /** How long it waited for one. */
+  /** The wait for a connection. */
   waited: number
-  /** Null: it failed, or nothing is known of its rows. */
+  /** Null if the query failed or its rows are unknown. */
   rows: number | null
   error: string | null
-  /** Where it was asked for, or where it was compiled if it was sent again; null for what Kysely asks itself. */
+  /** The caller, or for a precompiled query the line that compiled it; null for Kysely's own queries. */
   location: Location | null
 }
 
-/** The queries of one request: the first of them in full, and what they come to in all. */
+/** The queries of one request: the first in full, and totals of all. */
 export interface RequestQueries {
   first: QueryRecord[]
   count: number
   failed: number
   rows: number
   duration: number
-  /** The longest wait of one. */
+  /** The longest wait of a single query. */
   waited: number
   repetitions: Repetitions
-  /** For parameters. */
+  /** What is left for parameters. */
   room: Room
 }
 
@@ -53,30 +53,30 @@ interface Asked {
   recorder: Recorder
   span: OpenSpan
   record: QueryRecord
-  /** Whether the record is among those that are kept. */
+  /** Whether the record is among the first, which are kept in full. */
   isKept: boolean
   at: number
 }
 
-/** Of one request, so that it stays within the 2,000 values of a panel's data. */
+/** Queries kept per request, since a panel's data holds 2,000 values. */
 const mostKept = 100
-/** Of one request: more would leave no room on its timeline for its hooks. */
+/** Spans per request. More would push its hooks off the timeline. */
 const mostSpans = 1000
 const room: Room = { values: 500, characters: 200_000 }
 
 const noSpan: OpenSpan = { id: null, end() {} }
 
-/** Hears of every query that is asked while a request is profiled, and keeps it under the request. */
+/** Records the queries of each profiled request. */
 export class QueryLog {
   readonly #asked = new WeakMap<object, Asked>()
   readonly #ended = new WeakMap<object, Asked>()
-  /** Where a query was compiled, which may be sent again by whoever keeps it. */
+  /** Where each query was compiled, since a compiled query may be sent again. */
   readonly #compiled = new WeakMap<object, Location>()
   readonly #requests = new WeakMap<Recorder, RequestQueries>()
-  /** Places of the code, which are few: mapping one to its source costs more than a query's other bookkeeping. */
+  /** Original locations by compiled ones. Mapping one costs more than the rest of a query's bookkeeping. */
   readonly #places = new Map<string, Location>()
 
-  /** @returns the function that stops it */
+  /** @returns a function that stops listening */
   listen(events: QueryEvents): () => void {
     const ask = (queryId: object) => this.#ask(queryId)
     const end = (account: LogEvent) => this.#end(account)
@@ -157,7 +157,7 @@ export class QueryLog {
     this.#ended.set(query.queryId, asked)
   }
 
-  /** A compiled query may be sent again and again, by other requests too: only its first end is that of whoever compiled it. */
+  /** Other requests may send a compiled query again. Only its first run belongs to the request that compiled it. */
   #whoAsked(queryId: object, duration: number): Asked | null {
     const recorder = currentRecorder()
     const asked = this.#asked.get(queryId)
@@ -170,7 +170,7 @@ export class QueryLog {
   #count(queryId: object, rows: number): void {
     const asked = this.#asked.get(queryId) ?? this.#ended.get(queryId)
     if (asked === undefined) return
-    // What is streamed comes in parts.
+    // A streamed result is reported in parts.
     asked.record.rows = (asked.record.rows ?? 0) + rows
     this.#queriesOf(asked.recorder).rows += rows
   }
@@ -185,12 +185,12 @@ export class QueryLog {
   }
 }
 
-/** What an error says, without the parameters that it may quote. */
+/** The text of an error, with the secrets it may quote masked. */
 function errorText(error: unknown, secrets: readonly string[]): string {
   return secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, masked)), String(error))
 }
 
-/** Where queries are told of is not where they are asked. */
+/** Skips the frames that pass a query on, to find its caller. */
 function isNotTheCaller(file: string): boolean {
   return isForeign(file) || file === import.meta.filename || queryPlumbing.has(file)
 }

@@ -1,4 +1,4 @@
-/** What is left of the room for the parameters of one request. */
+/** What is left of a request's limits for parameters. */
 export interface Room {
   values: number
   characters: number
@@ -6,7 +6,7 @@ export interface Room {
 
 const longestFingerprint = 1000
 
-/** As many of a query's parameters as there is room for, too large ones described; the last says how many there were. */
+/** The parameters that fit into the room. Large ones are described, and the rest replaced by the total count. */
 export function keptParameters(parameters: readonly unknown[], room: Room): unknown[] {
   const kept: unknown[] = []
   for (const parameter of parameters) {
@@ -20,7 +20,7 @@ export function keptParameters(parameters: readonly unknown[], room: Room): unkn
   return kept
 }
 
-/** Never a part of a text: half a secret would not be recognised where secrets are masked. */
+/** Never truncates a text, since half a secret would escape masking. */
 function keptParameter(parameter: unknown, room: Room): unknown {
   if (typeof parameter === 'string') {
     if (parameter.length > room.characters) return `[${parameter.length} characters]`
@@ -47,12 +47,12 @@ function jsonOf(value: object): string {
   try {
     return String(JSON.stringify(value))
   } catch {
-    // It refers to itself, or holds a number that JSON has no form for; pg refuses to send it, too.
+    // Circular, or holds a BigInt: pg cannot send it either.
     return ''
   }
 }
 
-/** Text that equal parameters have in common and others do not; null where finding out would cost too much. */
+/** A text that is equal for equal parameters only; null if it would cost too much. */
 export function fingerprintOf(parameters: readonly unknown[]): string | null {
   let text = ''
   for (const parameter of parameters) {

@@ -2,15 +2,15 @@ import { type Location, toMicroseconds } from 'fastify-profiler'
 import { fingerprintOf } from './query-parameters.ts'
 import { isReading, isTransactionControl } from './sql.ts'
 
-/** Queries that were asked more often than they need have been. */
+/** A query that ran more often than necessary. */
 export interface Repetition {
-  /** loop: one statement, asked from one line with different parameters (N+1). duplicate: read with the same parameters. */
+  /** loop: one line ran it with different parameters (N+1). duplicate: a read with the same parameters. */
   kind: 'loop' | 'duplicate'
   sql: string
   count: number
-  /** Milliseconds that they took together. */
+  /** Total time in milliseconds. */
   duration: number
-  /** Where they were asked: of a loop one place, of duplicates the first few. */
+  /** The callers: one of a loop, the first few of duplicates. */
   locations: Location[]
 }
 
@@ -19,22 +19,22 @@ interface Shape {
   count: number
   duration: number
   locations: Location[]
-  /** The parameters of the first, and whether any differed from them. */
+  /** The parameters of the first query, and whether later ones differ. */
   fingerprint: string | null
   varies: boolean
 }
 
-/** From so many on, a loop asks what one query could. */
+/** Fewer queries are not reported as a loop. */
 const loopFrom = 5
 
-/** Of one request. */
+/** Limits per request. */
 const mostShapes = 1000
 const mostLocations = 3
 const mostFound = 20
 
-/** Counts the queries of one request by what they have in common. */
+/** Finds the repeated queries of one request. */
 export class Repetitions {
-  /** By statement and place. */
+  /** By statement and caller. */
   readonly #shapes = new Map<string, Shape>()
   /** By statement and parameters. */
   readonly #reads = new Map<string, Shape>()
@@ -49,7 +49,7 @@ export class Repetitions {
     }
   }
 
-  /** The worst first, and no more than a person would look at. */
+  /** The most frequent first, limited to a readable number. */
   found(): Repetition[] {
     const loops = [...this.#shapes.values()].filter(({ count, varies }) => count >= loopFrom && varies)
     const inLoops = new Set(loops.map(({ sql }) => sql))
@@ -60,7 +60,7 @@ export class Repetitions {
   }
 }
 
-/** @returns null where there are too many to count this one, too */
+/** @returns null if there are too many shapes to add another */
 function count(
   shapes: Map<string, Shape>,
   key: string,
@@ -77,7 +77,7 @@ function count(
   }
   shape.count++
   shape.duration += duration
-  // Places are one object each.
+  // Equal locations are the same object.
   if (location !== null && shape.locations.length < mostLocations && !shape.locations.includes(location)) {
     shape.locations.push(location)
   }

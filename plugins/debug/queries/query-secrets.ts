@@ -1,15 +1,15 @@
 import { boundValues } from './bound-values.ts'
 import { isSensitiveField, masked } from 'fastify-profiler'
 
-/** A query without what is bound to sensitive columns. */
+/** A query whose values for sensitive columns are masked. */
 export interface HarmlessQuery {
   sql: string
   parameters: readonly unknown[]
-  /** The texts that were taken out. */
+  /** The texts that were masked. */
   secrets: readonly string[]
 }
 
-/** Masks the parameters and literals of a query whose columns are sensitive. */
+/** Masks the parameters and literals that are bound to sensitive columns. */
 export function maskQuery(sql: string, parameters: readonly unknown[]): HarmlessQuery {
   const kept = [...parameters]
   const secrets: string[] = []
