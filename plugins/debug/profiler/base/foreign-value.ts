@@ -27,6 +27,11 @@ export function textOf(value: unknown): string {
   return attempt(() => String(value), '[no text]')
 }
 
+/** Whether a value is an object or a function. */
+export function isObject(value: unknown): value is object {
+  return Object(value) === value
+}
+
 /** Whether it is an error, as far as it lets itself be asked. */
 export function isError(value: unknown): value is Error {
   return attempt(() => value instanceof Error, false)

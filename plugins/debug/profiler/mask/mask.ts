@@ -53,7 +53,7 @@ export class Mask {
       case 'object':
         return attempt(() => this.#plainObject(value, name, path, budget), '[unreadable]')
       default:
-        return this.text(String(value))
+        return this.text(textOf(value))
     }
   }
 

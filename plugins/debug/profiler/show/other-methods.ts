@@ -38,7 +38,7 @@ export function refuseOtherMethods(app: FastifyInstance, base: string, access: V
     const path = pathOfUrl(request.url)
     const allow = [...declared].filter(method => pages.find(method, path) !== null).join(', ')
     if (allow === '') return done()
-    whenThere(
+    void whenThere(
       // isTrustedHost is application code and may throw.
       attempt(() => access.judge(request.raw), 'host'),
       verdict => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type Socket } from 'node:net'
 import { hostName, requestHost } from '../base/request-host.ts'
 
 /** Who may see profiles, and under which host names. */
@@ -63,7 +63,9 @@ export class ViewerAccess {
     const answers = hosts.map(host => typeof host === 'string' && this.#isKnownHost(host))
     if (answers.every(known => known === true)) return 'allowed'
     if (answers.includes(false)) return 'host'
-    return Promise.all(answers).then(all => (all.includes(false) ? 'host' : 'allowed'))
+    return Promise.all(answers.filter(answer => typeof answer !== 'boolean')).then(all =>
+      all.includes(false) ? 'host' : 'allowed',
+    )
   }
 
   #add(entry: string): void {
@@ -89,7 +91,8 @@ export class ViewerAccess {
 
 /** Whether Node may have dropped headers, such as a proxy's: it keeps maxHeadersCount or 1,000; 0 means all. */
 function mayLackHeaders({ rawHeaders, socket }: IncomingMessage): boolean {
-  const { maxHeadersCount } = Object(Object(socket).server)
+  const connection: Socket & { server?: { maxHeadersCount?: unknown } } = socket
+  const maxHeadersCount = connection?.server?.maxHeadersCount
   const limit = typeof maxHeadersCount === 'number' ? maxHeadersCount : 1000
   return limit > 0 && rawHeaders.length >= 2 * limit
 }

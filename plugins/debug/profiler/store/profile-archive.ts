@@ -14,7 +14,8 @@ export class ProfileArchive {
 
   /** Resolves when every request that has been answered has its profile, on disk where there is one. */
   async settled(): Promise<void> {
-    await Promise.all(this.#open.list().map(({ stored }) => stored))
+    const stored = this.#open.list().map(({ stored }) => stored)
+    await Promise.all(stored.filter(promise => promise !== null))
     this.#store.flush()
   }
 
@@ -28,7 +29,8 @@ export class ProfileArchive {
 
   /** The profiles there are that match, the newest first. */
   async search(criteria: SearchCriteria): Promise<SearchResult> {
-    await Promise.all(this.#open.list().map(({ due }) => due))
+    const due = this.#open.list().map(({ due }) => due)
+    await Promise.all(due.filter(promise => promise !== null))
     return this.#store.search(criteria)
   }
 

@@ -70,7 +70,7 @@ export function readSearch(query: URLSearchParams, { labels, panels }: SearchNam
   if (page !== undefined) criteria.page = page
   const perPage = take('perPage', `a whole number from 1 to ${perPageLimit}`, value => countOf(value, perPageLimit))
   if (perPage !== undefined) criteria.perPage = perPage
-  const wanted = labels.flatMap(name => {
+  const wanted = labels.flatMap((name): Array<[name: string, value: string]> => {
     const value = takeText(name)
     return value === undefined ? [] : [[name, value]]
   })

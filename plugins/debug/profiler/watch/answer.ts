@@ -1,5 +1,5 @@
 import { errorMonitor } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
 /** What is sent, as far as it is known. */
 export interface Answer {
@@ -161,12 +161,16 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
 /** Sets what writeHead was given, as Node does, so that the headers can be read; false for forms left to Node. */
 function takeHeaders(response: ServerResponse, headers: unknown): boolean {
   if (headers === undefined || typeof headers === 'string') return true
-  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return false
+  if (!isHeaders(headers)) return false
   for (const [name, value] of Object.entries(headers)) {
     // An undefined value is Node's to complain about.
     if (value !== undefined) response.setHeader(name, value)
   }
   return true
+}
+
+function isHeaders(value: unknown): value is OutgoingHttpHeaders {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isBody(chunk: unknown): chunk is string | Uint8Array {

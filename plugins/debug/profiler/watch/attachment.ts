@@ -7,7 +7,7 @@ export class Attachment<Value> {
   readonly #key = Symbol('profiler')
 
   get(target: object): Value | undefined {
-    return Object.hasOwn(target, this.#key) ? Reflect.get(target, this.#key) : undefined
+    return this.#isOn(target) ? target[this.#key] : undefined
   }
 
   set(target: object, value: Value): void {
@@ -16,5 +16,9 @@ export class Attachment<Value> {
 
   delete(target: object): void {
     Reflect.deleteProperty(target, this.#key)
+  }
+
+  #isOn(target: object): target is Record<symbol, Value> {
+    return Object.hasOwn(target, this.#key)
   }
 }

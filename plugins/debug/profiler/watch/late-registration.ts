@@ -1,8 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { attempt } from '../base/foreign-value.ts'
+import { attempt, isObject } from '../base/foreign-value.ts'
 import { withRoute } from './known-routes.ts'
 import type { WatchedApplication } from './watched-application.ts'
-import { describeFunction, describeHook, dispatchPoints, nameOf, type AnyFunction } from './describe-function.ts'
+import {
+  describeFunction,
+  describeHook,
+  dispatchPoints,
+  isFunction,
+  nameOf,
+  type AnyFunction,
+} from './describe-function.ts'
 import { traced } from './traced-function.ts'
 
 const lateNote =
@@ -40,8 +47,8 @@ export function followEarlier(app: FastifyInstance, application: WatchedApplicat
 
 /** The hooks of an instance and of all that were made from it. */
 function hooksOf(app: object): Hooks[] {
-  const children = internal(app, 'fastify.children').flat().map(Object)
-  return [...internal(app, 'fastify.hooks').map(Object), ...children.flatMap(hooksOf)]
+  const children = internal(app, 'fastify.children').flat().filter(isObject)
+  return [...internal(app, 'fastify.hooks').filter(isHooks), ...children.flatMap(hooksOf)]
 }
 
 function earlierHooks(lists: Hooks): EarlierHooks[] {
@@ -69,15 +76,16 @@ function traceQueuedHooks(hooks: Hooks, application: WatchedApplication): void {
 
 /** Traces the handler of a route that was there before the profiler, when that is asked for: earlier nobody tells of it. */
 export function traceEarlierRoute(request: FastifyRequest, application: WatchedApplication): void {
-  const { method = [], url = '' } = request.routeOptions
-  for (const context of internal(request, 'fastify.context').map(Object)) {
-    const name = nameOf(context.handler)
+  const { method = [], url = '', config } = request.routeOptions
+  for (const context of internal(request, 'fastify.context').filter(hasHandler)) {
+    const { handler } = context
+    const name = nameOf(handler)
     const route = { method: [method].flat(), url, host: null, handler: name, plugin: null, location: null }
-    const description = describeFunction(context.handler, 'handler', application.plugins, null)
+    const description = describeFunction(handler, 'handler', application.plugins, null)
     application.routes.add(route)
     Object.assign(context, {
-      handler: traced(context.handler, description, application),
-      config: withRoute(context.config, route),
+      handler: traced(handler, description, application),
+      config: withRoute(config, route),
     })
   }
 }
@@ -89,5 +97,13 @@ function tracedHook(hook: AnyFunction, name: string, application: WatchedApplica
 /** What Fastify keeps under a symbol of its own; nothing where there is none. */
 function internal(owner: object, description: string): unknown[] {
   const keys = Object.getOwnPropertySymbols(owner).filter(symbol => symbol.description === description)
-  return keys.map(key => Reflect.get(owner, key))
+  return keys.map((key): unknown => Reflect.get(owner, key))
+}
+
+function isHooks(value: unknown): value is Hooks {
+  return isObject(value) && 'add' in value && isFunction(value.add)
+}
+
+function hasHandler(value: unknown): value is { handler: AnyFunction } {
+  return isObject(value) && 'handler' in value && isFunction(value.handler)
 }

@@ -45,7 +45,7 @@ export class PluginTree {
     const loading = this.#loading
     // A proxy and not a wrapper: fastify-plugin's marks, the name and the arity stay as they are.
     return new Proxy(plugin, {
-      get(target, key) {
+      get(target, key): unknown {
         // Fastify names a plugin by its file, which it finds by the function itself, or by the function's text.
         if (key === displayName) return Reflect.get(target, displayName) ?? fileOf(target)
         if (key === 'toString') return () => Function.prototype.toString.call(target)
@@ -58,12 +58,13 @@ export class PluginTree {
         }
         const done = parameters[2]
         if (typeof done === 'function') {
-          parameters[2] = (...results: unknown[]): unknown => {
+          const observedDone = (...results: unknown[]): unknown => {
             end()
             return Reflect.apply(done, undefined, results)
           }
+          parameters[2] = observedDone
         }
-        const result: unknown = loading.run(node, () => Reflect.apply(target, self, parameters))
+        const result: unknown = loading.run(node, (): unknown => Reflect.apply(target, self, parameters))
         if (result instanceof Promise) result.then(end, end)
         return result
       },

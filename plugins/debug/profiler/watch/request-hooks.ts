@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { isObject } from '../base/foreign-value.ts'
 import { hideFrames } from '../base/hidden-frames.ts'
 import { limitLogger, markLogger, recordLinesOf, recordsEveryLevel, streamOf } from './log-recorder.ts'
 import type { Exchanges } from './exchanges.ts'
@@ -76,8 +77,8 @@ export function followRequestLoggers(app: FastifyInstance, recorders: Recorders)
         const { level, ...others } = options
         const child: unknown = Reflect.apply(target, self, [logger, bindings, isComplete ? others : options, raw])
         // Without logging every request has the same logger, and it writes nothing. What is none Fastify refuses.
-        if (child !== logger && Object(child) === child) {
-          recorders.guard(recorder, () => follow(recorder, Object(child), level), undefined)
+        if (child !== logger && isObject(child)) {
+          recorders.guard(recorder, () => follow(recorder, child, level), undefined)
         }
         return child
       },

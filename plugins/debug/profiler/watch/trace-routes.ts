@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { isObject, textOf } from '../base/foreign-value.ts'
 import { hideFrames } from '../base/hidden-frames.ts'
 import type { Location, Route } from '../base/profile.ts'
 import {
@@ -43,8 +44,8 @@ export function traceRoutes(app: FastifyInstance, application: WatchedApplicatio
       : {
           method: methods,
           url: route.url,
-          host: constraints.host === undefined ? null : String(constraints.host),
-          ...(constraints.version !== undefined && { version: String(constraints.version) }),
+          host: constraints.host === undefined ? null : textOf(constraints.host),
+          ...(constraints.version !== undefined && { version: textOf(constraints.version) }),
           handler: nameOf(handler),
           plugin: application.plugins.current(),
           location,
@@ -77,8 +78,8 @@ function traceRoute(route: RouteOptions, { described, given }: SeenRoute, applic
   }
   traceHooksOf(route, application, location, put)
   // Validation runs between the last hook before it and the first hook after it, which is the profiler's own.
-  if (inputs.some(input => Reflect.has(Object(route.schema), input))) {
-    const { preValidation = [] } = route
+  const { preValidation = [], schema } = route
+  if (isObject(schema) && inputs.some(input => input in schema)) {
     put('preValidation', [preValidation, validating(application)].flat())
   }
 }

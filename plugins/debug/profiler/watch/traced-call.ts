@@ -78,7 +78,7 @@ export class TracedCall {
     const ownResult = isThenable(result) ? Promise.resolve(result) : result
     if (isPromise(ownResult)) this.#returned('async')
     else if (this.#isCalledBack) return result
-    whenThere(
+    void whenThere(
       ownResult,
       value => this.#end(this.#sent(value)),
       error => this.fail(error),

@@ -65,7 +65,7 @@ function traceNotFoundHandlers(app: FastifyInstance, application: WatchedApplica
         if (isFunction(arg)) {
           return traced(arg, describeFunction(arg, 'not-found-handler', application.plugins, location), application)
         }
-        const options = { ...Object(arg) }
+        const options = Object.assign({}, arg)
         traceHooksOf(options, application, location, (name, hooks) => {
           Reflect.set(options, name, hooks)
         })
