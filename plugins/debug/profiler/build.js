@@ -1,5 +1,5 @@
-// Builds what is published. Types are replaced by spaces, so that a line and column in dist is the same line and column
-// in the source: a stack needs no source map, and the package is half as large.
+// Builds the published package. Types are replaced by spaces, so that lines and columns in dist are those of the
+// source. Stacks then need no source maps, which halves the package's size.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ for (const file of readdirSync('.', { recursive: true, encoding: 'utf8' })) {
   writeFileSync(built, withBuiltImports(blankSpace(readFileSync(file, 'utf8'))))
 }
 
-/** Imports "./x.js" for "./x.ts", which is as long. */
+/** Replaces "./x.ts" in imports with "./x.js", which has the same length. */
 function withBuiltImports(code) {
   return code.replace(/((?:\bfrom|\bimport|\bimport\() ?['"`]\.[^'"`\n]*)\.ts(?=['"`])/g, '$1.js')
 }

@@ -9,12 +9,12 @@ declare module 'fastify' {
     profiler: Profiler
   }
   interface FastifyRequest {
-    /** What records this request; null for the profiler's own pages. */
+    /** Records this request; null for the profiler's own pages. */
     readonly recorder: Recorder | null
   }
 }
 
-/** Profiles every request. Register it before everything that is to be seen in a profile. */
+/** Profiles every request. Register it first: it does not see what is registered before it. */
 async function profiler(app: FastifyInstance, options: ProfilerOptions): Promise<void> {
   const instance = new Profiler(partsOf(app, options))
   app.decorate('profiler', instance)

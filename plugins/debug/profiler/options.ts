@@ -12,43 +12,43 @@ import { ProfileStore } from './store/profile-store.ts'
 import { loggerNote } from './watch/request-hooks.ts'
 
 export interface ProfilerOptions {
-  /** Where the pages are; "/_profiler". */
+  /** The path of the profiler's pages. Default: "/_profiler". */
   base?: string
-  /** Where profiles are stored; ".profiler" in the working directory. */
+  /** The folder for profiles. Default: ".profiler" in the working directory. */
   directory?: string
-  /** What the store holds in all. */
+  /** The limits of the whole store. */
   storeBounds?: Partial<StoreBounds>
-  /** What one profile holds. */
+  /** The limits of one profile. */
   profileBounds?: Partial<ProfileBounds>
-  /** Addresses and networks that may look, besides the machine itself. */
+  /** IP addresses and networks that may see the profiler, besides the machine itself. */
   allow?: readonly string[]
   /**
-   * Whether a host name is the application's; local names and IP addresses always are. Where it answers with a
-   * promise, a response under that name shows nothing of the profiler, but the profiler's pages do.
+   * Whether a host name belongs to the application. Local names and IP addresses always do. If it returns a promise,
+   * responses under that name show nothing of the profiler, but its own pages work.
    */
   isTrustedHost?: (host: string) => boolean | Promise<boolean>
   /** The application's own panels. */
   panels?: ReadonlyArray<Panel<unknown>>
-  /** Names of the labels that those panels give profiles, for the search form. */
+  /** The labels that those panels set, for the search form. */
   labels?: readonly string[]
-  /** "vscode://file/{file}:{line}:{column}": makes file names links. */
+  /** A URL pattern that turns file names into links: "vscode://file/{file}:{line}:{column}". */
   editorUrl?: string | null
-  /** "https://example.org": the origin of links to profiles; that of the request if it is missing. */
+  /** The origin of links to profiles, such as "https://example.org". Default: that of the request. */
   linkOrigin?: string | null
-  /** The application's folder, to shorten file names; the working directory. */
+  /** The application's folder, which file names are shown relative to. Default: the working directory. */
   root?: string
-  /** Values that are masked wherever they turn up, besides those that names give away. */
+  /** Further values to mask wherever they occur. */
   secrets?: readonly string[]
-  /** Shown on the configuration panel, masked by their names. */
+  /** Shown on the configuration panel. Values under sensitive names are masked. */
   settings?: Record<string, Json>
   versions?: Record<string, string>
-  /** Milliseconds a profile waits for queries that outlive their answer. */
+  /** Milliseconds that a profile waits for queries that outlive the response. */
   patience?: number
-  /** What the application's error handler makes of an error, where that is the one to show; the error itself. */
+  /** Converts an error as the application's error handler does, to show the result. Default: the error itself. */
   toError?: (thrown: Error) => Error
 }
 
-/** What a profiler is made of, with a default for every option that is missing. Throws a sentence for one that is wrong. */
+/** Applies the defaults and checks the options; throws if one is invalid. */
 export function partsOf(app: FastifyInstance, options: ProfilerOptions): ProfilerParts {
   const ownPanels = options.panels ?? []
   const complain = (error: unknown, message: string) => {
@@ -83,13 +83,13 @@ export function partsOf(app: FastifyInstance, options: ProfilerOptions): Profile
 
 function checkedBase(base: string): string {
   if (/^\/[\w./-]*\w$/.test(base)) return base
-  throw new Error(`The profiler's "base" is a path such as "/_profiler", not "${base}".`)
+  throw new Error(`The profiler's "base" must be a path such as "/_profiler", not "${base}".`)
 }
 
 function checkedBounds(bounds: StoreBounds): StoreBounds {
   for (const [name, value] of Object.entries(bounds)) {
     if (!(value >= 1)) {
-      throw new Error(`The profiler's "storeBounds.${name}" is a number from 1 on, not ${String(value)}.`)
+      throw new Error(`The profiler's "storeBounds.${name}" must be at least 1, not ${String(value)}.`)
     }
   }
   return bounds
@@ -98,7 +98,7 @@ function checkedBounds(bounds: StoreBounds): StoreBounds {
 function checkedPanels<Some extends { name: string }>(panels: readonly Some[]): readonly Some[] {
   const names = new Set<string>()
   for (const { name } of panels) {
-    if (!/^[\w-]+$/.test(name)) throw new Error(`A panel's name is letters, digits, - and _, not "${name}".`)
+    if (!/^[\w-]+$/.test(name)) throw new Error(`A panel's name may have letters, digits, - and _ only, not "${name}".`)
     if (names.has(name)) throw new Error(`There are two panels named "${name}".`)
     names.add(name)
   }

@@ -3,8 +3,8 @@ import type { FastifyError, FastifyReply, FastifyRequest, FastifyServerOptions }
 import { profiledLogger } from './watch/log-recorder.ts'
 
 /**
- * The options of the Fastify constructor, made so that nothing escapes the profiler: log lines of every level,
- * and requests that fail before any hook runs, injected ones too. Only the profiler's presence makes it matter.
+ * Prepares the options of the Fastify constructor, so that the profiler sees log lines of every level and requests that
+ * fail before any hook runs. Without the profiler, the application works as before.
  */
 export function profiledOptions<Options extends FastifyServerOptions>(options: Options) {
   const { frameworkErrors } = options
@@ -20,7 +20,7 @@ export function profiledOptions<Options extends FastifyServerOptions>(options: O
   }
 }
 
-/** What Fastify answers itself where there is no `frameworkErrors`. */
+/** Sends the same response as Fastify without `frameworkErrors`. */
 function answerAsFastify({ code, message, statusCode = 400 }: FastifyError, response: ServerResponse): void {
   const body = JSON.stringify({ error: STATUS_CODES[statusCode], code, message, statusCode })
   response.writeHead(statusCode, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-// Not the globals: tests replace those by a clock that stands still.
+// Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Boundary } from './base/boundary.ts'
@@ -32,24 +32,25 @@ import { addRequestHooks, followRequestLoggers } from './watch/request-hooks.ts'
 import { trace } from './watch/tracer.ts'
 import type { WatchedApplication } from './watch/watched-application.ts'
 
-/** What a profiler is made of; every option of the plugin has its value here. */
+/** The plugin's options with all defaults applied. */
 export interface ProfilerParts {
   app: FastifyInstance
   base: string
   store: ProfileStore
   bounds: ProfileBounds
   access: ViewerAccess
-  /** The application's, and all there are in the order of the menu. */
+  /** The application's panels. */
   ownPanels: ReadonlyArray<Panel<unknown>>
+  /** All panels, in the order of the menu. */
   panels: readonly AnyPanel[]
-  /** Names of the labels one can search by. */
+  /** The labels that the search form offers. */
   labels: readonly string[]
   secrets: KnownSecrets | null
   editorUrl: string | null
   root: string
-  /** Origin of the links to profiles; null: that of the request. */
+  /** The origin of links to profiles; null for that of the request. */
   linkOrigin: string | null
-  /** Milliseconds a profile waits for queries that outlive the answer. */
+  /** Milliseconds that a profile waits for queries that outlive the response. */
   patience: number
   toError: (thrown: Error) => Error
   versions: Record<string, string>
@@ -59,10 +60,10 @@ export interface ProfilerParts {
   complain: (error: unknown, message: string) => void
 }
 
-/** Milliseconds that closing waits at most for work that outlives its answer. */
+/** Milliseconds that closing waits for work that outlives its response. */
 const closingPatience = 1000
 
-/** Joins watching, collecting, storing and showing for one application. */
+/** The profiler of one application. */
 export class Profiler {
   readonly access: ViewerAccess
   readonly #parts: ProfilerParts
@@ -107,18 +108,18 @@ export class Profiler {
       editor,
       ended: exchange => writer.writeWhenDone(exchange),
     })
-    // The request that ends a process is the one that somebody looks for.
+    // A request that crashes the process is the one whose profile is needed.
     this.#forgetExit = atExit(() => writer.writeOpen())
   }
 
-  /** Adds the profiler's pages and watchers to its application: nothing that is registered before is seen whole. */
+  /** Adds the profiler's pages and hooks to the application. */
   install(): void {
     const { access, app, base, labels, panels } = this.#parts
     const application = this.#application
     const exchanges = this.#exchanges
     const viewContext = (profile: Profile) => this.viewContext(profile)
     refuseOtherMethods(app, base, access)
-    // Whoever looks at profiles writes no lines into the application's log.
+    // Viewing profiles adds no lines to the application's log.
     app.register(profilerRoutes, {
       archive: this.#archive,
       access,
@@ -138,27 +139,26 @@ export class Profiler {
     trace(app, application)
   }
 
-  /** How many requests have no profile yet. */
+  /** The number of requests that have no profile yet. */
   get pending(): number {
     return this.#open.count
   }
 
-  /** Resolves when every request that has been answered has its profile, on disk where there is one. */
+  /** Resolves when the profiles of all answered requests are stored. */
   settled(): Promise<void> {
     return this.#archive.settled()
   }
 
-  /** The profile of a token; "latest" is the newest. */
+  /** Finds a profile by its token, or the newest by "latest". */
   find(token: string): Promise<Profile | null> {
     return this.#archive.find(token)
   }
 
-  /** The profiles there are that match, the newest first. */
+  /** Searches the profiles, newest first. */
   search(criteria: SearchCriteria): Promise<SearchResult> {
     return this.#archive.search(criteria)
   }
 
-  /** What a view of this profile needs. */
   viewContext(profile: Profile): ViewContext {
     return makeViewContext(profile, this.#parts)
   }
@@ -168,14 +168,14 @@ export class Profiler {
     return this.#application.recorders.of(raw)
   }
 
-  /** A request failed before any hook ran. */
+  /** Records a request that failed before any hook ran. */
   failEarly(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     this.#exchanges.enter(request, reply)
-    // The request is Fastify's barest: it has no decorators.
+    // Fastify's request has no decorators here, such as `recorder`.
     this.#application.recorders.record(request, recorder => recorder.failing(error))
   }
 
-  /** Describes the application as it stands now that it is ready. */
+  /** Stores the application's configuration. Called once it is ready. */
   configure(): void {
     const { app, versions, settings, store } = this.#parts
     const configuration = describeConfiguration({
@@ -188,7 +188,7 @@ export class Profiler {
     store.writeConfiguration(configuration)
   }
 
-  /** Stores what is still open, as unfinished, and stops. */
+  /** Stores the profiles of open requests as unfinished, and closes the store. */
   async stop(): Promise<void> {
     const deadline = setTimeout(() => this.#patience.end(), closingPatience)
     await this.settled()

@@ -1,10 +1,10 @@
 import { attempt, isError, nameOfError, read, textOf } from './foreign-value.ts'
 
-/** More different failures than these are told no more: they would only fill the log. */
+/** Further distinct failures are not logged: they would only fill the log. */
 const failuresTold = 20
 
 /**
- * Stops the profiler's own failures, and logs each of them once. An application may hand over anything: getters that
+ * Catches the profiler's own failures and logs each of them once. An application can pass in anything: getters that
  * throw, frozen objects, requests without a socket.
  */
 export class Boundary {
@@ -15,7 +15,7 @@ export class Boundary {
     this.#complain = complain
   }
 
-  /** What a call answers; what stands for it where the call throws. */
+  /** Returns the call's result, or `otherwise` if it throws. */
   guard<Result>(call: () => Result, otherwise: Result): Result {
     try {
       return call()
@@ -25,9 +25,9 @@ export class Boundary {
     }
   }
 
-  /** Tells the log of a failure, once. */
+  /** Logs a failure, unless it has been logged before. */
   tell(error: unknown): void {
-    // What cannot be profiled may not let itself be logged either.
+    // A value that breaks the profiler may break the logger too.
     attempt(() => {
       const text = describeFailure(error)
       if (this.#told.has(text) || this.#told.size >= failuresTold) return
@@ -37,7 +37,6 @@ export class Boundary {
   }
 }
 
-/** A failure in a few words. */
 function describeFailure(error: unknown): string {
   return isError(error) ? `${nameOfError(error)}: ${textOf(read(error, 'message'))}` : textOf(error)
 }

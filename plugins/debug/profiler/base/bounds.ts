@@ -1,19 +1,19 @@
-/** What one profile may hold. What is over is counted in `profile.dropped`, never silently lost. */
+/** The limits of one profile. Everything over a limit is counted in `profile.dropped`. */
 export interface ProfileBounds {
   spans: number
   logs: number
   exceptions: number
-  /** Frames of one exception. */
+  /** Stack frames per exception. */
   frames: number
-  /** Characters of one string. */
+  /** Characters per string. */
   text: number
-  /** Characters of all strings together, before they are cut: looking for secrets in them takes time. */
+  /** Characters of all strings together, before they are cut. Searching them for secrets takes time. */
   texts: number
-  /** Values of one structure (a body, the fields of a log line, a panel's data). */
+  /** Values per structure (a body, the fields of a log line, a panel's data). */
   values: number
-  /** Nesting of one structure. */
+  /** Levels of nesting per structure. */
   depth: number
-  /** Bytes of one stored profile. */
+  /** Bytes per stored profile. */
   bytes: number
 }
 
@@ -29,7 +29,7 @@ export const defaultProfileBounds: ProfileBounds = {
   bytes: 1_048_576,
 }
 
-/** What the store may hold in all. */
+/** The limits of the whole store. */
 export interface StoreBounds {
   profiles: number
   bytes: number
@@ -39,7 +39,7 @@ export interface StoreBounds {
 
 export const defaultStoreBounds: StoreBounds = {
   profiles: 10_000,
-  // Half of it are ten thousand of Portico's, of some 9 kB each: those with many queries are larger.
+  // Ten thousand average profiles of 9 kB take a third of this. Those with many queries are larger.
   bytes: 256 * 1_048_576,
   age: 7 * 24 * 60 * 60 * 1000,
 }

@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { attempt } from './foreign-value.ts'
 import type { Location } from './profile.ts'
 
-/** How far up a caller is looked for: deep enough for a query builder between the application and us. */
+/** Stack frames searched for the caller: enough to get past a query builder. */
 const depth = 24
 
 /**
- * Where the code stands that called a function, without formatting a stack: the nearest frame above `below`
- * whose file is not skipped. Costs a few microseconds.
+ * Finds the caller of `below`: the nearest stack frame above it whose file is not skipped. Takes a few microseconds,
+ * since no stack is formatted.
+ * @returns null if there is no such frame
  */
 export function captureCallSite(
   below: object & ((...args: never[]) => unknown),
@@ -41,19 +42,19 @@ function nearest(sites: NodeJS.CallSite[], skip: (file: string) => boolean): Loc
   return null
 }
 
-/** A file's path, whether the stack names it by path or by URL. A URL that is no file's of this machine stays as it is. */
+/** Converts a file URL to a path. Paths and invalid URLs stay as they are. */
 export function pathOf(name: string): string {
   return name.startsWith('file:') ? attempt(() => fileURLToPath(name), name) : name
 }
 
 const modules = /[\\/]node_modules[\\/]/
 
-/** True for what the application did not write: Node itself and its dependencies. */
+/** Whether a file belongs to Node or to a dependency rather than to the application. */
 export function isForeign(file: string): boolean {
   return file.startsWith('node:') || !/[\\/]/.test(file) || modules.test(file)
 }
 
-/** Where the line stood before it was compiled, if Node knows the file's source map. */
+/** Maps a location to its source, if Node has loaded the file's source map. */
 export function originalLocation(location: Location): Location {
   const entry = findSourceMap(location.file)?.findEntry(location.line - 1, location.column - 1)
   if (entry === undefined || !('originalSource' in entry)) return location

@@ -1,9 +1,7 @@
-/**
- * Values that others made: whatever of them is asked may throw, a getter, a trap of a proxy, a conversion to text.
- * A profile must not be lost by that.
- */
+// Reads values that the application made. Getters, proxy traps and conversions to text may throw, and no profile may be
+// lost because of it.
 
-/** What a call answers, or what stands for it where it throws. */
+/** Returns the call's result, or `otherwise` if it throws. */
 export function attempt<Result>(call: () => Result, otherwise: Result): Result {
   try {
     return call()
@@ -12,7 +10,7 @@ export function attempt<Result>(call: () => Result, otherwise: Result): Result {
   }
 }
 
-/** A property's value; a sentence where its getter throws. */
+/** A property's value, or '[getter threw]'. */
 export function read(value: object, key: string): unknown {
   try {
     return Reflect.get(value, key)
@@ -21,7 +19,7 @@ export function read(value: object, key: string): unknown {
   }
 }
 
-/** Anything as text. */
+/** Converts any value to text; '[no text]' if that throws. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return attempt(() => String(value), '[no text]')
@@ -32,24 +30,24 @@ export function isObject(value: unknown): value is object {
   return Object(value) === value
 }
 
-/** Whether it is an error, as far as it lets itself be asked. */
+/** Whether a value is an error; false if checking it throws. */
 export function isError(value: unknown): value is Error {
   return attempt(() => value instanceof Error, false)
 }
 
-/** Its class as a person knows it: the name it was given, or that of its constructor. */
+/** An error's `name` if one was set, otherwise the name of its class. */
 export function nameOfError(error: Error): string {
   const name = read(error, 'name')
   if (typeof name === 'string' && name !== '' && name !== 'Error' && name !== '[getter threw]') return name
   return nameOfClass(error) ?? 'Error'
 }
 
-/** What kind of thing was thrown, in a word. */
+/** The name of a thrown error, or the type of any other thrown value. */
 export function kindOfFailure(thrown: unknown): string {
   return isError(thrown) ? nameOfError(thrown) : typeof thrown
 }
 
-/** The name of the class a value is of; null where it has none that is text. */
+/** The name of a value's class; null if it is empty or not a string. */
 function nameOfClass(value: object): string | null {
   const constructor = read(value, 'constructor')
   const name = typeof constructor === 'function' ? read(constructor, 'name') : null

@@ -1,7 +1,7 @@
 import { findSourceMap } from 'node:module'
 import { pathOf } from './call-site.ts'
 
-/** Files that stand between an application's functions, by every name that a stack may give them. */
+/** Files of the profiler that call the application's functions, under every name a stack may use. */
 const hidden = new Set<string>()
 
 const longestLine = 1000
@@ -9,12 +9,12 @@ const frame = /^[ \t]+at (?:.* \()?(\S+):\d+:\d+\)?$/
 const nodeCall = /^[ \t]+at (?:AsyncLocalStorage\.run|Reflect\.apply) \(/
 
 /**
- * Keeps a file's frames out of the stacks that pages show: the profiler's wrappers and hooks are on each of them.
- * @param file the file's own import.meta.filename
+ * Hides a file's frames in the stacks that pages show: the profiler's wrappers are on all of them.
+ * @param file the calling file's import.meta.filename
  */
 export function hideFrames(file: string): void {
   hidden.add(file)
-  // Where Node maps stacks, they name the source instead.
+  // With --enable-source-maps, stacks name the source instead.
   const maps = [findSourceMap(file)].filter(map => map !== undefined)
   for (const source of maps.flatMap(map => map.payload.sources)) hidden.add(pathOf(source))
 }
@@ -23,7 +23,7 @@ export function isHidden(file: string): boolean {
   return hidden.has(file)
 }
 
-/** A stack as text without the frames of hidden files, and without those of Node through which they call. */
+/** Removes the frames of hidden files from a stack, and the frames of Node through which they call. */
 export function withoutHiddenFrames(text: string): string {
   const lines: string[] = []
   for (const line of text.split('\n')) {

@@ -1,9 +1,9 @@
 import { visible } from './visible.ts'
 
-/** What a template may hold: text is escaped, markup is not, null, undefined and false print nothing. */
+/** A value in a template. Text is escaped, markup is not; null, undefined and false print nothing. */
 export type Content = string | number | Markup | null | undefined | false | readonly Content[]
 
-/** Text that is markup already. A class, not a shape: stored data that looks like it is escaped like any other. */
+/** Text that is not escaped again. A class, so that no stored data can pass for markup. */
 export class Markup {
   readonly #text: string
 
@@ -16,16 +16,16 @@ export class Markup {
   }
 }
 
-// Most text needs nothing done to it: one look tells.
-// eslint-disable-next-line no-control-regex -- they are what is looked for
+// Tested first, since most text has nothing to escape.
+// eslint-disable-next-line no-control-regex -- control characters are escaped
 const special = /[&<>"'`\0-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]/
 
-/** Escapes text for an element's content and for a quoted attribute alike, and shows what is invisible in it. */
+/** Escapes text for elements and quoted attributes, and makes invisible characters visible. */
 export function escape(text: string): string {
   return special.test(text) ? escapeSpecial(text) : text
 }
 
-// Six passes without a callback: on a long text, less than half the time of one pass with it.
+// Six passes without a callback take less than half the time of one pass with a callback.
 function escapeSpecial(text: string): string {
   return visible(text)
     .replaceAll('&', '&amp;')
@@ -46,7 +46,7 @@ function print(content: Content): string {
   return text
 }
 
-/** The tag of every view: html`<p>${anything}</p>` escapes what is not markup. */
+/** The template tag of all views: html`<p>${text}</p>` escapes every value that is not markup. */
 export function html(pieces: TemplateStringsArray, ...values: readonly Content[]): Markup {
   let text = ''
   pieces.forEach((piece, index) => {

@@ -1,4 +1,4 @@
-/** Milliseconds as exact as they get. More digits would say nothing, and writing and reading them is dear. */
+/** Rounds milliseconds to microseconds. More digits mean nothing, and are slow to write and parse. */
 export function toMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000
 }

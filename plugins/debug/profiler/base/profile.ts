@@ -1,31 +1,27 @@
-/**
- * The record of one request: plain data, bounded and redacted before it is stored, so that every reader
- * (page, JSON, Markdown, another process) sees the same thing. Times are milliseconds; every `start` counts
- * from the start of the request. Nothing here is formatted: views do that.
- */
+// The record of one request: plain data, bounded and masked before it is stored, so that every reader (page, JSON,
+// Markdown, another process) sees the same. Times are milliseconds, and every `start` counts from the start of the
+// request. Views format the values.
 
-/** Of what is stored; raised with every change of it. */
+/** The version of the stored format, raised with every change to it. */
 export const profileVersion = 3
 
-/** What survives a round trip through JSON. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 export interface Profile {
-  /** Raised when an older record can no longer be read as this type. */
   version: typeof profileVersion
   token: string
-  /** The token of the request that caused this one (an `inject` inside a handler), if any. */
+  /** The token of the request whose handler made this one with `inject`; null for all others. */
   parent: string | null
   /** Milliseconds since 1970. */
   time: number
   duration: number
-  /** What the client was answered; null when nothing was sent before it left. */
+  /** The response's status; null if the client left before anything was sent. */
   status: number | null
   outcome: Outcome
   method: string
-  /** As received, secrets masked: path and query. */
+  /** Path and query as received, with secrets masked. */
   url: string
-  /** As received, without the query: percent-encoding, repeated slashes and dots untouched. */
+  /** The path as received: not decoded, not normalised. */
   path: string
   host: string | null
   ip: string | null
@@ -43,27 +39,27 @@ export interface Profile {
   eventLoop: EventLoopUse
   memory: MemoryUse
   process: { id: number; startedAt: number }
-  /** Key of the Configuration this request ran under; it is stored once, not per request. */
+  /** The key of this request's Configuration, which many profiles share. */
   configuration: string
-  /** What a bound left out, by what was dropped. Empty: everything is here. */
+  /** What the bounds left out; empty if nothing was. */
   dropped: Dropped[]
-  /** Sentences about what the profiler could not see ("the application does not use the profiler's logger"). */
+  /** Sentences about what the profiler could not record. */
   notes: string[]
-  /** What the profiler itself took. */
+  /** The time that the profiler itself took. */
   cost: Cost
-  /** Values a search finds by name, given by panels: { license: "Louvre" }. */
+  /** Values that panels make searchable by name: { license: "Louvre" }. */
   labels: Record<string, string>
-  /** What extra panels collected, by panel name. */
+  /** The data of the application's panels, by panel name. */
   panels: Record<string, Json>
 }
 
 /**
- * aborted: the client left. broken: the server broke its answer off. hijacked: the application answered past Fastify.
- * upgraded: the connection went on in another protocol, and has ended. unfinished: the process closed first.
+ * aborted: the client left. broken: the server stopped in the middle of its response. hijacked: the application
+ * bypassed Fastify. upgraded: the connection switched to another protocol, and has closed. unfinished: the application closed.
  */
 export type Outcome = 'completed' | 'aborted' | 'broken' | 'hijacked' | 'upgraded' | 'unfinished'
 
-/** A pair for each header line, in the order received: a name may occur twice. */
+/** One header line. Headers are lists of these, because a name may occur twice. */
 export type HeaderLine = [name: string, value: string]
 
 export interface RequestRecord {
@@ -71,17 +67,17 @@ export interface RequestRecord {
   query: Record<string, Json>
   params: Record<string, Json>
   cookies: Record<string, string>
-  /** The parsed body, masked and shortened; null when there is none or it is not parsed. */
+  /** The parsed body, masked and shortened; null if there is none or it was not parsed. */
   body: Json
   contentType: string | null
-  /** Bytes that came in, however many were declared; null when there was no body. */
+  /** Bytes received, whatever Content-Length declared; null if there was no body. */
   bodySize: number | null
 }
 
 export interface ResponseRecord {
   headers: HeaderLine[]
   contentType: string | null
-  /** Bytes of body sent; null when unknown. */
+  /** Bytes of body sent; null if unknown. */
   bodySize: number | null
   streamed: boolean
 }
@@ -99,12 +95,12 @@ export type FrameKind = 'own' | 'module' | 'node'
 export interface Frame extends Location {
   function: string | null
   kind: FrameKind
-  /** Only in what views are given: read from disk when viewed, never stored. */
+  /** Read from disk when viewed, never stored. */
   excerpt?: Excerpt
 }
 
 export interface Excerpt {
-  /** Number of the first line in `lines`. */
+  /** The number of the first line in `lines`. */
   first: number
   lines: string[]
   /** The line the frame points to. */
@@ -112,8 +108,8 @@ export interface Excerpt {
 }
 
 /**
- * One error of a chain. The list is flat, in reading order: the thrown error first, then its causes and
- * members, depth first; `parent` is the index of the error this one is a cause or a member of.
+ * One error of a chain. The list is flat: the thrown error, then its members and causes, depth first. `parent` is the
+ * index of the error that has this one as a cause or member.
  */
 export interface Exception {
   class: string
@@ -127,11 +123,11 @@ export interface Exception {
   frames: Frame[]
   /** Ids of the spans that threw it. */
   spans?: number[]
-  /** Ids of the error handlers that it was given to. */
+  /** Ids of the error handlers that were called with it. */
   handlers?: number[]
 }
 
-/** Levels as pino counts them: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
+/** Levels are pino's: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
 export interface LogLine {
   level: number
   start: number
@@ -142,29 +138,29 @@ export interface LogLine {
 export type SpanKind =
   'hook' | 'handler' | 'not-found-handler' | 'error-handler' | 'validation' | 'query' | 'cache' | 'other'
 
-/** continued: went on. replied: answered, so that nothing after it ran. threw: failed. unfinished: never came back. */
+/** continued: the next function ran. replied: it sent the response. threw: it failed. unfinished: it never ended. */
 export type SpanOutcome = 'continued' | 'replied' | 'threw' | 'unfinished'
 
-/** Something that took time. Its id is its index in `profile.spans`. */
+/** A timed operation. Its id is its index in `profile.spans`. */
 export interface Span {
-  /** The hook or handler a panel's span was asked for in; null for hooks and handlers, which run one after the other. */
+  /** The hook or handler that a panel's span was recorded in; null for hooks and handlers themselves. */
   parent: number | null
   kind: SpanKind
   /** The function's own name, or what a panel calls it. */
   name: string
-  /** Fastify's hook ("onRequest"), null for what is no hook. */
+  /** The name of the Fastify hook ("onRequest"); null if it is not a hook. */
   hook: string | null
-  /** True for a hook that its route declares, false for one its plugin added. */
+  /** True for a hook in a route's options, false for one added with `addHook`. */
   routeLevel: boolean
   dispatchPoint: DispatchPointName | null
   /** The plugin that registered it. */
   plugin: string | null
-  /** Where it was registered, or for a query, where it was asked for. */
+  /** Where the function was registered, or where the query was made. */
   location: Location | null
   start: number
   duration: number
   outcome: SpanOutcome
-  /** A line more: the SQL of a query, the key of a cache read. */
+  /** The SQL of a query, the key of a cache read. */
   detail: string | null
 }
 
@@ -178,10 +174,10 @@ export const dispatchPointNames = [
 
 export type DispatchPointName = (typeof dispatchPointNames)[number]
 
-/** All five, always, in order; one that never came has `start: null` and no listeners. */
+/** Profiles have all five, in order. One that was not reached has `start: null` and no listeners. */
 export interface DispatchPoint {
   name: DispatchPointName
-  /** The Fastify hooks it stands for. */
+  /** The Fastify hooks that belong to it. */
   hooks: string[]
   start: number | null
   duration: number | null
@@ -191,17 +187,17 @@ export interface DispatchPoint {
 }
 
 export interface Interruption {
-  /** The span that stopped it; null when it was none of the application's: Fastify itself failed (on a malformed URL). */
+  /** The span that interrupted it; null if Fastify itself failed (on a malformed URL). */
   span: number | null
-  /** Index of the exception in `profile.exceptions`; null when it was interrupted by an answer. */
+  /** The index of the exception in `profile.exceptions`; null if a response interrupted it. */
   exception: number | null
 }
 
 export interface Routing {
   matched: MatchedRoute | null
-  /** When nothing matched: what nearly did, as the routes stood at the time of the request; nearest first. */
+  /** Similar routes at the time of the request, nearest first; empty if a route matched. */
   nearMisses: NearMiss[]
-  /** How many routes there were to match. */
+  /** The number of routes at the time of the request. */
   routes: number
 }
 
@@ -209,7 +205,7 @@ export interface Route {
   method: string[]
   url: string
   host: string | null
-  /** What Accept-Version must ask for, where anything. */
+  /** The route's version constraint. */
   version?: string
   /** The handler's name. */
   handler: string
@@ -222,26 +218,26 @@ export interface MatchedRoute extends Route {
 }
 
 /**
- * method: same path, other methods. slash: with or without the slash at the end. host, version, constraint: the same
- * route for another one. parameter: a parameter of the path is not what the route takes. case: the same path in other
- * letters. similar: a path that looks like it.
+ * method: the same path with other methods. slash: the same path with or without a trailing slash. host, version,
+ * constraint: the same path under another constraint. parameter: a path parameter does not match the route's pattern.
+ * case: the same path in another case. similar: a similar path.
  */
 export type NearMissReason = 'method' | 'slash' | 'host' | 'version' | 'constraint' | 'parameter' | 'case' | 'similar'
 
 export interface NearMiss extends Route {
   reason: NearMissReason
-  /** Edits between the path asked for and the route's, in letters of one case; 1 for `slash`. */
+  /** The case-insensitive edit distance between the requested path and the route's; 1 for `slash`. */
   distance: number
 }
 
 export interface EventLoopUse {
-  /** Share of the request's time in which the loop was busy (with anything), 0 to 1. */
+  /** The fraction of the request's time in which the event loop was busy, 0 to 1. */
   utilization: number
   active: number
   idle: number
 }
 
-/** Bytes, of the whole process: other requests are in it. */
+/** Bytes of the whole process, including other requests. */
 export interface MemoryUse {
   heapUsedAtStart: number
   heapUsedAtEnd: number
@@ -253,26 +249,26 @@ export interface Dropped {
   what:
     'spans' | 'logs' | 'exceptions' | 'frames' | 'headers' | 'values' | 'notes' | 'texts' | 'secrets' | (string & {})
   count: number
-  /** The bound that dropped it, as a sentence. */
+  /** The bound that was reached, as a sentence. */
   why: string
 }
 
-/** Microseconds by the clock. */
+/** Microseconds of wall-clock time. */
 export interface Cost {
-  /** While the request ran, an error page or toolbar included: none of the request's times contains those. */
+  /** While the request ran. Includes making an error page or a toolbar, which the request's own times do not. */
   trace: number
-  /** After the client had its answer. */
+  /** After the response was sent. */
   collect: number
-  /** Storing the profile before this one, of which the same is true; this one's own is known too late. */
+  /** Storing the previous profile. This one's own figure is known too late to be stored in it. */
   store: number
 }
 
-/** What the application was when requests ran; many profiles share one. */
+/** The application's versions, settings, plugins and routes. Many profiles share one. */
 export interface Configuration {
   key: string
   versions: Record<string, string>
   environment: string | null
-  /** Allow-listed by the application; nothing is taken from the environment on its own. */
+  /** Passed in by the application. Nothing is read from the environment. */
   settings: Record<string, Json>
   plugins: PluginNode
   routes: Route[]
@@ -280,12 +276,12 @@ export interface Configuration {
 
 export interface PluginNode {
   name: string
-  /** Milliseconds it took to load. */
+  /** Milliseconds that loading it took. */
   duration: number | null
   children: PluginNode[]
 }
 
-/** What a search answers for each profile: enough for a row. */
+/** A row of the search results. */
 export interface ProfileSummary {
   token: string
   parent: string | null
@@ -297,14 +293,14 @@ export interface ProfileSummary {
   url: string
   host: string | null
   ip: string | null
-  /** Pattern of the matched route. */
+  /** The pattern of the matched route. */
   route: string | null
   exception: string | null
   logErrors: number
   labels: Record<string, string>
 }
 
-/** The fields of the search form, as they stand in the query string. */
+/** The fields of the search form, named as in the query string. */
 export interface SearchCriteria {
   token?: string
   method?: string
@@ -314,11 +310,11 @@ export interface SearchCriteria {
   route?: string
   host?: string
   ip?: string
-  /** Anywhere in "Class: message". */
+  /** A substring of "Class: message". */
   exception?: string
-  /** The token of the request that caused it. */
+  /** The token of the request that made it with `inject`. */
   parent?: string
-  /** Milliseconds, at least and at most. */
+  /** Milliseconds, inclusive. */
   durationFrom?: number
   durationTo?: number
   /** Milliseconds since 1970. */
@@ -332,10 +328,10 @@ export interface SearchCriteria {
 
 export interface SearchResult {
   criteria: SearchCriteria
-  /** Sentences about what was asked for and makes no sense; it was left out. */
+  /** Sentences about criteria that make no sense and were ignored. */
   problems: string[]
   profiles: ProfileSummary[]
-  /** All that match, on any page. */
+  /** The number of matches on all pages. */
   total: number
   page: number
   pages: number

@@ -1,6 +1,6 @@
 import { isPromise } from 'node:util/types'
 
-/** Hands on a value that is there or promised: at once if it is there, and else when its promise is settled. */
+/** Calls `there` with a value: at once, or if it is a promise, when it resolves. `failed` is called if it rejects. */
 export function whenThere<Value, Result>(
   value: Value | Promise<Value>,
   there: (value: Value) => Result,

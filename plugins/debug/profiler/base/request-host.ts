@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The host that a request asks for, which HTTP/2 puts into another header. */
+/** The Host header of a request, or HTTP/2's :authority. */
 export function requestHost({ headers }: IncomingMessage): string | null {
   const host = headers.host ?? headers[':authority']
   return typeof host === 'string' ? host : null

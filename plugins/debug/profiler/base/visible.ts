@@ -1,9 +1,9 @@
-// eslint-disable-next-line no-control-regex -- finding them is what this file is for
+// eslint-disable-next-line no-control-regex -- control characters are made visible
 const invisible = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * Text whose invisible characters are shown: control characters as pictures, those that reorder text as their
- * number, so that what is read is what was sent (a bidirectional override can make code read as other code).
+ * Makes invisible characters visible: control characters as their Unicode pictures, bidirectional controls as \uXXXX.
+ * Otherwise text could read differently from what was sent.
  */
 export function visible(text: string): string {
   return text.replace(invisible, picture)

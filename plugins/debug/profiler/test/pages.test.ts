@@ -492,7 +492,7 @@ t.test('the latest profile and a search result open in the current panel', async
 })
 
 t.test('an invalid option fails at start-up with an explanation', async t => {
-  await t.rejects(profiledApp(t, { base: 'profiler' }), /The profiler's "base" is a path/)
+  await t.rejects(profiledApp(t, { base: 'profiler' }), /The profiler's "base" must be a path/)
   await t.rejects(profiledApp(t, { allow: ['anyone'] }), /takes IP addresses and networks, not "anyone"/)
   const panel = { name: 'logs', label: 'Again', collect: () => null, body: () => html`` }
   await t.rejects(profiledApp(t, { panels: [panel] }), /two panels named "logs"/)

@@ -758,7 +758,7 @@ t.test('store bounds without room for a profile are refused at registration', as
     ['age', NaN],
     ['profiles', 0.5],
   ] as const) {
-    const refusal = { message: `The profiler's "storeBounds.${name}" is a number from 1 on, not ${value}.` }
+    const refusal = { message: `The profiler's "storeBounds.${name}" must be at least 1, not ${value}.` }
     await t.rejects(profiledApp(t, { storeBounds: { [name]: value } }), refusal)
   }
 })
