@@ -55,7 +55,8 @@ export interface Profile {
 
 /**
  * aborted: the client left. broken: the server stopped in the middle of its response. hijacked: the application
- * bypassed Fastify. upgraded: the connection switched to another protocol, and has closed. unfinished: the application closed.
+ * bypassed Fastify. upgraded: the connection switched to another protocol, and has closed. unfinished: the application
+ * closed first.
  */
 export type Outcome = 'completed' | 'aborted' | 'broken' | 'hijacked' | 'upgraded' | 'unfinished'
 

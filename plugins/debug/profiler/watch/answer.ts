@@ -1,43 +1,43 @@
 import { errorMonitor } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-/** What is sent, as far as it is known. */
+/** What was sent of a response. */
 export interface Answer {
-  /** That of the head when it was sent: what is set later is for nobody. Null when none was, or the client had left. */
+  /** The status that was sent; null if none was, or if the client had left before. */
   status: number | null
   /** Bytes of body sent so far. */
   bytes: number
-  /** True when the body came in more than one piece. */
+  /** True if the body was sent in more than one chunk. */
   streamed: boolean
-  /** True when it was the server that did not bring it to its end. */
+  /** True if the server destroyed the response before its end. */
   brokenOff: boolean
 }
 
 export interface AnswerObserver {
-  /** Calls what must not fail the answer whatever it meets. */
+  /** Calls a function whose errors must not reach the response. */
   guard(call: () => void): void
-  /** Called with what broke it off once its head was out, when no error handler is told any more. */
+  /** Called with an error that ends the response after its head was sent, when no error handler runs any more. */
   failed(error: unknown): void
-  /** Called once, before the head is written: the last moment to add headers. */
+  /** Called once, before the head is written. Headers can be added until then. */
   beforeHead(response: ServerResponse): void
-  /** What is to be done to this answer's body once it is known whole, if anything. Called after `beforeHead`. */
+  /** Returns a function that replaces the complete body, or null. Called after `beforeHead`. */
   replacement(response: ServerResponse): Replace | null
 }
 
-/** The body to send instead, or null to leave it; may change headers, never the status. */
+/** Returns the body to send instead, or null for no change. It may set headers but not the status. */
 export type Replace = (body: Buffer) => Buffer | null
 
 /**
- * Watches one raw response, and lets its body be replaced if it is sent whole. This is below Fastify and all
- * its hooks on purpose: it sees every answer, a hijacked one and that to a malformed URL too, after compression
- * and ETags have been decided; and a streamed body is never held back.
+ * Watches one raw response, and replaces its body if that is sent in one piece. Streams are never held back. Node's
+ * response is watched rather than Fastify's hooks, because every response passes here, hijacked ones and those to
+ * malformed URLs included, and because compression and ETags are done by then.
  */
 export function watchAnswer(response: ServerResponse, observer: AnswerObserver): Answer {
   const { writeHead, write, end, flushHeaders, destroy } = response
   const answer: Answer = { status: null, bytes: 0, streamed: false, brokenOff: false }
   let announced = false
   let ending = false
-  /** The arguments of a writeHead that waits for the body that follows at once, and what is to be done to that. */
+  /** The arguments of a writeHead that is delayed until the body is known, and the function that replaces the body. */
   let held: { args: unknown[]; replace: Replace } | null = null
 
   function announce(): void {
@@ -53,13 +53,13 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
     Reflect.apply(writeHead, response, args)
   }
 
-  /** Whether nobody is there any more to be answered. */
+  /** Whether the client has left. */
   function isOver(): boolean {
-    // Adapters make requests that have no socket.
+    // Some adapters make requests without a socket.
     return response.destroyed || response.req?.socket?.destroyed
   }
 
-  /** The head is on its way, or will be: an answer that waits behind another one has no socket yet. */
+  /** Records the status that is sent. A pipelined response has no socket until the one before it has ended. */
   function tell(status: number): void {
     observer.guard(() => {
       if (response.socket === null) response.once('socket', () => tell(status))
@@ -72,7 +72,7 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
     else if (ArrayBuffer.isView(chunk)) answer.bytes += chunk.byteLength
   }
 
-  /** Puts the observer's body among the arguments of `end`, if it has one. */
+  /** Replaces the body in the arguments of `end` by the observer's, if it has one. */
   function replaceBody(args: unknown[]): void {
     if (!response.headersSent && held === null && !answer.streamed && isBody(args[0])) {
       announce()
@@ -92,7 +92,7 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
 
   Object.assign(response, {
     writeHead(status: number, ...rest: unknown[]): unknown {
-      // What Node refuses it refuses at once, so that whoever calls can catch it.
+      // Node throws for these now, where the caller can catch it.
       const isStatus = status >= 100 && status <= 999
       if (!isStatus || held !== null || response.headersSent) {
         return Reflect.apply(writeHead, response, [status, ...rest])
@@ -106,7 +106,7 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
       const replace = merged && !ending && !answer.streamed ? observer.replacement(response) : null
       if (replace === null) return Reflect.apply(writeHead, response, args)
       held = { args, replace }
-      // Only for a body that is sent together with its head; anybody else goes on unhindered.
+      // Waits only for a body that is sent in the same tick.
       process.nextTick(() => observer.guard(release))
       return response
     },
@@ -136,7 +136,7 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
       Reflect.apply(flushHeaders, response, [])
     },
 
-    // Node does not call this when the client leaves; who injects does, and takes the request away before.
+    // Node does not call this when the client leaves. light-my-request does, after it has destroyed the request.
     destroy(error?: Error): unknown {
       observer.guard(() => {
         const { req } = response
@@ -148,7 +148,7 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
     },
   })
   response.once('pipe', source => {
-    // It only watches: an error that nobody listens for stays one.
+    // The errorMonitor event does not count as handling the error.
     observer.guard(() => {
       source.once(errorMonitor, error => {
         if (response.headersSent && !isOver()) observer.failed(error)
@@ -158,12 +158,12 @@ export function watchAnswer(response: ServerResponse, observer: AnswerObserver):
   return answer
 }
 
-/** Sets what writeHead was given, as Node does, so that the headers can be read; false for forms left to Node. */
+/** Sets the headers passed to writeHead, so that they can be read. @returns false for forms that Node must handle */
 function takeHeaders(response: ServerResponse, headers: unknown): boolean {
   if (headers === undefined || typeof headers === 'string') return true
   if (!isHeaders(headers)) return false
   for (const [name, value] of Object.entries(headers)) {
-    // An undefined value is Node's to complain about.
+    // Left for Node, which throws for it.
     if (value !== undefined) response.setHeader(name, value)
   }
   return true

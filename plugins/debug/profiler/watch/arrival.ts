@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Boundary } from '../base/boundary.ts'
 
-/** Called for each request at the earliest moment there is, for some requests more than once. */
+/** Called for each request as early as possible, and for some requests more than once. */
 export type Arrive = (raw: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Tells of every request before Fastify sees it: those that never reach a hook (a URL that cannot be decoded)
- * too. A server that listens on "localhost" has a second one for the other address, which Fastify keeps to
- * itself; Node's diagnostics channel knows it. What is injected is in neither: hooks tell of it.
+ * Calls `arrive` for every request before Fastify handles it, even if no hook will run (a URL that cannot be decoded).
+ * For "localhost", Fastify listens with a second, private server, whose requests Node's diagnostics channel reports.
+ * Injected requests pass neither: the profiler's hooks report those.
  */
 export function watchArrivals(app: FastifyInstance, boundary: Boundary, arrive: Arrive): void {
   const { server } = app
@@ -19,14 +19,14 @@ export function watchArrivals(app: FastifyInstance, boundary: Boundary, arrive: 
   const requests = channel('http.server.request.start')
   const siblings = new WeakMap<object, boolean>()
   const onAnyRequest = (message: unknown) => {
-    // Node ends the process for what a subscriber throws.
+    // An error thrown in a subscriber would end the process.
     boundary.guard(() => tellOfSibling(message), undefined)
   }
   function tellOfSibling(message: unknown): void {
     if (!isRequestMessage(message) || message.server === server) return
     let sibling = siblings.get(message.server)
     if (sibling === undefined) {
-      // The second server was given the very same listener.
+      // Fastify's second server has the same listener.
       const own = server.listeners('request').filter(listener => listener !== onRequest)
       sibling = message.server.listeners('request').some(listener => own.includes(listener))
       siblings.set(message.server, sibling)

@@ -5,8 +5,8 @@ process.on('exit', () => {
 })
 
 /**
- * Has this called when the process exits, also by an uncaught error. One listener for all: applications may be many.
- * @returns what takes it back
+ * Calls a function when the process exits, also after an uncaught error. All applications share one listener.
+ * @returns a function that unregisters the callback
  */
 export function atExit(call: () => void): () => void {
   calls.add(call)

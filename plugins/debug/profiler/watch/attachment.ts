@@ -1,7 +1,7 @@
 /**
- * Attaches a value to an object of somebody else, where nobody else sees it: it is neither inherited nor enumerated.
- * For performance: a WeakMap keeps the requests of several seconds alive until V8's next full garbage collection, which
- * makes a profiled request 25 % dearer (35 µs, `npm run -w bench profiler`).
+ * Attaches a value to another object, as a property that is neither enumerated nor read through the prototype chain.
+ * For performance: a WeakMap keeps requests alive until V8's next full garbage collection, seconds later. That makes a
+ * profiled request 25 % slower (35 µs, `npm run -w bench profiler`).
  */
 export class Attachment<Value> {
   readonly #key = Symbol('profiler')

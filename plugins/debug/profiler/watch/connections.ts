@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events'
 import type { Exchange } from './exchange.ts'
 
 /**
- * Tells which exchanges end with their connection: a response that waits behind another one is not told when the client
- * leaves.
+ * Ends the exchanges of a connection that closes. While a pipelined response waits for the one before it, Node does not
+ * tell it that the client has left.
  */
 export class Connections {
   readonly #exchanges = new WeakMap<EventEmitter, Exchange[]>()
@@ -24,7 +24,7 @@ export class Connections {
     if (place !== -1) exchanges.splice(place, 1)
   }
 
-  /** The open exchanges on the same connection; null for a request that was made without one. */
+  /** The open exchanges on the same connection; null for a request without a connection. */
   #exchangesOn({ raw: { socket } }: Exchange): Exchange[] | null {
     if (!(socket instanceof EventEmitter)) return null
     const known = this.#exchanges.get(socket)

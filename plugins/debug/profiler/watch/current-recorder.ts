@@ -4,10 +4,10 @@ import type { Recorder } from './recorder.ts'
 
 hideFrames(import.meta.filename)
 
-/** Whose request the code runs for that is called within its `run`, and whatever that starts. */
+/** Holds the recorder of the current request across asynchronous calls. */
 export const recorderScope = new AsyncLocalStorage<Recorder>()
 
-/** The recorder of the request this code runs for; undefined outside of any, and when it is not profiled. */
+/** The recorder of the current request; undefined outside a request, or if the request is not profiled. */
 export function currentRecorder(): Recorder | undefined {
   return recorderScope.getStore()
 }

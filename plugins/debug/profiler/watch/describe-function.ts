@@ -7,7 +7,7 @@ import type { TracedFunction } from './running-calls.ts'
 
 export type AnyFunction = (...args: never[]) => unknown
 
-/** The dispatch point each of Fastify's hooks belongs to; errors have none of their own. */
+/** The dispatch point of each Fastify hook; null if it belongs to none. */
 export const dispatchPoints: Record<string, DispatchPointName | null> = {
   onRequest: 'kernel.request',
   preParsing: 'kernel.request',
@@ -25,7 +25,6 @@ export function isFunction(value: unknown): value is AnyFunction {
   return typeof value === 'function'
 }
 
-/** What is known of a hook before it is called. */
 export function describeHook(
   hook: AnyFunction,
   name: string,
@@ -38,12 +37,11 @@ export function describeHook(
     ...describeFunction(hook, 'hook', plugins, location),
     hook: name,
     routeLevel,
-    // What a route adds runs after what its plugins added: the arguments are there by then.
+    // A route's own preHandler hooks run last, when the arguments are complete.
     dispatchPoint: routeLevel && name === 'preHandler' ? 'kernel.controller_arguments' : point,
   }
 }
 
-/** What is known of a function before it is called. */
 export function describeFunction(
   subject: AnyFunction,
   kind: SpanKind,
@@ -67,7 +65,7 @@ export function nameOf(subject: AnyFunction): string {
 
 const framework = /[\\/]node_modules[\\/](?:fastify|avvio|fastify-plugin)[\\/]/
 
-/** Where the application registers what is being added: the first line outside Fastify and the profiler. */
+/** Finds where the application called `below`: the first frame outside Fastify and the profiler. */
 export function registrationSite(below: AnyFunction): Location | null {
   const location = captureCallSite(below, file => isHidden(file) || file.startsWith('node:') || framework.test(file))
   return location === null ? null : originalLocation(location)

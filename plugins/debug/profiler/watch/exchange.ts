@@ -5,7 +5,7 @@ import type { Received } from './received.ts'
 import type { Recorder } from './recorder.ts'
 import type { Upgrade } from './upgrade.ts'
 
-/** One request as the profiler holds it between its arrival and its profile. */
+/** A request and its response, from its arrival until its profile is stored. */
 export interface Exchange {
   recorder: Recorder
   raw: IncomingMessage
@@ -13,18 +13,18 @@ export interface Exchange {
   answer: Answer
   /** Null for a request without a body. */
   received: Received | null
-  /** Null for a request that asks for no other protocol. */
+  /** Null for a request without an Upgrade header. */
   upgrade: Upgrade | null
-  /** Null until Fastify has made them, and for ever where it does not (a malformed URL). */
+  /** Null until Fastify makes them. For a malformed URL it may never do so. */
   request: FastifyRequest | null
   reply: FastifyReply | null
   hijacked: boolean
-  /** True once all of the answer has been handed over. */
+  /** True once the whole response has been handed to the operating system. */
   finished: boolean
-  /** Its index among the open exchanges; null for one that is not open. */
+  /** Its index in the list of open exchanges; null if it is not open. */
   place: number | null
-  /** Set at the end of the answer; resolves when the profile is stored, or waits for work that outlives the answer. */
+  /** Set at the end of the response. Resolves when the profile is stored, or is waiting for unfinished work. */
   due: Promise<void> | null
-  /** Set at the end of the answer; resolves when the profile is stored. */
+  /** Set at the end of the response. Resolves when the profile is stored. */
   stored: Promise<void> | null
 }

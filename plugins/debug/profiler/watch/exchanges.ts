@@ -14,25 +14,25 @@ import { watchUpgrade } from './upgrade.ts'
 import { watchReply } from './watch-reply.ts'
 import type { WatchedApplication } from './watched-application.ts'
 
-/** What is done to the answer of a request that is watched. */
+/** Changes the responses of watched requests. */
 export interface AnswerEditor {
   /** Adds headers; called once, before the head is written. */
   editHead(exchange: Exchange): void
-  /** How to replace the body, if at all; called when the head is known. */
+  /** Returns a function that replaces the body, or null. Called when the head is known. */
   editBody(exchange: Exchange): Replace | null
 }
 
 export interface ExchangesParts {
   application: WatchedApplication
   boundary: Boundary
-  /** Where exchanges stay until they have a profile. */
+  /** Holds exchanges until they have a profile. */
   open: OpenExchanges
   editor: AnswerEditor
-  /** Called once for each exchange, at the end of its answer or when the client leaves. */
+  /** Called once for each exchange, at the end of its response or when the client leaves. */
   ended: (exchange: Exchange) => void
 }
 
-/** Follows each request from its arrival to the end of its answer. */
+/** Follows each request from its arrival to the end of its response. */
 export class Exchanges {
   readonly #parts: ExchangesParts
   readonly #exchanges = new Attachment<Exchange>()
@@ -42,7 +42,7 @@ export class Exchanges {
     this.#parts = parts
   }
 
-  /** A request is there, with the response to be watched. A second call for the same request changes nothing. */
+  /** Starts watching a request; does nothing if it is watched already. @returns null if it is not profiled */
   arrive(raw: IncomingMessage, response: ServerResponse): Exchange | null {
     const { recorders } = this.#parts.application
     try {
@@ -60,7 +60,7 @@ export class Exchanges {
     }
   }
 
-  /** Fastify has made its request and reply, and has found the pattern of the route unless there is none. */
+  /** Called when Fastify has made its request and reply, and has looked for the route. */
   enter(request: FastifyRequest, reply: FastifyReply): void {
     const { application, boundary } = this.#parts
     boundary.guard(() => {
@@ -103,7 +103,7 @@ export class Exchanges {
   #observer(recorder: Recorder, raw: IncomingMessage, exchange: () => Exchange): AnswerObserver {
     const { editor, application } = this.#parts
     const { recorders } = application
-    /** The clock of the request stands still meanwhile. Nothing is done to answers that are no longer watched. */
+    /** Makes a call with the request's clock stopped; does nothing if the request is no longer watched. */
     const edit = <Result>(call: () => Result): Result | null =>
       recorders.hasForgotten(raw) ? null : recorder.aside(() => recorders.guard<Result | null>(recorder, call, null))
     return {
@@ -124,7 +124,7 @@ export class Exchanges {
     const { ownPages, recorders, routes } = application
     exchange.request = request
     const { url: pattern, config } = request.routeOptions
-    // A router reads "/%5fprofiler" as it reads "/_profiler", and may be told to overlook case and slashes.
+    // Routers decode "/%5fprofiler" to "/_profiler", and may ignore case and repeated slashes.
     if (pattern !== undefined && ownPages.include(pattern)) {
       recorders.disown(exchange.raw)
       open.remove(exchange)
@@ -135,7 +135,7 @@ export class Exchanges {
     watchReply(reply, exchange)
   }
 
-  /** Called by the response, by its connection, or by both. */
+  /** Called when the response closes, when its connection closes, or for both. */
   #end(exchange: Exchange): void {
     const { boundary, ended, open } = this.#parts
     boundary.guard(() => {

@@ -4,13 +4,12 @@ import type { Config, HTTPMethod, HTTPVersion } from 'find-my-way'
 import { attempt } from '../base/foreign-value.ts'
 import type { NearMiss, Route } from '../base/profile.ts'
 
-/** More would be no help to a reader. */
 const nearMissesShown = 6
 
-/** Comparing paths grows with the number of routes; an application with more gets fewer guesses. */
+/** Limits the time that comparing paths takes. Further routes are not suggested. */
 const routesCompared = 3000
 
-/** What a request asks for that constraints of routes may be about. */
+/** The parts of a request that decide on its route. */
 export interface Asked {
   method: string
   path: string
@@ -31,15 +30,15 @@ interface Candidate {
   reason: NearMiss['reason']
 }
 
-/** Stands in the configuration of each route that Fastify makes: patterns alone are not unique. */
+/** The key of the Route in each route's config. Patterns alone are not unique. */
 const routeOfConfig = Symbol('profiler.route')
 
-/** A route's configuration that says which route it is. */
+/** Adds the route to its config, for `find`. */
 export function withRoute(config: object | undefined, route: Route): object {
   return { ...config, [routeOfConfig]: route }
 }
 
-/** What Fastify's router takes of paths where an application says nothing of it. */
+/** The defaults of Fastify's router for reading paths. */
 const pathDefaults: Record<string, unknown> = {
   caseSensitive: true,
   ignoreTrailingSlash: false,
@@ -50,8 +49,8 @@ const pathDefaults: Record<string, unknown> = {
 }
 
 /**
- * How an application's router reads paths. Fastify takes that from two places, and fills in its defaults in both. The
- * router's functions are left out: they are not to hear of paths that nobody asked for.
+ * The application's router options for reading paths. Fastify takes them from two places, and fills in its defaults in
+ * both. Functions are left out: they must not be called with paths that no client requested.
  */
 export function pathOptions({ initialConfig }: Pick<FastifyInstance, 'initialConfig'>): Config<HTTPVersion.V1> {
   const told: Record<string, unknown>[] = [{ ...initialConfig.routerOptions }, { ...initialConfig }]
@@ -63,7 +62,7 @@ export function pathOptions({ initialConfig }: Pick<FastifyInstance, 'initialCon
   )
 }
 
-/** The routes as they stand, to say of a request what it matched, or what it nearly did. */
+/** Keeps the application's routes, and finds those that a request matched or nearly matched. */
 export class KnownRoutes {
   readonly routes: Route[] = []
   readonly #entries: Entry[] = []
@@ -71,7 +70,7 @@ export class KnownRoutes {
   readonly #methods = new Set<HTTPMethod>()
   readonly #router: FindMyWay.Instance<HTTPVersion.V1>
 
-  /** With what the application tells its own router about paths: both are to match the same ones. */
+  /** @param options from `pathOptions`, so that this router matches the same paths as the application's */
   constructor(options: Config<HTTPVersion.V1> = {}) {
     this.#router = FindMyWay(options)
   }
@@ -82,19 +81,19 @@ export class KnownRoutes {
     this.#known.add(route)
     for (const method of route.method.filter(isMethod)) {
       this.#methods.add(method)
-      // The router asks for a handler and is never told to call it: any function does. It refuses a pattern that it
-      // knows already, under another constraint: the first one stands for all.
+      // The handler is never called, so any function does. The router throws for a pattern that it has already, under
+      // another constraint: then the first one stands for all.
       attempt(() => this.#router.on(method, route.url, String, route), undefined)
     }
   }
 
-  /** The route that a configuration belongs to; null for one that was added before the profiler. */
+  /** The route with this config; null if it was added before the profiler. */
   find(config: object): Route | null {
     const route: unknown = Reflect.get(config, routeOfConfig)
     return this.#isRoute(route) ? route : null
   }
 
-  /** Which routes a path that matched nothing was close to, the nearest first. */
+  /** The routes that are similar to a path without a match, nearest first. */
   nearMisses(asked: Asked): NearMiss[] {
     const { method, path } = asked
     const misses = new Map<Route, NearMiss>()
@@ -144,7 +143,7 @@ export class KnownRoutes {
     return candidates.sort((one, other) => one.distance - other.distance)
   }
 
-  /** Why a route whose path looks the same did not match; null where it is for what else is listed. */
+  /** Why a route with the same path did not match; null if the reason is listed elsewhere (method, slash). */
   #refusal({ route, constraints }: Entry, { method, path, host, version }: Asked): NearMiss['reason'] | null {
     if (route.method.filter(isMethod).some(each => this.#find(each, path)?.url === route.url)) {
       if (!route.method.includes(method)) return null
@@ -158,7 +157,7 @@ export class KnownRoutes {
   }
 }
 
-/** Whether a route for this host, or for hosts of this pattern, is for that one. */
+/** Whether a host satisfies a route's host constraint, a string or a pattern. */
 function admits(constraint: unknown, host: string): boolean {
   if (constraint === undefined) return true
   return constraint instanceof RegExp ? constraint.test(host) : constraint === host
@@ -172,7 +171,7 @@ function isPlaceholder(segment: string): boolean {
   return segment.includes(':') || segment === '*'
 }
 
-/** A route for everything is near to nothing. */
+/** Catch-all routes match every path, so they are never suggested. */
 function isCatchAll({ url }: Route): boolean {
   return url === '*' || url === '/*'
 }
@@ -188,7 +187,7 @@ function segmentsOf(path: string): string[] {
     .map(segment => segment.slice(0, 64))
 }
 
-/** Edits between two paths, whatever the case of their letters; a parameter matches any segment, a segment too many costs its length. */
+/** The case-insensitive edit distance of two paths. Parameters match any segment; an extra segment costs its length. */
 function pathDistance(wanted: readonly string[], pattern: readonly string[]): number {
   if (Math.abs(wanted.length - pattern.length) > 2) return Infinity
   let distance = 0
@@ -200,7 +199,7 @@ function pathDistance(wanted: readonly string[], pattern: readonly string[]): nu
   return distance
 }
 
-/** The Levenshtein distance of two words, row by row of the usual table. */
+/** The Levenshtein distance of two words. */
 function edits(word: string, other: string): number {
   const letters = other.split('')
   let start = 0

@@ -13,39 +13,39 @@ import {
 import { traced } from './traced-function.ts'
 
 const lateNote =
-  'The profiler was registered after hooks or routes of the application: of these it knows neither line ' +
-  'nor plugin, and it does not see the hooks of such routes. Write "await app.register(profiler)" before them.'
+  'The profiler was registered after hooks or routes of the application. It does not know the line or plugin of these, ' +
+  'and does not see the hooks of such routes. Write "await app.register(profiler)" before them.'
 
-/** The hooks of an instance as Fastify keeps them: lists under their names. */
+/** Fastify's internal list of an instance's hooks, by name. */
 interface Hooks extends Record<string, unknown> {
   add: (name: string, hook: AnyFunction) => void
 }
 
-/** Hooks that were added before the profiler, and whatever is added to them later. */
+/** One of Fastify's hook lists that was not empty when the profiler was registered. */
 interface EarlierHooks {
   name: string
   hooks: AnyFunction[]
-  /** How many there were. */
+  /** The number of hooks before the profiler's. */
   count: number
 }
 
 /**
- * Traces what an application has added before its profiler, and says in every profile that there is such. Fastify keeps
- * hooks to itself: a version that keeps them elsewhere has none found.
+ * Traces hooks that the application added before the profiler, and adds a note to every profile. This reads Fastify's
+ * internals: in a version that keeps hooks elsewhere, none are found.
  */
 export function followEarlier(app: FastifyInstance, application: WatchedApplication): void {
   const instances = hooksOf(app)
   const earlier = instances.flatMap(earlierHooks)
   const isLate = earlier.length > 0 || attempt(() => app.printRoutes(), '') !== '(empty tree)'
   if (isLate) application.notes.add(lateNote)
-  // By then Fastify has added the profiler's own hooks.
+  // Fastify has added the profiler's own hooks by then.
   app.after(() => {
     for (const hooks of earlier) traceEarlierHooks(hooks, application)
     for (const hooks of instances) traceQueuedHooks(hooks, application)
   })
 }
 
-/** The hooks of an instance and of all that were made from it. */
+/** The hooks of an instance and its descendants. */
 function hooksOf(app: object): Hooks[] {
   const children = internal(app, 'fastify.children').flat().filter(isObject)
   return [...internal(app, 'fastify.hooks').filter(isHooks), ...children.flatMap(hooksOf)]
@@ -58,13 +58,13 @@ function earlierHooks(lists: Hooks): EarlierHooks[] {
   })
 }
 
-/** Traces hooks where they stand, behind the profiler's own: whatever runs is to be seen. */
+/** Replaces hooks by traced ones, and moves them behind the profiler's own hooks, which must run first. */
 function traceEarlierHooks({ name, hooks, count }: EarlierHooks, application: WatchedApplication): void {
   const ours = hooks.splice(count)
   hooks.splice(0, count, ...ours, ...hooks.map(hook => tracedHook(hook, name, application)))
 }
 
-/** Fastify adds a hook when all plugins before it are loaded: hooks that waited for the profiler have passed its `addHook`. */
+/** Traces hooks that passed through `addHook` before the profiler replaced it, but that Fastify adds only now. */
 function traceQueuedHooks(hooks: Hooks, application: WatchedApplication): void {
   const { add } = hooks
   hooks.add = function (name, hook) {
@@ -74,7 +74,7 @@ function traceQueuedHooks(hooks: Hooks, application: WatchedApplication): void {
   }
 }
 
-/** Traces the handler of a route that was there before the profiler, when that is asked for: earlier nobody tells of it. */
+/** Traces the handler of a route from before the profiler, on its first request: Fastify has no list of such routes. */
 export function traceEarlierRoute(request: FastifyRequest, application: WatchedApplication): void {
   const { method = [], url = '', config } = request.routeOptions
   for (const context of internal(request, 'fastify.context').filter(hasHandler)) {
@@ -94,7 +94,7 @@ function tracedHook(hook: AnyFunction, name: string, application: WatchedApplica
   return traced(hook, describeHook(hook, name, false, application.plugins, null), application)
 }
 
-/** What Fastify keeps under a symbol of its own; nothing where there is none. */
+/** The values of Fastify's internal symbols with this description; empty if there are none. */
 function internal(owner: object, description: string): unknown[] {
   const keys = Object.getOwnPropertySymbols(owner).filter(symbol => symbol.description === description)
   return keys.map((key): unknown => Reflect.get(owner, key))

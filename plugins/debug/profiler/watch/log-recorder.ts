@@ -7,10 +7,10 @@ import type { Recorder } from './recorder.ts'
 const recorderOfLogger = Symbol('profiler.recorder')
 const levelOfLogger = Symbol('profiler.level')
 
-/** Pino tells a stream that has this what a line was made of. */
+/** Pino sets the last level, logger, object, message and time on a stream that has this property. */
 const wantsMetadata = Symbol.for('pino.metadata')
 
-/** The symbols under which loggers keep their stream: each copy of pino that is loaded has its own. */
+/** The symbols under which loggers keep their stream. Each loaded copy of pino has its own. */
 const streamSymbols = new Set<symbol>()
 
 interface Metadata {
@@ -21,7 +21,7 @@ interface Metadata {
   lastTime?: unknown
 }
 
-/** Stands before an application's stream: gives every line to the request it was written for, and passes it on. */
+/** Records every line in its request's recorder, and passes it on to the application's stream. */
 class RecordingStream implements DestinationStream, Metadata {
   readonly [wantsMetadata] = true
   declare lastLevel?: number
@@ -32,13 +32,13 @@ class RecordingStream implements DestinationStream, Metadata {
   readonly #stream: DestinationStream | null
   readonly #level: string | null
 
-  /** Passes on lines of this level and above; null: all that come. */
+  /** @param level the lowest level to pass on; null for all lines */
   constructor(stream: DestinationStream | null, level: string | null) {
     this.#stream = stream
     this.#level = level
   }
 
-  /** Whether lines come here that the application does not want to see. */
+  /** Whether it gets lines of every level, including those that the application does not want. */
   get isComplete(): boolean {
     return this.#level !== null
   }
@@ -54,7 +54,7 @@ class RecordingStream implements DestinationStream, Metadata {
     stream.write(line)
   }
 
-  /** Pino asks for it before a process ends. */
+  /** Called by pino before the process ends. */
   flushSync(): void {
     const flushSync: unknown = Reflect.get(this.#stream ?? {}, 'flushSync')
     if (typeof flushSync === 'function') Reflect.apply(flushSync, this.#stream, [])
@@ -68,7 +68,7 @@ class RecordingStream implements DestinationStream, Metadata {
   }
 }
 
-/** A child of a request's logger inherits the mark through its prototype; a logger of the application's own has none. */
+/** The recorder that a logger is marked with. Children inherit the mark; loggers outside a request have none. */
 function recorderFor(logger: object = {}): Recorder | undefined {
   const marked: unknown = Reflect.get(logger, recorderOfLogger)
   return isRecorder(marked) ? marked : currentRecorder()
@@ -78,21 +78,22 @@ function isRecorder(value: unknown): value is Recorder {
   return typeof value === 'object' && value !== null && 'token' in value && 'line' in value
 }
 
-/** What a logger needs for all its lines to reach the profiler: pass both to `pino`, or use `profiledLogger`. */
+/** The level and stream of a logger whose lines all reach the profiler. Pass both to `pino`. */
 export interface RecordedLogger {
   level: 'trace'
   stream: DestinationStream
 }
 
 /**
- * A logger that records every level for the profiler, while what it wrote before goes where it went, at the
- * level it had. `output` is the application's own stream, stdout if there is none.
+ * Makes the level and stream of a logger that records every level for the profiler. Its output stays the same.
+ * @param level the lowest level to write to `output`
+ * @param output the application's own stream. Default: stdout
  */
 export function recordedLogger(level = 'info', output: DestinationStream = destination(1)): RecordedLogger {
   return { level: 'trace', stream: new RecordingStream(output, level) }
 }
 
-/** The `logger` option of the Fastify constructor, made so that the profiler sees every level. */
+/** Converts the `logger` option of the Fastify constructor, so that the profiler sees every level. */
 export function profiledLogger(logger: FastifyServerOptions['logger']): LoggerOptions & { stream: DestinationStream } {
   if (logger === undefined || logger === false) return { level: 'trace', stream: new RecordingStream(null, 'silent') }
   if (logger === true) return recordedLogger()
@@ -102,23 +103,23 @@ export function profiledLogger(logger: FastifyServerOptions['logger']): LoggerOp
   return { ...options, ...recordedLogger(level, output) }
 }
 
-/** Marks a request's logger, so that its lines find their way however many requests run at once. */
+/** Marks a request's logger with its recorder, so that its lines are recorded in the right profile. */
 export function markLogger(logger: object, recorder: Recorder): void {
   Object.defineProperty(logger, recorderOfLogger, { value: recorder, configurable: true })
 }
 
-/** Says from which level on a logger's lines are wanted by the application, where that is a level of its own. */
+/** Sets the lowest level that a logger writes to the application's output, if it differs from the application's. */
 export function limitLogger(logger: object, level: string): void {
   Object.defineProperty(logger, levelOfLogger, { value: level, configurable: true })
 }
 
-/** Whether a logger gives the profiler the lines of every level. */
+/** Whether the profiler gets a logger's lines of every level. */
 export function recordsEveryLevel(logger: object): boolean {
   const stream = streamOf(logger)
   return stream instanceof RecordingStream && stream.isComplete
 }
 
-/** Lets the profiler see at least the lines that a logger's level lets through, and those of loggers made from it. */
+/** Records the lines of a logger and of its children, as far as its level lets them through. */
 export function recordLinesOf(logger: object): void {
   const symbol = streamSymbolOf(logger)
   const stream = streamOf(logger)
@@ -130,14 +131,14 @@ export function recordLinesOf(logger: object): void {
   })
 }
 
-/** Where a logger of pino's writes; null for any other, and for none. */
+/** The stream of a pino logger; null for any other value. */
 export function streamOf(logger: object): DestinationStream | null {
   const symbol = streamSymbolOf(logger)
   const stream: unknown = symbol === null ? null : Reflect.get(logger, symbol)
   return isStream(stream) ? stream : null
 }
 
-/** Found by its description, since the application's pino may be another copy than the profiler's. */
+/** Finds the symbol by its description, since the application may use another copy of pino than the profiler. */
 function streamSymbolOf(logger: object): symbol | null {
   for (const symbol of streamSymbols) if (symbol in logger) return symbol
   for (let owner: object | null = logger; owner !== null; owner = Reflect.getPrototypeOf(owner)) {

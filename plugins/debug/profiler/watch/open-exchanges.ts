@@ -1,9 +1,9 @@
 import type { Exchange } from './exchange.ts'
 
 /**
- * Keeps the exchanges that have no profile yet, in no order.
- * For performance: a Set leaves old tables behind that keep ended requests alive until V8's next full garbage collection,
- * which makes a profiled request 18 % dearer (25 µs, `npm run -w bench profiler`).
+ * Keeps the exchanges that have no profile yet, unordered.
+ * For performance: a Set's old hash tables keep ended requests alive until V8's next full garbage collection. That
+ * makes a profiled request 18 % slower (25 µs, `npm run -w bench profiler`).
  */
 export class OpenExchanges {
   readonly #exchanges: Exchange[] = []
@@ -29,7 +29,7 @@ export class OpenExchanges {
     const { place } = exchange
     if (place === null) return false
     exchange.place = null
-    // The last one takes its place, so that ending one costs the same however many are open.
+    // Moves the last one to the free place, so that removing takes constant time.
     const last = this.#exchanges.pop()
     if (last === undefined || last === exchange) return true
     last.place = place

@@ -1,8 +1,8 @@
-// Not the globals: tests replace those by a clock that stands still.
+// Imported, because tests replace the global timers.
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import type { Work } from './work.ts'
 
-/** Waits a limited time for work that outlives its answer. */
+/** Waits a limited time for work that outlives its response. */
 export class Patience {
   readonly #milliseconds: number
   readonly #ends = new Set<() => void>()
@@ -11,7 +11,7 @@ export class Patience {
     this.#milliseconds = milliseconds
   }
 
-  /** Calls back when nothing is under way any more, or when the time is over. */
+  /** Calls back when the work is done, or when the time is over. */
   wait(work: Work, callback: () => void): void {
     const end = () => {
       clearTimeout(deadline)
@@ -21,7 +21,7 @@ export class Patience {
     const deadline = setTimeout(end, this.#milliseconds)
     this.#ends.add(end)
     const lookAgain = () => (work.isUnderWay ? onceIdle() : end())
-    // One response hook ends before the next begins.
+    // Response hooks run one after another, so the next one may not have begun yet.
     const onceIdle = () =>
       work.whenIdle(() => {
         setImmediate(lookAgain)
@@ -29,7 +29,7 @@ export class Patience {
     onceIdle()
   }
 
-  /** Ends all waiting now. */
+  /** Calls back now, for all that wait. */
   end(): void {
     for (const end of this.#ends) end()
   }

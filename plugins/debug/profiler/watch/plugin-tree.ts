@@ -6,14 +6,14 @@ import type { PluginNode } from '../base/profile.ts'
 import { whenThere } from '../base/promised.ts'
 
 /**
- * Which plugin registers what. Fastify's own pluginName answers for the encapsulation context, so a hook the
- * application adds after a plugin is said to be that plugin's; here the plugin that is really running answers.
+ * Knows which plugin is running when something is registered. Fastify's pluginName does not: it is the name of the
+ * encapsulation context, so the application's own hooks get the name of the plugin before them.
  */
 export class PluginTree {
   readonly root: PluginNode = { name: 'application', duration: null, children: [] }
   readonly #loading = new AsyncLocalStorage<PluginNode>()
 
-  /** Watches every `register` from now on, in all contexts. */
+  /** Watches every `register` from now on, in all encapsulation contexts. */
   watch(app: FastifyInstance): void {
     const register = app.register
     const observe = (plugin: unknown) => this.#observe(plugin)
@@ -26,12 +26,12 @@ export class PluginTree {
     })
   }
 
-  /** The name of the plugin whose code runs now; null for the application's own. */
+  /** The name of the running plugin; null for the application's own code. */
   current(): string | null {
     return this.#loading.getStore()?.name ?? null
   }
 
-  /** Plugins may be modules, and promised, as `import()` does. */
+  /** A plugin may be a promise of a module, as from `import()`. */
   #observe(plugin: unknown): unknown {
     return whenThere(plugin, plugin => this.#observeLoaded(plugin))
   }
@@ -43,10 +43,10 @@ export class PluginTree {
     const parent = this.#loading.getStore() ?? this.root
     parent.children.push(node)
     const loading = this.#loading
-    // A proxy and not a wrapper: fastify-plugin's marks, the name and the arity stay as they are.
+    // A proxy keeps fastify-plugin's properties, the name and the arity.
     return new Proxy(plugin, {
       get(target, key): unknown {
-        // Fastify names a plugin by its file, which it finds by the function itself, or by the function's text.
+        // Fastify names a plugin by its file, which it finds by comparing functions, or by the function's source.
         if (key === displayName) return Reflect.get(target, displayName) ?? fileOf(target)
         if (key === 'toString') return () => Function.prototype.toString.call(target)
         return Reflect.get(target, key)
@@ -76,7 +76,7 @@ const displayName = Symbol.for('fastify.display-name')
 
 const { cache } = createRequire(import.meta.url)
 
-/** The CommonJS module that a plugin is; undefined for any other. */
+/** The file of a CommonJS module that exports a plugin; undefined if there is none. */
 function fileOf(plugin: unknown): string | undefined {
   return Object.keys(cache).find(file => cache[file]?.exports === plugin)
 }

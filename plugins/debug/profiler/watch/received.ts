@@ -1,22 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 
-/** What has come of a request's body. */
+/** How much of a request's body has arrived. */
 export interface Received {
   bytes: number
 }
 
 /**
- * Counts the bytes of a body as they come in, whoever reads them and whether anybody does: what was declared may be
- * more than what came. Null where no body is announced.
+ * Counts the bytes of a body as they arrive, whether or not they are read: Content-Length may declare more.
+ * @returns null if no body is announced
  */
 export function watchBody(raw: IncomingMessage): Received | null {
   const { headers, httpVersionMajor, method } = raw
   const isAnnounced = 'content-length' in headers || 'transfer-encoding' in headers
-  // HTTP/2 announces nothing.
+  // HTTP/2 needs neither header for a body.
   if (!isAnnounced && (httpVersionMajor < 2 || method === 'GET' || method === 'HEAD')) return null
   const received: Received = { bytes: 0 }
   const { push } = raw
-  // Named before it is assigned: else V8 makes it in its old space, where what it refers to outlives the request.
+  // Named before it is assigned, or V8 allocates it in its old space, where all it refers to outlives the request.
   const countingPush: typeof push = function (this: IncomingMessage, chunk: unknown, encoding) {
     if (typeof chunk === 'string') received.bytes += Buffer.byteLength(chunk, encoding)
     else if (ArrayBuffer.isView(chunk)) received.bytes += chunk.byteLength

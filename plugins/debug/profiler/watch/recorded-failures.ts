@@ -2,11 +2,11 @@ import type { DispatchPointName } from '../base/profile.ts'
 
 export interface Failure {
   error: unknown
-  /** Ids of the spans that threw it, the first one first: who catches an error may throw it again. */
+  /** Ids of the spans that threw it, in order: a caught error may be thrown again. */
   spans: number[]
-  /** Ids of the error handlers that it was given to. */
+  /** Ids of the error handlers that were called with it. */
   handlers: number[]
-  /** The dispatch point that Fastify itself failed in; null where a span did, or where the application handled it. */
+  /** The dispatch point in which Fastify itself failed; null if a span threw it, or if the application handled it. */
   phase: DispatchPointName | null
 }
 
@@ -28,13 +28,13 @@ export class Failures {
     if (known !== undefined) known.spans.push(...spans)
     else if (this.list.length < this.#limit) this.list.push({ error, spans, handlers: [], phase: null })
     else if (error !== this.#lastDropped) {
-      // Each hook and handler that an error passes tells of it.
+      // The same error is added by each hook and handler it passes through.
       this.#lastDropped = error
       this.dropped++
     }
   }
 
-  /** What is known of an error; undefined for one that was not remembered. */
+  /** The failure of an error; undefined if it was not remembered. */
   of(error: unknown): Failure | undefined {
     return this.list.find(failure => failure.error === error)
   }

@@ -11,7 +11,7 @@ import { SpanList } from './span-list.ts'
 import { newToken } from './token.ts'
 import { Work } from './work.ts'
 
-/** What a panel says of a span of its own; the rest is filled in. */
+/** The properties of a span that a panel sets. */
 export interface SpanDescription {
   kind: SpanKind
   name: string
@@ -20,15 +20,15 @@ export interface SpanDescription {
   location?: Location | null
 }
 
-/** A span that is under way. Ending it twice does nothing. */
+/** A span that has begun. Ending it twice does nothing. */
 export interface OpenSpan {
-  /** Its place in the profile's spans; null where there was no room for it. */
+  /** Its index in the profile's spans; null if the profile was full. */
   readonly id: number | null
-  /** What is only known now may be said now. */
+  /** Ends the span. The description replaces what was not known when it began. */
   end(outcome?: SpanOutcome, description?: Partial<Pick<SpanDescription, 'name' | 'detail'>>): void
 }
 
-/** A line as the logger wrote it; parsed when the request is over. */
+/** A line as the logger wrote it. It is parsed after the request. */
 export interface RecordedLine {
   start: number
   line: string
@@ -36,15 +36,14 @@ export interface RecordedLine {
 
 const ignoredSpan: OpenSpan = { id: null, end() {} }
 
-/** More would not be read. */
 export const notesKept = 20
 
-/** With more than these, no text of the profile is shown: a secret might be in it. */
+/** With more secrets than these, the profile contains no text, since it might contain one of them. */
 const secretsKept = 1000
 
 /**
- * Takes down what happens in one request: cheap to add to, bounded, and forgotten once it is stored.
- * A panel keeps what it records besides in a WeakMap of its own, keyed by the recorder.
+ * Records what happens in one request, within bounds, until the profile is stored. Panels keep their own records in a
+ * WeakMap keyed by the recorder.
  */
 export class Recorder {
   /** 72 random bits, URL-safe. */
@@ -60,10 +59,10 @@ export class Recorder {
   readonly marks = new Map<DispatchPointName, number>()
   readonly loopAtStart: EventLoopUtilization = performance.eventLoopUtilization()
   readonly heapAtStart = getHeapStatistics().used_heap_size
-  /** The address the connection came from; asked at once, since a closed socket no longer tells. */
+  /** The client's address, read at once because a closed socket has none. */
   readonly remoteAddress: string | null
   readonly clock = new RequestClock()
-  /** Spans that panels or response hooks still have under way: the profile waits for these, for a while. */
+  /** The open spans of panels and response hooks. The profile waits for these, for a limited time. */
   readonly work = new Work()
   /** For the tracer. */
   readonly calls: RunningCalls
@@ -71,7 +70,7 @@ export class Recorder {
   droppedNotes = 0
   droppedSecrets = 0
   finished = false
-  /** Milliseconds until the client had its answer, or left. */
+  /** Milliseconds until the response was sent or the client left; null before. */
   ended: number | null = null
 
   readonly #bounds: ProfileBounds
@@ -84,7 +83,7 @@ export class Recorder {
     const { method = 'GET', url = '/', socket } = raw
     this.method = method
     this.url = url
-    // Adapters make requests that have no socket.
+    // Some adapters make requests without a socket.
     this.remoteAddress = socket?.remoteAddress ?? null
     this.#bounds = bounds
     this.#spans = new SpanList(bounds.spans)
@@ -108,17 +107,17 @@ export class Recorder {
     return this.#failures.dropped
   }
 
-  /** Milliseconds since the request came in. */
+  /** Milliseconds since the request arrived. */
   now(): number {
     return this.clock.now()
   }
 
-  /** Makes a call of the profiler's that takes none of the request's time: the clock stands still meanwhile. */
+  /** Makes a call with the request's clock stopped. */
   aside<Result>(call: () => Result): Result {
     return this.clock.aside(call)
   }
 
-  /** Adds a span of a panel's to the waterfall: a query, a cache read. The profile waits for its end. */
+  /** Begins a panel's span: a query, a cache read. The profile waits for its end. */
   span(description: SpanDescription): OpenSpan {
     if (this.#spans.refuses()) return ignoredSpan
     const span = this.#describe(description, this.now())
@@ -138,7 +137,7 @@ export class Recorder {
     }
   }
 
-  /** Adds a span that is over: for sources that tell only afterwards how long it took. */
+  /** Adds a panel's span that has just ended. @param duration milliseconds */
   record(description: SpanDescription, duration: number): void {
     if (this.#spans.refuses()) return
     const span = this.#describe(description, Math.max(0, this.now() - duration))
@@ -147,19 +146,19 @@ export class Recorder {
     this.#spans.add(span)
   }
 
-  /** An error that somebody handled, but that belongs on the exception panel. */
+  /** Adds an error that was handled, but that belongs on the exception panel. */
   exception(error: unknown): void {
     this.#failures.add(error, null)
   }
 
-  /** A sentence about what could not be recorded. */
+  /** Adds a sentence about what could not be recorded. */
   note(sentence: string): void {
     if (this.notes.includes(sentence)) return
     if (this.notes.length < notesKept) this.notes.push(sentence)
     else this.droppedNotes++
   }
 
-  /** Masks this text wherever it turns up in the profile: for what only a panel knows to be a secret. */
+  /** Masks a text wherever it occurs in the profile: for secrets that only a panel knows. */
   conceal(secret: string): void {
     if (this.secrets.size < secretsKept || this.secrets.has(secret)) this.secrets.add(secret)
     else this.droppedSecrets++
@@ -175,13 +174,13 @@ export class Recorder {
     else this.droppedLines++
   }
 
-  /** For the tracer: a call threw this error. */
+  /** For the tracer: a call has thrown an error. */
   threw(error: unknown, call: number | null): void {
     this.#failures.add(error, call)
     if (call !== null) this.calls.close(call, 'threw')
   }
 
-  /** For the tracer: an error is on its way to the error handlers. What runs now has failed; if nothing does, Fastify has. */
+  /** For the tracer: Fastify handles an error. The running call has thrown it, or Fastify itself if none is running. */
   failing(error: unknown): void {
     if (this.#failures.of(error)?.spans.length) return
     const { culprit } = this.calls
@@ -191,19 +190,19 @@ export class Recorder {
     this.calls.abandon(culprit)
   }
 
-  /** For the tracer: this error handler was given it. */
+  /** For the tracer: an error handler is called with an error. */
   handling(error: unknown, span: number): void {
     this.#failures.of(error)?.handlers.push(span)
   }
 
-  /** Nothing is recorded any more. */
+  /** Stops recording, and closes all spans. */
   finish(): void {
     this.finished = true
     this.#spans.close(this.now())
     this.calls.clear()
   }
 
-  /** Lets go of all that others made, but for secrets: something of it cannot be read. */
+  /** Drops all recorded values except secrets. Called if one of them cannot be read. */
   forget(): void {
     this.spans.length = 0
     this.lines.length = 0
@@ -216,11 +215,11 @@ export class Recorder {
     const failure = this.#failures.of(error)
     if (failure === undefined) return
     failure.phase ??= this.#phase()
-    // What is interrupted was reached, though no hook of it may have run.
+    // An interrupted dispatch point was reached, even if none of its hooks ran.
     this.mark(failure.phase)
   }
 
-  /** Where the request is while nothing of the application's runs: Fastify reads the input, or writes the answer. */
+  /** The dispatch point while no application code runs: Fastify is reading the input or writing the response. */
   #phase(): DispatchPointName {
     if (!this.marks.has('kernel.request')) return 'kernel.request'
     return this.marks.has('kernel.controller_arguments') || this.marks.has('kernel.response')

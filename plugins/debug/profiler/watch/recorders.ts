@@ -26,7 +26,7 @@ export class Recorders {
     this.#boundary = boundary
   }
 
-  /** The recorder of a request, made at its first mention; undefined for own pages, or if the profiler fails. */
+  /** Returns or creates a request's recorder; undefined for the profiler's pages, or if the profiler fails. */
   of(raw: IncomingMessage): Recorder | undefined {
     try {
       const known = this.#recorders.get(raw)
@@ -41,7 +41,7 @@ export class Recorders {
     }
   }
 
-  /** Records something of a request. If that fails, the request goes on, and its profile says so. */
+  /** Calls back with a request's recorder. If that throws, the request continues, and its profile gets a note. */
   record(request: Pick<FastifyRequest, 'raw'>, call: (recorder: Recorder) => void): void {
     this.#boundary.guard(() => {
       const recorder = this.of(request.raw)
@@ -49,7 +49,7 @@ export class Recorders {
     }, undefined)
   }
 
-  /** The result of a call, or `otherwise` if it throws, which the profile then says. */
+  /** Returns the call's result. If it throws, returns `otherwise` and adds a note to the profile. */
   guard<Result>(recorder: Recorder, call: () => Result, otherwise: Result): Result {
     try {
       return call()
@@ -60,7 +60,7 @@ export class Recorders {
     }
   }
 
-  /** Lets a request go on unprofiled: it does not even let itself be watched. */
+  /** Stops profiling a request that cannot be watched. */
   abandon(raw: IncomingMessage, error: unknown): void {
     this.#boundary.tell(error)
     this.#boundary.guard(() => {
@@ -69,13 +69,13 @@ export class Recorders {
     }, undefined)
   }
 
-  /** Forgets the recorder of a request that is for an own page after all. */
+  /** Stops profiling a request that turns out to be for one of the profiler's pages. */
   disown(raw: IncomingMessage): void {
     this.#ownPages.disguise(raw)
     this.#recorders.delete(raw)
   }
 
-  /** Whether a request that was watched no longer is. */
+  /** Whether a request is no longer profiled. */
   hasForgotten(raw: IncomingMessage): boolean {
     return this.#ownPages.isDisguised(raw) || this.#abandoned.has(raw)
   }

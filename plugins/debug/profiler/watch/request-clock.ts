@@ -1,19 +1,19 @@
 import { performance } from 'node:perf_hooks'
 
-/** Counts the milliseconds of one request. */
+/** Measures the time of one request. */
 export class RequestClock {
-  /** Milliseconds that the clock stood still. */
+  /** Milliseconds for which the clock was stopped. */
   stoodStill = 0
-  /** Milliseconds that the profiler spent while the request ran, including those that the clock stood still. */
+  /** Milliseconds that the profiler spent while the request ran, with the clock stopped or not. */
   ownTime = 0
   #start = performance.now()
 
-  /** Milliseconds since the request came in. */
+  /** Milliseconds since the request arrived, without those for which the clock was stopped. */
   now(): number {
     return performance.now() - this.#start
   }
 
-  /** Makes a call of the profiler's that takes none of the request's time: the clock stands still meanwhile. */
+  /** Makes a call with the clock stopped. */
   aside<Result>(call: () => Result): Result {
     const before = performance.now()
     try {

@@ -10,8 +10,8 @@ import { watchWebStream } from './web-stream.ts'
 hideFrames(import.meta.filename)
 
 /**
- * The profiler's own hooks: where a request is, that it is being answered, and what went wrong in Fastify
- * itself. Added before anything is traced, and so in no profile.
+ * Adds the profiler's own hooks, which record dispatch points and Fastify's own errors. They are added before the
+ * tracer, and so are in no profile.
  */
 export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, recorders: Recorders): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -30,7 +30,7 @@ export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, reco
     recorders.record(request, recorder => {
       recorder.calls.answering()
       recorder.mark('kernel.response')
-      // Before its head is out, Fastify tells the error handlers.
+      // Before the head is sent, Fastify calls the error handlers.
       watchWebStream(payload, error => {
         if (raw.headersSent) recorders.guard(recorder, () => recorder.exception(error), undefined)
       })
@@ -50,8 +50,8 @@ export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, reco
 type LoggerFactory = Parameters<FastifyInstance['setChildLoggerFactory']>[0]
 
 /**
- * Gives every request's logger to its recorder, whichever factory the application or a plugin of its own sets. A
- * route's own level keeps lines from the application's output, not from the profile.
+ * Records the lines of every request's logger, whichever child logger factory is set. A route's `logLevel` limits the
+ * application's output but not the profile.
  */
 export function followRequestLoggers(app: FastifyInstance, recorders: Recorders): void {
   const isComplete = recordsEveryLevel(app.log)
@@ -60,15 +60,15 @@ export function followRequestLoggers(app: FastifyInstance, recorders: Recorders)
 
   function follow(recorder: Recorder, child: object, level: string | undefined): void {
     markLogger(child, recorder)
-    // A factory may make it from another logger than the one it is given.
+    // A factory may make a child of another logger than the one passed to it.
     recordLinesOf(child)
-    // Fastify up to 5.12.5 passes an empty level for a route that has none of its own.
+    // Fastify up to 5.12.5 passes an empty string for a route without a level.
     if (!isComplete || level === undefined || level === '') return
     if (recordsEveryLevel(child)) limitLogger(child, level)
     else Reflect.set(child, 'level', level)
   }
 
-  // A proxy, so that the factory that is asked for has the name of the one that was set.
+  // A proxy keeps the factory's name.
   const following = (factory: LoggerFactory): LoggerFactory =>
     new Proxy(factory, {
       apply(target, self, [logger, bindings, options, raw]: Parameters<LoggerFactory>): unknown {
@@ -76,7 +76,7 @@ export function followRequestLoggers(app: FastifyInstance, recorders: Recorders)
         if (recorder === undefined) return Reflect.apply(target, self, [logger, bindings, options, raw])
         const { level, ...others } = options
         const child: unknown = Reflect.apply(target, self, [logger, bindings, isComplete ? others : options, raw])
-        // Without logging every request has the same logger, and it writes nothing. What is none Fastify refuses.
+        // Without logging, all requests share one silent logger. Fastify throws for anything that is not a logger.
         if (child !== logger && isObject(child)) {
           recorders.guard(recorder, () => follow(recorder, child, level), undefined)
         }
@@ -94,9 +94,9 @@ export function followRequestLoggers(app: FastifyInstance, recorders: Recorders)
   })
 }
 
-/** What is to be said in every profile of an application whose logger the profiler does not see whole; null: nothing. */
+/** The note for every profile if the profiler does not see all log lines; null if it does. */
 export function loggerNote(app: FastifyInstance): string | null {
   if (recordsEveryLevel(app.log)) return null
-  if (streamOf(app.log) === null) return "The application has no logger of pino's, so that there are no log lines."
-  return `Log lines below the logger's level (${app.log.level}), or below that of a route or a plugin, are missing: make the logger with profiledLogger().`
+  if (streamOf(app.log) === null) return "There are no log lines, since the application's logger is not pino."
+  return `Log lines below the logger's level (${app.log.level}), or below that of a route or plugin, are missing. Create the logger with profiledLogger().`
 }

@@ -3,7 +3,7 @@ import type { RequestClock } from './request-clock.ts'
 import type { SpanList } from './span-list.ts'
 import type { Work } from './work.ts'
 
-/** What the tracer knows of a function before it is ever called. */
+/** A function that the tracer has wrapped. */
 export interface TracedFunction {
   kind: SpanKind
   name: string
@@ -14,32 +14,32 @@ export interface TracedFunction {
   location: Location | null
 }
 
-/** A hook or a handler that has not come to its end. Times are milliseconds since the request came in. */
+/** A hook or handler that has not ended. Times are milliseconds since the request arrived. */
 interface Running {
   id: number
   span: Span
-  /** When it answered, or when a function that it gave the request on to began. */
+  /** When it sent the response, or when the next function began; null before. */
   gaveOn: number | null
-  /** Since when it waits for its answer to be out, which is no work of its own. */
+  /** When it began to wait for its response to be sent, which is not its own time; null if it does not wait. */
   waitsSince: number | null
-  /** How long it has waited before, or sent. */
+  /** Milliseconds spent waiting and sending so far. */
   waited: number
-  /** sync: it has returned, and whatever it still does nobody can see. async: it says when it is done. */
+  /** sync: it returned, and its end cannot be observed. async: it returned a promise. null: it has not returned. */
   form: 'sync' | 'async' | null
   /** Whether the profile waits for its end. */
   isAwaited: boolean
 }
 
-/** An answer on its way through the hooks, and who sent it. */
+/** A call of `reply.send` that has not returned. */
 export interface Sending {
   readonly sender: Running
   readonly since: number
 }
 
-/** Hooks that an answer passes: they begin while whoever answered still runs. */
+/** Hooks that run while the function that sent the response is still running. */
 const answerHooks = new Set(['preSerialization', 'onSend', 'onError', 'onResponse'])
 
-/** Hooks that run beside all others. */
+/** Hooks that run concurrently with all others. */
 const hooksApart = new Set(['onTimeout', 'onRequestAbort'])
 
 const validation: TracedFunction = {
@@ -52,7 +52,7 @@ const validation: TracedFunction = {
   location: null,
 }
 
-/** Times the hooks and handlers of one request that have not come to their end. */
+/** Times the running hooks and handlers of one request. */
 export class RunningCalls {
   readonly #spans: SpanList
   readonly #clock: RequestClock
@@ -66,17 +66,17 @@ export class RunningCalls {
     this.#work = work
   }
 
-  /** The id of the call that began last; null if none runs. */
+  /** The id of the running call that began last; null if there is none. */
   get newest(): number | null {
     return this.#running.at(-1)?.id ?? null
   }
 
-  /** The id of the call that an error comes from, if it comes from one. */
+  /** The id of the call that an error must come from: validation, or else the newest; null if none is running. */
   get culprit(): number | null {
     return this.#running.find(({ id }) => id === this.#validation)?.id ?? this.newest
   }
 
-  /** A hook or a handler begins. @returns the span's id, null when there is no room for it */
+  /** Begins a hook or handler. @returns the span's id; null if the profile is full */
   open(traced: TracedFunction): number | null {
     if (this.#spans.refuses()) return null
     const { kind, name, hook, routeLevel, dispatchPoint, plugin, location } = traced
@@ -84,7 +84,7 @@ export class RunningCalls {
     if (hook === 'preSerialization') this.#answeredAt(start)
     const before = this.#running.at(-1)
     if (before !== undefined && !hooksApart.has(hook ?? '')) before.gaveOn ??= start
-    // Spelled out, in the order of every other span: a spread costs four microseconds here.
+    // Written out, in the same order as all spans: a spread takes four microseconds.
     const span: Span = {
       parent: null,
       kind,
@@ -105,7 +105,7 @@ export class RunningCalls {
     return id
   }
 
-  /** The function has returned. What returned without a promise and has answered is over. */
+  /** Called when a function returns. A function that has sent the response and returned no promise has ended. */
   returned(id: number, form: 'sync' | 'async'): void {
     const running = this.#running.findLast(running => running.id === id)
     if (running === undefined) return
@@ -113,43 +113,43 @@ export class RunningCalls {
     if (form === 'sync' && running.span.outcome === 'replied') this.close(id, 'replied')
   }
 
-  /** The function came to its end. The first end counts. */
+  /** Ends a call, unless it has ended before. */
   close(id: number, outcome: SpanOutcome): void {
     const index = this.#running.findLastIndex(running => running.id === id)
     const [running] = index === -1 ? [] : this.#running.splice(index, 1)
     if (running === undefined) return
     const { span, waited, isAwaited } = running
     span.duration = this.#clock.now() - span.start - waited
-    // A hook that answered and then returned has answered.
+    // "continued" must not replace "replied".
     if (span.outcome === 'unfinished' || outcome === 'threw') span.outcome = outcome
     if (span.hook === 'onResponse' || isAwaited) this.#work.end()
   }
 
-  /** Follows a call no further: it runs on, and whatever it does comes too late. */
+  /** Stops following a call whose request has timed out. */
   abandon(id: number): void {
     const index = this.#running.findIndex(running => running.id === id)
     this.#running.splice(index, 1)
   }
 
-  /** Somebody sends an answer: until that gives back, hooks and Fastify work, and not the sender. */
+  /** Called before `reply.send`. The time until `sent` belongs to hooks and Fastify, not to the sender. */
   sends(): Sending | null {
     const sender = this.#running.at(-1)
     return sender === undefined ? null : { sender, since: this.#clock.now() }
   }
 
-  /** It was given back: the sender may work on. */
+  /** Called when `reply.send` has returned. */
   sent({ sender, since }: Sending): void {
-    // A sender that waits already does not work either, which is counted when the wait is over.
+    // The time of a sender that is waiting is subtracted when its wait ends.
     if (sender.waitsSince === null) sender.waited += this.#clock.now() - since
   }
 
-  /** Somebody waits for the answer to be out, as whoever returns the reply does. */
+  /** Called when a function awaits or returns the reply: it then waits for the response to be sent. */
   waits(): void {
     const now = this.#clock.now()
     for (const running of this.#running) if (!answerHooks.has(running.span.hook ?? '')) running.waitsSince ??= now
   }
 
-  /** The answer is out, or the client left: whoever waited goes on, and who waited in vain never comes to an end. */
+  /** Called when that wait ends: the response was sent, or the client left. Drops calls that never replied. */
   goesOn(): void {
     const now = this.#clock.now()
     for (const running of [...this.#running]) {
@@ -160,7 +160,7 @@ export class RunningCalls {
     }
   }
 
-  /** Makes the profile wait for those who have answered and work on. */
+  /** Makes the profile wait for async functions that have sent the response and are still running. */
   awaitWork(): void {
     for (const running of this.#running) {
       if (running.form !== 'async' || running.span.outcome !== 'replied' || running.waitsSince !== null) continue
@@ -169,22 +169,22 @@ export class RunningCalls {
     }
   }
 
-  /** Fastify begins to check the input against the route's schema. */
+  /** Begins the validation of the input against the route's schema. */
   validating(): void {
     this.#validation ??= this.open(validation)
   }
 
-  /** Fastify has checked the input, if it was about it. */
+  /** Ends the validation, if it has begun. */
   validated(): void {
     if (this.#validation !== null) this.close(this.#validation, 'continued')
   }
 
-  /** An answer is being sent, by whatever runs now. */
+  /** Called when the newest call sends a response. */
   answering(): void {
     this.#answeredAt(this.#clock.now())
   }
 
-  /** Follows no call any further. */
+  /** Stops following all calls. */
   clear(): void {
     this.#running.length = 0
     this.#validation = null
@@ -195,7 +195,7 @@ export class RunningCalls {
     if (running === undefined || answerHooks.has(running.span.hook ?? '') || running.span.outcome === 'replied') return
     running.gaveOn ??= now
     running.span.outcome = 'replied'
-    // It may never say that it is done; then this was its time.
+    // This is its duration if its end is never observed.
     running.span.duration = running.gaveOn - running.span.start
     if (running.form === 'sync') this.close(running.id, 'replied')
   }

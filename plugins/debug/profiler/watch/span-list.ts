@@ -3,7 +3,7 @@ import type { Span } from '../base/profile.ts'
 /** Holds the spans of one request within their bound. */
 export class SpanList {
   readonly spans: Span[] = []
-  /** Spans for which there was no room. */
+  /** The number of spans that were left out. */
   dropped = 0
   readonly #limit: number
   #isClosed = false
@@ -12,7 +12,7 @@ export class SpanList {
     this.#limit = limit
   }
 
-  /** Whether there is no room for another span, which is then counted as dropped. Asked before each `add`. */
+  /** Must be called before each `add`. @returns true if the list is full; the span then counts as dropped */
   refuses(): boolean {
     if (this.#isClosed) return true
     if (this.spans.length < this.#limit) return false
@@ -25,7 +25,7 @@ export class SpanList {
     return this.spans.push(span) - 1
   }
 
-  /** Takes no more spans. Those that never ended get the time they had. */
+  /** Refuses further spans, and ends the unfinished ones at this time. @param end milliseconds since the arrival */
   close(end: number): void {
     this.#isClosed = true
     for (const span of this.spans) {

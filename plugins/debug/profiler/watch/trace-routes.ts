@@ -17,16 +17,16 @@ import type { WatchedApplication } from './watched-application.ts'
 
 hideFrames(import.meta.filename)
 
-/** A route on its way through the onRoute hooks. */
+/** A route that the onRoute hooks are being called with. */
 interface SeenRoute {
   described: Route
-  /** What it was given, under the names where the tracer has put something else. */
+  /** The original values of the options that the tracer has replaced. */
   given: Map<string, { before: unknown }>
 }
 
 const seenRoutes = new WeakMap<RouteOptions, SeenRoute>()
 
-/** Times what routes are made of: hooks, handler, error handler. */
+/** Traces the hooks, handler and error handler of every route. */
 export function traceRoutes(app: FastifyInstance, application: WatchedApplication): void {
   const routes = new Map<string, { handler: unknown; route: Route }>()
   app.addHook('onRoute', function profileRoute(route) {
@@ -35,7 +35,7 @@ export function traceRoutes(app: FastifyInstance, application: WatchedApplicatio
     const { handler } = route
     const methods = [route.method].flat().map(method => method.toUpperCase())
     const key = `${route.url} ${JSON.stringify(route.constraints ?? null)}`
-    // Fastify adds a HEAD to every GET, with the same handler: no route that anyone declared.
+    // Fastify adds a HEAD route with the same handler to every GET route.
     const known = routes.get(key)
     const isAdded = methods.length === 1 && methods[0] === 'HEAD' && known?.handler === handler
     const constraints: Record<string, unknown> = { ...route.constraints }
@@ -58,7 +58,7 @@ export function traceRoutes(app: FastifyInstance, application: WatchedApplicatio
   })
 }
 
-/** The parts of a route's schema that its input is checked against. */
+/** The parts of a route's schema that make Fastify validate the input. */
 const inputs = ['body', 'querystring', 'query', 'params', 'headers']
 
 function traceRoute(route: RouteOptions, { described, given }: SeenRoute, application: WatchedApplication): void {
@@ -69,7 +69,7 @@ function traceRoute(route: RouteOptions, { described, given }: SeenRoute, applic
   }
   put('config', withRoute(route.config, described))
   const description = describeFunction(route.handler, 'handler', application.plugins, location)
-  // What a hook puts in place of a handler, as that of @fastify/websocket does, often has no name of its own.
+  // A plugin's onRoute hook may replace the handler by an anonymous one, as @fastify/websocket's does.
   if (description.name === 'anonymous') description.name = described.handler
   put('handler', traced(route.handler, description, application))
   if (route.errorHandler !== undefined) {
@@ -77,14 +77,14 @@ function traceRoute(route: RouteOptions, { described, given }: SeenRoute, applic
     put('errorHandler', traced(route.errorHandler, { ...description, routeLevel: true }, application))
   }
   traceHooksOf(route, application, location, put)
-  // Validation runs between the last hook before it and the first hook after it, which is the profiler's own.
+  // Validation runs between the last preValidation hook and the first preHandler hook, which is the profiler's.
   const { preValidation = [], schema } = route
   if (isObject(schema) && inputs.some(input => input in schema)) {
     put('preValidation', [preValidation, validating(application)].flat())
   }
 }
 
-/** Gives a route back what it was given. */
+/** Restores a route's original options. */
 function giveBack(route: RouteOptions, { given }: SeenRoute): void {
   for (const [name, { before }] of given) {
     if (before === undefined) Reflect.deleteProperty(route, name)
@@ -93,7 +93,7 @@ function giveBack(route: RouteOptions, { given }: SeenRoute): void {
   given.clear()
 }
 
-/** The last hook before validation: it tells when that begins. */
+/** The last hook before validation, which records its start. */
 function validating(application: WatchedApplication) {
   return untraced((request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     application.recorders.record(request, recorder => recorder.calls.validating())
@@ -101,7 +101,7 @@ function validating(application: WatchedApplication) {
   })
 }
 
-/** An onRoute hook that sees each route as it was given, and none of the profiler's. */
+/** Wraps an onRoute hook so that it sees the original options, and none of the profiler's own routes. */
 export function unaware<Hook extends AnyFunction>(hook: Hook, application: WatchedApplication): Hook {
   return new Proxy(hook, {
     apply(target, self, args: [RouteOptions]): unknown {
@@ -116,7 +116,7 @@ export function unaware<Hook extends AnyFunction>(hook: Hook, application: Watch
   })
 }
 
-/** Traces the hooks that stand in an object of options, a route's or a not-found handler's. */
+/** Traces the hooks in the options of a route or of a not-found handler. */
 export function traceHooksOf(
   options: object,
   application: WatchedApplication,

@@ -11,7 +11,7 @@ import type { TracedFunction } from './running-calls.ts'
 
 hideFrames(import.meta.filename)
 
-/** Follows one call of a traced function from its beginning to whichever end it finds. */
+/** Follows one call of a traced function until it returns, throws, calls back or settles its promise. */
 export class TracedCall {
   readonly #recorder: Recorder
   readonly #recorders: Recorders
@@ -20,7 +20,7 @@ export class TracedCall {
   readonly #isCalledBack: boolean
   #id: number | null = null
 
-  /** Begins: notes the time, and puts a callback of its own in place of the one among the arguments. */
+  /** Begins the call's span, and replaces the callback in `args` by one that ends it. */
   constructor(recorder: Recorder, description: TracedFunction, args: unknown[], recorders: Recorders) {
     const before = performance.now()
     this.#recorder = recorder
@@ -32,7 +32,7 @@ export class TracedCall {
     this.#isCalledBack = isFunction(done)
     recorders.guard(recorder, () => this.#begin(description), undefined)
     if (isFunction(done)) {
-      // Named before it is assigned: else V8 makes it in its old space, where what it refers to outlives the request.
+      // Named before it is assigned, or V8 allocates it in its old space, where all it refers to outlives the request.
       const followedDone = (...results: unknown[]): unknown => {
         this.#calledBack(results[0])
         return Reflect.apply(done, undefined, results)
@@ -43,15 +43,15 @@ export class TracedCall {
   }
 
   /**
-   * The function has returned: a promise of its end, its answer, or nothing, and then its end is seen elsewhere.
-   * @returns what Fastify is to be given
+   * Called with what the function has returned.
+   * @returns the value to pass on to Fastify
    */
   follow(result: unknown): unknown {
     return this.#recorders.guard(this.#recorder, () => this.#follow(result), result)
   }
 
   fail(error: unknown): void {
-    // Nobody would catch it: promises and callbacks lead here.
+    // Called from promises and callbacks, where no caller would catch an error.
     this.#recorders.guard(this.#recorder, () => this.#recorder.threw(error, this.#id), undefined)
   }
 
@@ -60,7 +60,7 @@ export class TracedCall {
     const { kind, hook } = description
     const [first, , third] = this.#args
     if (kind === 'handler') recorder.mark('kernel.controller_arguments')
-    // Fastify's own failures have thrown nowhere else that is traced; any other is known already.
+    // Only Fastify's own errors are new here. Traced functions have recorded theirs.
     if (kind === 'error-handler') recorder.failing(first)
     this.#id = recorder.calls.open(description)
     if (this.#id !== null && kind === 'error-handler') recorder.handling(first, this.#id)
@@ -68,13 +68,13 @@ export class TracedCall {
   }
 
   #follow(result: unknown): unknown {
-    // The reply is a promise too, of its answer being out: no function's own end.
+    // The reply is a thenable too, but it settles when the response is sent, not when the function ends.
     const isReply = isThenable(result) && !isPromise(result) && this.#args.includes(result)
     if (result === undefined || isReply) {
       this.#returned('sync')
       return result
     }
-    // A query builder, for one, sends its query whenever its `then` is called: that may be called once.
+    // `then` must be called only once: a query builder sends its query on each call.
     const ownResult = isThenable(result) ? Promise.resolve(result) : result
     if (isPromise(ownResult)) this.#returned('async')
     else if (this.#isCalledBack) return result
@@ -86,7 +86,7 @@ export class TracedCall {
     return ownResult
   }
 
-  /** What a handler returns Fastify sends; an error is no answer. */
+  /** Fastify sends what a handler returns, so an error in it counts as thrown. Hooks may return anything. */
   #sent(value: unknown): unknown {
     return this.#isAnswer ? value : null
   }
@@ -95,7 +95,7 @@ export class TracedCall {
     if (this.#id !== null) this.#recorder.calls.returned(this.#id, form)
   }
 
-  /** What a callback is given first is an error to Fastify if it is truthy, whatever it is. */
+  /** Fastify treats any truthy first argument of a callback as an error. */
   #calledBack(error: unknown): void {
     if (error) this.fail(error)
     else this.#end(null)

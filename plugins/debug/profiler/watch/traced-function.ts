@@ -11,13 +11,13 @@ hideFrames(import.meta.filename)
 
 const tracedAlready = new WeakSet<object>()
 
-/** Keeps a hook of the profiler's own pages out of the tracer's sight. */
+/** Marks a function of the profiler, so that `traced` leaves it as it is. */
 export function untraced<Subject extends AnyFunction>(subject: Subject): Subject {
   tracedAlready.add(subject)
   return subject
 }
 
-/** The same function, timed. A proxy, so that all Fastify may ask of a function is answered by the function itself. */
+/** Wraps a function to time its calls. A proxy keeps all properties that Fastify may read, such as name and arity. */
 export function traced<Subject extends AnyFunction>(
   subject: Subject,
   description: TracedFunction,
@@ -25,10 +25,10 @@ export function traced<Subject extends AnyFunction>(
 ): Subject {
   if (tracedAlready.has(subject)) return subject
   const proxy = new Proxy(subject, {
-    // What it calls has returned when the function begins: V8 keeps ten frames of a stack, and of ours only this one.
+    // Only this frame of the profiler is on the stack when the function begins: V8 keeps just ten frames.
     apply(target, self, args: unknown[]): unknown {
       const raw = attempt(() => rawRequestIn(args), null)
-      // Somebody else than Fastify calls it.
+      // Not called by Fastify.
       if (raw === null) return Reflect.apply(target, self, args)
       const recorder = application.recorders.of(raw)
       if (recorder === undefined || recorder.finished) {
@@ -40,7 +40,7 @@ export function traced<Subject extends AnyFunction>(
       const call = new TracedCall(recorder, description, args, application.recorders)
       let result: unknown
       try {
-        // A hook that calls the next one back has it run where it does itself: every change of that costs.
+        // After a hook with a callback, the next one already runs in this scope. Entering it again takes time.
         result =
           currentRecorder() === recorder
             ? Reflect.apply(target, self, args)
@@ -56,7 +56,7 @@ export function traced<Subject extends AnyFunction>(
   return proxy
 }
 
-/** The profiler's pages pass none of the application's hooks: a broken one is what they are there to show. */
+/** Skips the application's hooks for the profiler's pages, which must work even if a hook is broken. */
 function skip(args: readonly unknown[]): void {
   const done = args.at(-1)
   if (isFunction(done)) Reflect.apply(done, undefined, [])
@@ -66,7 +66,7 @@ function isUnmatched(request: unknown): boolean {
   return typeof request === 'object' && request !== null && 'is404' in request && request.is404 === true
 }
 
-/** Fastify passes the request first, after the error to error handlers. */
+/** The request is the first argument, or the second of error handlers. */
 function rawRequestIn(args: readonly unknown[]): IncomingMessage | null {
   return rawRequest(args[0]) ?? rawRequest(args[1])
 }

@@ -15,8 +15,8 @@ import type { WatchedApplication } from './watched-application.ts'
 hideFrames(import.meta.filename)
 
 /**
- * Times every hook, route hook, handler and error handler that is added from now on, in all contexts, under
- * its own name. Functions keep their name, arity, asyncness and `this`; nothing else about them is known.
+ * Traces every hook, route hook, handler and error handler added from now on, in all encapsulation contexts. Functions
+ * keep their name, arity, asyncness and `this`.
  */
 export function trace(app: FastifyInstance, application: WatchedApplication): void {
   traceRoutes(app, application)

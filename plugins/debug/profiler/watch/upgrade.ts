@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The answer to a request for another protocol: it is written to the connection, past the response. */
+/** The response to an upgrade request. It is written to the socket, past Node's response. */
 export interface Upgrade {
-  /** 101 where the protocol was switched; null as long as nothing is written. */
+  /** 101 if the protocol was switched; null until something is written. */
   status: number | null
 }
 
-/** Reads the status in the first thing that is written to the connection of such a request; null for any other. */
+/** Reads the status from the first write to an upgrade request's socket. @returns null for any other request */
 export function watchUpgrade({ headers }: IncomingMessage, { socket }: ServerResponse): Upgrade | null {
   if (headers.upgrade === undefined || socket === null) return null
   const upgrade: Upgrade = { status: null }
@@ -22,7 +22,7 @@ export function watchUpgrade({ headers }: IncomingMessage, { socket }: ServerRes
       configurable: true,
       writable: true,
       value(...args: unknown[]): unknown {
-        // Whatever is written after the head is the other protocol's.
+        // Later writes belong to the other protocol.
         Object.defineProperties(socket, inherited)
         upgrade.status ??= statusIn(args[0])
         return Reflect.apply(method, socket, args)

@@ -5,8 +5,8 @@ import type { Exchange } from './exchange.ts'
 hideFrames(import.meta.filename)
 
 /**
- * Watches how a reply is sent, awaited or hijacked. Each function is named before it is assigned: V8 makes one that is
- * assigned to a property where it is written in its old space, and all it refers to stays until a full collection.
+ * Watches when a reply is sent, awaited or hijacked. Each function is named before it is assigned, or V8 allocates it
+ * in its old space, where all it refers to stays until a full garbage collection.
  */
 export function watchReply(reply: FastifyReply, exchange: Exchange): void {
   const { hijack, send, then } = reply
@@ -15,14 +15,14 @@ export function watchReply(reply: FastifyReply, exchange: Exchange): void {
     exchange.hijacked = true
     return hijack.call(this)
   }
-  // A single frame, since V8 keeps only ten of a stack, and the stacks of hooks that fail have this one.
+  // Adds only one frame to the stacks of failing hooks, since V8 keeps just ten.
   const watchedSend = function (this: FastifyReply, payload?: unknown): FastifyReply {
     const sending = calls.sends()
     const sent = send.call(this, payload)
     if (sending !== null) calls.sent(sending)
     return sent
   }
-  // Called for whoever returns the reply, or awaits it.
+  // Called when a function returns or awaits the reply.
   const watchedThen = function (this: FastifyReply, fulfilled: () => void, rejected: (error: Error) => void): void {
     calls.waits()
     then.call(

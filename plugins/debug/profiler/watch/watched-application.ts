@@ -3,7 +3,7 @@ import type { OwnPages } from './own-pages.ts'
 import type { PluginTree } from './plugin-tree.ts'
 import type { Recorders } from './recorders.ts'
 
-/** What all watchers of an application share. */
+/** The state that all watchers of an application share. */
 export interface WatchedApplication {
   ownPages: OwnPages
   recorders: Recorders

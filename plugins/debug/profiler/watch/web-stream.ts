@@ -1,12 +1,12 @@
-/** A stream of the web's, which keeps its failure to whoever reads it. */
+/** A web ReadableStream, which reports its failure only to its reader. */
 interface WebStream {
   getReader(): { readonly closed: Promise<unknown> }
 }
 
-/** Tells of the failure of an answer's payload, if it is a stream of the web's or a Response with one. */
+/** Calls `failed` if the payload is a web stream, or a Response with one, and that fails. */
 export function watchWebStream(payload: unknown, failed: (error: unknown) => void): void {
   if (typeof payload !== 'object' || payload === null) return
-  // As Fastify asks: Node loads all of fetch for whoever mentions its class.
+  // Checked as Fastify does: mentioning the class Response makes Node load all of fetch.
   if ('body' in payload && Object.prototype.toString.call(payload) === '[object Response]') {
     return watchWebStream(payload.body, failed)
   }

@@ -1,4 +1,4 @@
-/** Counts what a profile has to wait for. */
+/** Counts the work that a profile has to wait for. */
 export class Work {
   #underWay = 0
   #whenIdle: (() => void) | null = null
@@ -19,7 +19,7 @@ export class Work {
     callback()
   }
 
-  /** Calls back once when nothing is under way any more; only for when something is. */
+  /** Calls back once, when all work has ended. Must be called only while some is under way. */
   whenIdle(callback: () => void): void {
     this.#whenIdle = callback
   }
