@@ -1,12 +1,12 @@
 import { looksSecret } from './secret-values.ts'
 import { isSensitiveName } from './sensitive-names.ts'
 
-/** A digest in base64 has at least so many characters. */
+/** The length of the shortest digest in base64, that of SHA-1. */
 const shortestSignature = 27
 
 /**
- * What a cookie's value carries within it: the content that was signed, what its JSON holds, the text that
- * is in base64. An application has that in hand, not the cookie.
+ * The secrets inside a cookie's value: its signed content, values in its JSON, its text if that is in base64. The
+ * application works with these rather than with the cookie.
  */
 export function secretsInCookie(value: string): string[] {
   const content = contentOf(value)
@@ -20,7 +20,7 @@ export function secretsInCookie(value: string): string[] {
   return isToken(text) ? [...secrets, text] : secrets
 }
 
-/** What credentials say besides their scheme, as in `Digest username="a", response="…"`. */
+/** The secret parameters of an Authorization header, as in `Digest username="a", response="…"`. */
 export function secretsInCredentials(credentials: string): string[] {
   const secrets: string[] = []
   for (const { 1: name = '', 2: value = '' } of credentials.matchAll(
@@ -31,7 +31,7 @@ export function secretsInCredentials(credentials: string): string[] {
   return secrets
 }
 
-/** Without the signature and the marks that Express puts before what it signs and what is JSON. */
+/** Removes a cookie's signature, and Express's prefixes for signed values (s:) and JSON (j:). */
 function contentOf(value: string): string {
   const text = value.replace(/^(?:s:)?(?:j:)?/, '')
   const dot = text.lastIndexOf('.')
@@ -48,12 +48,12 @@ function secretsInJson(json: string): string[] {
       if (typeof value === 'string' && (isSensitiveName(name) || isToken(value))) secrets.push(value)
     })
   } catch {
-    // It only begins like JSON.
+    // Not JSON after all.
   }
   return secrets
 }
 
-/** Letters and digits without spaces or slashes: not what a page is called, nor where it is. */
+/** Whether a text looks like a random token rather than a title or a path. */
 function isToken(text: string): boolean {
   return /^(?=\D*\d)[\w.~+=-]{10,}$/.test(text) && looksSecret(text)
 }

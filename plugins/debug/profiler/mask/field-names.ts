@@ -2,19 +2,19 @@ import { read, textOf } from '../base/foreign-value.ts'
 import { looksSecret } from './secret-values.ts'
 import { isGrant, isSensitiveName } from './sensitive-names.ts'
 
-/** An object with more fields is no pair of a name and a value. */
+/** An object with more fields is not a pair of a name and a value. */
 const fieldsOfPair = 8
 
 const nameField = /^(?:name|key|field|header|param(?:eter)?|property)$/i
 const valueField = /^(?:value|val|content)$/i
 
-/** What only objects have that hand over OAuth's `code`. */
+/** Fields that occur beside `code` in an OAuth token request. */
 const grantField = /^(?:grant_?type|redirect_?uri)$/i
 
-/** Longer arrays are no lists of headers. */
+/** Longer arrays are not lists of raw headers. */
 const longestList = 200
 
-/** Tells for each key of a structure the name that describes its value: another field, the item before it, or the key. */
+/** Returns a function that finds the name of each value: its key, another field, or the array item before it. */
 export function namesWithin(value: object, keys: readonly string[], name: string): (key: string) => string {
   // Everything below a sensitive name is sensitive.
   if (isSensitiveName(name)) return () => name
@@ -38,7 +38,7 @@ function pairOf(object: object, keys: readonly string[]): { key: string; name: s
   return typeof name === 'string' ? { key, name } : null
 }
 
-/** Whether the item before this one is its name, as in ['Authorization', 'Basic …'] and in lists of raw headers. */
+/** Whether an array item is named by the one before it, as in Node's rawHeaders: ['Authorization', 'Basic …']. */
 function isNamedByTheOneBefore(items: readonly unknown[], index: number): boolean {
   if (index % 2 !== 1 || items.length % 2 === 1 || items.length > longestList) return false
   const name = items[index - 1]

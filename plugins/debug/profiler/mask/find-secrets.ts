@@ -2,12 +2,12 @@ import { addNamed } from './named-values.ts'
 import type { Place } from './place.ts'
 import { addPublished } from './published-secrets.ts'
 
-/** Texts without secrets: most of what requests carry was in an earlier one, too. */
+/** Caches texts without secrets, since most texts of a request occur in earlier ones too. */
 const plain = new Set<string>()
 const plainKept = 2000
 const longestPlain = 200
 
-/** Where a text holds secrets, by their own form or by the name beside them. In order, and none within another. */
+/** The places of secrets in a text, found by their form or by the name beside them. Sorted, without overlaps. */
 export function findSecrets(text: string): readonly Place[] {
   if (plain.has(text)) return []
   const places: Place[] = []
@@ -20,7 +20,7 @@ export function findSecrets(text: string): readonly Place[] {
   return places.length < 2 ? places : united(places)
 }
 
-/** In order, those that overlap made one. */
+/** Sorts places, and merges those that overlap. */
 function united(places: Place[]): Place[] {
   places.sort((one, other) => one[0] - other[0])
   const result: Place[] = []

@@ -1,28 +1,28 @@
-/** What stands in place of a secret. */
+/** Replaces secrets. */
 export const masked = '[masked]'
 
-/** Shorter ones would be found in every other word. */
+/** Shorter secrets would be found in ordinary words. */
 const shortestSecret = 6
 
-/** Of longer ones the beginning is looked for: nothing else begins like that. */
+/** Longer secrets are found by their first characters, which are unique enough. */
 export const longestSearched = 64
 
-/** Of longer ones all that follows is masked: how they would be spelled is not worth the time. */
+/** The rest of the text after a longer secret's start is masked: encoding all of the secret would take too long. */
 const longestSpelled = 8192
 
-/** Texts that are to be found wherever they stand. */
+/** Secrets, prepared for searching. */
 export interface KnownSecrets {
   pattern: RegExp
-  /** How long those are of which only the beginning is looked for. */
+  /** The full lengths of the secrets that are found by their first characters. */
   lengths: ReadonlyMap<string, number>
 }
 
-/** Whether a secret can be looked for without finding it everywhere. */
+/** Whether a secret is long enough to be searched for. */
 export function canBeFound({ length }: string): boolean {
   return length >= shortestSecret
 }
 
-/** Makes secrets ready to be looked for; null where there are none. */
+/** Prepares secrets for searching; null if there are none. */
 export function knownSecrets(secrets: Iterable<string>): KnownSecrets | null {
   const starts = new Set<string>()
   const lengths = new Map<string, number>()
@@ -38,7 +38,7 @@ export function knownSecrets(secrets: Iterable<string>): KnownSecrets | null {
   return starts.size === 0 ? null : { pattern: new RegExp(alternatives(starts), 'g'), lengths }
 }
 
-/** A text without these secrets. */
+/** Masks these secrets in a text. */
 export function hideKnown(text: string, { pattern, lengths }: KnownSecrets): string {
   let result = ''
   let from = 0
@@ -52,13 +52,13 @@ export function hideKnown(text: string, { pattern, lengths }: KnownSecrets): str
   return from === 0 ? text : result + text.slice(from)
 }
 
-/** The longest first, so that none is masked in part. */
+/** Longest first, so that no secret is masked only in part. */
 function alternatives(texts: Iterable<string>): string {
   const sorted = [...texts].sort((one, other) => other.length - one.length)
   return sorted.map(text => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|')
 }
 
-/** A secret as it may stand in URLs, forms, JSON (in JSON), HTML and what Node prints of objects. */
+/** A secret as it is encoded in URLs, forms, JSON, JSON in JSON, HTML and the output of util.inspect. */
 function spellings(secret: string): Set<string> {
   const forms = new Set([secret])
   if (/^[\w.~-]*$/.test(secret)) return forms
@@ -91,7 +91,7 @@ function encode(text: string): string {
   try {
     return encodeURIComponent(text)
   } catch {
-    // Half a surrogate pair has no encoded form.
+    // A lone surrogate cannot be encoded.
     return text
   }
 }

@@ -3,10 +3,10 @@ import { masked } from './known-secrets.ts'
 import { isSensitiveField } from './sensitive-names.ts'
 import type { TextMask } from './text-mask.ts'
 
-/** Headers that the profiler makes for each answer. */
+/** Response headers that the profiler adds. */
 const ownHeaders = new Set(['x-debug-token', 'x-debug-token-link'])
 
-/** A header line without its secrets; cookies keep their names, credentials their scheme. */
+/** Masks a header line. Cookies keep their names, credentials their scheme. */
 export function maskHeader([name, value]: HeaderLine, texts: TextMask): HeaderLine {
   const lower = name.toLowerCase()
   if (lower === 'cookie') return [name, value.split(';').map(maskCookie).join('; ')]
@@ -21,7 +21,7 @@ export function maskHeader([name, value]: HeaderLine, texts: TextMask): HeaderLi
   return [name, isSensitiveField(name, value) ? masked : texts.text(value)]
 }
 
-/** The same for a line of an answer, some of which are the profiler's own. */
+/** Masks a line of a response. @param token the request's, which its own headers contain */
 export function maskResponseHeader(line: HeaderLine, token: string, texts: TextMask): HeaderLine {
   const [name, value] = line
   const isOwn = ownHeaders.has(name) || (name === 'server-timing' && value.startsWith(`token;desc="${token}"`))

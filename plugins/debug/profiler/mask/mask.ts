@@ -7,11 +7,11 @@ import type { RequestSecrets } from './request-secrets.ts'
 import { isSensitiveField, isSensitiveName } from './sensitive-names.ts'
 import { TextMask } from './text-mask.ts'
 
-/** Turns values into plain data that holds no secret. */
+/** Converts values to plain data without secrets. */
 export class Mask {
   readonly texts: TextMask
   readonly #bounds: ProfileBounds
-  /** Values left out because a structure held too many of them. */
+  /** The number of values that were left out of too large structures. */
   dropped = 0
 
   constructor(bounds: ProfileBounds, secrets: RequestSecrets) {
@@ -19,7 +19,7 @@ export class Mask {
     this.#bounds = bounds
   }
 
-  /** Text without the secrets it contains, cut to what one string may hold. */
+  /** Masks a text, and cuts it to the bound of one string. */
   text(text: string): string {
     return this.texts.text(text)
   }
@@ -28,12 +28,12 @@ export class Mask {
     return text === null ? null : this.text(text)
   }
 
-  /** A value as plain data: masked, bounded, without cycles, whatever its getters do. */
+  /** Converts any value to plain data: masked, bounded, without cycles. Never throws. */
   value(value: unknown, name = ''): Json {
     return this.#plain(value, name, [], { left: this.#bounds.values })
   }
 
-  /** The same for a structure whose names matter. */
+  /** Converts an object; {} for anything else. */
   record(value: unknown): Record<string, Json> {
     const plain = this.value(value)
     return plain !== null && typeof plain === 'object' && !Array.isArray(plain) ? plain : {}
@@ -94,7 +94,7 @@ export class Mask {
       if (!this.#spend(budget)) break
       if (item === undefined) continue
       const text = textOf(key)
-      // Assigned to that key, a value would become the object's prototype.
+      // Assigning to `__proto__` would set the prototype.
       plain[text === '__proto__' ? '[__proto__]' : this.text(text)] = this.#plain(item, nameOf(text), path, budget)
     }
     return plain

@@ -2,22 +2,22 @@ import type { Place } from './place.ts'
 import { isSensitiveField, isSensitiveName, isSensitiveParameter, needsValue } from './sensitive-names.ts'
 
 /**
- * A sign and the name before it, with the name's closing quote: `token=`, `"token": `, `token =>`, `token%3D`. The
- * pattern looks back from the sign no further than a name is long, so that it takes linear time.
+ * A sign with the name before it and the name's closing quote: `token=`, `"token": `, `token =>`, `token%3D`. The
+ * lookbehind is bounded by the longest name, so that matching takes linear time.
  */
 const naming = /(=>|[:=]|%(?:25){0,2}3[ad])(?<=([\w.[\]%-]{1,60})((?:\\{0,15}["'`]|%2[27])?)(\s{0,4})\1)/gi
 
-/** An element and its text, or its CDATA section. */
+/** An XML element with its text or CDATA section. */
 const element = /<(?:\w{1,30}:)?([\w.-]{1,60})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)|([^<]+))/g
 
-/** What only says that there is no value, and what stands in place of one in SQL. */
+/** Values that stand for a missing one, and SQL placeholders. */
 const noSecret = /^(?:null|undefined|true|false|none|\$\d+|\?|[:@]\w+|\[masked\]?)$/i
 
-/** `tokens=5` and `auth=required` state something; a password may be a word, and the code of a card three digits. */
+/** `tokens=5` and `auth=required` contain no secret. But a password may be a word, and a card's CVV three digits. */
 const statement = /^(?:[A-Za-z][a-z]{0,7}|\d{1,3})$/
 const chosen = /pass|pw|kennwort|contrase|senha|secret|credential|cv[vc]|otp/i
 
-/** `session.ts:12:34` is a line of a file. */
+/** `session.ts:12:34` is a position in a file. */
 const fileName = /\.[a-z]{1,4}$/i
 const position = /^\d+(?:(?::|%(?:25){0,2}3a)\d+)?$/i
 
@@ -26,11 +26,11 @@ const opening = /(\\{0,15})(["'`])|%2[27]/y
 const gap = /\s{0,8}/y
 const bare = /(?:(?:Bearer|Basic|Digest|Negotiate|Token|ApiKey)\s{1,4})?[^\s&#;"'`<>,)}\]\\=][^\s&#;"'`<>,)}\]\\]*/iy
 const bareEncoded = /(?:[^\s&#;"'`<>,)}\]\\%]|%(?!(?:25){0,2}(?:2[236]|3b|0a|7d|5d)))+/iy
-/** The values of these headers contain spaces, and quotes after a sign. */
+/** Cookie and Authorization headers, whose values contain spaces and quoted parts. */
 const line = /(?:=\\{0,15}"[^"\r\n]*"|[^\r\n"'<>])+/y
 const spacious = /cookie|authorization|authentication-info/i
 
-/** Adds the places of values beside a sensitive name: in queries, forms, JSON, headers, SQL and XML. */
+/** Adds the places of values with a sensitive name: in queries, forms, JSON, headers, SQL and XML. */
 export function addNamed(text: string, places: Place[]): void {
   if (/[:=%]/.test(text)) addSigned(text, places)
   if (text.includes('</') || text.includes('<![')) addElements(text, places)
@@ -45,7 +45,7 @@ function addSigned(text: string, places: Place[]): void {
     const at = behindGap(text, index + sign.length)
     // `token => token.id` is a function.
     if (sign === '=>' && quote === '' && matchAt(opening, text, at) === null) continue
-    // A key or code that is worth hiding is a string; a structure that is read in vain would be read again and again.
+    // A secret `key` or `code` is a string. Scanning structures under these names could take quadratic time.
     if (!isSensitiveName(name) && /[[{]/.test(text.charAt(at))) continue
     const place = valueAt(text, at, name, sign)
     if (place === null) continue
@@ -69,7 +69,7 @@ function addElements(text: string, places: Place[]): void {
   }
 }
 
-/** A name as it stands in a URL: without brackets that are encoded, and without what is encoded before it. */
+/** Decodes the brackets of a name in a URL, and removes everything up to another encoded character. */
 function plainName(name: string): string {
   return name.includes('%') ? name.replace(/%5[bd]/gi, '.').replace(/^.*%(?:25)*[\da-f]{2}/i, '') : name
 }
@@ -85,7 +85,7 @@ function behindGap(text: string, at: number): number {
   return gap.lastIndex
 }
 
-/** The place of the value that begins here; null if none does. */
+/** The place of the value that begins at an index; null if there is none. */
 function valueAt(text: string, at: number, name: string, sign: string): Place | null {
   const open = matchAt(opening, text, at)
   if (open !== null) {
@@ -93,13 +93,13 @@ function valueAt(text: string, at: number, name: string, sign: string): Place | 
     const from = at + delimiter.length
     const to =
       quote === undefined ? indexOrEnd(text, delimiter, from) : endOfQuoted(text, from, quote, backslashes.length)
-    // `"a"."key" = "b"."key"`: a column.
+    // In `"a"."key" = "b"."key"` the value is a column.
     return sign === '=' && text.startsWith('."', to + 1) ? null : [from, to]
   }
   if ((sign === ':' || sign === '=>') && /[[{]/.test(text.charAt(at))) return [at, endOfStructure(text, at)]
   const pattern = sign === ':' && spacious.test(name) ? line : sign.startsWith('%') ? bareEncoded : bare
   const value = matchAt(pattern, text, at)?.[0]
-  // A URL, and a column of the same name: `a.key = b.key`.
+  // Neither a URL nor a column of the same name (`a.key = b.key`) is a secret.
   if (value === undefined || value.startsWith('//')) return null
   return sign === '=' && value.endsWith(`.${name.replace(/^.*\./, '')}`) ? null : [at, at + value.length]
 }
@@ -110,8 +110,8 @@ function indexOrEnd(text: string, wanted: string, from: number): number {
 }
 
 /**
- * Where a quoted text ends: before its closing quote and the backslashes that belong to that. JSON in JSON has one
- * before its quotes, and one level deeper three; what is escaped within it has more.
+ * Finds the end of a quoted text, before its closing quote and that quote's own backslashes. JSON in JSON has one
+ * backslash before its quotes, the next level three. Escaped quotes within the text have more.
  */
 function endOfQuoted(text: string, from: number, quote: string, backslashes: number): number {
   const triple = quote.repeat(2)
@@ -126,7 +126,7 @@ function endOfQuoted(text: string, from: number, quote: string, backslashes: num
 
 const structural = /[[\]{}]|(\\{0,15})"/g
 
-/** Where the array or object ends that begins here. */
+/** Finds the end of the array or object that begins at an index. */
 function endOfStructure(text: string, from: number): number {
   let depth = 0
   structural.lastIndex = from

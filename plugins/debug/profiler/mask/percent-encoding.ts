@@ -1,4 +1,4 @@
-/** A text without its percent-encoding; as it is where it has one that is broken. */
+/** Decodes percent-encoding. Returns the text unchanged if it is malformed. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,2 +1,2 @@
-/** A place in a text: from its first character to the one behind its last. */
+/** A range of a text, as `slice` takes it: `to` is exclusive. */
 export type Place = readonly [from: number, to: number]

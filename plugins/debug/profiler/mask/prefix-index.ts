@@ -1,6 +1,6 @@
 /**
- * Finds prefixes in texts by their first two characters. For 139 prefixes that takes 2 ns a character, a pattern of
- * them 14 to 22 ns: half the time that masking a profile takes.
+ * Finds prefixes in texts by their first two characters. For 139 prefixes this takes 2 ns per character. A regular
+ * expression takes 14 to 22 ns, which was half the time of masking a profile.
  */
 export class PrefixIndex<Value> {
   /** Whether two ASCII characters begin a prefix. */
@@ -8,7 +8,7 @@ export class PrefixIndex<Value> {
   readonly #entries = new Map<string, Array<readonly [prefix: string, value: Value]>>()
 
   constructor(entries: Iterable<readonly [prefix: string, value: Value]>) {
-    // The longest first, because one may begin another.
+    // Longest first, because one prefix may begin another.
     for (const entry of [...entries].sort(([one], [other]) => other.length - one.length)) {
       const start = entry[0].slice(0, 2)
       this.#starts[start.charCodeAt(0) * 128 + start.charCodeAt(1)] = 1
@@ -16,7 +16,7 @@ export class PrefixIndex<Value> {
     }
   }
 
-  /** The first prefix from a position on: where it is, where it ends, and its value. */
+  /** Finds the first prefix at or after an index; null if there is none. */
   find(text: string, from: number): { at: number; end: number; value: Value } | null {
     let previous = text.charCodeAt(from)
     for (let next = from + 1; next < text.length; next++) {

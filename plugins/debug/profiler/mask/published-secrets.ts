@@ -3,18 +3,18 @@ import { PrefixIndex } from './prefix-index.ts'
 import { isWords } from './secret-values.ts'
 import { isSensitiveName } from './sensitive-names.ts'
 
-/** A form of secret that its issuer has published. */
+/** A format of secrets that their issuer has published. */
 interface PublishedForm {
   prefixes: readonly string[]
-  /** What follows the prefix. A group, if there is one, ends the match and is the secret; otherwise all of it is. */
+  /** Matches what follows the prefix. A group, which must end the match, is the secret; otherwise all of it is. */
   rest: RegExp
-  /** Length of the part of the secret that precedes the prefix. */
+  /** The length of the part of the secret before the prefix. */
   lead?: number
-  /** A password may be a word; a random token is not, but a CSS class may have its prefix. */
+  /** True for passwords. Words after a token's prefix are no token: a CSS class may begin the same way. */
   mayBeWords?: boolean
 }
 
-/** A word in every mix of capital and small letters. */
+/** A word in every combination of upper and lower case. */
 function inAnyCase(word: string): string[] {
   let spellings = ['']
   for (const letter of word) {
@@ -25,8 +25,8 @@ function inAnyCase(word: string): string[] {
 }
 
 /**
- * The forms that are known. Repetitions are bounded or end the pattern, so that each takes linear time. Minimum
- * lengths are below the published ones, because issuers change them.
+ * The known formats. Repetitions are bounded or end the pattern, so that matching takes linear time. Minimum lengths
+ * are below the published ones, because issuers change them.
  */
 const forms: Record<string, PublishedForm> = {
   // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
@@ -138,7 +138,7 @@ const forms: Record<string, PublishedForm> = {
   'Square token': { prefixes: ['sq0atp-', 'sq0csp-'], rest: /[\w-]{20,}/y },
   'Supabase key': { prefixes: ['sbp_', 'sb_secret_'], rest: /\w{20,}/y },
   'Tailscale key': { prefixes: ['tskey-'], rest: /[a-z]{1,12}-[\w-]{20,}/iy },
-  // https://datatracker.ietf.org/doc/html/rfc7519; half of one, too: a text may have been cut.
+  // https://datatracker.ietf.org/doc/html/rfc7519. Matches an incomplete token too, since the text may have been cut.
   'JSON web token': { prefixes: ['eyJ'], rest: /(?<![-_]eyJ)[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/y },
   // https://datatracker.ietf.org/doc/html/rfc7468
   'private key': {
@@ -155,13 +155,13 @@ const forms: Record<string, PublishedForm> = {
     prefixes: [...inAnyCase('bearer '), ...inAnyCase('basic '), 'Negotiate ', 'negotiate ', 'NEGOTIATE '],
     rest: / {0,3}([\w.~+/-]{8,}={0,2})/y,
   },
-  // https://datatracker.ietf.org/doc/html/rfc3986#section-3.2.1; browsers would call the second user a token.
+  // https://datatracker.ietf.org/doc/html/rfc3986#section-3.2.1. A user name without a password may be a token.
   'credentials in a URL': {
     prefixes: ['://'],
     rest: /(?:[^\s:/?#@[\]"'`<>]{0,100}:(?:([^\s/"'`<>]{1,300})|(?!\d{1,5}\/)([^\s@"'`<>]{1,300}(?:@[^\s/@"'`<>]{1,300}(?=@)){0,5}))|((?=[^\s:/@]{0,99}\d)[^\s:/?#@[\]"'`<>]{10,200}|[^\s:/?#@[\]"'`<>]{20,200}))(?=@)/y,
     mayBeWords: true,
   },
-  // https://curl.se/docs/manpage.html#-u; a backslash continues the line.
+  // https://curl.se/docs/manpage.html#-u. A backslash continues the line.
   'credentials for curl': {
     prefixes: ['curl ', 'curl.exe '],
     rest: /(?:(?:[^\n\\]|\\[\s\S]){0,300}(?:[ \t]|\\\n))?(?:-[a-zA-Z]{0,10}[uU]|--user|--proxy-user)[ =]?(?:["'][^:"'\n]{0,100}:([^"'\n]{1,200})|[^\s:"']{1,100}:([^\s"']{1,200}))/y,
@@ -189,15 +189,15 @@ const index = new PrefixIndex(
   Object.values(forms).flatMap(form => form.prefixes.map(prefix => [prefix, form] as const)),
 )
 
-/** No prefix begins within a word, unless what precedes it is encoded or escaped. */
+/** A prefix must not begin within a word, unless an encoded or escaped character precedes it. */
 const start = /(?<![A-Za-z\d])|(?<=%[\dA-Fa-f]{2}|\\[bfnrt])/y
 
-/** Whether what follows this option is a secret: any key is one there. */
+/** Whether a command-line option takes a secret. Unlike other names, every `key` does. */
 function isSensitiveOption(name: string): boolean {
   return isSensitiveName(name) || /(?:key|auth)$/i.test(name)
 }
 
-/** Adds the places of secrets that have a published form. */
+/** Adds the places of secrets in a published format. */
 export function addPublished(text: string, places: Place[]): void {
   for (let found = index.find(text, 0); found !== null; found = index.find(text, found.end)) {
     const {
@@ -213,7 +213,7 @@ export function addPublished(text: string, places: Place[]): void {
     const [whole, ...groups] = match
     const name = match.groups?.name
     if (name !== undefined && !isSensitiveOption(name)) continue
-    // What was read is not read again, or the time would grow with the square of the length.
+    // Continues after the match: matching again within it could take quadratic time.
     found.end = rest.lastIndex
     const secret = groups.find(group => group !== undefined && group !== name)
     if (!mayBeWords && isWords(secret ?? whole)) continue

@@ -9,32 +9,32 @@ import type { HeaderLine } from '../base/profile.ts'
 import { looksSecret } from './secret-values.ts'
 import { isSensitiveField, isSensitiveName, isSensitiveParameter } from './sensitive-names.ts'
 
-/** More secrets than a request has use for; with more, none is looked for and all text left out. */
+/** The limit of secrets per request. Beyond it, all text is left out of the profile. */
 export const secretsLearned = 1000
 
-/** Values of bodies, queries and parameters in all that are looked at for secrets. */
+/** The limit of values in bodies, queries and parameters that are searched for secrets. */
 export const valuesLearned = 100_000
 
-/** Deeper than anybody nests, and far from where the stack ends. */
+/** Deeper than real data, but far from a stack overflow. */
 const depthLearned = 100
 
-/** Learns the secrets of one request from the names they stand under. */
+/** Collects the secrets of one request by the names of its values, and masks them in texts. */
 export class RequestSecrets {
   readonly #bounds: ProfileBounds
-  /** Those of all requests. */
+  /** The secrets of all requests. */
   readonly #standing: KnownSecrets | null
   readonly #secrets = new Set<string>()
   #known: KnownSecrets | null = null
   #isKnownCurrent = true
   #valuesLeft = valuesLearned
   #textLeft: number
-  /** Objects that were learnt from: those under harmless names and those under sensitive ones. */
+  /** The objects searched so far: under harmless names and under sensitive ones. */
   readonly #seen = [new Set<object>(), new Set<object>()] as const
-  /** Objects that contain the one that is being learnt from. */
+  /** The objects that contain the one being searched. */
   readonly #path: object[] = []
-  /** Secrets that are not looked for, because there were too many. */
+  /** The number of secrets over the limit. */
   dropped = 0
-  /** Values in which no secrets were looked for, because there were too many. */
+  /** The number of values that were not searched, because there were too many. */
   droppedLessons = 0
 
   constructor(bounds: ProfileBounds, standing: KnownSecrets | null) {
@@ -43,12 +43,12 @@ export class RequestSecrets {
     this.#textLeft = bounds.texts
   }
 
-  /** Whether there may be secrets that are not known. */
+  /** Whether some secrets may be unknown. */
   get isIncomplete(): boolean {
     return this.dropped > 0 || this.droppedLessons > 0
   }
 
-  /** Hides this text from now on, wherever it stands. */
+  /** Masks a text from now on, wherever it occurs. */
   add(secret: string): void {
     if (!canBeFound(secret) || this.#secrets.has(secret)) return
     if (this.#secrets.size >= secretsLearned) {
@@ -59,12 +59,12 @@ export class RequestSecrets {
     this.#isKnownCurrent = false
   }
 
-  /** Learns every secret of a structure by the names in it. */
+  /** Learns the secrets of a structure by the names of its fields. */
   learnFrom(value: unknown): void {
     attempt(() => this.#learnFrom(value, '', 0), undefined)
   }
 
-  /** Learns from header lines, including what cookies and credentials carry. */
+  /** Learns the secrets in headers, including those inside cookies and credentials. */
   learnFromHeaders(lines: readonly HeaderLine[]): void {
     for (const [name, value] of lines) {
       const lower = name.toLowerCase()
@@ -76,7 +76,7 @@ export class RequestSecrets {
     }
   }
 
-  /** Learns the secrets among a URL's parameters. */
+  /** Learns the secrets in a URL's query and fragment. */
   learnFromUrl(url: string): void {
     for (const part of url.split(/[?#]/).slice(1)) {
       for (const [name, value] of new URLSearchParams(part)) {
@@ -85,7 +85,7 @@ export class RequestSecrets {
     }
   }
 
-  /** Learns how a URL spells the secrets that are known by now: any of its letters may be encoded. */
+  /** Learns how a URL encodes the secrets known so far: any character may be percent-encoded. */
   learnSpellings(url: string): void {
     if (this.#secrets.size === 0 || !/[%+]/.test(url)) return
     for (const part of url.split(/[/?&=#;]/)) {
@@ -94,7 +94,7 @@ export class RequestSecrets {
     }
   }
 
-  /** A text without the secrets that are known. */
+  /** Masks the known secrets in a text. */
   hide(text: string): string {
     if (!this.#isKnownCurrent) {
       this.#known = knownSecrets(this.#secrets)
@@ -135,7 +135,7 @@ export class RequestSecrets {
 
   #learnFromObject(value: object, name: string, depth: number): void {
     const seen = this.#seen[isSensitiveName(name) ? 1 : 0]
-    // What contains a secret is no part of it: each field of a multipart form refers to the form.
+    // Containers are skipped: each field of a multipart form refers back to the whole form.
     if (ArrayBuffer.isView(value) || seen.has(value) || this.#path.includes(value)) return
     seen.add(value)
     if (depth >= depthLearned) {

@@ -1,10 +1,10 @@
-/** Shorter values turn up in too many other texts. */
+/** Shorter values occur in too many other texts. */
 const shortest = 8
 
-/** Words and small numbers, joined as in names, paths and constants: `session_id`, `Europe/Paris`, `maxAge`. */
+/** Words and short numbers, joined as in identifiers and paths: `session_id`, `Europe/Paris`, `maxAge`. */
 const words = /^(?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+)(?:[-_./: ](?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+|\d{1,4}))*$/
 
-/** A run of letters that is too long for a word, or several words that only a passphrase puts together. */
+/** A run of letters too long for a word, or a long text with spaces. */
 const passphrase = /[a-z]{25}|^(?=.{20}).* /i
 
 /** Dates, algorithms, local addresses and e-mail addresses. */
@@ -23,7 +23,7 @@ export function isWords(text: string): boolean {
   return words.test(text)
 }
 
-/** Whether a value is so unlikely that its other occurrences must be the same secret. */
+/** Whether a value is so improbable that other occurrences must be the same secret. */
 export function looksSecret(text: string): boolean {
   if (text.length < shortest) return false
   const start = text.slice(0, 200)
@@ -33,7 +33,7 @@ export function looksSecret(text: string): boolean {
   return !common.test(start)
 }
 
-/** Card numbers and long codes, not dates or addresses. */
+/** Whether digits are a card number or a long code, rather than a date or an IP address. */
 function isLongNumber(text: string): boolean {
   return /^(?!\d{4}-\d\d-\d\d)(?!(\d)\1*$)(?:\d[ -]?){8,}$/.test(text)
 }

@@ -58,7 +58,7 @@ const sensitive = new RegExp(
   ].join('|'),
 )
 
-/** Names that sound like secrets and are none, and those that say something about a secret: `COOKIE_NAME`, `tokenType`. */
+/** Names that only sound like secrets, and names of a secret's properties: `COOKIE_NAME`, `tokenType`. */
 const harmless = new RegExp(
   [
     '^xdebugtoken(?:link)?$',
@@ -72,34 +72,33 @@ const harmless = new RegExp(
   ].join('|'),
 )
 
-/** What is put behind a name where there are several of its kind. */
+/** A number at the end of a name. */
 const numbering = /v?\d+$/
 
-/** A key is as often no secret: its value decides. */
+/** A `key` or `code` may be harmless, so its value decides. */
 const key = /^key\d*$/i
 const code = /^code$/i
 const random = /^(?=.*\d)(?=.*[a-z])[\w.~+=-]{12,}$/i
 
 const verdicts = new Map<string, boolean>()
 
-/** Whether every value under this name (of a header, a field, a parameter, a variable) is a secret. */
+/** Whether every value under this name (of a header, field, parameter or variable) is a secret. */
 export function isSensitiveName(name: string): boolean {
   const known = verdicts.get(name)
   if (known !== undefined) return known
-  // Nobody gives longer names.
   const plain = name
     .slice(0, 200)
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
   const word = plain.replace(numbering, '')
   const verdict = (sensitive.test(plain) || sensitive.test(word)) && !harmless.test(word) && !harmless.test(plain)
-  // Requests choose names: they must not fill the memory, nor stay for ever.
+  // Clients choose names, so the cache must be bounded.
   if (verdicts.size >= 1000) verdicts.clear()
   if (name.length < 100) verdicts.set(name, verdict)
   return verdict
 }
 
-/** Whether the value decides if it is a secret under this name. */
+/** Whether it depends on the value if this name is sensitive. */
 export function needsValue(name: string): boolean {
   return key.test(name) || code.test(name)
 }
@@ -109,7 +108,7 @@ export function isSensitiveField(name: string, value: string): boolean {
   return isSensitiveName(name) || (key.test(name) && random.test(value) && !isWords(value))
 }
 
-/** The same for a URL's parameter: a random `code` is what OAuth hands over. */
+/** Whether a URL parameter is a secret. Unlike in fields, a random `code` is: OAuth's authorization code. */
 export function isSensitiveParameter(name: string, value: string): boolean {
   return isSensitiveField(name, value) || (code.test(name) && isGrant(value))
 }

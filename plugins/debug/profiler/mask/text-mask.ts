@@ -3,15 +3,15 @@ import { findSecrets } from './find-secrets.ts'
 import { canBeFound, longestSearched, masked } from './known-secrets.ts'
 import type { RequestSecrets } from './request-secrets.ts'
 
-/** Stands for a text in which secrets could not be looked for. */
+/** Replaces a text that could not be searched for secrets. */
 const leftOut = '[left out]'
 
-/** Hides the secrets of one request in text. */
+/** Masks the secrets of one request in texts. */
 export class TextMask {
   readonly #bounds: ProfileBounds
   readonly #secrets: RequestSecrets
   #charactersLeft: number
-  /** Texts left out because there were too many to look for secrets in. */
+  /** The number of texts left out because there were too many to search. */
   dropped = 0
 
   constructor(bounds: ProfileBounds, secrets: RequestSecrets) {
@@ -20,23 +20,23 @@ export class TextMask {
     this.#charactersLeft = bounds.texts
   }
 
-  /** Text without the secrets it contains, cut to what one string may hold. */
+  /** Masks a text, and cuts it to the bound of one string. */
   text(text: string): string {
     const limit = this.#bounds.text
     const window = limit * 4
     const isLong = text.length > window
-    // Masked before it is cut: half a secret would not be recognised.
+    // Masked before it is cut, since half a secret would not be recognised.
     const hidden = this.#hide(isLong ? text.slice(0, window) : text)
     const end = isLong ? Math.min(limit, hidden.length - longestSearched) : limit
     return isLong || hidden.length > limit ? `${hidden.slice(0, end)}… (${text.length} characters)` : hidden
   }
 
-  /** Text of the profiler's own making, in which only known secrets are looked for. */
+  /** Masks only known secrets, in a text that the profiler made. */
   ownText(text: string): string {
     return this.#secrets.hide(text)
   }
 
-  /** A number, or its masked text if it is a secret. */
+  /** Returns the number, or its masked text if it is a secret. Infinity and NaN become text. */
   number(value: number): number | string {
     const text = String(value)
     if (!Number.isFinite(value)) return text

@@ -13,7 +13,7 @@ import {
 import { traced } from './traced-function.ts'
 
 const lateNote =
-  'The profiler was registered after hooks or routes of the application. It does not know the line or plugin of these, ' +
+  'The profiler was registered after hooks or routes of the application. It does not know their line or plugin, ' +
   'and does not see the hooks of such routes. Write "await app.register(profiler)" before them.'
 
 /** Fastify's internal list of an instance's hooks, by name. */
