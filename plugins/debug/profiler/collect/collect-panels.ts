@@ -3,7 +3,7 @@ import type { Profile } from '../base/profile.ts'
 import type { Mask } from '../mask/mask.ts'
 import type { FinishedRequest, Panel } from './panel.ts'
 
-/** Adds what the application's panels collect to a profile. */
+/** Adds the data and labels of the application's panels to a profile. */
 export function collectPanels(
   profile: Profile,
   source: Omit<FinishedRequest, 'profile'>,

@@ -22,7 +22,6 @@ import { maskSpans } from './mask-spans.ts'
 import type { Panel } from './panel.ts'
 import { eventLoopUse, memoryUse } from './process-use.ts'
 
-/** What collecting needs besides the exchange. */
 export interface CollectionParts {
   bounds: ProfileBounds
   secrets: KnownSecrets | null
@@ -34,7 +33,7 @@ export interface CollectionParts {
 
 const processStart = Math.round(performance.timeOrigin)
 
-/** Makes the profile of a request out of what was recorded: plain, masked, bounded. */
+/** Makes the profile of an exchange: plain data, masked and bounded. Throws if a value cannot be read. */
 export function collect(exchange: Exchange, parts: CollectionParts): Profile {
   const before = performance.now()
   const { recorder, request, reply } = exchange
@@ -70,7 +69,7 @@ export function collect(exchange: Exchange, parts: CollectionParts): Profile {
   return profile
 }
 
-/** The profile of a request of which something cannot be read: that it came and how it was answered, and no more. */
+/** Makes a profile of an exchange that `collect` cannot read. It has the head of the request and response only. */
 export function collectBare(exchange: Exchange, parts: CollectionParts, failure: string): Profile {
   const { recorder } = exchange
   recorder.forget()

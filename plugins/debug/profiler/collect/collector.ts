@@ -4,7 +4,7 @@ import type { Profile } from '../base/profile.ts'
 import type { Exchange } from '../watch/exchange.ts'
 import { collect, collectBare, type CollectionParts } from './collect.ts'
 
-/** Makes a profile of every exchange, however little of it can be read. */
+/** Makes a profile of every exchange, even if not all of it can be read. */
 export class Collector {
   readonly #parts: CollectionParts
   readonly #boundary: Boundary
@@ -14,14 +14,15 @@ export class Collector {
     this.#boundary = boundary
   }
 
-  /** Names the configuration that requests run under from now on. */
+  /** Sets the key of the configuration for profiles from now on. */
   setConfiguration(key: string): void {
     this.#parts.configuration = key
   }
 
   /**
-   * What is made of the profile. Where that cannot be made, or nothing can be made of it, it is that of a bare profile:
-   * no request is lost by what it carries.
+   * Makes a profile and passes it to `use`. If either throws, `use` gets a bare profile instead, so that every request
+   * has one.
+   * @returns the result of `use`
    */
   collect<Result>(exchange: Exchange, use: (profile: Profile) => Result): Result {
     try {

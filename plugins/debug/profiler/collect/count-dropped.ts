@@ -5,7 +5,7 @@ import { secretsLearned, valuesLearned, type RequestSecrets } from '../mask/requ
 import { notesKept, type Recorder } from '../watch/recorder.ts'
 import type { ChainLosses } from './exception-chain.ts'
 
-/** What of a request is not in its profile, by the bound that was reached. */
+/** What the profile of a request leaves out, for each bound that was reached. */
 export function countDropped(
   recorder: Recorder,
   losses: ChainLosses,
@@ -22,11 +22,11 @@ export function countDropped(
     ['values', mask.dropped, `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.`],
     ['notes', recorder.droppedNotes, `A profile holds ${notesKept} notes.`],
     ['texts', mask.texts.dropped, `A profile holds ${bounds.texts} characters in which secrets are looked for.`],
-    ['secrets', secrets.dropped, `A profile knows ${secretsLearned} secrets, and shows no text where there are more.`],
+    ['secrets', secrets.dropped, `A profile knows ${secretsLearned} secrets. With more, it shows no text.`],
     [
       'values that may be secrets',
       secrets.droppedLessons,
-      `Secrets are looked for in ${valuesLearned} values, and no text is shown where there are more.`,
+      `Secrets are looked for in ${valuesLearned} values. With more, no text is shown.`,
     ],
   ]
   return candidates.filter(([, count]) => count > 0).map(([what, count, why]) => ({ what, count, why }))

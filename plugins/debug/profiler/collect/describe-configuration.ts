@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Configuration, Json, PluginNode, Route } from '../base/profile.ts'
 
-/** What the application says of itself. */
 export interface ConfigurationParts {
   versions: Record<string, string>
   settings: Record<string, Json>
@@ -9,7 +8,7 @@ export interface ConfigurationParts {
   routes: Route[]
 }
 
-/** What many profiles share, under a key that starts with its time: sorted by name, the newest is the last. */
+/** Makes a configuration. Its key starts with the time, so that the newest one is last when sorted by key. */
 export function describeConfiguration(parts: ConfigurationParts): Configuration {
   const { versions, settings, plugins, routes } = parts
   const content = {

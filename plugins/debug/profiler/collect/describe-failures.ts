@@ -6,14 +6,14 @@ import type { Failure } from '../watch/recorded-failures.ts'
 import type { Origins } from './describe-lifecycle.ts'
 import { describeExceptions, type ChainLosses, type ExceptionChains } from './exception-chain.ts'
 
-/** The failures of a request as its profile tells them. */
+/** The failures of a request, described for its profile. */
 export interface DescribedFailures {
   exceptions: Exception[]
   origins: Origins
   losses: ChainLosses
 }
 
-/** @param toError what the application makes of an error that it is to show */
+/** @param toError converts an error as the application's error handler does */
 export function describeFailures(
   failures: readonly Failure[],
   toError: (thrown: Error) => Error,
@@ -29,7 +29,7 @@ export function describeFailures(
   return { exceptions: chains.list, origins: originsOf(failures, chains), losses }
 }
 
-/** Finds the exception of each failed span and phase, and names those spans in the exceptions. */
+/** Maps failed spans and phases to their exceptions, and sets the spans and handlers of the exceptions. */
 function originsOf(failures: readonly Failure[], { list, thrown }: ExceptionChains): Origins {
   const spans = new Map<number, number>()
   const phases = new Map<DispatchPointName, number>()

@@ -7,7 +7,7 @@ import type { Exchange } from '../watch/exchange.ts'
 import { outcomeOf } from './outcome.ts'
 import { protocolOf } from './protocol.ts'
 
-/** Which request it was, how it was answered, when, and for whom. */
+/** The head of a profile: request line, client, status, outcome and times. */
 export function describeHead(exchange: Exchange, mask: Mask) {
   const { recorder, raw, response, answer, upgrade, request } = exchange
   const host = requestHost(raw)

@@ -2,7 +2,7 @@ import { toMicroseconds } from '../base/microseconds.ts'
 import { dispatchPointNames } from '../base/profile.ts'
 import type { DispatchPoint, DispatchPointName, Interruption, Span } from '../base/profile.ts'
 
-/** The Fastify hooks that make up each dispatch point. */
+/** The Fastify hooks of each dispatch point. */
 const hooks: Record<DispatchPointName, string[]> = {
   'kernel.request': ['onRequest', 'preParsing'],
   'kernel.controller': ['preValidation', 'preHandler'],
@@ -11,15 +11,15 @@ const hooks: Record<DispatchPointName, string[]> = {
   'kernel.finish_request': ['onResponse'],
 }
 
-/** Where the exceptions of a profile came from, by their index there. */
+/** Maps what failed to the index of its exception in the profile. */
 export interface Origins {
   /** By span id. */
   spans: ReadonlyMap<number, number>
-  /** Fastify itself failed, in this dispatch point. */
+  /** By the dispatch point in which Fastify itself failed. */
   phases: ReadonlyMap<DispatchPointName, number>
 }
 
-/** A dispatch point as it is stored: the rest is the same for all requests, or told by the spans. */
+/** The stored form of a dispatch point. The rest is constant, or follows from the spans. */
 export type StoredPoint = [
   name: DispatchPointName,
   start: DispatchPoint['start'],
@@ -27,12 +27,12 @@ export type StoredPoint = [
   interrupted: DispatchPoint['interrupted'],
 ]
 
-/** The dispatch points as they are stored. */
+/** Converts dispatch points to their stored form. */
 export function storedPoints(points: readonly DispatchPoint[]): StoredPoint[] {
   return points.map(({ name, start, duration, interrupted }) => [name, start, duration, interrupted])
 }
 
-/** The dispatch points that were stored so, beside these spans. */
+/** Restores dispatch points from their stored form and the profile's spans. */
 export function pointsOf(stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
   return stored.map(([name, start, duration, interrupted]) => {
     const listeners = spans.flatMap((span, id) => (isListener(span, name) ? [id] : []))
@@ -44,7 +44,7 @@ function isListener(span: Span, point: DispatchPointName): boolean {
   return span.dispatchPoint === point && span.kind === 'hook'
 }
 
-/** The five dispatch points of a request: when each came, what listened, and which was interrupted by what. */
+/** Describes the five dispatch points of a request: their times, listeners and interruptions. */
 export function describeLifecycle(
   spans: readonly Span[],
   marks: ReadonlyMap<DispatchPointName, number>,

@@ -3,7 +3,7 @@ import type { Json, LogLine } from '../base/profile.ts'
 import type { Mask } from '../mask/mask.ts'
 import type { RecordedLine } from '../watch/recorder.ts'
 
-/** Fields that every line has: a profile has them once, or in a place of their own. */
+/** Fields that are stored elsewhere in the profile, and `__proto__`, which would set the prototype. */
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
 export function describeLogLine({ start, line }: RecordedLine, mask: Mask): LogLine {

@@ -6,7 +6,7 @@ import type { Mask } from '../mask/mask.ts'
 import type { Exchange } from '../watch/exchange.ts'
 import type { Asked, KnownRoutes } from '../watch/known-routes.ts'
 
-/** Which route a request matched, or which it nearly did. */
+/** The route that a request matched, or the routes similar to its path. */
 export function describeRouting(exchange: Exchange, routes: KnownRoutes, mask: Mask): Routing {
   const { request, recorder } = exchange
   const pattern = request === null || request.is404 ? undefined : request.routeOptions.url
@@ -15,7 +15,7 @@ export function describeRouting(exchange: Exchange, routes: KnownRoutes, mask: M
     return { matched: null, nearMisses: routes.nearMisses(askedOf(exchange)), routes: count }
   }
   const matched: MatchedRoute = {
-    // Stands for a route that nobody knows, because it was added before the profiler.
+    // Defaults for a route that was added before the profiler and is unknown.
     method: [recorder.method],
     url: pattern,
     host: null,

@@ -6,22 +6,22 @@ import { parseStack } from './stack-frames.ts'
 
 const standard = new Set(['name', 'message', 'stack', 'cause', 'errors', 'code', 'statusCode'])
 
-/** More are not counted: a getter may make a new cause each time it is asked. */
+/** Stops counting here, since a getter may return a new cause each time. */
 const leftOutKnown = 10_000
 
-/** What a chain was cut by. */
+/** The numbers of exceptions and frames that were left out. */
 export interface ChainLosses {
   exceptions: number
   frames: number
 }
 
-/** The exceptions of a profile, and where among them what was thrown stands; null where there was no room for it. */
+/** The exceptions of a profile, and the index of each thrown one; null if it was left out. */
 export interface ExceptionChains {
   list: Exception[]
   thrown: Array<number | null>
 }
 
-/** Everything that was thrown, with its causes and members, as a flat list in reading order. */
+/** Describes all thrown values with their members and causes, as a flat list, depth first. */
 export function describeExceptions(
   thrown: readonly unknown[],
   mask: Mask,
@@ -42,7 +42,7 @@ export function describeExceptions(
     for (const cause of causesOf(error)) add(cause, 'cause', index)
   }
 
-  /** Counts it, and all that is below it. */
+  /** Counts an error that is left out, with all its members and causes. */
   function leaveOut(error: unknown): void {
     const waiting = [error]
     while (waiting.length > 0 && leftOut.size < leftOutKnown) {
@@ -106,14 +106,14 @@ function causesOf(error: Error): readonly unknown[] {
   return cause === undefined || cause === null ? [] : [cause]
 }
 
-/** What an AggregateError holds. */
+/** The errors in an AggregateError. */
 function membersOf(error: Error): readonly unknown[] {
   if (!(error instanceof AggregateError)) return []
   const members = read(error, 'errors')
   return attempt(() => Array.isArray(members), false) && Array.isArray(members) ? members : []
 }
 
-/** The status an error asks for. */
+/** The HTTP status that an error sets; null if it sets none from 400 to 599. */
 function statusOf(error: Error): number | null {
   for (const key of ['statusCode', 'status']) {
     const status = read(error, key)

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HeaderLine } from '../base/profile.ts'
 
-/** The header lines of both messages of an exchange. */
 export interface HeaderLines {
   request: HeaderLine[]
   response: HeaderLine[]
@@ -15,7 +14,7 @@ export function headerOf(lines: readonly HeaderLine[], wanted: string): string |
   return lines.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
 }
 
-/** In the order received. A request that `injectWS` of @fastify/websocket makes is no message of Node's, and has no raw headers. */
+/** In the order received. A request made by `injectWS` of @fastify/websocket has no raw headers. */
 function receivedLines({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): HeaderLine[] {
   if (!Array.isArray(rawHeaders)) return Object.entries(headers).map(([name, value]) => [name, String(value)])
   const lines: HeaderLine[] = []

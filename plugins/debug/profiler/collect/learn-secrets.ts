@@ -5,7 +5,7 @@ import { RequestSecrets } from '../mask/request-secrets.ts'
 import type { Exchange } from '../watch/exchange.ts'
 import { headerOf, type HeaderLines } from './header-lines.ts'
 
-/** Learns the secrets of an exchange from all places where a client or an application puts them. */
+/** Learns the secrets in an exchange's headers, URL, body and parameters, and those that panels have named. */
 export function learnSecrets(
   { recorder, request }: Exchange,
   headers: HeaderLines,

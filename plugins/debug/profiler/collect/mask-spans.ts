@@ -2,10 +2,10 @@ import { toMicroseconds } from '../base/microseconds.ts'
 import type { Span, SpanKind } from '../base/profile.ts'
 import type { Mask } from '../mask/mask.ts'
 
-/** Panels record these, under names of their own making; the names of all others are those of functions. */
+/** Spans that panels record. Only their names may contain secrets: all others are names of functions. */
 const panelSpans = new Set<SpanKind>(['query', 'cache', 'other'])
 
-/** Masks and rounds spans in place, which is harmless when done twice: copies were a third of what a profile costs. */
+/** Masks and rounds spans in place, because copies took a third of a profile's time. Doing it twice is harmless. */
 export function maskSpans(spans: readonly Span[], mask: Mask): void {
   for (const span of spans) {
     span.start = toMicroseconds(span.start)

@@ -4,11 +4,11 @@ import { toMicroseconds } from '../base/microseconds.ts'
 import type { EventLoopUse, MemoryUse } from '../base/profile.ts'
 import type { Recorder } from '../watch/recorder.ts'
 
-/** How busy the loop was with anything but the profiler's pages. */
+/** How busy the event loop was during a request, without the time that the profiler stopped its clock. */
 export function eventLoopUse({ loopAtStart, clock }: Recorder): EventLoopUse {
   const loop = performance.eventLoopUtilization(loopAtStart)
   const active = Math.max(0, loop.active - clock.stoodStill)
-  // At least a microsecond, to divide by.
+  // Divides by at least a microsecond.
   const utilization = active / Math.max(active + loop.idle, 0.001)
   return {
     utilization: Math.round(utilization * 1000) / 1000,

@@ -2,7 +2,7 @@ import { attempt } from '../base/foreign-value.ts'
 import type { Profile } from '../base/profile.ts'
 import type { Exchange } from '../watch/exchange.ts'
 
-/** Fastify's own answer where there is one: behind a proxy it may know better, or repeat what anybody wrote. */
+/** Fastify's `request.protocol` if it is valid: with `trustProxy` it may be any text. Otherwise the connection's. */
 export function protocolOf({ raw, request }: Exchange): Profile['protocol'] {
   const told = attempt(() => request?.protocol, undefined)
   if (told === 'http' || told === 'https') return told

@@ -8,8 +8,8 @@ const line =
 const longestLine = 1000
 
 /**
- * The frames of an error's stack. The message is taken off first: it may itself contain lines that look
- * like frames, and must not make the profiler read files of its choosing.
+ * Parses the frames of an error's stack. The message is removed first, since lines in it could look like frames and
+ * make the profiler read any file.
  */
 export function parseStack(stack: string, message: string, limit: number): { frames: Frame[]; dropped: number } {
   const after = stack.indexOf(message)
@@ -17,7 +17,7 @@ export function parseStack(stack: string, message: string, limit: number): { fra
   const frames: Frame[] = []
   let dropped = 0
   for (const candidate of text.split('\n')) {
-    // No place in code is longer, and a text that is may take the pattern long.
+    // Frames are shorter, and the pattern is slow on long lines.
     const match = candidate.length > longestLine ? null : line.exec(candidate)
     if (match === null) continue
     const [, , name, where = '', row = '0', column = '0'] = match
