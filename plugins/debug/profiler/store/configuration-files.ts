@@ -6,34 +6,34 @@ const configurationsKept = 20
 
 const configurationName = /^configuration-[\w-]+\.json$/
 
-/** Keeps the configurations that profiles refer to, each in a file of its own. */
+/** Keeps the configurations that profiles refer to, one per file. */
 export class ConfigurationFiles {
   readonly #directory: StoreDirectory
-  /** The one that was written last. */
+  /** The configuration written last. */
   #current: Configuration | null = null
 
   constructor(directory: StoreDirectory) {
     this.#directory = directory
   }
 
-  /** Throws what the file system says. */
+  /** Throws errors of the file system. */
   write(configuration: Configuration): void {
     this.#current = configuration
     this.#directory.make()
     const path = this.#pathOf(configuration.key)
-    // Another process must never read half of it.
+    // Renamed when complete, so that no process reads half of it.
     writeFileSync(`${path}.${process.pid}`, JSON.stringify(configuration), { mode: 0o600 })
     renameSync(`${path}.${process.pid}`, path)
     const names = this.#directory.filesNamed(configurationName).sort()
     for (const name of names.slice(0, -configurationsKept)) unlinkSync(this.#directory.pathOf(name))
   }
 
-  /** Writes the last one once more: the folder that it was in is gone. */
+  /** Writes the last configuration again, after its folder was deleted. */
   writeAgain(): void {
     if (this.#current !== null) this.write(this.#current)
   }
 
-  /** The configuration of a key; null when it is gone. */
+  /** Finds a configuration; null if it has been deleted or cannot be read. */
   find(key: string): Configuration | null {
     if (this.#current?.key === key) return this.#current
     if (!/^[\w-]+$/.test(key)) return null

@@ -1,39 +1,39 @@
-// Not the globals: tests replace those by a clock that stands still.
+// Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { Line } from './profile-segment.ts'
 
 /**
- * Milliseconds during which profiles that follow a written one are gathered, to be written together: a call of the file
- * system costs as much as the text of a profile.
+ * Milliseconds after a write during which profiles are gathered, to be written together. A system call takes as long as
+ * serialising a profile.
  */
 const gathering = 20
 
-/** Bytes that are gathered at most. */
+/** Gathered bytes that are written at once. */
 const gatheredMost = 64 * 1024
 
-/** Gathers lines that follow each other closely, so that they are written together. */
+/** Writes lines that follow each other closely together. */
 export class LineBuffer {
   readonly #write: (lines: readonly Line[]) => void
   #lines: Line[] = []
   #bytes = 0
-  /** Runs while lines are gathered. */
+  /** Set while lines are gathered. */
   #timer: NodeJS.Timeout | null = null
-  /** Milliseconds that writing took for each of the last lines. */
+  /** Milliseconds per line that the last write took. */
   writingCost = 0
 
-  /** @param write must not throw: a timer calls it, too */
+  /** @param write must not throw, since a timer calls it too */
   constructor(write: (lines: readonly Line[]) => void) {
     this.#write = write
   }
 
-  /** Takes a line: it is written at once if none was written just before, and else within moments. */
+  /** Writes a line at once, or within 20 ms if another was written just before. */
   add(line: Line): void {
     this.#lines.push(line)
     this.#bytes += line.size
     if (this.#timer === null || this.#bytes >= gatheredMost) this.flush()
   }
 
-  /** Writes what is gathered. */
+  /** Writes the gathered lines. */
   flush(): void {
     if (this.#lines.length === 0) return
     const began = performance.now()

@@ -13,7 +13,7 @@ import { basename } from 'node:path'
 import { attempt } from '../base/foreign-value.ts'
 import type { ProfileSummary } from '../base/profile.ts'
 
-/** Where in a segment a profile stands; its summary is in memory, for searches. */
+/** The position of a profile in its segment, and its summary for searches. */
 export interface Entry {
   summary: ProfileSummary
   segment: Segment
@@ -21,54 +21,54 @@ export interface Entry {
   length: number
 }
 
-/** Opening a pipe would otherwise wait for somebody to write to it. */
+/** Non-blocking, or opening a named pipe would wait for a writer. */
 const readable = constants.O_RDONLY | constants.O_NONBLOCK
 
-/** Profiles tell more of requests than others on the machine need know. */
+/** Profiles are private to the user who runs the application. */
 const ownerOnly = 0o600
 
 const tab = 0x09
 const newline = 0x0a
 
-/** A profile that is to be stored: the two parts of its line. */
+/** A profile to store, as the two parts of its line. */
 export interface Line {
   summary: ProfileSummary
-  /** Up to the tab, and what of the line's bytes that is. */
+  /** The summary and the tab. */
   head: string
+  /** Bytes of the head. */
   start: number
   profile: string
   /** Bytes of the whole line. */
   size: number
 }
 
-/** Makes a profile's line. */
 export function lineOf(summary: ProfileSummary, profile: string): Line {
   const head = `${JSON.stringify(summary)}\t`
   const start = Buffer.byteLength(head)
   return { summary, head, start, profile, size: start + Buffer.byteLength(profile) + 1 }
 }
 
-/** Where lines are made ready to be written: a buffer for each of them is a third of what writing it costs. */
+/** A buffer that all writes share. Allocating one for each takes a third of the time of a write. */
 const draft = Buffer.allocUnsafeSlow(256 * 1024)
 const bytesPerCharacter = 3
 
 /**
- * One file of profiles, a line each: the summary, a tab, the profile, both as JSON (which has no raw tab or
- * newline). Only the process that made it appends to it; any may read it, and any may delete it.
+ * A file of profiles, one per line: the summary, a tab and the profile, both as JSON (which has no raw tab or newline).
+ * Only the process that created the file appends to it. Every process may read and delete it.
  */
 export class Segment {
   readonly path: string
   readonly name: string
-  /** In the order written, without those that the store has forgotten. */
+  /** In the order written, without the profiles that the store has dropped. */
   readonly entries: Entry[] = []
-  /** Profiles written or read so far, forgotten ones too. */
+  /** The number of profiles written or read so far, including dropped ones. */
   lines = 0
-  /** Bytes read or written so far. */
+  /** Bytes written or read so far. */
   size = 0
-  /** Lines that could not be read. */
+  /** The number of lines that could not be parsed. */
   corrupt = 0
   #descriptor: number | null = null
-  /** Which file the descriptor is of. */
+  /** The inode of the descriptor's file. */
   #inode = 0
 
   constructor(path: string) {
@@ -76,14 +76,14 @@ export class Segment {
     this.name = basename(path)
   }
 
-  /** Whether the file is there as it was left: neither deleted, replaced, moved nor written to by anybody else. */
+  /** Whether the file is as this process left it: not deleted, replaced, moved or written to by others. */
   isIntact(): boolean {
     if (this.#descriptor === null) return true
     const now = statSync(this.path, { throwIfNoEntry: false })
     return now !== undefined && now.ino === this.#inode && now.size === this.size
   }
 
-  /** Adds profiles; throws what the file system says, and leaves the file as it was then. */
+  /** Appends profiles. Throws errors of the file system, and then restores the file. */
   append(lines: readonly Line[]): Entry[] {
     if (this.#descriptor === null) {
       this.#descriptor = openSync(this.path, 'a', ownerOnly)
@@ -99,7 +99,7 @@ export class Segment {
     }
     const bytes = encode(text)
     try {
-      // An attempt before this one may have left half a line.
+      // An earlier attempt may have left half a line.
       if (this.size === 0) ftruncateSync(this.#descriptor)
       let written = 0
       while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written)
@@ -113,7 +113,7 @@ export class Segment {
     return added
   }
 
-  /** Reads what was written since the last time, by whichever process; answers the new entries, null if the file shrank. */
+  /** Reads what was appended since the last call. @returns the new entries; null if the file has shrunk */
   readOn(): Entry[] | null {
     const added: Entry[] = []
     const descriptor = openSync(this.path, readable)
@@ -122,7 +122,7 @@ export class Segment {
       if (size < this.size) return null
       const bytes = readRange(descriptor, this.size, size - this.size)
       let start = 0
-      // A line without its end is still being written, or was when its process died.
+      // A line without a newline is being written, or its process has died.
       for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
         const entry = this.#entryOf(bytes.subarray(start, end), this.size + start)
         if (entry === null) this.corrupt++
@@ -138,7 +138,7 @@ export class Segment {
     return added
   }
 
-  /** The text of one profile. */
+  /** Reads the text of a profile. */
   read({ offset, length }: Entry): string {
     const descriptor = openSync(this.path, readable)
     try {
@@ -148,13 +148,13 @@ export class Segment {
     }
   }
 
-  /** Deletes the file; another process may have been faster. */
+  /** Deletes the file, if no other process has done so. */
   delete(): void {
     this.close()
     rmSync(this.path, { force: true })
   }
 
-  /** Never throws: what was written is written, whatever the file system says of the descriptor. */
+  /** Never throws, since everything has been written by then. */
   close(): void {
     const descriptor = this.#descriptor
     this.#descriptor = null
@@ -174,7 +174,7 @@ export class Segment {
   }
 }
 
-/** The bytes of lines, good until the next ones. */
+/** Encodes lines. The bytes are valid until the next call. */
 function encode(lines: string): Buffer {
   if (lines.length * bytesPerCharacter > draft.length) return Buffer.from(lines)
   return draft.subarray(0, draft.write(lines))
@@ -213,7 +213,7 @@ function isSummary(value: unknown): value is ProfileSummary {
   )
 }
 
-/** Whether an error says that a file or folder is not there. */
+/** Whether an error is ENOENT: the file or folder does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -13,16 +13,16 @@ import { UnwrittenProfiles } from './unwritten-profiles.ts'
 export interface ProfileStoreOptions {
   directory: string
   bounds: StoreBounds
-  /** Told once of each kind of trouble, until it is over. */
+  /** Called once for each kind of trouble, until that is over. */
   complain: (error: unknown, message: string) => void
 }
 
-const cannotWrite = 'The profiler cannot write; profiles are kept in memory, and only the newest'
+const cannotWrite = 'The profiler cannot write profiles, and keeps only the newest in memory'
 
 /**
- * Keeps profiles for later searches: on disk in append-only segments, with their summaries in memory.
- * Several processes may share a directory: each appends to segments of its own and reads the others'. Nothing
- * here throws because of the disk: a profile that cannot be written is kept in memory for a while.
+ * Stores profiles on disk in append-only segments, and keeps their summaries in memory for searches. Several processes
+ * may share a directory: each appends to its own segments and reads the others'. Errors of the disk are never thrown:
+ * the newest profiles that cannot be written are kept in memory.
  */
 export class ProfileStore {
   readonly #troubles: Troubles
@@ -41,22 +41,22 @@ export class ProfileStore {
     this.#segments = new Segments({ directory, bounds, troubles, directoryMade })
   }
 
-  /** Milliseconds that each of the last profiles took to be written. */
+  /** Milliseconds per profile that the last write took. */
   get writingCost(): number {
     return this.#buffer.writingCost
   }
 
-  /** Stores a profile: at once if none was stored just before, and else within moments, together with others. */
+  /** Stores a profile at once, or within 20 ms if another was stored just before. */
   write(summary: ProfileSummary, profile: string): void {
     this.#buffer.add(lineOf(summary, profile))
   }
 
-  /** Writes what is gathered. */
+  /** Writes the gathered profiles. */
   flush(): void {
     this.#buffer.flush()
   }
 
-  /** The profile of a token ("latest" is the newest), or null. */
+  /** Finds a profile by its token, or the newest by "latest". @returns null if there is none */
   find(token: string): Profile | null {
     if (token === 'latest') {
       const [newest] = this.search({ perPage: 1 }).profiles
@@ -71,13 +71,13 @@ export class ProfileStore {
       const profile = parseProfile(text, token)
       if (profile !== null) return profile
     } catch {
-      // Told below, as a line that parses to something else is.
+      // Reported below, like valid JSON that is no profile.
     }
     this.#troubles.meet('corrupt', undefined, 'The profiler found a stored profile that cannot be read, and skips it')
     return null
   }
 
-  /** What matches, the newest first. */
+  /** Searches the profiles, newest first. */
   search(criteria: SearchCriteria): SearchResult {
     this.flush()
     this.#segments.refresh()
@@ -85,16 +85,15 @@ export class ProfileStore {
     const found: ProfileSummary[] = []
     for (const summary of this.#segments.summaries()) if (matches(summary)) found.push(summary)
     for (const summary of this.#unwritten.summaries()) if (matches(summary)) found.push(summary)
-    // The pages show the newest first, and the sort keeps the order of what came in the same millisecond.
+    // Reversed, because sorting by time keeps the order of profiles of the same millisecond.
     return pageOf(criteria, found.reverse())
   }
 
-  /** Stores what many profiles share, once. */
   writeConfiguration(configuration: Configuration): void {
     this.#tryToWrite(() => this.#configurations.write(configuration))
   }
 
-  /** The configuration a profile names, or null when it is gone. */
+  /** Finds a profile's configuration; null if it has been deleted or cannot be read. */
   findConfiguration(key: string): Configuration | null {
     return this.#configurations.find(key)
   }
@@ -116,7 +115,7 @@ export class ProfileStore {
     for (let left = lines; left.length > 0;) left = left.slice(this.#append(left))
   }
 
-  /** @returns how many of the lines are done with */
+  /** @returns the number of lines that are written or kept in memory */
   #append(lines: readonly Line[]): number {
     try {
       const count = this.#segments.append(lines)

@@ -9,7 +9,7 @@ interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
   lifecycle: StoredPoint[]
 }
 
-/** What a search sees of a profile. */
+/** Makes the summary of a profile, for searches. */
 export function summarise(profile: Profile): ProfileSummary {
   const { token, parent, time, duration, status, outcome, method, url, host, ip, routing, exceptions, logs, labels } =
     profile
@@ -32,19 +32,19 @@ export function summarise(profile: Profile): ProfileSummary {
   }
 }
 
-/** A profile as it is stored, cut until it is within its bound; what was cut is said in it. */
+/** Serialises a profile. Shortens it until it fits into `bytes`, and adds what was left out to `dropped`. */
 export function serialise(profile: Profile, bytes: number): string {
   let text = textOf(profile)
   while (isOver(text, bytes) && shorten(profile, bytes)) text = textOf(profile)
   return text
 }
 
-/** Whether a text has more bytes: counted only where its characters leave it open. */
+/** Whether a text is longer than `bytes`. Encodes it only if its number of characters does not decide. */
 function isOver(text: string, bytes: number): boolean {
   return text.length * bytesPerCharacter > bytes && Buffer.byteLength(text) > bytes
 }
 
-/** The profile of a token, as it was serialised; null: this is another, or none. Throws what JSON.parse throws. */
+/** Parses a serialised profile. @returns null if it is not the token's profile. Throws if it is not JSON. */
 export function parseProfile(text: string, token: string): Profile | null {
   const stored: unknown = JSON.parse(text)
   if (!isStored(stored, token)) return null
@@ -67,7 +67,7 @@ function textOf({ spans, lifecycle, ...rest }: Profile): string {
   return `${JSON.stringify(rest).slice(0, -1)},"lifecycle":${JSON.stringify(storedPoints(lifecycle))},"spans":${spansText(spans)}}`
 }
 
-/** Halves the largest part of a profile; false when there is nothing left to halve. */
+/** Halves or removes the largest part of a profile. @returns false if all parts are small */
 function shorten(profile: Profile, bytes: number): boolean {
   const why = `A stored profile holds ${bytes} bytes.`
   const sizes = [
@@ -107,7 +107,7 @@ function shorten(profile: Profile, bytes: number): boolean {
   return true
 }
 
-/** Bytes as JSON. */
+/** The size of a value in bytes of JSON. */
 function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }

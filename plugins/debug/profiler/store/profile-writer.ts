@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-// Not the global: tests replace that by a clock that stands still.
+// Imported, because tests replace the global timers.
 import { setImmediate } from 'node:timers'
 import type { Boundary } from '../base/boundary.ts'
 import type { Collector } from '../collect/collector.ts'
@@ -15,21 +15,21 @@ export interface ProfileWriterParts {
   store: ProfileStore
   patience: Patience
   boundary: Boundary
-  /** What a stored profile holds at most. */
+  /** The limit of a stored profile. */
   bytes: number
 }
 
 /** Stores the profile of every exchange that has ended. */
 export class ProfileWriter {
   readonly #parts: ProfileWriterParts
-  /** Milliseconds that the text of the last profile took. A profile's own cost is known too late to be part of it. */
+  /** Milliseconds that serialising the last profile took. A profile's own figure is known too late to be in it. */
   #textCost = 0
 
   constructor(parts: ProfileWriterParts) {
     this.#parts = parts
   }
 
-  /** Stores the profile of an exchange as soon as nothing of it is under way any more. */
+  /** Stores the profile of an exchange when all its work is done, or when waiting for it has timed out. */
   writeWhenDone(exchange: Exchange): void {
     const { boundary, patience } = this.#parts
     const { recorder } = exchange
@@ -39,7 +39,7 @@ export class ProfileWriter {
         resolve()
       }
       exchange.due = new Promise(resolve => {
-        // Response hooks run when the answer is out, which is just now.
+        // By then the first onResponse hooks have begun.
         setImmediate(() => {
           if (exchange.finished) recorder.calls.awaitWork()
           if (!recorder.work.isUnderWay) write()
@@ -50,7 +50,7 @@ export class ProfileWriter {
     })
   }
 
-  /** Stores the profiles of all open exchanges as they stand. */
+  /** Stores the profiles of all open exchanges now. */
   writeOpen(): void {
     const { boundary, open, store } = this.#parts
     for (const exchange of open.list()) boundary.guard(() => this.#write(exchange), undefined)

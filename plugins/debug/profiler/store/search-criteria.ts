@@ -2,15 +2,15 @@ import { METHODS } from 'node:http'
 import type { SearchCriteria, SearchResult } from '../base/profile.ts'
 import { perPageLimit } from './search.ts'
 
-/** What a search can ask for besides what every profile has. */
+/** The names of labels and panels that a search may contain. */
 export interface SearchNames {
   labels: readonly string[]
   panels: readonly string[]
 }
 
-/** A search as a query string asks for it. */
+/** A search, as read from a query string. */
 export interface Search extends Pick<SearchResult, 'criteria' | 'problems'> {
-  /** The panel in which the profiles found are opened. */
+  /** The panel that links to the profiles open. */
   panel: string | null
 }
 
@@ -21,25 +21,25 @@ const times = ['timeFrom', 'timeTo'] as const
 const statusForm = /^(?:none|[1-5]xx|(?:>=|<=|>|<)?\s*\d{3})$/i
 const numberForm = /^\d+(?:\.\d+)?(?:e\+?\d+)?$/i
 
-/** No text of a profile is longer, unless its bounds are raised; nor is any page to repeat more. */
+/** The default bound of a profile's strings. */
 const longestText = 4000
 
-/** Of what makes no sense, so much is repeated. */
+/** Characters and names that a message about invalid input quotes. */
 const quoted = 60
 const namesListed = 5
 
-/** Reads a search from a query string, where labels stand by their names; what makes no sense is left out, and said to be. */
+/** Reads a search from a query string, in which labels are parameters. Invalid criteria become problems. */
 export function readSearch(query: URLSearchParams, { labels, panels }: SearchNames): Search {
   const criteria: SearchCriteria = {}
   const problems: string[] = []
 
-  /** The value of a parameter as `read` understands it; undefined where it is not there or is refused. */
+  /** Reads a parameter with `read`; undefined if it is missing or `read` returns null. */
   const take = <Value>(name: string, takes: string, read: (value: string) => Value | null): Value | undefined => {
     const [text = '', ...others] = query
       .getAll(name)
       .map(value => value.trim())
       .filter(value => value !== '')
-    if (others.length > 0) problems.push(`${name} is there ${others.length + 1} times: the first counts.`)
+    if (others.length > 0) problems.push(`${name} is given ${others.length + 1} times. The first one counts.`)
     if (text === '') return undefined
     const value = read(text)
     if (value === null) problems.push(`${name} takes ${takes}, not ${quote(text)}.`)
@@ -93,7 +93,8 @@ export function readSearch(query: URLSearchParams, { labels, panels }: SearchNam
   const unknown = [...new Set(query.keys())].filter(name => !known.has(name))
   if (unknown.length > 0) problems.push(`A search has no ${listOf(unknown)}: it has ${[...known].join(', ')}.`)
   for (const [from, to] of [ranges, times]) {
-    if (Number(criteria[from]) > Number(criteria[to])) problems.push(`${from} is after ${to}: nothing is between them.`)
+    if (Number(criteria[from]) > Number(criteria[to]))
+      problems.push(`${from} is greater than ${to}, so nothing can match.`)
   }
   return { criteria, problems, panel }
 }
@@ -108,10 +109,10 @@ function countOf(value: string, most: number): number | null {
   return number !== null && Number.isInteger(number) && number >= 1 && number <= most ? number : null
 }
 
-/** Days, as ISO 8601 has them, with a time in UTC unless it says otherwise; a plus in a query string is a space there. */
+/** An ISO 8601 date with an optional time, UTC by default. An unencoded plus in a query string arrives as a space. */
 const isoForm = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+ -]\d\d:?\d\d)?)?$/i
 
-/** Less than these digits are seconds, or a day without its hyphens. */
+/** Fewer digits are seconds, or a date without hyphens. */
 const millisecondsForm = /^\d{12,14}$/
 
 const endOfYear9999 = Date.UTC(10_000, 0)
@@ -124,7 +125,7 @@ function timeOf(value: string): number | null {
     .replace(' ', '+')
     .replace(/(\d\d)(\d\d)$/, '$1:$2')
   const moment = Date.parse(`${day}T${time}${offset}`)
-  // February the 30th would be the 2nd of March; a year of five digits has another form.
+  // Date.parse reads February 30th as March 2nd.
   const isTime = moment >= 0 && moment < endOfYear9999 && new Date(Date.parse(day)).toISOString().startsWith(day)
   return isTime ? moment : null
 }

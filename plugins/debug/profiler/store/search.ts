@@ -3,7 +3,7 @@ import type { ProfileSummary, SearchCriteria, SearchResult } from '../base/profi
 const perPageDefault = 20
 export const perPageLimit = 200
 
-/** Whether a profile is what was asked for; text is found anywhere in a value, in any case. */
+/** Makes a function that tests a profile. Text matches as a substring, in any case. */
 export function matcherOf(criteria: SearchCriteria): (summary: ProfileSummary) => boolean {
   const tests: Array<(summary: ProfileSummary) => boolean> = []
   const text = (wanted: string | undefined, of: (summary: ProfileSummary) => string | null) => {
@@ -33,18 +33,18 @@ export function matcherOf(criteria: SearchCriteria): (summary: ProfileSummary) =
   return summary => tests.every(test => test(summary))
 }
 
-/** What is searched for as it stands in profiles: those of a whole URL have the host apart, and a path without the fragment. */
+/** Splits a URL into its host and its path, as profiles have them; any other text is a path. */
 function partsOf(url: string): { origin: string; path: string } {
   const [, host = '', path = url] = /^https?:\/\/([^/?#]*)([^#]*)/i.exec(url) ?? []
   return { origin: withoutPort(host), path }
 }
 
-/** Profiles have hosts without their ports. */
+/** Removes the port from a host, since profiles store hosts without ports. */
 function withoutPort(host: string): string {
   return host.replace(/^([^:]*|\[.*\]):\d*$/, '$1')
 }
 
-/** "404", "4xx", ">=400", "none" for requests that were never answered. */
+/** Tests a status: "404", "4xx", ">=400", or "none" for requests without a response. */
 function statusTest(wanted: string): (summary: ProfileSummary) => boolean {
   if (wanted === 'none') return summary => summary.status === null
   const family = /^([1-5])xx$/i.exec(wanted)?.[1]
@@ -61,13 +61,13 @@ function statusTest(wanted: string): (summary: ProfileSummary) => boolean {
   }
 }
 
-/** One page of what was found, the newest first. */
+/** Sorts what was found, newest first, and cuts out a page. */
 export function pageOf(criteria: SearchCriteria, found: ProfileSummary[]): SearchResult {
   const perPage = Math.min(Math.max(1, criteria.perPage ?? perPageDefault), perPageLimit)
   const pages = Math.max(1, Math.ceil(found.length / perPage))
   const wanted = Math.max(1, criteria.page ?? 1)
   const page = Math.min(wanted, pages)
-  const problems = wanted > pages ? [`There is no page ${wanted}: the last is ${pages}.`] : []
+  const problems = wanted > pages ? [`There is no page ${wanted}. The last page is ${pages}.`] : []
   found.sort((one, other) => other.time - one.time)
   const profiles = found.slice((page - 1) * perPage, page * perPage)
   return { criteria, problems, profiles, total: found.length, page, pages }

@@ -6,34 +6,34 @@ import { isMissing, Segment, type Entry, type Line } from './profile-segment.ts'
 import type { StoreDirectory } from './store-directory.ts'
 import type { Troubles } from './troubles.ts'
 
-/** Profiles are forgotten one by one, files deleted as a whole: so much of the store's bytes goes at once. */
+/** Files are deleted as a whole, so an eighth of the store's bytes goes at once. */
 const segmentsPerStore = 8
 
-/** Contains the version of what is stored: files of other versions are not read, and go when a segment is begun. */
+/** Contains the version of the stored format. Files of other versions are never read, and are deleted with `#begin`. */
 const segmentName = new RegExp(`^profiles-v${profileVersion}-[0-9a-z]+(?:-\\d+)+\\.ndjson$`)
 const anySegmentName = /^profiles-.+\.ndjson$/
 
-/** Counts for all stores of a thread: two of them may share a directory, and never a segment. */
+/** Counts for all stores of a thread, since two that share a directory must not share a segment. */
 let segmentsBegun = 0
 
 export interface SegmentsParts {
   directory: StoreDirectory
   bounds: StoreBounds
   troubles: Troubles
-  /** Called when the directory was missing and has been made again. */
+  /** Called when the directory has been created. */
   directoryMade: () => void
 }
 
-/** Keeps profiles in segments that together stay within the store's bounds. */
+/** Keeps profiles in segments, within the store's bounds. */
 export class Segments {
   readonly #parts: SegmentsParts
   /** Oldest first. */
   #segments: Segment[] = []
   readonly #byToken = new Map<string, Entry>()
-  /** The one that this process appends to. */
+  /** The segment that this process appends to. */
   #current: Segment | null = null
   #bytes = 0
-  /** Files that cannot be deleted: no longer part of the store. */
+  /** The names of files that cannot be deleted. They are no longer part of the store. */
   readonly #undeletable = new Set<string>()
 
   constructor(parts: SegmentsParts) {
@@ -44,7 +44,7 @@ export class Segments {
     return this.#byToken.has(token)
   }
 
-  /** The text of a profile; null if it is not here, too old, or cannot be read. */
+  /** Reads the text of a profile; null if it is missing, too old or unreadable. */
   textOf(token: string): string | null {
     const entry = this.#byToken.get(token)
     if (entry === undefined || entry.summary.time < this.#oldestTime()) return null
@@ -57,7 +57,7 @@ export class Segments {
     }
   }
 
-  /** What can be searched, oldest segment first. */
+  /** The summaries of all profiles that are not too old, oldest segment first. */
   *summaries(): Iterable<ProfileSummary> {
     const oldest = this.#oldestTime()
     for (const segment of this.#segments) {
@@ -66,9 +66,9 @@ export class Segments {
   }
 
   /**
-   * Appends as many of these lines as belong into one segment, and drops the oldest profiles where that exceeds a bound.
-   * Throws what the file system says.
-   * @returns how many
+   * Appends as many lines as fit into one segment. Drops the oldest profiles to stay within the bounds. Throws errors
+   * of the file system.
+   * @returns the number of lines appended
    */
   append(lines: readonly Line[]): number {
     const segment = this.#segmentFor(lines.slice(0, 1))
@@ -82,13 +82,13 @@ export class Segments {
     return count
   }
 
-  /** After a failed write: what was written before stays as it is, and an empty segment is tried again. */
+  /** Called after a failed write. The next one begins a new segment, or tries again if this one is empty. */
   abandonCurrent(error: unknown): void {
     this.#current?.close()
     if (this.#current?.size !== 0 || isMissing(error)) this.#current = null
   }
 
-  /** Looks for what other processes have written or deleted since. */
+  /** Reads what other processes have written, and drops what they have deleted. */
   refresh(): void {
     this.#checkCurrent()
     const names = this.#names()
@@ -120,12 +120,12 @@ export class Segments {
     return this.#current
   }
 
-  /** Leaves the current segment alone if somebody else has touched it: what is left of it is read like any other. */
+  /** Stops appending to the current segment if it was changed by others. It is then read like any other. */
   #checkCurrent(): void {
     if (this.#current !== null && !this.#current.isIntact()) this.#forget(this.#current)
   }
 
-  /** Whether a segment is too full, or too old, for these lines; an empty one takes any single line. */
+  /** Whether a segment is too full or too old for these lines. An empty one takes any single line. */
   #isFull(segment: Segment, lines: readonly Line[]): boolean {
     const { profiles, bytes, age } = this.#parts.bounds
     const [first] = segment.entries
@@ -154,7 +154,7 @@ export class Segments {
     return segment
   }
 
-  /** Forgets the oldest profiles and deletes the oldest segments until these lines are within the store's bounds. */
+  /** Drops the oldest profiles and segments until the store has room for these lines. */
   #makeRoom(current: Segment, batch: readonly Line[]): void {
     const { profiles, bytes } = this.#parts.bounds
     this.#forgetDownTo(profiles - batch.length)
@@ -163,12 +163,12 @@ export class Segments {
       if (segment === current) break
       const tooMuch = this.#bytes + bytesOf(batch) > bytes
       const tooOld = segment.entries.every(({ summary }) => summary.time < oldestKept)
-      // Another process may be about to write into one without a line.
+      // Another process may be about to write to an empty segment.
       if (tooMuch || (tooOld && (segment.lines > 0 || index === 0))) this.#delete(segment)
     }
   }
 
-  /** Forgets the oldest profiles of all segments, so that this many are left. */
+  /** Drops the oldest profiles of all segments until this many are left. */
   #forgetDownTo(count: number): void {
     while (this.#byToken.size > count) {
       const first = this.#segments.flatMap(({ entries }) => entries.slice(0, 1))
@@ -183,13 +183,13 @@ export class Segments {
       segment.delete()
     } catch (error) {
       this.#undeletable.add(segment.name)
-      const message = 'The profiler cannot delete a segment of its store, and leaves it alone'
+      const message = 'The profiler cannot delete a segment of its store, and ignores it'
       this.#parts.troubles.meet('delete', error, message)
     }
     this.#forget(segment)
   }
 
-  /** The files of all segments that are not given up. */
+  /** The names of all segment files, except those that cannot be deleted. */
   #names(): string[] {
     const { directory, troubles } = this.#parts
     try {
@@ -216,7 +216,7 @@ export class Segments {
     }
   }
 
-  /** Reads a segment from the start, because somebody has cut it short. */
+  /** Reads a segment again from its start, because it has shrunk. */
   #readAgain(segment: Segment): void {
     const again = new Segment(segment.path)
     const place = this.#segments.indexOf(segment)

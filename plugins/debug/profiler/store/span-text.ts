@@ -1,6 +1,6 @@
 import type { Location, Span } from '../base/profile.ts'
 
-/** A span as it is stored: without the names of its properties, and what its place in the code decides last. */
+/** The stored form of a span, without property names. What is constant for a place in the code comes last. */
 export type StoredSpan = [
   parent: Span['parent'],
   start: number,
@@ -22,10 +22,10 @@ interface Constant {
   text: string
 }
 
-/** By the place in the code, of which there is one object for all spans that come from it. */
+/** Keyed by the location, which is one object for all spans of a function. */
 const constants = new WeakMap<Location, Constant>()
 
-/** Spans as the JSON of their stored form: more than half of a profile, and so what writing one costs. */
+/** Serialises spans in their stored form. They are more than half of a profile, so this must be fast. */
 export function spansText(spans: readonly Span[]): string {
   let text = ''
   for (const span of spans) {
@@ -37,7 +37,7 @@ export function spansText(spans: readonly Span[]): string {
   return `[${text}]`
 }
 
-/** The span that was stored so. */
+/** Restores a span from its stored form. */
 export function spanOf(stored: StoredSpan): Span {
   const [parent, start, duration, outcome, detail, kind, name, hook, routeLevel, dispatchPoint, plugin, place] = stored
   const location = place === null ? null : { file: place[0], line: place[1], column: place[2] }
@@ -53,7 +53,7 @@ function constantOf(span: Span): string {
   return text
 }
 
-/** Hooks that were added in a loop have one place, and may have several names. */
+/** Whether spans of one location share their text. Hooks that were added in a loop may differ in name. */
 function isAlike(one: Span, other: Span): boolean {
   return (
     one.name === other.name &&

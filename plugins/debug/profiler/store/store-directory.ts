@@ -9,19 +9,18 @@ export class StoreDirectory {
     this.#path = path
   }
 
-  /** The path of a file in it. */
   pathOf(name: string): string {
     return join(this.#path, name)
   }
 
-  /** Makes the folder, and keeps it out of the repository that it may be in. @returns whether there was none */
+  /** Creates the folder, with a .gitignore. @returns whether it was missing */
   make(): boolean {
     const isNew = mkdirSync(this.#path, { recursive: true, mode: 0o700 }) !== undefined
     if (isNew) writeFileSync(this.pathOf('.gitignore'), '*\n', { mode: 0o600 })
     return isNew
   }
 
-  /** Regular files only: the store has made no folder or pipe of such a name. */
+  /** The names of regular files that match. Folders and pipes are not the store's. */
   filesNamed(pattern: RegExp): string[] {
     return readdirSync(this.#path, { withFileTypes: true })
       .filter(entry => entry.isFile() && pattern.test(entry.name))

@@ -1,10 +1,10 @@
-/** Milliseconds: a disk that is nearly full takes one profile, and not the next. */
+/** Milliseconds without trouble until it counts as over. A disk that is nearly full fails only now and then. */
 const calming = 60_000
 
 /** Reports each kind of trouble once, until it is over. */
 export class Troubles {
   readonly #complain: (error: unknown, message: string) => void
-  /** When each kind was last met. */
+  /** The time at which each kind last occurred. */
   readonly #met = new Map<string, number>()
 
   constructor(complain: (error: unknown, message: string) => void) {
@@ -17,7 +17,7 @@ export class Troubles {
     if (!isKnown) this.#complain(error, message)
   }
 
-  /** Something went well: trouble that has not been met for a while is over, and is reported if it comes again. */
+  /** Called when something succeeds. After a minute without trouble, the next one is reported again. */
   calm(kind: string): void {
     const last = this.#met.get(kind)
     if (last !== undefined && Date.now() - last > calming) this.#met.delete(kind)

@@ -13,7 +13,7 @@ export class UnwrittenProfiles {
     if (this.#lines.size > unwrittenKept && oldest !== undefined) this.#lines.delete(oldest)
   }
 
-  /** The text of a profile; null if it is not here. */
+  /** The text of a profile; null if it is missing. */
   textOf(token: string): string | null {
     return this.#lines.get(token)?.profile ?? null
   }

@@ -336,7 +336,7 @@ for (const [query, ...problems] of [
   ['page=x', 'page takes a whole number, 1 or more, not "x".'],
   ['page=0', 'page takes a whole number, 1 or more, not "0".'],
   ['page=1.5', 'page takes a whole number, 1 or more, not "1.5".'],
-  ['page=9', 'There is no page 9: the last is 1.'],
+  ['page=9', 'There is no page 9. The last page is 1.'],
   ['perPage=-1', 'perPage takes a whole number from 1 to 200, not "-1".'],
   ['perPage=201', 'perPage takes a whole number from 1 to 200, not "201".'],
   ['timeFrom=never', `timeFrom ${takesTime}, not "never".`],
@@ -385,11 +385,11 @@ t.test('a duplicate parameter counts once and an empty range finds nothing, and 
   await everythingStored(app)
   t.match((await app.inject('/_profiler/search?status=500&status=200&status=')).json(), {
     total: 1,
-    problems: ['status is there 2 times: the first counts.'],
+    problems: ['status is given 2 times. The first one counts.'],
   })
   t.match((await app.inject('/_profiler/search?durationFrom=10&durationTo=5')).json(), {
     total: 0,
-    problems: ['durationFrom is after durationTo: nothing is between them.'],
+    problems: ['durationFrom is greater than durationTo, so nothing can match.'],
   })
 })
 

@@ -487,7 +487,7 @@ t.test(
     store.flush()
     limitFiles('unlimited')
     store.close()
-    t.same(complaints, ['The profiler cannot write; profiles are kept in memory, and only the newest'])
+    t.same(complaints, ['The profiler cannot write profiles, and keeps only the newest in memory'])
     t.equal(store.search({}).total, 9)
     const { store: reader, complaints: troubles } = storeIn(directory)
     t.same(
@@ -634,7 +634,7 @@ t.test('a segment that cannot be deleted is logged once and left alone', async t
   for (let index = 27; index < 50; index++) write(store, profile, `token-${index}`)
   t.equal(store.find('token-27')?.token, undefined)
   for (const token of ['token-40', 'token-49']) t.equal(store.find(token)?.token, token)
-  t.same(complaints, ['The profiler cannot delete a segment of its store, and leaves it alone'])
+  t.same(complaints, ['The profiler cannot delete a segment of its store, and ignores it'])
   store.close()
 })
 
