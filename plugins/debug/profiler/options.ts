@@ -98,8 +98,9 @@ function checkedBounds(bounds: StoreBounds): StoreBounds {
 function checkedPanels<Some extends { name: string }>(panels: readonly Some[]): readonly Some[] {
   const names = new Set<string>()
   for (const { name } of panels) {
-    if (!/^[\w-]+$/.test(name))
+    if (!/^[\w-]+$/.test(name)) {
       throw new Error(`A panel's name must consist of letters, digits, - and _, not "${name}".`)
+    }
     if (names.has(name)) throw new Error(`There are two panels named "${name}".`)
     names.add(name)
   }

@@ -98,7 +98,7 @@ export function isSensitiveName(name: string): boolean {
   return verdict
 }
 
-/** Whether it depends on the value if this name is sensitive. */
+/** Whether a name is sensitive only with certain values. */
 export function needsValue(name: string): boolean {
   return key.test(name) || code.test(name)
 }

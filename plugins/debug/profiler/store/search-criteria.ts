@@ -93,8 +93,9 @@ export function readSearch(query: URLSearchParams, { labels, panels }: SearchNam
   const unknown = [...new Set(query.keys())].filter(name => !known.has(name))
   if (unknown.length > 0) problems.push(`A search has no ${listOf(unknown)}: it has ${[...known].join(', ')}.`)
   for (const [from, to] of [ranges, times]) {
-    if (Number(criteria[from]) > Number(criteria[to]))
+    if (Number(criteria[from]) > Number(criteria[to])) {
       problems.push(`${from} is greater than ${to}, so nothing can match.`)
+    }
   }
   return { criteria, problems, panel }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { pathOfUrl } from '../base/request-path.ts'
 
-/** Tells the profiler's own pages from the application's. */
+/** Distinguishes the profiler's own pages from the application's. */
 export class OwnPages {
   readonly #base: string
   /** Requests for the profiler's pages under other URLs. */
