@@ -14,6 +14,7 @@ let server
 let restarting = Promise.resolve()
 let timer
 let isEnding = false
+let isRestarting = false
 
 build()
 const { readConfig } = await import('./dist/src/config.js')
@@ -54,23 +55,35 @@ function start() {
     child.isReady = true
     for (const socket of waiting.splice(0)) handOver(socket)
   })
+  child.once('exit', () => {
+    if (child.isStopping) return
+    server = undefined
+    console.error('The server has exited. The next request starts it again.')
+    for (const socket of waiting.splice(0)) socket.destroy()
+  })
   return child
 }
 
 /** Passes a connection to the server, or keeps it until the server is ready. */
 function handOver(socket) {
-  if (server?.isReady === true && server.connected) server.send('connection', socket)
-  else waiting.push(socket)
+  if (server?.isReady === true && server.connected) return server.send('connection', socket, ignoreError)
+  waiting.push(socket)
+  if (server === undefined && !isRestarting) start()
 }
+
+/** A server that exits at this moment takes no message. Its exit is reported. */
+function ignoreError() {}
 
 /** Tells the server to finish its connections and exit, and waits for that. */
 async function stop() {
   const child = server
   if (child === undefined) return
   child.isReady = false
+  child.isStopping = true
   if (child.exitCode !== null || child.signalCode !== null) return
-  if (child.connected) child.send('end')
-  await once(child, 'exit')
+  const exited = once(child, 'exit')
+  if (child.connected) child.send('end', ignoreError)
+  await exited
 }
 
 function isSource(file) {
@@ -83,8 +96,10 @@ function restartSoon() {
     restarting = restarting.then(async () => {
       // If the build fails, the current server keeps running.
       if (isEnding || !build()) return
+      isRestarting = true
       await stop()
       start()
+      isRestarting = false
     })
   }, quietPeriod)
 }

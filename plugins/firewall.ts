@@ -67,13 +67,14 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
         return done(admit(request, token, user, groups, ended))
       }
       waiting(request, 'firewall')
-      Promise.all([user, groups, ended])
-        .then(([user, groups, ended]) => {
+      Promise.all([user, groups, ended]).then(
+        ([user, groups, ended]) => {
           done(admit(request, token, user, groups, ended))
-        })
-        .catch((error: Error) => {
+        },
+        (error: Error) => {
           done(refused(request, 'firewall', error))
-        })
+        },
+      )
     },
   )
 

@@ -11,6 +11,7 @@ import { sendFailure } from '../src/errors/send-error.ts'
 import type { Constraints } from '../src/http/declared-routes.ts'
 import { pathOf, queryOf } from '../src/http/target.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
+import { hasRequest } from './verdicts.ts'
 
 /** Carries the error of each request without a route. Only made for subscribers: it costs a tenth of the answer. */
 export const missingRoutes = channel('portico:missing-route')
@@ -21,7 +22,7 @@ export interface MissingRoute {
 }
 
 export function isMissingRoute(message: unknown): message is MissingRoute {
-  return typeof message === 'object' && message !== null && 'request' in message && 'error' in message
+  return hasRequest(message) && 'error' in message
 }
 
 /** Answers requests that match no route: with a redirect to the other slash form, a 405 or a 404. */

@@ -64,5 +64,11 @@ export function tell(
 
 /** Whether a message of the channel is a Verdict. Anyone may publish on a channel. */
 export function isVerdict(message: unknown): message is Verdict {
-  return typeof message === 'object' && message !== null && 'request' in message && 'check' in message
+  return hasRequest(message) && 'check' in message
+}
+
+/** Whether a message of a channel is about a request. */
+export function hasRequest(message: unknown): message is { request: FastifyRequest } {
+  if (typeof message !== 'object' || message === null || !('request' in message)) return false
+  return typeof message.request === 'object' && message.request !== null
 }

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { makeFolder } from './support/folder.ts'
 import { makeEmbeddedFolder } from './support/test-database.ts'
 
-/** Runs `npm run dev` on a copy of the sources. @returns the address that it prints */
-async function runDev(t: Test): Promise<{ folder: string; address: string }> {
+/** Runs `npm run dev` on a copy of the sources. @returns the address that it prints, and its lines on stderr */
+async function runDev(t: Test): Promise<{ folder: string; address: string; errors: Interface }> {
   const folder = makeFolder(t)
   for (const name of ['package.json', 'build.js', 'dev.js', 'src', 'plugins', 'routes']) {
     cpSync(name, join(folder, name), { recursive: true })
@@ -24,7 +24,8 @@ async function runDev(t: Test): Promise<{ folder: string; address: string }> {
     PORT: '0',
     HOST: '127.0.0.1',
   }
-  const child = spawn(process.execPath, ['dev.js'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['dev.js'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const errors = createInterface(child.stderr)
   t.teardown(async () => {
     child.kill('SIGTERM')
     await once(child, 'close')
@@ -33,7 +34,7 @@ async function runDev(t: Test): Promise<{ folder: string; address: string }> {
     const [address] = /http:\S+/.exec(line) ?? []
     if (address !== undefined) {
       child.stdout.resume()
-      return { folder, address }
+      return { folder, address, errors }
     }
   }
   throw new Error('npm run dev ended.')
@@ -58,7 +59,31 @@ t.test('npm run dev serves a changed file, and answers every request while it re
 })
 
 t.test('npm run dev keeps serving the last good build until a mistake is fixed', async t => {
-  const { folder, address } = await runDev(t)
-  writeFileSync(join(folder, 'routes/health.ts'), 'export default (')
+  const { folder, address, errors } = await runDev(t)
+  const route = join(folder, 'routes/health.ts')
+  const source = readFileSync(route, 'utf8')
+  const failed = lineWith(errors, 'ERROR')
+  writeFileSync(route, 'export default (')
+  await failed
   t.match(await ask(`${address}/health`), 'alive')
+  writeFileSync(route, source.replace("'alive'", "'fixed'"))
+  while (!/fixed/.test(await ask(`${address}/health`)));
 })
+
+t.test('npm run dev closes connections of a server that crashes, and starts a new one for the next', async t => {
+  const { folder, address, errors } = await runDev(t)
+  const route = join(folder, 'routes/health.ts')
+  const source = readFileSync(route, 'utf8')
+  const crashed = lineWith(errors, 'has exited')
+  writeFileSync(route, `throw new Error('crash')\n${source}`)
+  await crashed
+  await t.rejects(ask(`${address}/health`), { code: 'ECONNRESET' })
+  const again = lineWith(errors, 'has exited')
+  await t.rejects(ask(`${address}/health`), { code: 'ECONNRESET' })
+  await again
+})
+
+/** Waits for a line with this text. */
+async function lineWith(lines: Interface, text: string): Promise<void> {
+  for await (const [line] of on(lines, 'line')) if (String(line).includes(text)) return
+}

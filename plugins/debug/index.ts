@@ -34,6 +34,9 @@ async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
   const reads = new StoreLog()
   const verdicts = new VerdictLog()
   const stops = [listenToErrors(), verdicts.listen(), queries.listen(database.queries)]
+  app.addHook('onClose', async function stopListening() {
+    for (const stop of stops) stop()
+  })
   const outside = new AsyncResource('debug')
 
   const directory = join(config.dataDir, 'profiles')
@@ -81,9 +84,6 @@ async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
       done()
     },
   )
-  app.addHook('onClose', async function stopListening() {
-    for (const stop of stops) stop()
-  })
 }
 
 /** The settings that profiles may show. */

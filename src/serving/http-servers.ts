@@ -169,6 +169,8 @@ export class HttpServers {
       for (const connection of this.#connections.values()) connection.giveUp()
     }, this.#patience)
     await Promise.all(closed)
+    // Node does not count connections that were handed over.
+    await Promise.all([...this.#connections.keys()].map(closeOf))
     clearInterval(impatience)
   }
 
@@ -187,6 +189,14 @@ export class HttpServers {
     await sleep(this.#beat)
     await turn()
   }
+}
+
+function closeOf(socket: Socket): Promise<void> {
+  return new Promise(resolve => {
+    socket.once('close', () => {
+      resolve()
+    })
+  })
 }
 
 function closeServer(server: Server): Promise<void> {

@@ -135,7 +135,15 @@ t.test('a profile has the verdicts of its own request only, also while others of
 t.test('what others publish on the channels is ignored', async t => {
   const app = await buildDebugged(t, { database, routes })
   await app.ready()
-  for (const { name } of watchers) for (const message of ['nothing', null, {}]) channel(name).publish(message)
+  const messages = [
+    'nothing',
+    null,
+    {},
+    { request: null, check: 'host' },
+    { request: 1, error: new Error('odd') },
+    { request: {}, check: 'host' },
+  ]
+  for (const { name } of watchers) for (const message of messages) channel(name).publish(message)
   const response = await app.inject({ url: '/', headers: { host: museum } })
   t.equal(response.statusCode, 200)
 })

@@ -1,8 +1,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { get } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { makeEmbeddedFolder } from '../../support/test-database.ts'
 
@@ -23,6 +24,18 @@ t.test('A server answers the connections that its parent hands over until it is 
   const [response] = await once(get({ port, host: '127.0.0.1', path: '/health', agent: false }), 'response')
   t.match(await text(response), 'alive')
 
+  const body = JSON.stringify({ email: 'a slow client sends this for longer than closing waits for silence' })
+  const socket = connect(port, '127.0.0.1')
+  socket.write(
+    `POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  await once(listener, 'connection')
   child.send('end')
-  t.strictSame(await once(child, 'exit'), [0, null])
+  const exited = once(child, 'exit')
+  for (const byte of body) {
+    socket.write(byte)
+    await sleep(20)
+  }
+  t.match(await text(socket), /^HTTP\/1\.1 400 /)
+  t.strictSame(await exited, [0, null])
 })

@@ -311,7 +311,7 @@ t.test('an upgraded request has the status 101 and lasts as long as its connecti
     url: `/_profiler/${profile.token}?panel=request`,
     headers: { accept: 'text/html' },
   })
-  t.match(page.body, 'Switched to another protocol')
+  t.match(page.body, 'Upgraded to another protocol')
 })
 
 t.test('an upgrade refused on the raw socket has that status and is not aborted', async t => {

@@ -38,11 +38,9 @@ function joint(exception: Exception, index: number, all: readonly Exception[]): 
   return above === undefined ? relationText(exception) : `· ${above.class} ${relationText(exception)}`
 }
 
-/** How an exception relates to its parent. */
+/** How an exception relates to its parent, which only the thrown one lacks. */
 function relationText({ relation }: Exception): string {
-  if (relation === 'cause') return 'caused by'
-  if (relation === 'member') return 'with'
-  return 'thrown'
+  return relation === 'cause' ? 'caused by' : 'with'
 }
 
 /** Every exception with its frames: the application's with their source, others folded. */

@@ -39,7 +39,7 @@ export function renderNearMisses(
   }
   return html`<p>No route matches ${asked}. Nearest of ${count(routing.routes, 'route')}:</p>
 ${renderDataTable(
-  'Nearest routes',
+  'Similar routes',
   [{ label: 'Methods', kind: 'short' }, { label: 'Route' }, { label: 'Difference' }],
   nearMisses.map(miss => ({
     cells: [
