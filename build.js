@@ -33,11 +33,16 @@ async function transpile(root, files) {
     target: 'node20.19',
     sourcemap: true,
     write: false,
-  })
+  }).catch(exitWithoutStack)
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, path.endsWith('.js') ? withBuiltImports(text) : text)
   }
+}
+
+/** esbuild has printed the errors in the sources. */
+function exitWithoutStack() {
+  process.exit(1)
 }
 
 /** Replaces "./x.ts" in imports by "./x.js". Both have the same length, so source maps stay correct. */

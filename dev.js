@@ -2,14 +2,16 @@
 // connections over, so none is refused during a restart.
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { watch } from 'node:fs'
+import { readdirSync, watch } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 
 /** Milliseconds without another change before a restart, because editors write a file in several steps. */
 const quietPeriod = 50
 
 const { PARENT_PID, ...env } = process.env
 const waiting = []
+const watchers = new Map()
 let server
 let restarting = Promise.resolve()
 let timer
@@ -32,11 +34,7 @@ createServer({ pauseOnConnect: true }, handOver)
     })
   })
 
-for (const folder of ['src', 'plugins', 'routes']) {
-  watch(folder, { recursive: true }, (_event, file) => {
-    if (isSource(file)) restartSoon()
-  })
-}
+watchFolders()
 
 const parent = PARENT_PID === undefined ? undefined : Number(PARENT_PID)
 endInOrder({ close, log: { error: console.error, fatal: console.error } }, { parent })
@@ -86,19 +84,44 @@ async function stop() {
   await exited
 }
 
-function isSource(file) {
-  return /\.(?:ts|js|css)$/.test(file) && !/\b(?:dist|node_modules|test)\b/.test(file)
+/** Watches each folder by itself: on Linux, Node 20's recursive watch loses a file once an editor has replaced it. */
+function watchFolders() {
+  const folders = new Set(['src', 'plugins', 'routes'].flatMap(foldersIn))
+  for (const [folder, watcher] of watchers) {
+    if (folders.has(folder)) continue
+    watcher.close()
+    watchers.delete(folder)
+  }
+  for (const folder of folders) {
+    if (watchers.has(folder)) continue
+    const watcher = watch(folder, (event, file) => {
+      if (/\.(?:ts|js|css)$/.test(file)) restartSoon()
+      // A folder may be new or gone.
+      else if (event === 'rename') watchFolders()
+    })
+    watchers.set(folder, watcher)
+  }
+}
+
+/** A folder and all folders in it that hold sources. */
+function foldersIn(folder) {
+  const inside = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(entry => join(entry.parentPath, entry.name))
+  return [folder, ...inside].filter(path => !/\b(?:dist|node_modules|test)\b/.test(path))
 }
 
 function restartSoon() {
   clearTimeout(timer)
   timer = setTimeout(() => {
     restarting = restarting.then(async () => {
-      // If the build fails, the current server keeps running.
-      if (isEnding || !build()) return
+      if (isEnding) return
+      if (!build()) return console.error('The build failed. The last good build keeps running.')
       isRestarting = true
       await stop()
-      start()
+      start().once('message', () => {
+        console.log('Restarted.')
+      })
       isRestarting = false
     })
   }, quietPeriod)

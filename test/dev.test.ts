@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { on, once } from 'node:events'
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
@@ -46,7 +46,7 @@ async function ask(url: string): Promise<string> {
   return await text(response)
 }
 
-t.test('npm run dev serves a changed file, and answers every request while it restarts', async t => {
+t.test('npm run dev serves a changed or replaced file, and answers every request while it restarts', async t => {
   const { folder, address } = await runDev(t)
   const route = join(folder, 'routes/health.ts')
   const before = await ask(`${address}/health`)
@@ -56,13 +56,19 @@ t.test('npm run dev serves a changed file, and answers every request while it re
   let answer = before
   while (answer === before) answer = await ask(`${address}/health`)
   t.match(answer, 'changed')
+  for (const word of ['replaced', 'replaced again']) {
+    // As editors and git do.
+    writeFileSync(`${route}~`, changed.replace("'changed'", `'${word}'`))
+    renameSync(`${route}~`, route)
+    while (!answer.includes(`"${word}"`)) answer = await ask(`${address}/health`)
+  }
 })
 
 t.test('npm run dev keeps serving the last good build until a mistake is fixed', async t => {
   const { folder, address, errors } = await runDev(t)
   const route = join(folder, 'routes/health.ts')
   const source = readFileSync(route, 'utf8')
-  const failed = lineWith(errors, 'ERROR')
+  const failed = lineWith(errors, 'The build failed')
   writeFileSync(route, 'export default (')
   await failed
   t.match(await ask(`${address}/health`), 'alive')

@@ -4,8 +4,8 @@ const shortest = 8
 /** Words and short numbers, joined as in identifiers and paths: `session_id`, `Europe/Paris`, `maxAge`. */
 const words = /^(?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+)(?:[-_./: ](?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+|\d{1,4}))*$/
 
-/** A run of letters too long for a word, or a long text with spaces. */
-const passphrase = /[a-z]{25}|^(?=.{20}).* /i
+/** A run of letters too long for a word, a long text with spaces, or four words with hyphens. */
+const passphrase = /[a-z]{25}|^(?=.{20}).* |^[a-z]{3,}(?:-[a-z]{3,}){3}/i
 
 /** Dates, algorithms, local addresses and e-mail addresses. */
 const common = new RegExp(

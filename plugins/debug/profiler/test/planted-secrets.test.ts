@@ -349,6 +349,7 @@ t.test('values of sensitive fields are masked there, and elsewhere only if they 
   ]
   const unlikely = [
     'correct horse battery staple',
+    'correct-horse-battery-staple',
     'correcthorsebatterystaple',
     '4111 1111 1111 1111',
     'x7Kp-2mQ9',
