@@ -385,7 +385,7 @@ t.test(
         lines,
         logs.map(({ message }) => message),
       )
-      t.match(notes, [/level \(info\), or below that of a route or a plugin, are missing/])
+      t.match(notes, [/level \(info\), or below that of a route or plugin, are missing/])
     }
     t.same(flushed, ['yes', 'yes'], 'fatal lines are flushed at once')
   },
