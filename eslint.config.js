@@ -11,6 +11,11 @@ export default config(
       parserOptions: { projectService: { allowDefaultProject: ['plugins/debug/profiler/examples/*.ts'] } },
     },
     rules: {
+      // Prettier does not break comments.
+      'max-len': [
+        'error',
+        { code: 120, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true },
+      ],
       // "void promise" marks a promise that is deliberately not awaited.
       'no-void': ['error', { allowAsStatement: true }],
       // Fastify's hooks and handlers are async or take a callback, even if they await nothing.

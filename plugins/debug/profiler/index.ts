@@ -24,10 +24,10 @@ async function profiler(app: FastifyInstance, options: ProfilerOptions): Promise
     },
   })
   instance.install()
-  app.addHook('onReady', async () => {
+  app.addHook('onReady', async function storeConfiguration() {
     instance.configure()
   })
-  app.addHook('onClose', async () => {
+  app.addHook('onClose', async function stopProfiler() {
     await instance.stop()
   })
 }

@@ -31,7 +31,7 @@ const environment = { COOKIE_SECRET: 'a secret of more than thirty-two character
 const watchers = [verdicts, missingRoutes, expectedErrors]
 const outsider = '203.0.113.7'
 
-/** All that a client is told but when, and what only a profiled answer says, with the number of queries that it took. */
+/** What a client is told, without times and without what only a profiled answer has, and the number of queries. */
 async function answersTo(app: FastifyInstance, asked: Asked[]) {
   let queries = 0
   const count = () => {

@@ -22,7 +22,7 @@ export function refuseOtherMethods(app: FastifyInstance, base: string, access: V
   const pages = FindMyWay(pathOptions(app))
   const declared = new Set<HTTPMethod>()
 
-  app.addHook('onRoute', ({ method, url }) => {
+  app.addHook('onRoute', function declare({ method, url }) {
     // The catch-all route serves no page.
     if (!`${url}/`.startsWith(`${base}/`) || url.endsWith('*')) return
     for (const each of [method].flat()) {
@@ -33,7 +33,7 @@ export function refuseOtherMethods(app: FastifyInstance, base: string, access: V
     }
   })
 
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', function refuseMethod(request, reply, done) {
     if (!request.is404) return done()
     const path = pathOfUrl(request.url)
     const allow = [...declared].filter(method => pages.find(method, path) !== null).join(', ')

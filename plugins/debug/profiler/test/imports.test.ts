@@ -5,7 +5,7 @@ import t from 'tap'
 const folder = dirname(dirname(import.meta.dirname))
 const libraries = ['fastify', 'fastify-plugin', 'find-my-way', 'negotiator', 'pino']
 
-/** In the order in which data flows: each folder imports itself and those before it. Files outside of them import all. */
+/** In the order in which data flows. Each folder imports itself and those before it. The root files import all. */
 const folders = ['base', 'watch', 'mask', 'collect', 'store', 'show']
 
 const imports = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -34,7 +34,7 @@ export function watchArrivals(app: FastifyInstance, boundary: Boundary, arrive: 
     if (sibling) arrive(message.request, message.response)
   }
   requests.subscribe(onAnyRequest)
-  app.addHook('onClose', async () => {
+  app.addHook('onClose', async function stopWatching() {
     requests.unsubscribe(onAnyRequest)
   })
 }

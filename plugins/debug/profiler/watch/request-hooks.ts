@@ -14,19 +14,19 @@ hideFrames(import.meta.filename)
  * tracer, and so are in no profile.
  */
 export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, recorders: Recorders): void {
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', function markRequest(request, reply, done) {
     exchanges.enter(request, reply)
     recorders.record(request, recorder => recorder.mark('kernel.request'))
     done()
   })
-  app.addHook('preHandler', (request, _reply, done) => {
+  app.addHook('preHandler', function markController(request, _reply, done) {
     recorders.record(request, recorder => {
       recorder.calls.validated()
       recorder.mark('kernel.controller')
     })
     done()
   })
-  app.addHook('onSend', (request, { raw }, payload, done) => {
+  app.addHook('onSend', function markResponse(request, { raw }, payload, done) {
     recorders.record(request, recorder => {
       recorder.calls.answering()
       recorder.mark('kernel.response')
@@ -37,11 +37,11 @@ export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, reco
     })
     done()
   })
-  app.addHook('onResponse', (request, _reply, done) => {
+  app.addHook('onResponse', function markFinish(request, _reply, done) {
     recorders.record(request, recorder => recorder.mark('kernel.finish_request'))
     done()
   })
-  app.addHook('onError', (request, _reply, error, done) => {
+  app.addHook('onError', function recordFailure(request, _reply, error, done) {
     recorders.record(request, recorder => recorder.failing(error))
     done()
   })
