@@ -1,3 +1,5 @@
+import { attempt } from '../base/foreign-value.ts'
+
 /** Milliseconds without trouble until it counts as over. A disk that is nearly full fails only now and then. */
 const calming = 60_000
 
@@ -14,7 +16,8 @@ export class Troubles {
   meet(kind: string, error: unknown, message: string): void {
     const isKnown = this.#met.has(kind)
     this.#met.set(kind, Date.now())
-    if (!isKnown) this.#complain(error, message)
+    // A timer may call this, so a logger that throws would end the process.
+    if (!isKnown) attempt(() => this.#complain(error, message), undefined)
   }
 
   /** Called when something succeeds. After a minute without trouble, the next one is reported again. */
