@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { whenRead } from '../src/cache/when-read.ts'
-import type { License } from '../src/entities/license.ts'
+import { type License, longestDomain } from '../src/entities/license.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
 
 declare module 'fastify' {
@@ -12,9 +12,6 @@ declare module 'fastify' {
     requireLicense: () => License
   }
 }
-
-/** The size of the column. Longer hosts have no license. */
-const longestDomain = 255
 
 /** Sets request.license from the request's host, before any check runs. */
 async function license(app: FastifyInstance) {

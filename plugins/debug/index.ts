@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../../src/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { closeFolder } from '../../src/database/private-folder.ts'
+import { longestDomain } from '../../src/entities/license.ts'
 import { toError } from '../../src/errors/error-answer.ts'
 import { normaliseHost } from '../../src/http/host.ts'
 import { cachePanel } from './panels/cache.ts'
@@ -24,9 +25,6 @@ export interface DebugOptions {
   /** Its queries are logged from the start, since some are compiled while plugins load. */
   database: Database
 }
-
-/** Length of the column licenses.domain. A longer host has no license. */
-const longestDomain = 255
 
 /** Registers the profiler with Portico's own panels. It must come first: it sees only hooks added after it. */
 async function debug(app: FastifyInstance, { config, database }: DebugOptions) {

@@ -25,6 +25,9 @@ const metadata = {
   joins: ['license_types'],
 } as const satisfies EntityMetadata & { columns: readonly (keyof License)[] }
 
+/** Length of the column licenses.domain. A longer host has no license. */
+export const longestDomain = 255
+
 /**
  * The column's check constraint without the length (migration 0001). Other text, such as a NUL character, could fail
  * the query for all hosts of its batch.

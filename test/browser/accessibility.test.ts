@@ -3,25 +3,11 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import applicationRoutes from '../../routes/index.ts'
-import { buildDebugged } from '../plugins/debug/panels/panels.ts'
+import { buildDebugged, panels } from '../plugins/debug/panels/panels.ts'
 import { addLicense } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 import { testAccessibility } from './accessibility.ts'
 import { launch, testInChromium } from './chromium.ts'
-
-const panels = [
-  'request',
-  'performance',
-  'exception',
-  'logs',
-  'lifecycle',
-  'routing',
-  'license',
-  'security',
-  'database',
-  'cache',
-  'configuration',
-]
 
 await testInChromium('every page is accessible', testInBrowser)
 

@@ -9,7 +9,7 @@ import { ProfileStore } from '#profiler/store/profile-store'
 import { summarise } from '#profiler/store/profile-text'
 import applicationRoutes from '../../routes/index.ts'
 import { build } from '../support/build.ts'
-import { buildDebugged } from '../plugins/debug/panels/panels.ts'
+import { buildDebugged, panels } from '../plugins/debug/panels/panels.ts'
 import { profiledApp } from '#profiler/test/profiled-app'
 import { failedProfile, notFoundProfile } from '#profiler/test/views/example-profile'
 import { hostileProfile, hostileStrings } from '#profiler/test/views/hostile-profile'
@@ -17,20 +17,6 @@ import { addLicense } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 import { launch, testInChromium } from './chromium.ts'
 import { lookAt } from './look-at.ts'
-
-const panels = [
-  'request',
-  'performance',
-  'exception',
-  'logs',
-  'lifecycle',
-  'routing',
-  'license',
-  'security',
-  'database',
-  'cache',
-  'configuration',
-]
 
 await testInChromium('the profiler in a browser', testInBrowser)
 

@@ -7,7 +7,16 @@ import { connect } from 'node:tls'
 import Fastify from 'fastify'
 import t from 'tap'
 import profiler, { type OpenSpan } from '../index.ts'
-import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendAndLeave, sendRaw } from './profiled-app.ts'
+import {
+  deferred,
+  everythingStored,
+  keptLines,
+  listen,
+  onlyProfile,
+  profiledApp,
+  sendAndLeave,
+  sendRaw,
+} from './profiled-app.ts'
 
 const answers: Array<{ url: string; method?: 'GET' | 'POST'; payload?: string; status: number }> = [
   { url: '/fine', status: 200 },
@@ -515,17 +524,8 @@ t.test('a profile that waits for a span only delays those who ask for it', async
 })
 
 t.test('lines of a logger that the profiler did not make are recorded from its level upwards', async t => {
-  const lines: string[] = []
-  const app = Fastify({
-    logger: {
-      level: 'info',
-      stream: {
-        write(line: string) {
-          lines.push(line)
-        },
-      },
-    },
-  })
+  const { lines, logger } = keptLines('info')
+  const app = Fastify({ logger })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
   app.get('/', async request => {

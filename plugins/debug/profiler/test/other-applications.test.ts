@@ -12,7 +12,7 @@ import Fastify, {
 } from 'fastify'
 import t, { type Test } from 'tap'
 import profiler, { type ProfilerOptions } from '../index.ts'
-import { deferred, everythingStored, listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
+import { deferred, everythingStored, keptLines, listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
 
 interface Application {
   options?: FastifyServerOptions
@@ -166,17 +166,8 @@ for (const [name, application] of Object.entries(applications)) {
 }
 
 t.test('a failure of the profiler is logged once and noted in each profile', async t => {
-  const lines: string[] = []
-  const app = Fastify({
-    logger: {
-      level: 'warn',
-      stream: {
-        write(line: string) {
-          lines.push(line)
-        },
-      },
-    },
-  })
+  const { lines, logger } = keptLines('warn')
+  const app = Fastify({ logger })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
   app.get('/:number', () => new Proxy({}, { has: refuse }))
@@ -190,17 +181,8 @@ t.test('a failure of the profiler is logged once and noted in each profile', asy
 })
 
 t.test('at most twenty different failures of the profiler are logged', async t => {
-  const lines: string[] = []
-  const app = Fastify({
-    logger: {
-      level: 'warn',
-      stream: {
-        write(line: string) {
-          lines.push(line)
-        },
-      },
-    },
-  })
+  const { lines, logger } = keptLines('warn')
+  const app = Fastify({ logger })
   t.teardown(() => app.close())
   await app.register(profiler, { directory: t.testdir() })
   app.get<{ Params: { number: string } }>(

@@ -8,6 +8,17 @@ import type { Profile } from '../base/profile.ts'
 /** Discards what would go to stdout. */
 const silence = { write() {} }
 
+/** Options for Fastify's own logger, and the lines that it writes. */
+export function keptLines(level: string) {
+  const lines: string[] = []
+  const stream = {
+    write(line: string) {
+      lines.push(line)
+    },
+  }
+  return { lines, logger: { level, stream } }
+}
+
 /** A bare Fastify with the profiler. The test adds the routes. */
 export async function profiledApp(
   t: Test,

@@ -7,6 +7,21 @@ import type { Database } from '../../../../src/database/database.ts'
 import { type BuildOptions, build } from '../../../support/build.ts'
 import { makeFolder } from '../../../support/folder.ts'
 
+/** The names of all panels, in their order. */
+export const panels = [
+  'request',
+  'performance',
+  'exception',
+  'logs',
+  'lifecycle',
+  'routing',
+  'license',
+  'security',
+  'database',
+  'cache',
+  'configuration',
+]
+
 /** A panel's data as JSON. */
 export interface PanelJson<Data> {
   token: string
