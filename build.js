@@ -30,6 +30,8 @@ async function transpile(root, files) {
     outbase: root,
     outdir: join(root, 'dist'),
     format: 'esm',
+    // For other platforms, esbuild replaces process.env.NODE_ENV.
+    platform: 'node',
     target: 'node20.19',
     sourcemap: true,
     write: false,

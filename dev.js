@@ -17,20 +17,23 @@ let restarting = Promise.resolve()
 let timer
 let isEnding = false
 let isRestarting = false
+/** Tells a server whether it is a restart: '' or '1'. */
+let hasStarted = ''
 
 build()
 const { readConfig } = await import('./dist/src/config.js')
 const { endInOrder } = await import('./dist/src/serving/end-in-order.js')
 const { host, port } = readConfig(process.env, '.env')
 
-createServer({ pauseOnConnect: true }, handOver)
+const listening = createServer({ pauseOnConnect: true }, handOver)
   .on('error', ({ message }) => {
     console.error(`HOST and PORT cannot be used: ${message}.`)
     process.exit(1)
   })
   .listen({ host, port }, function () {
     start().once('message', () => {
-      console.log(`Server listening at http://${host}:${this.address().port}`)
+      // On a terminal, the server itself says more.
+      if (!process.stdout.isTTY) console.log(`Server listening at http://${host}:${this.address().port}`)
     })
   })
 
@@ -45,12 +48,13 @@ function build() {
 
 function start() {
   const child = fork('dist/src/server.js', {
-    env: { ...env, DEBUG: '1', CONNECTIONS: 'handed' },
+    env: { ...env, DEBUG: '1', CONNECTIONS: 'handed', PORT: String(listening.address().port), RESTARTED: hasStarted },
     execArgv: ['--enable-source-maps'],
   })
   server = child
   child.once('message', () => {
     child.isReady = true
+    hasStarted = '1'
     for (const socket of waiting.splice(0)) handOver(socket)
   })
   child.once('exit', () => {

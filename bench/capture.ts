@@ -1,4 +1,4 @@
-import type { Answer } from './server.ts'
+import type { Answer } from './measurable.ts'
 
 const ofNode = new Set(['date', 'connection', 'keep-alive', 'content-length'])
 

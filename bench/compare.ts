@@ -4,8 +4,8 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { inNoOrder, withoutDate } from './capture.ts'
-import { Connection, requestText } from './connection.ts'
-import type { Usage } from './server.ts'
+import { LoadConnection, requestText } from './load-connection.ts'
+import type { Usage } from './measurable.ts'
 
 /** One row of a comparison: a server and the request that it gets. */
 export interface Row {
@@ -146,7 +146,7 @@ class Runner {
   readonly #child: ChildProcess
   /** Rejects if the process ends early. */
   readonly #ended: Promise<never>
-  readonly #connections: Connection[] = []
+  readonly #connections: LoadConnection[] = []
   readonly #request: string
   #port = NaN
   #asked = 0
@@ -236,12 +236,12 @@ class Runner {
     ])
   }
 
-  #connection(place: number): Connection {
-    this.#connections[place] ??= new Connection(this.#port)
+  #connection(place: number): LoadConnection {
+    this.#connections[place] ??= new LoadConnection(this.#port)
     return this.#connections[place]
   }
 
-  async #askOnce(connection: Connection, latencies?: RecordableHistogram): Promise<void> {
+  async #askOnce(connection: LoadConnection, latencies?: RecordableHistogram): Promise<void> {
     const {
       name,
       request: { path, headers, status, cold = false },

@@ -2,8 +2,8 @@
 import { parseArgs } from 'node:util'
 import { answerIn } from './capture.ts'
 import { answerOf, type BenchRequest, compare, type Effort, type Row } from './compare.ts'
-import { dropDatabase, makeDatabase } from './database.ts'
-import { printTable } from './table.ts'
+import { dropDatabase, makeDatabase } from './bench-database.ts'
+import { printTable } from './comparison-table.ts'
 
 const {
   values: { quick, requests, only },

@@ -1,9 +1,9 @@
 /** Measures license lookups among 1,000, 100,000 and 1,000,000 licenses, and the memory of 100,000 cached hosts. */
 import { openDatabase } from '../src/database/database.ts'
 import { createEntities } from '../src/entities/entities.ts'
-import { Store } from '../src/cache/store.ts'
-import { dropDatabase, environmentOf, makeDatabase } from './database.ts'
-import { quantile } from './table.ts'
+import { EntityCache } from '../src/cache/entity-cache.ts'
+import { dropDatabase, environmentOf, makeDatabase } from './bench-database.ts'
+import { quantile } from './quantile.ts'
 
 const lookups = 5000
 const warmHosts = 100_000
@@ -18,8 +18,8 @@ for (const licenses of [1000, 100_000, 1_000_000]) {
     const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = environmentOf(bench)
     const database = await openDatabase({ databaseUrl, dataDir })
     try {
-      const store = new Store()
-      const { licenses: segment, languages } = createEntities(database.db, store)
+      const cache = new EntityCache()
+      const { licenses: segment, languages } = createEntities(database.db, cache)
       const times: number[] = []
       let before = process.cpuUsage()
       // The lookups below 0 warm up the code and the database's pages.
@@ -67,7 +67,9 @@ async function warm(licenses: Entities['licenses'], languages: Entities['languag
   }
   const { user, system } = process.cpuUsage(heldBefore)
   console.log(
-    `            ${held} of ${warmHosts} hosts cached after ${seconds.toFixed(1)} s, in ${((after - before) / megabyte).toFixed(0)} MB; reading one takes ${((user + system) / warmHosts).toFixed(2)} µs of CPU`,
+    `            ${held} of ${warmHosts} hosts cached after ${seconds.toFixed(1)} s, ` +
+      `in ${((after - before) / megabyte).toFixed(0)} MB; ` +
+      `reading one takes ${((user + system) / warmHosts).toFixed(2)} µs of CPU`,
   )
 }
 

@@ -1,8 +1,8 @@
 /** Measures what each plugin of the site costs a request, by comparing sites that have one more plugin each. */
 import { compare, type Row } from './compare.ts'
-import { dropDatabase, makeDatabase } from './database.ts'
+import { dropDatabase, makeDatabase } from './bench-database.ts'
 import { pluginNames } from './servers/site-of.ts'
-import { quantile } from './table.ts'
+import { quantile } from './quantile.ts'
 
 // Many short rounds, because the machine's speed changes over time by more than a plugin costs.
 const effort = { generations: 3, rounds: 15, requests: 2000, warmUp: 30_000, connections: 8 }
@@ -24,7 +24,8 @@ try {
     effort,
   )
   console.log(
-    `\nµs of CPU for a small JSON answer, and the difference to the row before: medians of ${effort.generations * effort.rounds} rounds, Node ${process.versions.node}`,
+    `\nµs of CPU for a small JSON answer, and the difference to the row before: ` +
+      `medians of ${effort.generations * effort.rounds} rounds, Node ${process.versions.node}`,
   )
   for (const [
     place,

@@ -1,7 +1,7 @@
 /** The process of one row of a comparison, forked by compare.ts: `node serve.js <server> <options as JSON>`. */
 // For all servers, as in Portico's own start: without it, some of them would be slow by chance.
 import '../src/serving/tick-object.ts'
-import type { Measurable, Usage } from './server.ts'
+import type { Measurable, Usage } from './measurable.ts'
 
 const [, , name = '', options = '{}'] = process.argv
 const { default: start }: { default: (options: unknown) => Promise<Measurable> } = await import(`./servers/${name}.js`)

@@ -10,7 +10,8 @@ if (isMainThread) {
     // A worker each, because every thread has its own V8 state.
     const [nanoseconds]: unknown[] = await once(new Worker(new URL(import.meta.url), { workerData: keeps }), 'message')
     console.log(
-      `${keeps ? 'With it:' : 'Without tick-object.ts:'} ${Number(nanoseconds).toFixed(0)} ns, Node ${process.versions.node}`,
+      `${keeps ? 'With it:' : 'Without tick-object.ts:'} ${Number(nanoseconds).toFixed(0)} ns, ` +
+        `Node ${process.versions.node}`,
     )
   }
 } else {

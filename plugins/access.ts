@@ -3,7 +3,9 @@ import fp from 'fastify-plugin'
 import type { License } from '../src/entities/license.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { LicenseNotFoundHttpError, NotAdmittedHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
+import { isLocal } from '../src/http/local.ts'
 import { pathOf, queryOf } from '../src/http/target.ts'
+import { acceptsTokens } from './bearer.ts'
 import type {} from './firewall.ts'
 import { passed, refused, tell } from './verdicts.ts'
 
@@ -16,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-/** The second check: the host has a license if the route needs one, and the license admits the user. */
+/** The third check: the host has a license if the route needs one, and the license admits the user. */
 async function access(app: FastifyInstance) {
   app.addHook(
     'onRequest',
@@ -29,7 +31,7 @@ async function access(app: FastifyInstance) {
         if (request.routeOptions.config.license === 'optional') {
           return done(passed(request, 'access', 'no license needed'))
         }
-        return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain)))
+        return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain, isLocal(request))))
       }
       if (!license.protected) return done(passed(request, 'access', 'open license', license.name))
       if (request.routeOptions.config.access === 'public') return done(passed(request, 'access', 'public route'))
@@ -51,14 +53,20 @@ function askToSignIn(
   done: HookHandlerDoneFunction,
 ): void {
   if (!isNavigation(request)) {
-    const error = new UnauthorizedHttpError('Sign in to enter this site.', license.domain, signInPath(request))
+    const error = new UnauthorizedHttpError(
+      'Sign in to enter this site.',
+      license.domain,
+      signInPath(request),
+      acceptsTokens(request),
+    )
     return done(refused(request, 'access', error))
   }
   tell(request, 'access', 'refused', 'The browser is redirected to the sign-in page.')
   reply.varyOn('Accept').redirect(signInPath(request), 302)
 }
 
-function isNavigation({ method, headers }: FastifyRequest): boolean {
+/** Whether a browser opens a page. */
+export function isNavigation({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && errorForm(headers.accept) === 'text/html'
 }
 
@@ -68,4 +76,8 @@ export function signInPath({ method, originalUrl }: FastifyRequest): string {
   return `/login?next=${encodeURIComponent(pathOf(originalUrl) + queryOf(originalUrl))}`
 }
 
-export default fp(access, { name: 'access', dependencies: ['license', 'locale', 'firewall', 'vary'], fastify: '5.x' })
+export default fp(access, {
+  name: 'access',
+  dependencies: ['license', 'locale', 'bearer', 'firewall', 'vary'],
+  fastify: '5.x',
+})

@@ -3,22 +3,22 @@ import fastifyCaching from '@fastify/caching'
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { matchesWeakly } from '../src/http/etag.ts'
-import { etagSegment } from '../src/cache/response-cache.ts'
+import { etagSegment, ResponseCache } from '../src/cache/response-cache.ts'
 
 /**
- * Adds @fastify/caching (reply.etag, reply.expires, app.cache, Cache-Control) with the store of the entities. Responses
- * are private and revalidated each time.
+ * Adds @fastify/caching (reply.etag, reply.expires, app.cache, Cache-Control). Responses are private and revalidated
+ * each time.
  *
  * Its own conditional requests are unusable, and no option turns them off. It answers 304 before the route runs, to any
  * path, method and host with an ETag that it knows, even after the response has changed. It compares the whole
  * If-None-Match, so lists, "*" and weak ETags never match. With a lifetime of 0 it does not store an ETag, but each
- * call of reply.etag would have to pass that. Instead, the store drops writes to the ETag segment, and the hook below
- * compares If-None-Match with the response itself.
+ * call of reply.etag would have to pass that. Instead, ResponseCache drops writes to the ETag segment, and the hook
+ * below compares If-None-Match with the response itself.
  */
 async function caching(app: FastifyInstance) {
   await app.register(fastifyCaching, {
     privacy: 'private, no-cache',
-    cache: app.store.responses,
+    cache: new ResponseCache(),
     cacheSegment: etagSegment,
   })
 
@@ -48,4 +48,4 @@ function isUnchanged({ method, headers }: FastifyRequest, reply: FastifyReply): 
   return typeof etag === 'string' && matchesWeakly(condition, etag)
 }
 
-export default fp(caching, { name: 'caching', dependencies: ['entities', 'request-checker'], fastify: '5.x' })
+export default fp(caching, { name: 'caching', dependencies: ['request-checker'], fastify: '5.x' })

@@ -1,6 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Database } from '../src/database/database.ts'
+import {
+  describeNewer,
+  incompatibleOf,
+  nameNewer,
+  type NewerMigration,
+  readNewerMigrations,
+} from '../src/database/newer-migrations.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -12,18 +19,33 @@ export interface DatabasePluginOptions {
   database: Database
 }
 
-/** Adds app.database. Logs when the database is lost and when it is back. */
+/** Adds app.database. Logs when the database is lost, when it is back, and when a newer version migrates it. */
 async function database(app: FastifyInstance, { database }: DatabasePluginOptions) {
-  const { availability } = database
+  const { availability, changes, db, series } = database
   const tellOfLoss = (cause: unknown) =>
     app.log.error({ err: cause }, 'The database is lost. Cached records are still served.')
   const tellOfReturn = () => app.log.info('The database is back.')
+  const tellOfUpgrade = (table: string) => {
+    if (series.every(migrations => migrations.table !== table)) return
+    readNewerMigrations(db, series).then(tellOfNewer, (error: unknown) => {
+      app.log.warn({ err: error }, 'The migrations of a newer version cannot be read.')
+    })
+  }
   availability.on('lost', tellOfLoss).on('found', tellOfReturn)
+  changes.on('change', tellOfUpgrade)
   app.addHook('onClose', async function stopTelling() {
     availability.off('lost', tellOfLoss).off('found', tellOfReturn)
+    changes.off('change', tellOfUpgrade)
   })
 
   app.decorate('database', database)
+  tellOfNewer(database.newer)
+
+  function tellOfNewer(newer: readonly NewerMigration[]): void {
+    const incompatible = incompatibleOf(newer)
+    if (incompatible.length > 0) app.log.error(`This server cannot run beside ${nameNewer(incompatible)}. Stop it.`)
+    else if (newer.length > 0) app.log.warn(describeNewer(newer))
+  }
 }
 
 export default fp(database, { name: 'database', fastify: '5.x' })

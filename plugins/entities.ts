@@ -1,30 +1,36 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { createEntities, type Entities } from '../src/entities/entities.ts'
-import { Store } from '../src/cache/store.ts'
+import { createEntities, type Entities, type MakeOwnEntities } from '../src/entities/entities.ts'
+import { EntityCache } from '../src/cache/entity-cache.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    store: Store
+    /** Is notified of every change in the database. */
+    entityCache: EntityCache
     entities: Entities
   }
 }
 
-/** Adds app.store, which is notified of every change in the database, and app.entities, which it caches. */
-async function entities(app: FastifyInstance) {
+export interface EntitiesOptions {
+  /** What an application adds. */
+  makeOwn?: MakeOwnEntities | undefined
+}
+
+/** Adds app.entities with the cache through which they are read. */
+async function entities(app: FastifyInstance, { makeOwn = () => ({}) }: EntitiesOptions) {
   const { db, changes } = app.database
-  const store = new Store()
-  const change = (table: string, key: string | null) => store.change(table, key)
-  const listen = () => store.listen()
-  const deafen = () => store.deafen()
+  const cache = new EntityCache()
+  const change = (table: string, key: string | null) => cache.change(table, key)
+  const listen = () => cache.listen()
+  const deafen = () => cache.deafen()
 
   changes.on('change', change).on('listening', listen).on('deaf', deafen)
   app.addHook('onClose', async function stopHearing() {
     changes.off('change', change).off('listening', listen).off('deaf', deafen)
   })
 
-  app.decorate('store', store)
-  app.decorate('entities', createEntities(db, store))
+  app.decorate('entityCache', cache)
+  app.decorate('entities', { ...createEntities(db, cache), ...makeOwn(db, cache) })
 }
 
 export default fp(entities, { name: 'entities', dependencies: ['database'], fastify: '5.x' })

@@ -1,24 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
+import { whenAllRead } from '../src/cache/when-read.ts'
+import type { ApiToken } from '../src/entities/api-token.ts'
 import type { Membership } from '../src/entities/membership.ts'
 import type { UserRecord } from '../src/entities/user.ts'
-import { lifetimeOf, nameSession, type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
+import type { CookieSecrets } from '../src/sign-in/cookie-secrets.ts'
+import { type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
+import { unknownToken } from './bearer.ts'
+import { sessionCookie } from './session-cookie.ts'
 import { passed, refused, waiting } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The user who is signed in. Null if there is none. */
     user: User | null
-    /** The result of checking the session cookie. Null if the request has no such cookie or matches no route. */
+    /** The result of checking the session cookie. Null if there is none or no route, or an API token counts instead. */
     authentication: Authentication | null
-  }
-  interface FastifyReply {
-    /** Starts a session, which replaces an existing one. */
-    signIn: (user: Pick<UserRecord, 'id' | 'fingerprint'>, remembered: boolean) => FastifyReply
-    /** Sets the cookie of a session again, for another lifetime. */
-    renewSession: (token: SessionToken) => FastifyReply
-    /** Deletes the session cookie. */
-    clearSession: () => FastifyReply
   }
 }
 
@@ -37,18 +34,18 @@ export type Authentication =
   | { finding: 'valid' | 'expired' | 'signed out' | 'password changed' | 'user deleted'; token: SessionToken }
 
 export interface FirewallOptions {
-  /** The first signs cookies, all verify them. */
-  cookieSecrets: readonly [string, ...string[]]
+  cookieSecrets: CookieSecrets
 }
 
-/** Sets request.user for requests with the cookie of a valid session. */
+/** Sets request.user for requests with an API token or the cookie of a valid session. */
 async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions) {
   const { users, memberships, endedSessions } = app.entities
   const tokens = new SessionTokens(cookieSecrets)
 
   app.addHook(
     'onRequest',
-    function examineCookie(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+    function identifyUser(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+      if (request.apiToken !== null) return identifyByToken(request, request.apiToken, done)
       const { cookie } = request.raw.headers
       if (cookie === undefined) return done(passed(request, 'firewall', 'no cookie'))
       // The response to an unmatched path is the same for all users.
@@ -60,57 +57,37 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
         request.authentication = token === null ? { finding: 'forged', token } : { finding: 'expired', token }
         return done(passed(request, 'firewall', request.authentication.finding))
       }
-      const user = users.read(token.userId)
-      const groups = memberships.read(token.userId)
-      const ended = endedSessions.read(token.session)
-      if (!(user instanceof Promise || groups instanceof Promise || ended instanceof Promise)) {
-        return done(admit(request, token, user, groups, ended))
-      }
       waiting(request, 'firewall')
-      Promise.all([user, groups, ended]).then(
+      whenAllRead(
+        [users.read(token.userId), memberships.read(token.userId), endedSessions.read(token.session)],
         ([user, groups, ended]) => {
           done(admit(request, token, user, groups, ended))
         },
-        (error: Error) => {
+        error => {
           done(refused(request, 'firewall', error))
         },
       )
     },
   )
 
+  function identifyByToken(request: FastifyRequest, { user_id: userId }: ApiToken, done: HookHandlerDoneFunction) {
+    waiting(request, 'firewall')
+    whenAllRead(
+      [users.read(userId), memberships.read(userId)],
+      ([user, groups]) => {
+        // The tokens of a removed user are removed, too, but that may not have been heard yet.
+        if (user === null) return done(refused(request, 'firewall', unknownToken(request)))
+        request.user = { id: user.id, email: user.email, admin: user.admin, groups }
+        done(passed(request, 'firewall', 'API token', user.email))
+      },
+      error => {
+        done(refused(request, 'firewall', error))
+      },
+    )
+  }
+
   app.decorateRequest('user', null)
   app.decorateRequest('authentication', null)
-
-  app.decorateReply(
-    'signIn',
-    function signIn(
-      this: FastifyReply,
-      { id, fingerprint }: Pick<UserRecord, 'id' | 'fingerprint'>,
-      remembered: boolean,
-    ) {
-      return this.renewSession({ userId: id, session: nameSession(), expires: 0, remembered, fingerprint })
-    },
-  )
-  app.decorateReply('renewSession', function renewSession(this: FastifyReply, token: SessionToken) {
-    const expires = Date.now() + lifetimeOf(token)
-    const value = tokens.sign({ ...token, expires }, this.request.domain)
-    passed(this.request, 'session-cookie', 'set')
-    return this.setCookie(sessionCookie(this.request), value, {
-      ...attributes,
-      ...(token.remembered && { expires: new Date(expires) }),
-    })
-  })
-  app.decorateReply('clearSession', function clearSession(this: FastifyReply) {
-    passed(this.request, 'session-cookie', 'cleared')
-    return this.clearCookie(sessionCookie(this.request), attributes)
-  })
-}
-
-const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto' } as const
-
-/** With HTTPS, the __Host- prefix keeps other hosts and the network from setting the cookie (RFC 6265bis, 4.1.3). */
-export function sessionCookie({ protocol }: FastifyRequest): string {
-  return protocol === 'https' ? '__Host-portico_session' : 'portico_session'
 }
 
 /** The raw value of a cookie, because parsers strip quotes and decode. Empty if the cookie occurs twice. */
@@ -143,4 +120,4 @@ function findingOf({ fingerprint }: SessionToken, user: UserRecord | null, ended
   return ended ? 'signed out' : 'valid'
 }
 
-export default fp(firewall, { name: 'firewall', dependencies: ['license', '@fastify/cookie'], fastify: '5.x' })
+export default fp(firewall, { name: 'firewall', dependencies: ['license', 'bearer', 'session-cookie'], fastify: '5.x' })

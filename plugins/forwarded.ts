@@ -16,7 +16,7 @@ async function forwarded(app: FastifyInstance, { trustProxy }: ForwardedOptions)
 
   app.addHook(
     'onRequest',
-    function readForwarded(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+    function checkForwarded(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       const objection = objectionToForwarded(request.raw) ?? objectionToProtocol(request.protocol)
       if (objection !== undefined) return done(refused(request, 'forwarded', new BadRequestHttpError(objection)))
       if (request.headers.forwarded === undefined) return done(passed(request, 'forwarded', 'no header'))

@@ -3,6 +3,8 @@ import fp from 'fastify-plugin'
 import { whenRead } from '../src/cache/when-read.ts'
 import { type License, longestDomain } from '../src/entities/license.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
+import { isLocal } from '../src/http/local.ts'
+import { passed, refused, waiting } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,21 +22,24 @@ async function license(app: FastifyInstance) {
   app.addHook(
     'onRequest',
     function lookUpLicense(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      const license = request.domain.length > longestDomain ? null : licenses.read(request.domain)
+      if (request.domain.length > longestDomain) return done(passed(request, 'license', 'too long'))
+      waiting(request, 'license')
       whenRead(
-        license,
+        licenses.read(request.domain),
         license => {
           request.license = license
-          done()
+          done(passed(request, 'license', license === null ? 'none' : 'found'))
         },
-        done,
+        error => {
+          done(refused(request, 'license', error))
+        },
       )
     },
   )
 
   app.decorateRequest('license', null)
   app.decorateRequest('requireLicense', function requireLicense(this: FastifyRequest) {
-    if (this.license === null) throw new LicenseNotFoundHttpError(this.domain)
+    if (this.license === null) throw new LicenseNotFoundHttpError(this.domain, isLocal(this))
     return this.license
   })
 }

@@ -7,13 +7,13 @@ import {
   NotFoundHttpError,
   RouteResourceNotFoundError,
 } from '../src/errors/http-errors.ts'
-import { sendFailure } from '../src/errors/send-error.ts'
+import { sendFailure } from '../src/errors/send-failure.ts'
 import type { Constraints } from '../src/http/declared-routes.ts'
 import { pathOf, queryOf } from '../src/http/target.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
 import { hasRequest } from './verdicts.ts'
 
-/** Carries the error of each request without a route. Only made for subscribers: it costs a tenth of the answer. */
+/** Carries the error of each request without a route. Only made for subscribers, because it is costly. */
 export const missingRoutes = channel('portico:missing-route')
 
 export interface MissingRoute {
@@ -25,6 +25,9 @@ export function isMissingRoute(message: unknown): message is MissingRoute {
   return hasRequest(message) && 'error' in message
 }
 
+/** For a host without a license: its front page would be a 404, too. */
+const noFrontPage = { remedy: null }
+
 /** Answers requests that match no route: with a redirect to the other slash form, a 405 or a 404. */
 async function notFound(app: FastifyInstance) {
   const { routeTable } = app
@@ -35,6 +38,7 @@ async function notFound(app: FastifyInstance) {
     function interruptUnmatched(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
       if (!request.is404) return done()
       const path = pathOf(request.originalUrl)
+      if (!routeTable.mayHave(path)) return refuse(request, reply, path)
       routeTable.deriveConstraints(request.raw, (error, derived) => {
         if (error !== null) return done(error)
         const location = otherSlashForm(request, path, derived)
@@ -65,7 +69,8 @@ function refuse(request: FastifyRequest, reply: FastifyReply, path: string): voi
   if (missingRoutes.hasSubscribers) {
     missingRoutes.publish({ request, error: noRouteError(request, path) } satisfies MissingRoute)
   }
-  sendFailure(404, noRouteMessage(request, path), noHeaders, request, reply.varyOn('Accept'))
+  const advice = request.license === null ? noFrontPage : undefined
+  sendFailure(404, noRouteMessage(request, path), noHeaders, request, reply.varyOn('Accept'), advice)
 }
 
 function methodError(method: string, path: string, allow: readonly string[]): MethodNotAllowedHttpError {

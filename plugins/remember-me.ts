@@ -1,7 +1,8 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { lifetimeOf } from '../src/sign-in/session-token.ts'
-import { type Authentication, sessionCookie } from './firewall.ts'
+import type { Authentication } from './firewall.ts'
+import { sessionCookie } from './session-cookie.ts'
 import { passed } from './verdicts.ts'
 
 /** Renews a session's cookie in the second half of its lifetime, and clears the cookie of an invalid session. */
@@ -33,4 +34,4 @@ function setsSession(request: FastifyRequest, reply: FastifyReply): boolean {
   return [cookies].flat().some(cookie => String(cookie).startsWith(`${sessionCookie(request)}=`))
 }
 
-export default fp(rememberMe, { name: 'remember-me', dependencies: ['firewall'], fastify: '5.x' })
+export default fp(rememberMe, { name: 'remember-me', dependencies: ['firewall', 'session-cookie'], fastify: '5.x' })

@@ -1,34 +1,41 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { BadRequestHttpError, ForbiddenHttpError } from '../src/errors/http-errors.ts'
+import { isSafeMethod } from '../src/http/safe-methods.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
+import type {} from './bearer.ts'
 import { passed, refused } from './verdicts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** 'refused': refuses unsafe requests from other sites even without a cookie, for routes that set one. */
-    crossSite?: 'refused'
+    /**
+     * 'refused': refuses unsafe requests from other sites even without a cookie, for routes that set one. 'accepted':
+     * accepts them even with a cookie, for routes that ignore it.
+     */
+    crossSite?: 'refused' | 'accepted'
   }
 }
 
-const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
-
 /**
- * The third check: the request is well-formed and not a cross-site request forgery. Forwarded headers and the host have
- * their own plugins, and targets that cannot be decoded do not get here.
+ * The fourth check: the request is well-formed and not a cross-site request forgery. Forwarded headers and the host
+ * have their own plugins, and targets that cannot be decoded do not get here.
  */
 async function requestChecker(app: FastifyInstance) {
   app.addHook(
     'onRequest',
     function checkRequest(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       const { method, headers, host } = request
-      if (safeMethods.has(method)) return done(passed(request, 'request-checker', 'safe method'))
+      if (isSafeMethod(method)) return done(passed(request, 'request-checker', 'safe method'))
       const override = headers['x-http-method-override']
       if (method === 'POST' && override !== undefined && !/^[A-Za-z]+$/.test(String(override))) {
         const error = new BadRequestHttpError(`Invalid method override "${decodeUtf8(String(override))}".`)
         return done(refused(request, 'request-checker', error))
       }
-      if (headers.cookie === undefined && request.routeOptions.config.crossSite !== 'refused') {
+      // Bearer wins over a cookie, so the cookie is not what authorises this request.
+      if (request.apiToken !== null) return done(passed(request, 'request-checker', 'API token'))
+      const { crossSite } = request.routeOptions.config
+      if (crossSite === 'accepted') return done(passed(request, 'request-checker', 'cookie ignored'))
+      if (headers.cookie === undefined && crossSite !== 'refused') {
         return done(passed(request, 'request-checker', 'no cookie'))
       }
       const evidence = evidenceOfSameSite(headers['sec-fetch-site'], headers.origin, host)
@@ -52,4 +59,4 @@ function evidenceOfSameSite(fetchSite: string | string[] | undefined, origin: st
   return URL.canParse(own) && new URL(own).host === originHost ? 'Origin' : null
 }
 
-export default fp(requestChecker, { name: 'request-checker', dependencies: ['access'], fastify: '5.x' })
+export default fp(requestChecker, { name: 'request-checker', dependencies: ['access', 'bearer'], fastify: '5.x' })

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import { addingNames } from '../src/http/vary-names.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -12,13 +13,8 @@ declare module 'fastify' {
 async function vary(app: FastifyInstance) {
   app.decorateReply('varyOn', function varyOn(this: FastifyReply, headers: string) {
     const others = this.getHeader('vary')
-    return this.header('vary', others === undefined ? headers : joined(String(others), headers))
+    return this.header('vary', others === undefined ? headers : addingNames(headers)(String(others)))
   })
-}
-
-function joined(others: string, headers: string): string {
-  const missing = headers.split(', ').filter(name => !`, ${others},`.includes(`, ${name},`))
-  return [others, ...missing].join(', ')
 }
 
 export default fp(vary, { name: 'vary', fastify: '5.x' })

@@ -5,16 +5,31 @@ import type { FastifyRequest } from 'fastify'
 export interface Reasons {
   forwarded: 'no header' | 'headers agree' | 'untrusted sender'
   host: 'valid'
+  license: 'found' | 'none' | 'too long'
+  bearer: 'other scheme' | 'valid'
   firewall:
-    'no cookie' | 'no route' | 'valid' | 'forged' | 'expired' | 'signed out' | 'password changed' | 'user deleted'
+    | 'API token'
+    | 'no cookie'
+    | 'no route'
+    | 'valid'
+    | 'forged'
+    | 'expired'
+    | 'signed out'
+    | 'password changed'
+    | 'user deleted'
+  validity: 'no license' | 'no route' | 'open' | 'admin' | 'public route'
   locale: 'no license' | 'query' | 'no choice' | 'cookie' | 'Accept-Language' | 'default'
   access: 'no route' | 'no license needed' | 'open license' | 'public route' | 'admin' | 'member'
-  'request-checker': 'safe method' | 'no cookie' | 'Sec-Fetch-Site' | 'Origin' | 'no browser'
+  'request-checker':
+    'safe method' | 'API token' | 'cookie ignored' | 'no cookie' | 'Sec-Fetch-Site' | 'Origin' | 'no browser'
   /** What the response does with the cookie. */
   'session-cookie': 'set' | 'cleared' | 'fresh' | 'failed answer'
 }
 
 export type Check = keyof Reasons
+
+/** What refuses requests beside the checks. */
+export type Limit = 'overload' | 'sign-in-address' | 'sign-in-account' | 'sign-in-passwords'
 
 /** A check's decision about a request. Contains no secrets. */
 export interface Verdict {
@@ -29,6 +44,15 @@ export interface Verdict {
 
 /** Carries each Verdict. */
 export const verdicts = channel('portico:verdict')
+
+/** A request that a check or a limit refuses. */
+export interface Refusal {
+  request: FastifyRequest
+  by: Check | Limit
+}
+
+/** Carries each Refusal. Unlike verdicts, it costs requests that are not refused nothing. */
+export const refusals = channel('portico:refusal')
 
 /** Publishes why a check passes a request. @returns the argument for `done` */
 export function passed<Name extends Check>(
@@ -51,6 +75,11 @@ export function waiting(request: FastifyRequest, check: Check): void {
   tell(request, check, 'waiting')
 }
 
+/** Publishes a Refusal if there are subscribers. Checks use refused() instead. */
+export function tellRefusal(request: FastifyRequest, by: Refusal['by']): void {
+  if (refusals.hasSubscribers) refusals.publish({ request, by } satisfies Refusal)
+}
+
 /** Publishes a Verdict if there are subscribers. */
 export function tell(
   request: FastifyRequest,
@@ -59,12 +88,18 @@ export function tell(
   reason = '',
   value = '',
 ): undefined {
+  if (outcome === 'refused') tellRefusal(request, check)
   if (verdicts.hasSubscribers) verdicts.publish({ request, check, outcome, reason, value } satisfies Verdict)
 }
 
 /** Whether a message of the channel is a Verdict. Anyone may publish on a channel. */
 export function isVerdict(message: unknown): message is Verdict {
   return hasRequest(message) && 'check' in message
+}
+
+/** Whether a message of the channel is a Refusal. */
+export function isRefusal(message: unknown): message is Refusal {
+  return hasRequest(message) && 'by' in message
 }
 
 /** Whether a message of a channel is about a request. */

@@ -2,10 +2,12 @@ import type { User } from '../plugins/firewall.ts'
 import type { Language } from '../src/entities/language.ts'
 import type { License } from '../src/entities/license.ts'
 import { html } from '../src/pages/html.ts'
-import { formStyle, renderPage } from '../src/pages/page.ts'
-import { renderSignOut } from './login-view.ts'
+import { formStyle, renderPage } from '../src/pages/site-page.ts'
+import type { Closure } from '../src/records/closure.ts'
+import { renderClosureNotice } from '../src/pages/closure-view.ts'
 import type { MuseumPage } from './museum-page.ts'
-import { wordsFor } from './words.ts'
+import { renderSession } from './session-view.ts'
+import { wordsFor } from '../src/pages/words.ts'
 
 export interface FrontPage {
   license: License
@@ -18,6 +20,8 @@ export interface FrontPage {
   languages: readonly Language[]
   /** The signed-in user. */
   user: User | null
+  /** Why only admins see the page. Null if everybody does. */
+  closure: Closure | null
 }
 
 const english = {
@@ -29,7 +33,6 @@ const english = {
   first: 'First page',
   previous: 'Previous',
   next: 'Next',
-  signOut: 'Sign out',
 }
 const translations: Record<string, typeof english> = {
   de: {
@@ -41,7 +44,6 @@ const translations: Record<string, typeof english> = {
     first: 'Erste Seite',
     previous: 'Zurück',
     next: 'Weiter',
-    signOut: 'Abmelden',
   },
   fr: {
     museums: 'Musées',
@@ -52,7 +54,6 @@ const translations: Record<string, typeof english> = {
     first: 'Première page',
     previous: 'Précédent',
     next: 'Suivant',
-    signOut: 'Se déconnecter',
   },
 }
 
@@ -65,6 +66,7 @@ export function renderFrontPage(content: FrontPage): string {
     cursor,
     languages,
     user,
+    closure,
   } = content
   const words = wordsFor(locale, translations, english)
   return renderPage({
@@ -72,13 +74,17 @@ export function renderFrontPage(content: FrontPage): string {
     title: license.name,
     style: user !== null && formStyle,
     header: [
-      user !== null && renderSignOut(user.email, words.signOut),
+      renderClosureNotice(closure, locale),
+      user !== null && renderSession(user, locale, { isSentence: false }),
       languages.length > 1 &&
         html`
       <nav aria-label="${words.languages}">
         <form method="post" action="/language">
           ${cursor !== null && html`<input type="hidden" name="next" value="${linkTo(cursor, null)}">`}
-          <ul>${languages.map(({ code, name }) => html`<li><button name="language" value="${code}" lang="${code}"${code === locale && html` aria-current="true"`}>${name}</button></li>`)}</ul>
+          <ul>${languages.map(({ code, name }) => {
+            const current = code === locale && html` aria-current="true"`
+            return html`<li><button name="language" value="${code}" lang="${code}"${current}>${name}</button></li>`
+          })}</ul>
         </form>
       </nav>`,
     ],
@@ -88,7 +94,9 @@ export function renderFrontPage(content: FrontPage): string {
       ${
         museums.length === 0
           ? html`<p class="quiet">${cursor === null ? words.noMuseums : words.noMoreMuseums}</p>`
-          : html`<ul class="records" aria-labelledby="museums">${museums.map(({ name }) => html`<li>${name}</li>`)}</ul>`
+          : html`<ul class="records" aria-labelledby="museums">
+              ${museums.map(({ name }) => html`<li>${name}</li>`)}
+            </ul>`
       }
       ${renderPages(content, words)}`,
   })
@@ -101,10 +109,14 @@ function renderPages({ page: { previous, next }, cursor, chosenLocale }: FrontPa
       <nav aria-label="${words.pages}">
         <ul>
           ${cursor !== null && html`<li><a href="${linkTo(null, chosenLocale)}">${words.first}</a></li>`}
-          ${previous !== null && html`<li><a rel="prev" href="${linkTo(previous, chosenLocale)}">${words.previous}</a></li>`}
-          ${next !== null && html`<li><a rel="next" href="${linkTo(next, chosenLocale)}">${words.next}</a></li>`}
+          ${previous !== null && renderLink('prev', linkTo(previous, chosenLocale), words.previous)}
+          ${next !== null && renderLink('next', linkTo(next, chosenLocale), words.next)}
         </ul>
       </nav>`
+}
+
+function renderLink(rel: 'prev' | 'next', url: string, label: string) {
+  return html`<li><a rel="${rel}" href="${url}">${label}</a></li>`
 }
 
 function linkTo(cursor: string | null, locale: string | null): string {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type {} from '../plugins/validity.ts'
 import { etagOf } from '../src/http/etag.ts'
 import { negotiateType } from '../src/http/negotiation.ts'
 import { type FrontPage, renderFrontPage } from './front-page-view.ts'
@@ -29,6 +30,7 @@ export default async function frontPage(app: FastifyInstance) {
       locale: request.locale,
       chosenLocale: typeof chosen === 'string' ? chosen : null,
       user: request.user,
+      closure: request.closure,
       languages: await languages.read(license.id),
       page,
       cursor: typeof cursor === 'string' ? cursor : null,

@@ -1,16 +1,21 @@
 import type { User } from '../plugins/firewall.ts'
 import type { License } from '../src/entities/license.ts'
 import { html } from '../src/pages/html.ts'
-import { formStyle, renderPage } from '../src/pages/page.ts'
+import { formStyle, renderPage } from '../src/pages/site-page.ts'
+import type { Closure } from '../src/records/closure.ts'
 import { longestEmail } from '../src/sign-in/account.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { wordsFor } from './words.ts'
+import { renderClosureNotice } from '../src/pages/closure-view.ts'
+import { renderSession } from './session-view.ts'
+import { wordsFor } from '../src/pages/words.ts'
 
 export interface LoginPage {
   license: License
   locale: string
   /** The user who is already signed in. */
   user: User | null
+  /** Why only admins see the site. Null if everybody does. */
+  closure: Closure | null
   /** The path of this site to go to after signing in. */
   next: string
   /** The address that was entered before. */
@@ -28,8 +33,6 @@ const english = {
   password: 'Password',
   remember: 'Stay signed in on this device for 30 days',
   signIn: 'Sign in',
-  signOut: 'Sign out',
-  signedInAs: 'You are signed in as',
   incomplete: 'Enter an e-mail address and a password.',
   wrong: 'The e-mail address or the password is wrong.',
   tooMany: 'Too many attempts to sign in. Try again in a minute.',
@@ -42,8 +45,6 @@ const translations: Record<string, typeof english> = {
     password: 'Passwort',
     remember: 'Auf diesem Gerät 30 Tage angemeldet bleiben',
     signIn: 'Anmelden',
-    signOut: 'Abmelden',
-    signedInAs: 'Angemeldet als',
     incomplete: 'Geben Sie eine E-Mail-Adresse und ein Passwort ein.',
     wrong: 'Die E-Mail-Adresse oder das Passwort ist falsch.',
     tooMany: 'Zu viele Anmeldeversuche. Versuchen Sie es in einer Minute noch einmal.',
@@ -54,8 +55,6 @@ const translations: Record<string, typeof english> = {
     password: 'Mot de passe',
     remember: 'Rester connecté sur cet appareil pendant 30 jours',
     signIn: 'Se connecter',
-    signOut: 'Se déconnecter',
-    signedInAs: 'Connecté en tant que',
     incomplete: 'Saisissez une adresse e-mail et un mot de passe.',
     wrong: 'L’adresse e-mail ou le mot de passe est incorrect.',
     tooMany: 'Trop de tentatives de connexion. Réessayez dans une minute.',
@@ -63,30 +62,36 @@ const translations: Record<string, typeof english> = {
 }
 
 /** Renders the sign-in page. */
-export function renderLoginPage({ license, locale, user, next, email, remember, problem }: LoginPage): string {
+export function renderLoginPage(page: LoginPage): string {
+  const { license, locale, user, closure, next, email, remember, problem } = page
   const words = wordsFor(locale, translations, english)
   return renderPage({
     language: locale,
     title: `${words.title} – ${license.name}`,
     style: formStyle,
-    ...(user !== null && { header: renderSignOut(`${words.signedInAs} ${user.email}`, words.signOut) }),
+    ...((closure !== null || user !== null) && {
+      header: [
+        renderClosureNotice(closure, locale),
+        user !== null && renderSession(user, locale, { isSentence: true }),
+      ],
+    }),
     main: html`
       <p class="status">${license.name}</p>
       <h1>${words.title}</h1>
       ${problem !== undefined && html`<p class="problem" role="alert">${words[problem]}</p>`}
-      <form method="post" action="/login" class="fields">
+      <form method="post" action="/login?_locale=${locale}" class="fields">
         <input type="hidden" name="next" value="${next}">
         <label for="email">${words.email}</label>
-        <input id="email" name="email" type="text" inputmode="email" value="${email}" maxlength="${longestEmail}" autocomplete="username" autocapitalize="none" spellcheck="false" required${email === undefined && html` autofocus`}>
+        <input id="email" name="email" type="text" inputmode="email" value="${email}" maxlength="${longestEmail}"
+          autocomplete="username" autocapitalize="none" spellcheck="false"
+          required${email === undefined && html` autofocus`}>
         <label for="password">${words.password}</label>
-        <input id="password" name="password" type="password" maxlength="${longestPassword}" autocomplete="current-password" required${email !== undefined && html` autofocus`}>
-        <label class="choice"><input type="checkbox" name="remember" value="on"${remember === true && html` checked`}> ${words.remember}</label>
+        <input id="password" name="password" type="password" maxlength="${longestPassword}"
+          autocomplete="current-password" required${email !== undefined && html` autofocus`}>
+        <label class="choice">
+          <input type="checkbox" name="remember" value="on"${remember === true && html` checked`}> ${words.remember}
+        </label>
         <button>${words.signIn}</button>
       </form>`,
   })
-}
-
-/** Renders the user's name and a button to sign out. */
-export function renderSignOut(who: string, action: string) {
-  return html`<form method="post" action="/logout" class="session"><span>${who}</span> <button>${action}</button></form>`
 }

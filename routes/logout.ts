@@ -13,7 +13,7 @@ export default async function logout(app: FastifyInstance) {
     const { authentication } = request
     if (authentication?.finding === 'valid') {
       const { token } = authentication
-      await endSession(app.database.db, app.store, token)
+      await endSession(app.database.db, app.entityCache, token)
       request.log.info({ user: token.userId }, 'Signed out')
     }
     return reply.clearSession().redirect('/', 303)

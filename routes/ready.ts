@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { sendFailure } from '../src/errors/send-error.ts'
+import { sendFailure } from '../src/errors/send-failure.ts'
 import type { HttpServers } from '../src/serving/http-servers.ts'
 
 export interface ReadyOptions {
@@ -10,7 +10,7 @@ const retryLater = { 'retry-after': '1' }
 
 /** GET /ready: the readiness probe for load balancers. A 503 says why the server takes no requests. */
 export default async function ready(app: FastifyInstance, { servers }: ReadyOptions) {
-  const { availability } = app.database
+  const { availability, changes } = app.database
 
   app.get('/ready', { logLevel: 'warn' }, async function tellReadiness(request, reply) {
     const obstacle = obstacleNow()
@@ -21,6 +21,6 @@ export default async function ready(app: FastifyInstance, { servers }: ReadyOpti
   function obstacleNow(): string | undefined {
     if (servers.isClosing) return 'The server is closing.'
     if (!availability.reachable) return 'The database cannot be reached.'
-    if (!availability.listening) return 'The server receives no change notifications from the database.'
+    if (!changes.areArriving) return 'The server receives no change notifications from the database.'
   }
 }

@@ -1,14 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'
-import fastify, {
-  type FastifyInstance,
-  type FastifyPluginAsync,
-  type FastifyReply,
-  type FastifyRequest,
-  type FastifyServerOptions,
-  type RawRequestDefaultExpression,
-} from 'fastify'
+import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions } from 'fastify'
+import fp from 'fastify-plugin'
 import access from '../plugins/access.ts'
+import bearer from '../plugins/bearer.ts'
 import caching from '../plugins/caching.ts'
 import databasePlugin from '../plugins/database.ts'
 import entities from '../plugins/entities.ts'
@@ -16,67 +10,66 @@ import errors from '../plugins/errors.ts'
 import firewall from '../plugins/firewall.ts'
 import forwarded from '../plugins/forwarded.ts'
 import host from '../plugins/host.ts'
+import landmarks from '../plugins/landmarks.ts'
 import license from '../plugins/license.ts'
 import locale from '../plugins/locale.ts'
+import metrics from '../plugins/metrics.ts'
 import notFound from '../plugins/not-found.ts'
 import overload from '../plugins/overload.ts'
+import recordKinds from '../plugins/record-kinds.ts'
 import rememberMe from '../plugins/remember-me.ts'
 import requestChecker from '../plugins/request-checker.ts'
 import routeTable from '../plugins/route-table.ts'
 import securityHeaders from '../plugins/security-headers.ts'
+import sessionCookie from '../plugins/session-cookie.ts'
+import validity from '../plugins/validity.ts'
 import vary from '../plugins/vary.ts'
 import health from '../routes/health.ts'
 import applicationRoutes from '../routes/index.ts'
-import login, { type LoginOptions } from '../routes/login.ts'
+import login from '../routes/login.ts'
 import logout from '../routes/logout.ts'
+import password from '../routes/password.ts'
+import passwordReset from '../routes/password-reset.ts'
 import ready from '../routes/ready.ts'
+import { signInLimits } from '../routes/sign-in-limits.ts'
+import { type Additions, assertDistinct } from './additions.ts'
 import { type Config, readConfig } from './config.ts'
-import { type Database, openDatabase } from './database/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from './database/database.ts'
 import { closeDataDirectory } from './database/private-folder.ts'
-import { sendError } from './errors/send-error.ts'
-import { forwardedReader } from './http/forwarded.ts'
 import { HttpServers } from './serving/http-servers.ts'
-import { bodyLimit } from './serving/limits.ts'
-import { toOriginForm } from './http/target.ts'
+import { serverOptions } from './serving/server-options.ts'
+import { type CookieSecrets, cookieSecretsOf } from './sign-in/cookie-secrets.ts'
 
-export interface AppOptions {
+export interface AppOptions extends Additions {
   /** Default: the configuration of an empty environment. */
   config?: Config
-  /** A plugin to register in place of `routes/`, for using Portico as a library. */
-  routes?: FastifyPluginAsync
-  /** An open database, which the app does not close. Default: the configured one. */
+  /** An open and migrated database, which the app does not close. Default: the configured one. */
   database?: Database
   /** Default: no log. */
   logger?: FastifyServerOptions['logger']
   /** For how many milliseconds a closing server still accepts connections. Default: 0. */
   lameDuck?: number
+  /** Called when an embedded database is created. */
+  onCreation?: DatabaseOptions['onCreation']
 }
 
-/** Builds the server with all its plugins. app.close() closes everything that it opens. */
+/**
+ * Builds the server with all its plugins. app.close() closes everything that it opens.
+ * @throws {StartError} if an option is wrong, or the database cannot be used
+ */
 export async function buildApp(options: AppOptions = {}): Promise<FastifyInstance> {
-  const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0 } = options
+  const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0, onCreation } = options
+  const { checks = [], migrations, entities: makeOwn, records: ownKinds = [] } = options
+  assertDistinct(ownKinds)
   closeDataDirectory(config.dataDir)
   // Not opened in a plugin: Fastify limits plugins to ten seconds, and migrating may take longer.
-  const database = options.database ?? (await openDatabase(config))
-
+  const database = options.database ?? (await openDatabase({ ...config, migrations, onCreation }))
   // Imported on demand, so that production loads none of it.
   const debug = config.debug ? await import('../plugins/debug/index.ts') : undefined
 
   const servers = new HttpServers({ lameDuck })
-  const serverOptions = {
-    logger,
-    ...readingOptions(config.trustProxy),
-    bodyLimit,
-    serverFactory: servers.create,
-    // HttpServers handles these errors. Fastify would call this for its first server only.
-    clientErrorHandler: () => {},
-    // Requests that arrive while closing are answered, and their answer closes the connection.
-    return503OnClosing: false,
-    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-      sendError(error, request, reply.header('vary', 'Accept'))
-    },
-  }
-  const app = fastify(debug === undefined ? serverOptions : debug.profiledOptions(serverOptions))
+  const fastifyOptions = serverOptions({ logger, trustProxy: config.trustProxy, servers })
+  const app = fastify(debug === undefined ? fastifyOptions : debug.profiledOptions(fastifyOptions))
 
   app.addHook('preClose', async function closeServers() {
     await servers.close()
@@ -90,59 +83,71 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
 
   try {
     // Awaited, so that the profiler's tree includes the plugins that follow.
-    if (debug !== undefined) await app.register(debug.default, { config, database })
+    if (debug !== undefined) await app.register(debug.default, { config })
+    app.register(landmarks)
     app.register(databasePlugin, { database })
-    app.register(entities)
+    app.register(entities, { makeOwn })
+    app.register(recordKinds, { own: ownKinds })
     app.register(routeTable)
     app.register(vary)
+    app.register(metrics, { port: config.metricsPort, host: config.metricsHost })
     app.register(health)
     app.register(ready, { servers })
-    app.register(site)
+    app.register(site, { config, checks, routes })
     return await app
   } catch (error) {
     await app.close()
     throw error
   }
-
-  /** A request passes these plugins in this order. */
-  async function site(site: FastifyInstance) {
-    const [first = randomBytes(32).toString('hex'), ...others] = config.cookieSecrets
-    const cookieSecrets = [first, ...others] as const
-    site.register(securityHeaders)
-    site.register(errors)
-    site.register(overload)
-    site.register(forwarded, { trustProxy: config.trustProxy })
-    site.register(host)
-    site.register(license)
-    site.register(cookie, { secret: [...cookieSecrets] })
-    site.register(firewall, { cookieSecrets })
-    site.register(locale, { defaultLocale: config.defaultLocale })
-    site.register(access)
-    site.register(requestChecker)
-    site.register(notFound)
-    site.register(application, { cookieSecrets })
-  }
-
-  /** Plugins and routes that unmatched requests never reach. */
-  async function application(application: FastifyInstance, { cookieSecrets }: LoginOptions) {
-    application.register(rememberMe)
-    application.register(caching)
-    application.register(login, { cookieSecrets })
-    application.register(logout)
-    application.register(routes)
-  }
 }
 
-/** The options for reading a request's target and forwarded headers. */
-function readingOptions(trustProxy: string[]) {
-  if (trustProxy.length === 0) return { rewriteUrl: toOriginForm }
-  const readForwarded = forwardedReader(trustProxy)
-  return {
-    trustProxy,
-    /** Reads forwarded headers here, because Fastify logs request.ip before it runs any hook. */
-    rewriteUrl(raw: RawRequestDefaultExpression): string {
-      readForwarded(raw)
-      return toOriginForm(raw)
-    },
-  }
+interface SiteOptions {
+  config: Config
+  checks: readonly FastifyPluginAsync[]
+  routes: FastifyPluginAsync
+}
+
+/** A request passes these plugins in this order. */
+async function site(app: FastifyInstance, { config, checks, routes }: SiteOptions) {
+  const cookieSecrets = cookieSecretsOf(config.cookieSecrets)
+  app.register(securityHeaders)
+  app.register(errors)
+  app.register(overload)
+  app.register(forwarded, { trustProxy: config.trustProxy })
+  app.register(host)
+  app.register(license)
+  app.register(cookie, { secret: [...cookieSecrets] })
+  app.register(sessionCookie, { cookieSecrets })
+  app.register(bearer, { cookieSecrets })
+  app.register(firewall, { cookieSecrets })
+  app.register(locale, { defaultLocale: config.defaultLocale })
+  app.register(validity)
+  app.register(access)
+  app.register(requestChecker)
+  app.register(notFound)
+  // After not-found, so that they cannot hide that a path has no route.
+  for (const check of checks) app.register(shared(check))
+  app.register(application, { cookieSecrets, routes })
+}
+
+/** A check that is not wrapped by fastify-plugin would apply to no route, and pass everybody. */
+function shared(check: FastifyPluginAsync): FastifyPluginAsync {
+  return Object.hasOwn(check, Symbol.for('skip-override')) ? check : fp(check)
+}
+
+interface ApplicationOptions {
+  cookieSecrets: CookieSecrets
+  routes: FastifyPluginAsync
+}
+
+/** Plugins and routes that unmatched requests never reach. */
+async function application(app: FastifyInstance, { cookieSecrets, routes }: ApplicationOptions) {
+  app.register(rememberMe)
+  app.register(caching)
+  const limits = signInLimits(app, cookieSecrets[0])
+  app.register(login, { limits })
+  app.register(logout)
+  app.register(password, { limits })
+  app.register(passwordReset, { limits })
+  app.register(routes)
 }

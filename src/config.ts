@@ -9,6 +9,9 @@ export interface Config {
   /** The port to listen on. 0 lets the system choose. */
   port: number
   host: string
+  /** The port of the metrics, or undefined for none. 0 lets the system choose. */
+  metricsPort: number | undefined
+  metricsHost: string
   /** A postgres:// URL, or undefined for PGlite in dataDir. */
   databaseUrl: string | undefined
   dataDir: string
@@ -37,13 +40,14 @@ const addresses = 'a comma-separated list of IP addresses, CIDR ranges, loopback
 const rangeNames = ['loopback', 'linklocal', 'uniquelocal']
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
+const port = { accepts: isPort, expects: 'a port number from 0 to 65535' }
+const host = { accepts: isHost, expects: 'a host name or an IP address' }
+
 const variables = {
-  PORT: {
-    default: '3000',
-    accepts: value => /^\d{1,5}$/.test(value) && Number(value) <= 65535,
-    expects: 'a port number from 0 to 65535',
-  },
-  HOST: { default: '127.0.0.1', accepts: value => /^[^\s/]+$/.test(value), expects: 'a host name or an IP address' },
+  PORT: { default: '3000', ...port },
+  HOST: { default: '127.0.0.1', ...host },
+  METRICS_PORT: { default: '', ...port },
+  METRICS_HOST: { default: '127.0.0.1', ...host },
   DATABASE_URL: {
     default: '',
     accepts: isPostgresUrl,
@@ -91,6 +95,8 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
   const config: Config = {
     port: Number(read('PORT')),
     host: read('HOST'),
+    metricsPort: optionalPort(read('METRICS_PORT')),
+    metricsHost: read('METRICS_HOST'),
     databaseUrl: read('DATABASE_URL') || undefined,
     dataDir: read('DATA_DIR'),
     debug: read('DEBUG') === '1',
@@ -100,6 +106,10 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
     trustProxy: listOf(read('TRUST_PROXY')),
     cookieSecrets: listOf(read('COOKIE_SECRET')),
     defaultLocale: read('DEFAULT_LOCALE'),
+  }
+  // Even on another address: a scraper with the wrong one would reach the sites.
+  if (config.metricsPort === config.port && config.port !== 0) {
+    throw new StartError('METRICS_PORT must differ from PORT.')
   }
   if (read('NODE_ENV') === 'production') assertFitForProduction(config)
   return config
@@ -130,7 +140,20 @@ function listOf(value: string): string[] {
     .filter(item => item !== '')
 }
 
-function isPostgresUrl(value: string): boolean {
+function isPort(value: string): boolean {
+  return /^\d{1,5}$/.test(value) && Number(value) <= 65535
+}
+
+function optionalPort(value: string): number | undefined {
+  return value === '' ? undefined : Number(value)
+}
+
+function isHost(value: string): boolean {
+  return /^[^\s/]+$/.test(value)
+}
+
+/** Whether a text is the URL of a PostgreSQL database. */
+export function isPostgresUrl(value: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)
 }
 

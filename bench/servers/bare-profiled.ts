@@ -1,21 +1,28 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { listenWith } from '../server.ts'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { Location } from 'fastify-profiler'
+import { listenWith } from '../measurable.ts'
 
 const logger = { level: 'info', stream: { write() {} } }
 
-/** A Fastify application with 10 hooks, 5 queries and 5 log lines, with or without the profiler. */
+/** Finds the line that called a function, as drivers do for each query. */
+type FindCaller = (below: (request: FastifyRequest) => Promise<void>) => Location | null
+
+/** A Fastify application with 10 hooks, 5 queries with callers and 5 log lines, with or without the profiler. */
 export default async function start({ profiled }: { profiled: boolean }) {
-  const app = profiled ? await makeProfiled() : Fastify({ logger })
-  fill(app)
+  // Imported on demand, so that the row without the profiler loads none of it.
+  const imported = profiled ? await import('fastify-profiler') : null
+  const app = imported === null ? Fastify({ logger }) : await makeProfiled(imported)
+  fill(app, imported?.findCaller ?? (() => null))
   return listenWith(app)
 }
 
-async function makeProfiled(): Promise<FastifyInstance> {
-  // Imported on demand, so that the row without the profiler loads none of it.
-  const { default: profiler, profiledOptions } = await import('fastify-profiler')
+async function makeProfiled({
+  default: profiler,
+  profiledOptions,
+}: typeof import('fastify-profiler')): Promise<FastifyInstance> {
   const directory = mkdtempSync(join(tmpdir(), 'profiler-bench-'))
   const app = Fastify(profiledOptions({ logger }))
   app.addHook('onClose', async () => {
@@ -25,7 +32,18 @@ async function makeProfiled(): Promise<FastifyInstance> {
   return app
 }
 
-function fill(app: FastifyInstance): void {
+function fill(app: FastifyInstance, findCaller: FindCaller): void {
+  async function query(request: FastifyRequest): Promise<void> {
+    // The property exists only with the profiler.
+    const span = request.recorder?.span({
+      kind: 'query',
+      name: 'select',
+      detail: 'select * from licenses where domain = $1',
+      location: findCaller(query),
+    })
+    await Promise.resolve()
+    span?.end()
+  }
   for (let hook = 0; hook < 4; hook++) app.addHook('onRequest', async function request() {})
   for (let hook = 0; hook < 2; hook++) {
     app.addHook('preHandler', function handler(_request, _reply, done) {
@@ -41,16 +59,7 @@ function fill(app: FastifyInstance): void {
   app.get('/', async request => {
     // Fastify adds two log lines of its own.
     for (let line = 0; line < 3; line++) request.log.info({ line }, 'line')
-    for (let query = 0; query < 5; query++) {
-      // The property exists only with the profiler.
-      const span = request.recorder?.span({
-        kind: 'query',
-        name: 'select',
-        detail: 'select * from licenses where domain = $1',
-      })
-      await Promise.resolve()
-      span?.end()
-    }
+    for (let count = 0; count < 5; count++) await query(request)
     return { ok: true }
   })
 }

@@ -1,5 +1,5 @@
 import Fastify, { type FastifyReply } from 'fastify'
-import { type Answer, listenWith } from '../server.ts'
+import { type Answer, listenWith } from '../measurable.ts'
 
 /** Bare Fastify: a route or a not-found handler with a fixed answer. */
 export default async function start({ answer: { status, headers, body } }: { answer: Answer }) {

@@ -3,9 +3,9 @@ import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { accepts } from 'hono/accepts'
 import { errorBody, errorHeaders, headers, language, noLicense, noRoute, types } from '../answers.ts'
-import type { BenchDatabase } from '../database.ts'
+import type { BenchDatabase } from '../bench-database.ts'
 import { type BenchLicense, openRecords } from '../records.ts'
-import { listen } from '../server.ts'
+import { listen } from '../measurable.ts'
 
 interface Environment {
   Variables: { license: BenchLicense | null }

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import Koa, { type Context } from 'koa'
 import { errorBody, errorHeaders, headers, language, noLicense, noRoute, types } from '../answers.ts'
-import type { BenchDatabase } from '../database.ts'
+import type { BenchDatabase } from '../bench-database.ts'
 import { type BenchLicense, openRecords } from '../records.ts'
-import { listen } from '../server.ts'
+import { listen } from '../measurable.ts'
 
 interface State {
   license: BenchLicense | null

@@ -18,9 +18,9 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { negotiateType } from '../../src/http/negotiation.ts'
 import { errorBody, errorHeaders, headers, language, noLicense, noRoute } from '../answers.ts'
-import type { BenchDatabase } from '../database.ts'
+import type { BenchDatabase } from '../bench-database.ts'
 import { type BenchLicense, type FindLicense, type FindVisitor, openRecords } from '../records.ts'
-import { keepAliveTimeout, type Measurable } from '../server.ts'
+import { keepAliveTimeout, type Measurable } from '../measurable.ts'
 
 // Nest has no content negotiation, so it gets Portico's, which caches its results.
 const negotiate = negotiateType(['application/problem+json', 'application/json', 'text/html', 'text/plain'])

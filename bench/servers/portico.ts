@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { type BenchDatabase, environmentOf } from '../database.ts'
-import { listenWith } from '../server.ts'
+import { type BenchDatabase, environmentOf } from '../bench-database.ts'
+import { listenWith } from '../measurable.ts'
 
 /** Portico with two small routes. */
 export default async function start({ database, debug = false }: { database: BenchDatabase; debug?: boolean }) {

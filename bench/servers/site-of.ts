@@ -1,6 +1,7 @@
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance } from 'fastify'
 import access from '../../plugins/access.ts'
+import bearer from '../../plugins/bearer.ts'
 import caching from '../../plugins/caching.ts'
 import databasePlugin from '../../plugins/database.ts'
 import entities from '../../plugins/entities.ts'
@@ -15,12 +16,14 @@ import rememberMe from '../../plugins/remember-me.ts'
 import requestChecker from '../../plugins/request-checker.ts'
 import routeTable from '../../plugins/route-table.ts'
 import securityHeaders from '../../plugins/security-headers.ts'
+import sessionCookie from '../../plugins/session-cookie.ts'
+import validity from '../../plugins/validity.ts'
 import vary from '../../plugins/vary.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { HttpServers } from '../../src/serving/http-servers.ts'
-import { type BenchDatabase, cookieSecret, environmentOf } from '../database.ts'
-import { listenWith } from '../server.ts'
+import { type BenchDatabase, cookieSecret, environmentOf } from '../bench-database.ts'
+import { listenWith } from '../measurable.ts'
 
 /** The plugins of a site, in the order of src/app.ts. */
 const plugins: Record<string, (site: FastifyInstance) => unknown> = {
@@ -30,8 +33,11 @@ const plugins: Record<string, (site: FastifyInstance) => unknown> = {
   host: site => site.register(host),
   license: site => site.register(license),
   cookie: site => site.register(cookie, { secret: cookieSecret }),
+  'session-cookie': site => site.register(sessionCookie, { cookieSecrets: [cookieSecret] }),
+  bearer: site => site.register(bearer, { cookieSecrets: [cookieSecret] }),
   firewall: site => site.register(firewall, { cookieSecrets: [cookieSecret] }),
   locale: site => site.register(locale, { defaultLocale: 'en' }),
+  validity: site => site.register(validity),
   access: site => site.register(access),
   'request-checker': site => site.register(requestChecker),
   'not-found': site => site.register(notFound),

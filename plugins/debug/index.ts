@@ -2,36 +2,34 @@ import { AsyncResource } from 'node:async_hooks'
 import { join } from 'node:path'
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { mapRead } from '../../src/cache/when-read.ts'
+import type {} from '../database.ts'
+import type {} from '../landmarks.ts'
 import type { Config } from '../../src/config.ts'
-import type { Database } from '../../src/database/database.ts'
+import { databaseFolder } from '../../src/database/database.ts'
 import { closeFolder } from '../../src/database/private-folder.ts'
 import { longestDomain } from '../../src/entities/license.ts'
 import { toError } from '../../src/errors/error-answer.ts'
 import { normaliseHost } from '../../src/http/host.ts'
 import { cachePanel } from './panels/cache.ts'
-import { databasePanel } from './panels/database.ts'
 import { licensePanel } from './panels/license.ts'
 import { securityPanel } from './panels/security.ts'
 import { listenToErrors } from './expected-errors.ts'
 import profiler from 'fastify-profiler'
-import { QueryLog } from './queries/query-log.ts'
-import { StoreLog } from './reads.ts'
+import { ReadLog } from './reads.ts'
 import { VerdictLog } from './verdict-log.ts'
 
 export { profiledOptions } from 'fastify-profiler'
 
 export interface DebugOptions {
   config: Config
-  /** Its queries are logged from the start, since some are compiled while plugins load. */
-  database: Database
 }
 
 /** Registers the profiler with Portico's own panels. It must come first: it sees only hooks added after it. */
-async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
-  const queries = new QueryLog()
-  const reads = new StoreLog()
+async function debug(app: FastifyInstance, { config }: DebugOptions) {
+  const reads = new ReadLog()
   const verdicts = new VerdictLog()
-  const stops = [listenToErrors(), verdicts.listen(), queries.listen(database.queries)]
+  const stops = [listenToErrors(), verdicts.listen()]
   app.addHook('onClose', async function stopListening() {
     for (const stop of stops) stop()
   })
@@ -43,9 +41,12 @@ async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
     directory,
     allow: config.debugAllow,
     isTrustedHost: isLicensed,
-    panels: [licensePanel(reads), securityPanel(verdicts), databasePanel(queries), cachePanel(reads)],
+    panels: [licensePanel(verdicts, reads), securityPanel(verdicts), cachePanel(reads)],
+    passThrough: [databaseFolder],
     labels: ['license'],
     editorUrl: config.editorUrl ?? null,
+    // The database plugin is registered later.
+    explainPool: { connect: () => app.database.pool.connect(), canStop: () => app.database.isShared },
     secrets: config.cookieSecrets,
     settings: settingsOf(config),
     toError,
@@ -56,16 +57,17 @@ async function debug(app: FastifyInstance, { config, database }: DebugOptions) {
     if (domain === null || domain.length > longestDomain) return false
     // Outside the request's async context, or its panels would list this read as the application's.
     const license = outside.runInAsyncScope(() => app.entities.licenses.read(domain))
-    return license instanceof Promise
-      ? license.then(
-          license => license !== null,
-          () => false,
-        )
-      : license !== null
+    return mapRead(
+      license,
+      license => license !== null,
+      () => false,
+    )
   }
 
   app.addHook('onReady', async function listenToReads() {
-    stops.push(reads.listen(app.store.events))
+    stops.push(reads.listen(app.entityCache.events))
+    // The landmarks plugin is registered later.
+    app.landmarks.set('Profiler', { path: '/_profiler/', needsSite: false })
   })
   app.addHook(
     'onSend',

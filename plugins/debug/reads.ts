@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { EntityMetadata } from '../../src/cache/segment.ts'
-import type { ReadOutcome, StoreEvents } from '../../src/cache/store-events.ts'
-import { currentRecorder, isSensitiveField, masked, type Recorder, toMicroseconds } from 'fastify-profiler'
+import type { EntityMetadata } from '../../src/cache/entity-segment.ts'
+import type { ReadOutcome, EntityCacheEvents } from '../../src/cache/entity-cache-events.ts'
+import { Attachment, currentRecorder, isSensitiveField, masked, type Recorder, toMicroseconds } from 'fastify-profiler'
 
 /** One read of the cache. */
 export interface ReadRecord {
@@ -30,13 +30,15 @@ const mostKept = 300
 /** Spans per request. More would push its hooks off the timeline. */
 const mostSpans = 500
 
+const noTables: readonly string[] = []
+
 /** Records the cache reads of each profiled request. */
-export class StoreLog {
-  readonly #requests = new WeakMap<Recorder, RequestReads>()
+export class ReadLog {
+  readonly #requests = new Attachment<RequestReads>()
   readonly #stale = new WeakMap<IncomingMessage, Set<string>>()
 
   /** @returns a function that stops listening */
-  listen(events: StoreEvents): () => void {
+  listen(events: EntityCacheEvents): () => void {
     const read = (metadata: EntityMetadata, key: string, outcome: ReadOutcome) => this.#read(metadata, key, outcome)
     const stale = ({ table }: EntityMetadata) => this.#readStale(table)
     events.on('read', read).on('stale', stale)
@@ -51,7 +53,8 @@ export class StoreLog {
 
   /** The tables whose records in the response may be stale. */
   staleTablesOf(raw: IncomingMessage): readonly string[] {
-    return [...(this.#stale.get(raw) ?? [])]
+    const tables = this.#stale.get(raw)
+    return tables === undefined ? noTables : [...tables]
   }
 
   #readStale(table: string): void {
@@ -63,7 +66,7 @@ export class StoreLog {
     const recorder = currentRecorder()
     if (recorder === undefined) return
     const value = isSensitiveField(column, key) ? masked : key
-    const reads = this.#requests.get(recorder) ?? { first: [], hit: 0, miss: 0, shared: 0 }
+    const reads = this.#of(recorder)
     if (reads.hit + reads.miss + reads.shared < mostSpans) {
       recorder.record({ kind: 'cache', name: `${answers[outcome]} ${table}`, detail: value }, 0)
     } else recorder.note(`Only the first ${mostSpans} cache reads are on the timeline.`)
@@ -71,6 +74,13 @@ export class StoreLog {
     if (reads.first.length < mostKept) {
       reads.first.push({ table, column, value, outcome, start: toMicroseconds(recorder.now()) })
     }
-    this.#requests.set(recorder, reads)
+  }
+
+  #of(recorder: Recorder): RequestReads {
+    const known = this.#requests.get(recorder)
+    if (known !== undefined) return known
+    const none = { first: [], hit: 0, miss: 0, shared: 0 }
+    this.#requests.set(recorder, none)
+    return none
   }
 }

@@ -1,9 +1,16 @@
-import type { Recorder } from 'fastify-profiler'
+import { Attachment, toMicroseconds, type Recorder } from 'fastify-profiler'
 import { isVerdict, type Verdict, verdicts } from '../verdicts.ts'
+
+export interface TimedVerdict extends Verdict {
+  /** When the check's first verdict was published, in milliseconds since the start of the request. */
+  start: number
+  /** Milliseconds from there to this verdict. */
+  duration: number
+}
 
 /** Records the last verdict of each check for each profiled request. */
 export class VerdictLog {
-  readonly #requests = new WeakMap<Recorder, Map<string, Verdict>>()
+  readonly #requests = new Attachment<Map<string, TimedVerdict>>()
   readonly #hear = (message: unknown) => {
     if (isVerdict(message)) this.#keep(message)
   }
@@ -17,7 +24,7 @@ export class VerdictLog {
   }
 
   /** The verdicts by check, in the order the checks ran. */
-  of(recorder: Recorder): ReadonlyMap<string, Verdict> {
+  of(recorder: Recorder): ReadonlyMap<string, TimedVerdict> {
     return this.#requests.get(recorder) ?? new Map()
   }
 
@@ -25,7 +32,18 @@ export class VerdictLog {
     const { recorder } = verdict.request
     // The request belongs to another application, or to the profiler itself.
     if (!recorder) return
-    const known = this.#requests.get(recorder) ?? new Map<string, Verdict>()
-    this.#requests.set(recorder, known.set(verdict.check, verdict))
+    const { request, check, outcome, reason, value } = verdict
+    const known = this.#known(recorder)
+    const now = recorder.now()
+    const start = known.get(check)?.start ?? now
+    known.set(check, { request, check, outcome, reason, value, start, duration: toMicroseconds(now - start) })
+  }
+
+  #known(recorder: Recorder): Map<string, TimedVerdict> {
+    const known = this.#requests.get(recorder)
+    if (known !== undefined) return known
+    const none = new Map<string, TimedVerdict>()
+    this.#requests.set(recorder, none)
+    return none
   }
 }

@@ -1,13 +1,19 @@
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { BadRequestHttpError } from '../../src/errors/http-errors.ts'
 import { describeFieldErrors } from '../../src/records/field-error.ts'
-import { kinds } from '../../src/records/kinds.ts'
-import { queryValidator, validator } from '../../src/records/validation.ts'
+import type {} from '../../plugins/record-kinds.ts'
+import { fromText } from '../../src/records/from-text.ts'
+import { type Keywords, keywordsOf } from '../../src/records/keywords.ts'
+import { validator } from '../../src/records/validation.ts'
+import auditRoute from './audit-route.ts'
 import documentation from './documentation.ts'
 import recordRoutes from './record-routes.ts'
 
 /** /api: the records as JSON. */
 export default async function api(app: FastifyInstance) {
+  app.addHook('onRoute', function acceptTokens(route) {
+    route.config = { ...route.config, token: 'accepted' }
+  })
   // Registered before the routes, because it collects them in an onRoute hook.
   await app.register(documentation)
 
@@ -16,15 +22,32 @@ export default async function api(app: FastifyInstance) {
   app.addContentTypeParser('application/merge-patch+json', { parseAs: 'string' }, parseJson)
 
   app.setValidatorCompiler<FastifySchema>(({ schema, httpPart }) => {
-    const validate = httpPart === 'querystring' ? queryValidator(schema) : validator(schema)
-    return (value: unknown) => {
+    const validate = validator(schema)
+    const judge = (value: unknown) => {
       const errors = validate(value)
       return errors.length === 0
         ? { value }
         : { error: new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } }) }
     }
+    const { properties = {} } = keywordsOf(schema)
+    return httpPart === 'querystring' ? (query: Query) => judge(valuesOf(query, properties)) : judge
   })
   app.setSerializerCompiler(() => record => JSON.stringify(record))
 
-  for (const kind of kinds) await app.register(recordRoutes, { kind, prefix: `/${kind.plural.replaceAll(' ', '-')}` })
+  await app.register(auditRoute)
+  for (const kind of app.recordKinds) {
+    await app.register(recordRoutes, { kind, prefix: `/${kind.plural.replaceAll(' ', '-')}` })
+  }
+}
+
+type Query = Readonly<Record<string, unknown>>
+
+/** The values of a query, whose parameters arrive as text, or as lists of text if they are repeated. */
+function valuesOf(query: Query, properties: NonNullable<Keywords['properties']>): Query {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, text]) => [
+      name,
+      typeof text === 'string' ? fromText(properties[name], text) : text,
+    ]),
+  )
 }

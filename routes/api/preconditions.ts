@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { PreconditionFailedHttpError } from '../../src/errors/http-errors.ts'
-import { matches, matchesWeakly } from '../../src/http/etag.ts'
+import { etagOf, matches, matchesWeakly } from '../../src/http/etag.ts'
+import type { AnyRecord } from '../../src/records/repository.ts'
 
 /**
  * Checks If-Match and If-None-Match against the current ETag (RFC 9110, section 13.2.2). A GET that answers 304 is
@@ -16,4 +17,8 @@ export function assertPreconditions(headers: IncomingHttpHeaders, isRead: boolea
   if (!isRead && noneMatch !== undefined && matchesWeakly(noneMatch, etag)) {
     throw new PreconditionFailedHttpError(`If-None-Match matches the current ETag, ${etag}.`)
   }
+}
+
+export function etagOfRecord(record: AnyRecord): string {
+  return etagOf(JSON.stringify(record))
 }

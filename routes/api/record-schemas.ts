@@ -1,14 +1,65 @@
-import { Type, type TProperties, type TSchema } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
 import { id } from '../../src/records/fields.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
+import { camelCase } from './operation.ts'
+
+/** The pattern requires an id, so that a list's path with a trailing slash is still the list. */
+export const onePath = '/:id(.+)'
+
+/** In bytes. Longer than any record. */
+export const bodyLimit = 64 * 1024
 
 const mostOnPage = 200
 const longestCursor = 2000
 
-/** The path parameters of a route for one record. */
-export function recordParams(kind: RecordKind) {
-  return Type.Object({ id: Type.String({ ...id(`The id of the ${kind.name}.`), examples: [kind.examples.id] }) })
+/** Who may read this kind: everybody, or only users who are signed in. */
+export function securityOf({ open }: RecordKind) {
+  const credentials = [{ session: [] }, { token: [] }]
+  return open ? [{}, ...credentials] : credentials
 }
+
+/** A record as it is read: "License". */
+export function recordSchema(kind: RecordKind) {
+  return titled(kind.schema, nameOf(kind))
+}
+
+/** A record as it is added: "LicenseInput". */
+export function inputSchema(kind: RecordKind) {
+  return titled(kind.create, `${nameOf(kind)}Input`)
+}
+
+/** The fields to change: "LicenseChange". */
+export function changeSchema(kind: RecordKind) {
+  return titled(kind.change, `${nameOf(kind)}Change`)
+}
+
+function nameOf(kind: RecordKind): string {
+  return camelCase(kind.name)
+}
+
+function titled<Schema extends TSchema>(schema: Schema, title: string) {
+  return { ...schema, title }
+}
+
+/** The path parameters of a route for one record. No example is filled in: it could be the id of a record. */
+export function recordParams(kind: RecordKind) {
+  return Type.Object({ id: id(`The id of the ${kind.name}.`) })
+}
+
+const ifNoneMatch = Type.Optional(
+  Type.String({
+    description: 'The ETag of the answer that the client has. If it is still the same, it is not sent again.',
+  }),
+)
+
+/** The request headers of a list. */
+export const listHeaders = Type.Object({ 'if-none-match': ifNoneMatch })
+
+/** The request headers of a record. */
+export const readHeaders = Type.Object({
+  'if-none-match': ifNoneMatch,
+  'if-match': Type.Optional(Type.String({ description: 'The only ETag that the client wants.' })),
+})
 
 /** The request headers of a change or removal. */
 export const changeHeaders = Type.Object({
@@ -18,6 +69,24 @@ export const changeHeaders = Type.Object({
     }),
   ),
 })
+
+/** The part of a list's query that selects a page. */
+export const paging = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'The number of records per page.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: longestCursor,
+      description: 'The "next" of the previous page of this list, in the same order.',
+    }),
+  ),
+  _locale: Type.Optional(
+    Type.String({
+      description: 'The language of the answer, as on every page of a site. It does not translate records.',
+    }),
+  ),
+}
 
 /** The query of a list: its filters, its order and its page. */
 export function listQuery(kind: RecordKind) {
@@ -35,18 +104,11 @@ export function listQuery(kind: RecordKind) {
           description: 'The field to sort by. A "-" in front sorts in descending order.',
         }),
       ),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: mostOnPage, default: 50, description: 'The number of records per page.' }),
-      ),
-      cursor: Type.Optional(
-        Type.String({
-          maxLength: longestCursor,
-          description: 'The "next" of the previous page, for the same "sort".',
-        }),
-      ),
-      _locale: Type.Optional(
-        Type.String({
-          description: 'The language of the answer, as on every page of a site. It does not translate records.',
+      ...paging,
+      total: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Whether to count the matching records on all pages. Slow if there are many.',
         }),
       ),
     },
@@ -54,46 +116,27 @@ export function listQuery(kind: RecordKind) {
   )
 }
 
+/** A page of records: "LicensePage". */
 export function listPage(kind: RecordKind) {
+  const total = Type.Integer({ minimum: 0, description: 'The number of matching records on all pages, if asked for.' })
+  return pageOf(recordSchema(kind), `${nameOf(kind)}Page`, `A page of ${kind.plural}.`, { total: Type.Optional(total) })
+}
+
+/** The schema of a page of a list. */
+export function pageOf<Item extends TSchema, More extends TProperties>(
+  item: Item,
+  title: string,
+  description: string,
+  more: More,
+) {
   return Type.Object(
     {
-      items: Type.Array(kind.schema),
+      items: Type.Array(item),
       next: Type.Union([Type.String(), Type.Null()], {
         description: 'The "cursor" of the next page, or null on the last page.',
       }),
+      ...more,
     },
-    { description: `A page of ${kind.plural}.` },
+    { title, description },
   )
-}
-
-const ETag = Type.String({ description: 'Changes with the content. Send it back in If-Match or If-None-Match.' })
-const Location = Type.String({ description: 'The path of the added record.' })
-
-/** The schema of an answer with an ETag. */
-export function tagged<Schema extends TSchema>(schema: Schema) {
-  return { ...schema, headers: { ETag } }
-}
-
-/** The schema of an answer with an ETag and a Location. */
-export function located<Schema extends TSchema>(schema: Schema) {
-  return { ...schema, headers: { ETag, Location } }
-}
-
-const problemSchema = Type.Object({
-  type: Type.String(),
-  title: Type.String(),
-  status: Type.Integer(),
-  detail: Type.String({ description: 'The problem, as a sentence.' }),
-  errors: Type.Optional(
-    Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
-      description: 'The invalid fields.',
-    }),
-  ),
-})
-
-/** The schema of an error. */
-export const problem = {
-  description:
-    'The request is refused: 400 invalid, 401 not signed in, 403 not an admin, 404 no such record, 409 in conflict with other records, 412 not the current version, 413 too large, 415 not JSON, 422 refers to a record that does not exist.',
-  content: { 'application/problem+json': { schema: problemSchema } },
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { sizeOfEntry } from './size.ts'
+import { defaultBounds, sizeOfEntry } from './size.ts'
 
 /** The segment in which @fastify/caching would store the ETags of its responses. */
 export const etagSegment = 'etags'
@@ -31,7 +31,7 @@ export class ResponseCache {
   /** Created with the first entry, because it allocates space for maxEntries at once. */
   #entries: LRUCache<string, Cached<unknown>> | undefined
 
-  constructor(options: ResponseCacheOptions) {
+  constructor(options: ResponseCacheOptions = defaultBounds) {
     this.#options = options
   }
 

@@ -1,3 +1,6 @@
+/** What one cache holds. */
+export const defaultBounds = { maxEntries: 100_000, maxBytes: 64 * 1024 * 1024 }
+
 /** The approximate size of an entry in bytes, at two bytes per character. */
 export function sizeOfEntry(key: string, value: unknown): number {
   return 200 + 2 * key.length + sizeOf(value)

@@ -1,24 +1,21 @@
-import { sql } from 'kysely'
+import { readAppliedMigrations } from '../database/newer-migrations.ts'
 import { type Command, readWords } from './command.ts'
 import { writeRows } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 export const migrate: Command = {
   usage: 'migrate [--json]',
-  summary: 'Migrates the tables to the latest version, as every start does, and lists all migrations.',
+  summary: 'Migrates the tables, as every start does, and lists all migrations.',
   details: '--json  print each as a line of JSON',
   async run(words, terminal) {
     const {
       values: { json },
     } = readWords(words, [], { json: { type: 'boolean', default: false } })
-    const { rows } = await withDatabase(
-      terminal,
-      async ({ db }) =>
-        await sql<{
-          name: string
-          timestamp: string
-        }>`select name, timestamp from portico_migrations order by name`.execute(db),
-    )
+    const rows = await withDatabase(terminal, async ({ db, series }) => {
+      const applied = []
+      for (const { table } of series) applied.push(...(await readAppliedMigrations(db, table)))
+      return applied
+    })
     writeRows(terminal, ['name', 'timestamp'], rows, { json, heading: false })
   },
 }

@@ -4,6 +4,7 @@ import { Writable } from 'node:stream'
 import { Type } from 'typebox'
 import { users } from '../records/user.ts'
 import { CommandError, type Terminal } from './command.ts'
+import { isTerminal } from './is-terminal.ts'
 import { readFields } from './record-fields.ts'
 
 const schema = Type.Pick(users.create, ['password'])
@@ -15,15 +16,18 @@ const schema = Type.Pick(users.create, ['password'])
  * @throws {CommandError} if the passwords differ, the password is invalid, or input ends
  */
 export async function readPassword(terminal: Terminal): Promise<Record<string, unknown>> {
-  const isTerminal = 'isTTY' in terminal.input && terminal.input.isTTY
-  return readFields(schema, { password: isTerminal ? await askTwice(terminal) : firstLine(await text(terminal.input)) })
+  return isTerminal(terminal.input) ? await askTwice(terminal) : fieldsOf(firstLine(await text(terminal.input)))
+}
+
+function fieldsOf(password: string): Record<string, unknown> {
+  return readFields(schema, { password })
 }
 
 function firstLine(text: string): string {
   return text.replace(/\r?\n[^]*/, '')
 }
 
-async function askTwice(terminal: Terminal): Promise<string> {
+async function askTwice(terminal: Terminal): Promise<Record<string, unknown>> {
   const silent = new Writable({
     write(_chunk, _encoding, done) {
       done()
@@ -41,8 +45,10 @@ async function askTwice(terminal: Terminal): Promise<string> {
   }
   try {
     const password = await ask('Password: ')
+    // Before the repetition, which would be in vain.
+    const fields = fieldsOf(password)
     if ((await ask('Repeat the password: ')) !== password) throw new CommandError('The passwords do not match.')
-    return password
+    return fields
   } finally {
     prompt.close()
   }

@@ -1,3 +1,5 @@
+import { isTerminal } from './is-terminal.ts'
+
 const width = 30
 /** In milliseconds. */
 const interval = 100
@@ -11,7 +13,7 @@ export class ProgressBar {
 
   constructor(output: NodeJS.WritableStream) {
     this.#output = output
-    this.#isShown = 'isTTY' in output && output.isTTY === true
+    this.#isShown = isTerminal(output)
   }
 
   /**

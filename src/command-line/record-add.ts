@@ -1,25 +1,36 @@
 import type { RecordKind } from '../records/record-kind.ts'
 import { createRecord } from '../records/repository.ts'
 import { type Command, readWords } from './command.ts'
-import { describeFields, optionsOf, readFields, unlessRefused, wordOf } from './record-fields.ts'
-import { writeRecord } from './record-output.ts'
+import { commandAuthor } from './command-author.ts'
+import { completeFlags, describeFields, optionsOf, readFields, unlessRefused, wordOf } from './record-fields.ts'
+import { writeRecord, writeWarning } from './record-output.ts'
+import { describeReferences, idsOf, referenceOptions } from './references.ts'
 import { withDatabase } from './with-database.ts'
 
 export function recordAdd(kind: RecordKind): Command {
   const fields = Object.keys(kind.create.properties)
   return {
     usage: `${wordOf(kind)} add [options]`,
-    summary: `Adds a ${kind.name}.`,
+    summary: `Adds one ${kind.name}.`,
     details: `${describeFields(kind.create, fields)}
---json  print the record as a line of JSON`,
+${describeReferences(kind)}--json  print the record as a line of JSON`,
     async run(words, terminal) {
       const {
         values: { json, ...options },
-      } = readWords(words, [], { ...optionsOf(fields), json: { type: 'boolean', default: false } })
-      const values = readFields(kind.create, options)
+      } = readWords(completeFlags(words, kind.create), [], {
+        ...optionsOf(fields),
+        ...referenceOptions(kind),
+        json: { type: 'boolean', default: false },
+      })
       writeRecord(
         terminal,
-        await withDatabase(terminal, ({ db }) => unlessRefused(() => createRecord(db, kind, values))),
+        kind,
+        await withDatabase(terminal, async ({ db }) => {
+          const values = readFields(kind.create, { ...options, ...(await idsOf(db, kind, options)) })
+          const record = await unlessRefused(() => createRecord(db, commandAuthor(terminal), kind, values))
+          writeWarning(terminal, await kind.warnOf(db, record))
+          return record
+        }),
         json === true,
       )
     },

@@ -2,8 +2,18 @@ import { Type } from 'typebox'
 import type { RecordKind } from '../records/record-kind.ts'
 import { changeRecord } from '../records/repository.ts'
 import { type Command, readWords, UsageError } from './command.ts'
-import { describeFields, findRecord, optionsOf, readFields, unlessRefused, wordOf } from './record-fields.ts'
-import { writeRecord } from './record-output.ts'
+import { commandAuthor } from './command-author.ts'
+import {
+  completeFlags,
+  describeFields,
+  findRecord,
+  optionsOf,
+  readFields,
+  unlessRefused,
+  wordOf,
+} from './record-fields.ts'
+import { writeRecord, writeWarning } from './record-output.ts'
+import { describeReferences, idsOf, referenceOptions } from './references.ts'
 import { withDatabase } from './with-database.ts'
 
 export function recordChange(kind: RecordKind): Command {
@@ -12,21 +22,27 @@ export function recordChange(kind: RecordKind): Command {
   const schema = Type.Pick(kind.change, fields)
   return {
     usage: `${wordOf(kind)} change <${kind.knownBy}|id> [options]`,
-    summary: `Changes a ${kind.name}.`,
+    summary: `Changes one ${kind.name}.`,
     details: `${describeFields(schema, fields)}
---json  print the record as a line of JSON`,
+${describeReferences(kind)}--json  print the record as a line of JSON`,
     async run(words, terminal) {
       const {
         values: { json, ...options },
         operands: [word = ''],
-      } = readWords(words, [`${kind.knownBy}|id`], { ...optionsOf(fields), json: { type: 'boolean', default: false } })
-      const values = readFields(schema, options)
-      if (Object.keys(values).length === 0) throw new UsageError('There is nothing to change.')
-      const change = await withDatabase(terminal, async ({ db }) => {
-        const { id } = await findRecord(db, kind, word)
-        return await unlessRefused(() => changeRecord(db, kind, id, values, () => {}))
+      } = readWords(completeFlags(words, schema), [`${kind.knownBy}|id`], {
+        ...optionsOf(fields),
+        ...referenceOptions(kind),
+        json: { type: 'boolean', default: false },
       })
-      writeRecord(terminal, change.after, json === true)
+      const change = await withDatabase(terminal, async ({ db }) => {
+        const values = readFields(schema, { ...options, ...(await idsOf(db, kind, options)) })
+        if (Object.keys(values).length === 0) throw new UsageError('There is nothing to change.')
+        const { id } = await findRecord(db, kind, word)
+        const change = await unlessRefused(() => changeRecord(db, commandAuthor(terminal), kind, id, values, () => {}))
+        writeWarning(terminal, await kind.warnOf(db, change.after))
+        return change
+      })
+      writeRecord(terminal, kind, change.after, json === true)
     },
   }
 }

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { TObject } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { HttpError } from '../errors/http-errors.ts'
+import { HttpError, ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 import { describeFieldErrors } from '../records/field-error.ts'
 import { fromText } from '../records/from-text.ts'
 import { formats } from '../records/formats.ts'
-import { type Keywords, keywordsOf } from '../records/keywords.ts'
+import { isNullable, valueOf } from '../records/keywords.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import { type AnyRecord, listRecords, readRecord } from '../records/repository.ts'
 import { validator } from '../records/validation.ts'
@@ -17,13 +17,23 @@ export function wordOf({ name }: RecordKind): string {
 }
 
 /** The option of a field: "type-id". */
-function optionOf(field: string): string {
+export function optionOf(field: string): string {
   return field.replaceAll('_', '-')
 }
 
 /** The options of these fields, for parseArgs. */
 export function optionsOf(fields: readonly string[]): Record<string, { type: 'string' }> {
   return Object.fromEntries(fields.map(field => [optionOf(field), { type: 'string' }]))
+}
+
+/** Completes flags without a value: "--protected" means true, and "--no-protected" false. */
+export function completeFlags(words: readonly string[], { properties }: TObject): string[] {
+  const flags = Object.keys(properties).filter(field => valueOf(properties[field]).type === 'boolean')
+  return words.map((word, index) => {
+    if (flags.some(flag => word === `--no-${optionOf(flag)}`)) return `--${word.slice('--no-'.length)}=false`
+    const isLast = words[index + 1]?.startsWith('-') ?? true
+    return isLast && flags.some(flag => word === `--${optionOf(flag)}`) ? `${word}=true` : word
+  })
 }
 
 /**
@@ -33,9 +43,9 @@ export function optionsOf(fields: readonly string[]): Record<string, { type: 'st
  */
 export function readFields(schema: TObject, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {}
-  for (const field of Object.keys(schema.properties)) {
-    const text = options[optionOf(field)]
-    if (typeof text === 'string') values[field] = fromText(schema, field, text)
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const text = options[optionOf(name)]
+    if (typeof text === 'string') values[name] = fromText(field, text)
   }
   const errors = validator(schema)(values)
   if (errors.length > 0) throw new CommandError(describeFieldErrors(errors))
@@ -45,16 +55,18 @@ export function readFields(schema: TObject, options: Readonly<Record<string, unk
 /** The help on a schema's fields: one line per option. */
 export function describeFields({ properties }: TObject, fields: readonly string[]): string {
   const options = fields.map(field => {
-    const { description, ...schema } = keywordsOf(properties[field])
-    return [`--${optionOf(field)} <${placeholderOf(schema)}>`, String(description)] as const
+    const schema = properties[field]
+    return [`--${optionOf(field)} <${placeholderOf(schema)}>`, String(valueOf(schema).description)] as const
   })
   const width = Math.max(...options.map(([option]) => option.length))
   return options.map(([option, description]) => `${option.padEnd(width)}  ${description}`).join('\n')
 }
 
-function placeholderOf({ type, format }: Keywords): string {
-  if (type === 'boolean') return 'true|false'
-  return type === 'array' ? 'id,id,…' : String(format)
+function placeholderOf(schema: TSchema | undefined): string {
+  const { type, format } = valueOf(schema)
+  const none = isNullable(schema) ? '|none' : ''
+  if (type === 'boolean') return `true|false${none}; default: true`
+  return type === 'array' ? 'id,id,…' : `${String(format ?? type)}${none}`
 }
 
 /**
@@ -74,11 +86,12 @@ export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: str
   return first
 }
 
-/** Turns an HttpError into a CommandError with the same message. @throws {CommandError} */
+/** Turns a refusal into a CommandError with the same message. @throws {CommandError} */
 export async function unlessRefused<Result>(act: () => Promise<Result>): Promise<Result> {
   try {
     return await act()
   } catch (error) {
-    throw error instanceof HttpError ? new CommandError(error.message, { cause: error }) : error
+    const isRefusal = error instanceof HttpError && !(error instanceof ServiceUnavailableHttpError)
+    throw isRefusal ? new CommandError(error.message, { cause: error }) : error
   }
 }

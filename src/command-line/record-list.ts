@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import type { RecordKind } from '../records/record-kind.ts'
 import { listRecords, type Page } from '../records/repository.ts'
 import { type Command, readWords, UsageError } from './command.ts'
-import { describeFields, optionsOf, readFields, wordOf } from './record-fields.ts'
-import { writeRows } from './record-output.ts'
+import { completeFlags, describeFields, optionsOf, readFields, unlessRefused, wordOf } from './record-fields.ts'
+import { writeRecords } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
 /** Records per query. */
@@ -25,7 +25,7 @@ export function recordList(kind: RecordKind): Command {
     async run(words, terminal) {
       const {
         values: { sort = 'id', limit, json, ...options },
-      } = readWords(words, [], {
+      } = readWords(completeFlags(words, filters), [], {
         ...optionsOf(fields),
         sort: { type: 'string' },
         limit: { type: 'string' },
@@ -43,14 +43,11 @@ export function recordList(kind: RecordKind): Command {
         let page: Page | undefined
         do {
           const heading = page === undefined
-          page = await listRecords(db, kind, {
-            filters: asked,
-            sort,
-            after: page?.next ?? undefined,
-            limit: Math.min(pageSize, left),
-          })
+          const after = page?.next ?? undefined
+          const listing = { filters: asked, sort, after, limit: Math.min(pageSize, left) }
+          page = await unlessRefused(() => listRecords(db, kind, listing))
           left -= page.records.length
-          writeRows(terminal, Object.keys(kind.schema.properties), page.records, { json: json === true, heading })
+          writeRecords(terminal, kind, page.records, { json: json === true, heading })
         } while (page.next !== null && left > 0)
       })
     },

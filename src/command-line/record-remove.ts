@@ -1,14 +1,16 @@
 import type { RecordKind } from '../records/record-kind.ts'
 import { removeRecord } from '../records/repository.ts'
 import { type Command, readWords } from './command.ts'
+import { commandAuthor } from './command-author.ts'
 import { findRecord, unlessRefused, wordOf } from './record-fields.ts'
-import { writeOutcome } from './record-output.ts'
+import { cellOf, writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
-export function recordRemove(kind: RecordKind): Command {
+/** @param kinds all kinds of records, to find those that go with one */
+export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Command {
   return {
     usage: `${wordOf(kind)} remove <${kind.knownBy}|id> [--json]`,
-    summary: `Removes a ${kind.name} and the records that belong to it.`,
+    summary: `Removes one ${kind.name} and the records that belong to it.`,
     details: '--json  print the removed record as a line of JSON',
     async run(words, terminal) {
       const {
@@ -17,9 +19,9 @@ export function recordRemove(kind: RecordKind): Command {
       } = readWords(words, [`${kind.knownBy}|id`], { json: { type: 'boolean', default: false } })
       const removed = await withDatabase(terminal, async ({ db }) => {
         const { id } = await findRecord(db, kind, word)
-        return await unlessRefused(() => removeRecord(db, kind, id, () => {}))
+        return await unlessRefused(() => removeRecord(db, commandAuthor(terminal), kinds, kind, id, () => {}))
       })
-      writeOutcome(terminal, `Removed the ${kind.name} ${removed.id}.`, removed, json)
+      writeOutcome(terminal, `Removed the ${kind.name} "${cellOf(removed[kind.knownBy])}".`, removed, json)
     },
   }
 }

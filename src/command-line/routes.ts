@@ -16,7 +16,7 @@ export const routes: Command = {
     } = readWords(words, [], { json: { type: 'boolean', default: false } })
     // Never connected, so the command also works beside a server that has the embedded database open.
     const database = assemble(new pg.Pool(), new Changes())
-    const app = await buildApp({ config: readConfig({}), database })
+    const app = await buildApp({ ...terminal.additions, config: readConfig({}), database })
     await app.ready()
     writeRows(terminal, ['method', 'url'], app.routeTable.routes(), { json, heading: false })
     await app.close()

@@ -1,9 +1,14 @@
-import { StartError } from '../errors/start-error.ts'
+import { createRequire } from 'node:module'
+import { assertDistinct } from '../additions.ts'
+import { isCondition, isMeeting } from '../database/failures.ts'
+import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
+import { reasonOf, StartError } from '../errors/start-error.ts'
+import { program } from '../program.ts'
 import { type Command, CommandError, type Terminal, UsageError } from './command.ts'
-import { commands } from './commands.ts'
+import { commandsFor } from './commands.ts'
+import { nearest } from './nearest.ts'
 
-/** The program as typed in the project's folder. */
-const program = 'npm run portico --'
+const { version } = createRequire(import.meta.url)('#package') as { version: string }
 
 /**
  * Runs a command, or shows the help.
@@ -11,40 +16,82 @@ const program = 'npm run portico --'
  * @returns the exit code: 0, 1 if the command failed, 2 if it was mistyped
  */
 export async function run(typed: string[], terminal: Terminal): Promise<number> {
-  const words = typed[0] === 'help' ? typed.slice(1) : typed
-  const asksForHelp = words.length === 0 || words !== typed || words.includes('--help') || words.includes('-h')
-  const command = commands.find(command => nameOf(command).every((word, index) => words[index] === word))
-  if (asksForHelp) {
-    terminal.output.write(command === undefined ? overview(words) : helpOf(command))
-    return 0
-  }
+  const ownKinds = terminal.additions?.records ?? []
   try {
-    if (command === undefined) throw new UsageError(`"${words.slice(0, 2).join(' ')}" is not a command.`)
-    await command.run(words.slice(nameOf(command).length), terminal)
-    return 0
+    assertDistinct(ownKinds)
+    return await runAmong(commandsFor(ownKinds), typed, terminal)
   } catch (error) {
-    if (error instanceof UsageError) {
-      terminal.errors.write(
-        `portico: ${error.message} ${program}${command === undefined ? '' : ` ${nameOf(command).join(' ')}`} --help shows how.\n`,
-      )
-      return 2
-    }
-    if (!(error instanceof CommandError || error instanceof StartError)) throw error
-    terminal.errors.write(`portico: ${error.message}\n`)
+    terminal.errors.write(`portico: ${printable(failureOf(error))}\n`)
     return 1
   }
 }
 
+async function runAmong(commands: readonly Command[], typed: string[], terminal: Terminal): Promise<number> {
+  const words = typed[0] === 'help' ? typed.slice(1) : typed
+  if (words[0] === '--version') {
+    terminal.output.write(`portico ${version}\n`)
+    return 0
+  }
+  const isGroup =
+    words.length === 1 && commands.some(command => nameOf(command).length > 1 && nameOf(command)[0] === words[0])
+  const asksForHelp =
+    isGroup || words.length === 0 || words !== typed || words.includes('--help') || words.includes('-h')
+  const command = commands.find(command => nameOf(command).every((word, index) => words[index] === word))
+  if (asksForHelp) {
+    terminal.output.write(command === undefined ? overview(commands, words) : helpOf(command))
+    return 0
+  }
+  try {
+    if (command === undefined) throw unknownCommand(commands, words.slice(0, 2).join(' '))
+    await command.run(words.slice(nameOf(command).length), terminal)
+    return 0
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const failed = [program, ...(command === undefined ? [] : nameOf(command))].join(' ')
+    terminal.errors.write(`portico: ${printable(error.message)} ${failed} --help shows how.\n`)
+    return 2
+  }
+}
+
+/** @throws the error if it is a fault of the program */
+function failureOf(error: unknown): string {
+  if (error instanceof CommandError || error instanceof StartError) return error.message
+  const isUnavailable = error instanceof ServiceUnavailableHttpError
+  const cause = isUnavailable ? error.cause : error
+  if (isMeeting(cause)) {
+    return `Another change was in the way (${reasonOf(cause)}). This command changed nothing: run it again.`
+  }
+  if (isUnavailable || isCondition(error)) return `The database was lost: ${reasonOf(cause)}.`
+  throw error
+}
+
+/** A message without control characters, which the terminal would execute. They come from files and arguments. */
+function printable(message: string): string {
+  return message.replace(/[^\P{Cc}\n]+/gu, ' ')
+}
+
+function unknownCommand(commands: readonly Command[], typed: string): UsageError {
+  const names = commands.map(command => nameOf(command).join(' '))
+  const meant = nearest(typed, names) ?? nearest(String(typed.split(' ')[0]), [...new Set(names)])
+  return new UsageError(`"${typed}" is not a command.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`)
+}
+
 function nameOf({ usage }: Command): string[] {
-  return usage.replace(/ [<[].*/, '').split(' ')
+  return usage.replace(/ (?:[<[]|--).*/, '').split(' ')
+}
+
+/** The command and its operands, so that a line of the overview fits a terminal. The command's help has its options. */
+function synopsisOf({ usage }: Command): string {
+  return usage.replace(/ (?:\[|--).*/, '')
 }
 
 /** The help on all commands, or on those that begin with the first word if there are any. */
-function overview([first]: string[]): string {
+function overview(commands: readonly Command[], [first]: string[]): string {
   const some = commands.filter(command => nameOf(command)[0] === first)
   const listed = some.length > 0 ? some : commands
-  const width = Math.max(...listed.map(({ usage }) => usage.length))
-  return `Usage: ${program} <command>\n\n${listed.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}\n`).join('')}\nRun ${program} <command> --help for details.\n`
+  const width = Math.max(...listed.map(command => synopsisOf(command).length))
+  const lines = listed.map(command => `  ${synopsisOf(command).padEnd(width)}  ${command.summary}\n`)
+  return `Usage: ${program} <command>\n\n${lines.join('')}\nRun ${program} <command> --help for its options.\n`
 }
 
 function helpOf({ usage, summary, details }: Command): string {

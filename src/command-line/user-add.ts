@@ -1,19 +1,19 @@
-import { type Kysely, sql } from 'kysely'
-import type { Tables } from '../database/tables.ts'
 import { formats } from '../records/formats.ts'
 import { createRecord } from '../records/repository.ts'
 import { users } from '../records/user.ts'
 import { findAccount } from '../sign-in/account.ts'
 import { shortestPassword } from '../sign-in/passwords.ts'
 import { type Command, CommandError, readWords } from './command.ts'
+import { commandAuthor } from './command-author.ts'
 import { readPassword } from './password-input.ts'
 import { unlessRefused } from './record-fields.ts'
 import { writeOutcome } from './record-output.ts'
+import { findGroup } from './references.ts'
 import { withDatabase } from './with-database.ts'
 
 export const userAdd: Command = {
   usage: 'user add <email> [--admin] [--group <group>]... [--license <domain>] [--json]',
-  summary: 'Adds a user.',
+  summary: 'Adds one user.',
   details: `--admin             the user may enter every protected site and change every record
 --group <group>     a group of the user, by name or id; its members may enter its license's site
 --license <domain>  the license of the groups, needed if several licenses have a group of that name
@@ -38,33 +38,14 @@ A password has at least ${shortestPassword} characters.`,
       for (const group of values.group) groups.add(await findGroup(db, group, values.license))
       const password = await readPassword(terminal)
       return await unlessRefused(() =>
-        createRecord(db, users, { email, ...password, admin: values.admin, group_ids: [...groups] }),
+        createRecord(db, commandAuthor(terminal), users, {
+          email,
+          ...password,
+          admin: values.admin,
+          group_ids: [...groups],
+        }),
       )
     })
     writeOutcome(terminal, `Added ${email}.`, added, values.json)
   },
-}
-
-/** Finds the id of the only group with this name or id. */
-async function findGroup(db: Kysely<Tables>, group: string, domain: string | undefined): Promise<string> {
-  const found = await db
-    .selectFrom('groups')
-    .innerJoin('licenses', 'licenses.id', 'groups.license_id')
-    .select(['groups.id', 'domain'])
-    .where(({ eb, or }) => or([eb('groups.name', '=', group), eb(sql<string>`groups.id::text`, '=', group)]))
-    .$if(domain !== undefined, query => query.where('domain', '=', String(domain)))
-    .orderBy('groups.id')
-    .execute()
-  const [first, second] = found
-  if (first === undefined) {
-    throw new CommandError(
-      `There is no group "${group}"${domain === undefined ? '' : ` of a license for "${domain}"`}.`,
-    )
-  }
-  if (second !== undefined) {
-    throw new CommandError(
-      `There are several groups "${group}": ${found.map(({ id, domain }) => `${id} of ${domain}`).join(', ')}. Use an id, or --license.`,
-    )
-  }
-  return first.id
 }

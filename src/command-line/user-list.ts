@@ -33,9 +33,11 @@ export const userList: Command = {
         .groupBy('users.id')
         .orderBy('email')
         .limit(pageSize)
+      let heading = true
       for (let listed = await query.execute(); listed.length > 0;) {
         const rows = listed.map(({ admin, ...others }) => ({ ...others, admin: admin ? 'admin' : null }))
-        writeRows(terminal, ['email', 'admin', 'groups'], rows, { json, heading: false })
+        writeRows(terminal, ['email', 'admin', 'groups'], rows, { json, heading })
+        heading = false
         listed = await query.where('email', '>', String(listed.at(-1)?.email)).execute()
       }
     })

@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events'
-import type { Changes } from './changes.ts'
 
 interface AvailabilityEvents {
   /** The database stopped answering. */
@@ -8,30 +7,13 @@ interface AvailabilityEvents {
   found: []
 }
 
-/** Tracks whether the database answers and whether its change notifications arrive. */
+/** Tracks whether the database answers. */
 export class Availability extends EventEmitter<AvailabilityEvents> {
   #loss: { cause: unknown } | null = null
-  #isListening = false
-
-  constructor(changes: Changes) {
-    super()
-    changes
-      .on('listening', () => {
-        this.#isListening = true
-      })
-      .on('deaf', () => {
-        this.#isListening = false
-      })
-  }
 
   /** Whether the database answers, as far as the listener knows. */
   get reachable(): boolean {
     return this.#loss === null
-  }
-
-  /** Whether change notifications arrive. */
-  get listening(): boolean {
-    return this.#isListening
   }
 
   /** Why the database cannot be reached, or null if it can. */

@@ -12,6 +12,22 @@ interface ChangeEvents {
 
 /** Emits row changes, which triggers in the database announce by NOTIFY (migration 0002). */
 export class Changes extends EventEmitter<ChangeEvents> {
+  #areArriving = false
+
+  constructor() {
+    super()
+    this.on('listening', () => {
+      this.#areArriving = true
+    }).on('deaf', () => {
+      this.#areArriving = false
+    })
+  }
+
+  /** Whether changes arrive: between "listening" and "deaf". */
+  get areArriving(): boolean {
+    return this.#areArriving
+  }
+
   /** Listens for changes on this connection until it closes. */
   async listenOn(client: pg.ClientBase): Promise<void> {
     client.on('notification', ({ payload = '' }) => {

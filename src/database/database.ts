@@ -1,24 +1,34 @@
+import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { Availability } from './availability.ts'
 import { Changes } from './changes.ts'
-import { openEmbedded } from './embedded.ts'
+import { LockedError } from './directory-lock.ts'
+import { type OnCreation, openEmbedded } from './embedded.ts'
 import { GuardedPool } from './guarded-pool.ts'
 import { defaultLimits, type Limits } from './time-limits.ts'
 import { Listener } from './listener.ts'
-import { migrate, seed } from './migrate.ts'
+import { allSeriesWith, assertOwnTables, migrate, seed } from './migrate.ts'
+import type { Migrations, MigrationSeries } from './migration.ts'
+import type { NewerMigration } from './newer-migrations.ts'
 import { type ConnectionPool, sendPreparedQueries } from './prepared-queries.ts'
-import { QueryEvents } from './query-events.ts'
+import { QueryClient } from './query-client.ts'
+import { QueryServer } from './query-server.ts'
 import type { Tables } from './tables.ts'
 
 export interface Database {
   db: Kysely<Tables>
-  queries: QueryEvents
+  /** For statements that Kysely does not build. */
+  pool: ConnectionPool
   changes: Changes
   availability: Availability
   /** Whether other servers may use the same database. */
   isShared: boolean
+  /** The migrations of this program. */
+  series: readonly MigrationSeries[]
+  /** The migrations that a newer version had applied when the database was opened. This version runs beside them. */
+  newer: readonly NewerMigration[]
   close: () => Promise<void>
 }
 
@@ -26,11 +36,17 @@ export interface DatabaseOptions {
   /** A postgres:// URL, or undefined for PGlite in dataDir. */
   databaseUrl: string | undefined
   dataDir: string
+  /** What an application adds to Portico's migrations. */
+  migrations?: Migrations | undefined
   /** For commands: queries have no time limits, and changes are not listened for. Default: false. */
   patient?: boolean
+  onCreation?: OnCreation | undefined
   /** Default: defaultLimits. */
   limits?: Partial<Limits>
 }
+
+/** Its files pass queries on: the code that needs their results is elsewhere. */
+export const databaseFolder = import.meta.dirname
 
 /** Milliseconds of silence before the first TCP keepalive probe. The system default is two hours. */
 const keepAliveInitialDelayMillis = 10_000
@@ -43,33 +59,96 @@ export async function openDatabase({
   databaseUrl,
   dataDir,
   patient = false,
+  migrations,
+  onCreation,
   ...options
 }: DatabaseOptions): Promise<Database> {
   const limits = { ...defaultLimits, ...options.limits }
-  if (databaseUrl === undefined) return await openPglite(dataDir, patient ? null : limits)
-  return await (patient ? openPatiently(databaseUrl, limits) : openPostgres(databaseUrl, limits))
+  const series = allSeriesWith(migrations)
+  const open = async () => {
+    if (databaseUrl !== undefined) return await (patient ? openPatiently : openPostgres)(databaseUrl, limits, series)
+    return await (patient
+      ? openPgliteBeside(dataDir, series, onCreation)
+      : openPglite(dataDir, limits, series, onCreation))
+  }
+  return { ...(await open()), series }
 }
 
-async function openPglite(dataDir: string, limits: Limits | null): Promise<Database> {
+type AllSeries = readonly MigrationSeries[]
+
+async function openPglite(
+  dataDir: string,
+  limits: Limits | null,
+  series: AllSeries,
+  onCreation?: OnCreation,
+): Promise<Database> {
   const changes = new Changes()
-  const availability = new Availability(changes)
-  const embedded = await openEmbedded(dataDir, client => changes.listenOn(client))
+  const availability = new Availability()
+  const embedded = await openEmbedded(dataDir, client => changes.listenOn(client), onCreation)
   const pool = withoutUncaughtErrors(embedded.pool)
   const guarded = limits === null ? pool : new GuardedPool(pool, availability, limits)
-  const database = { ...assemble(guarded, changes, availability, embedded.close), isShared: false }
+  const assembled = { ...assemble(guarded, changes, availability, embedded.close), isShared: false }
+  const database = await prepareEmbedded(assembled, series)
+  if (limits === null) return database
+  // Set only now, since PGlite's first connection may be slow.
+  pool.options.connectionTimeoutMillis = limits.connection
+  const queries = new QueryServer(pool)
+  embedded.onWaiting(queries.serve)
+  return {
+    ...database,
+    async close() {
+      await queries.close()
+      await database.close()
+    },
+  }
+}
+
+/**
+ * Opens the embedded database for a command. If a server has it open, the server runs the queries. If another command
+ * has it open, waits until that has ended.
+ */
+async function openPgliteBeside(dataDir: string, series: AllSeries, onCreation?: OnCreation): Promise<Database> {
+  let database: Database | null = null
+  for (let refusals = 0; database === null;) {
+    try {
+      database = await openPglite(dataDir, null, series, onCreation)
+    } catch (error) {
+      if (!(error instanceof LockedError)) throw error
+      const pool = new QueryClient(error.path)
+      const begun = performance.now()
+      if (await pool.isServed()) {
+        database = await prepareEmbedded({ ...assemble(pool, new Changes()), isShared: false }, series)
+        continue
+      }
+      refusals = performance.now() - begun < atOnce ? refusals + 1 : 0
+      if (refusals === mostRefusals) {
+        throw new StartError(`${error.message} It takes no commands: stop it, or wait until it has ended.`)
+      }
+      await setTimeout(retryAfter)
+    }
+  }
+  return database
+}
+
+async function prepareEmbedded(database: Database, series: AllSeries): Promise<Database> {
   return await prepare(database, 'The embedded database', async () => {
-    await migrate(database.db)
+    const newer = await migrate(database.db, series)
     await seed(database.db)
-    // Set only now, since PGlite's first connection may be slow.
-    if (limits !== null) pool.options.connectionTimeoutMillis = limits.connection
+    return newer
   })
 }
 
-async function openPostgres(connectionString: string, limits: Limits): Promise<Database> {
-  const { close } = await openPatiently(connectionString, limits)
+/** A process that closes a connection this soon, in milliseconds, is ending or does not know of commands. */
+const atOnce = 50
+const retryAfter = 100
+/** For how often a process may close connections at once while it ends. */
+const mostRefusals = 30
+
+async function openPostgres(connectionString: string, limits: Limits, series: AllSeries): Promise<Database> {
+  const { newer, close } = await openPatiently(connectionString, limits, series)
   await close()
   const changes = new Changes()
-  const availability = new Availability(changes)
+  const availability = new Availability()
   const config = configOf(connectionString)
   const listener = new Listener(config, changes, availability, limits)
   const timeouts = {
@@ -79,14 +158,39 @@ async function openPostgres(connectionString: string, limits: Limits): Promise<D
   }
   const pool = new GuardedPool(withoutUncaughtErrors(new pg.Pool({ ...config, ...timeouts })), availability, limits)
   const database = assemble(pool, changes, availability, () => listener.close())
-  return await prepare(database, nameOfPostgres, () => listener.open())
+  return await prepare(database, nameOfPostgres, async () => {
+    await listener.open()
+    return newer
+  })
 }
 
 /** Opens and migrates the database on connections without time limits, since a migration may take long. */
-async function openPatiently(connectionString: string, { connection }: Limits): Promise<Database> {
+async function openPatiently(
+  connectionString: string,
+  { connection }: Limits,
+  series: AllSeries,
+  name = nameOfPostgres,
+  assertOurs: (db: Kysely<Tables>) => Promise<void> = async () => {},
+): Promise<Database> {
   const pool = new pg.Pool({ ...configOf(connectionString), connectionTimeoutMillis: connection })
   const database = assemble(withoutUncaughtErrors(pool), new Changes())
-  return await prepare(database, nameOfPostgres, () => migrate(database.db))
+  return await prepare(database, name, async () => {
+    await assertOurs(database.db)
+    return await migrate(database.db, series)
+  })
+}
+
+/**
+ * Opens and migrates a PostgreSQL database for a command that names it.
+ * @param name for messages, which never show the URL: "The database of --to"
+ * @throws {StartError} if it cannot be reached or migrated, or has another application's tables
+ */
+export async function openNamedDatabase(
+  databaseUrl: string,
+  name: string,
+  series: readonly MigrationSeries[],
+): Promise<Database> {
+  return { ...(await openPatiently(databaseUrl, defaultLimits, series, name, assertOwnTables)), series }
 }
 
 const nameOfPostgres = 'The database of DATABASE_URL'
@@ -107,18 +211,19 @@ function withoutUncaughtErrors(pool: pg.Pool): pg.Pool {
 export function assemble(
   pool: PostgresPool & ConnectionPool,
   changes: Changes,
-  availability = new Availability(changes),
+  availability = new Availability(),
   closeRest: () => Promise<void> = async () => {},
 ): Database {
-  const queries = new QueryEvents()
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [queries.plugin], log: queries.log })
-  sendPreparedQueries(db, { pool, queries })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  sendPreparedQueries(db, pool)
   return {
     db,
-    queries,
+    pool,
     changes,
     availability,
     isShared: true,
+    series: allSeriesWith(),
+    newer: [],
     async close() {
       // Kysely's destroy() would end the pool only if Kysely had used it.
       await pool.end()
@@ -127,10 +232,13 @@ export function assemble(
   }
 }
 
-async function prepare(database: Database, name: string, steps: () => Promise<void>): Promise<Database> {
+async function prepare(
+  database: Database,
+  name: string,
+  steps: () => Promise<readonly NewerMigration[]>,
+): Promise<Database> {
   try {
-    await steps()
-    return database
+    return { ...database, newer: await steps() }
   } catch (error) {
     await database.close()
     throw new StartError(`${name} cannot be used: ${reasonOf(error)}.`, { cause: error })

@@ -1,19 +1,25 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { type MessagePort, MessageChannel, Worker } from 'node:worker_threads'
 import pg from 'pg'
 import { reasonOf, StartError } from '../errors/start-error.ts'
-import { lockDirectory } from './directory-lock.ts'
+import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { makeDataDirectory, makePrivateFolder } from './private-folder.ts'
 
 /** A PGlite in a worker thread. pg connects to it as to any PostgreSQL. */
 export interface EmbeddedDatabase {
   /** Has one connection, because PGlite has one session. A second query waits for the first, or for its transaction. */
   pool: pg.Pool
+  /** See DirectoryLock. */
+  onWaiting: DirectoryLock['onWaiting']
   /** Ends the worker. Call it after the pool has ended. */
   close: () => Promise<void>
 }
+
+/** Called before an embedded database is created, which takes seconds. What it returns is called after that. */
+export type OnCreation = () => () => void
 
 /**
  * Opens PGlite in a folder that only this user can read. Creates the folder if it does not exist.
@@ -23,17 +29,19 @@ export interface EmbeddedDatabase {
 export async function openEmbedded(
   dataDir: string,
   onConnect: (client: pg.ClientBase) => Promise<void>,
+  onCreation: OnCreation = () => () => {},
 ): Promise<EmbeddedDatabase> {
   try {
     makeDataDirectory(dataDir)
   } catch (error) {
     throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}.`, { cause: error })
   }
-  const unlock = await lockDirectory(dataDir)
+  const lock = await lockDirectory(dataDir)
   try {
     const directory = join(dataDir, 'pglite')
     makePrivateFolder(directory)
-    const worker = await startWorker(directory)
+    const onCreated = existsSync(join(directory, 'PG_VERSION')) ? () => {} : onCreation()
+    const worker = await startWorker(directory).finally(onCreated)
     return {
       pool: new pg.Pool({
         max: 1,
@@ -44,10 +52,11 @@ export async function openEmbedded(
         onConnect,
         stream: () => new EmbeddedStream(worker),
       }),
-      close: () => stopWorker(worker).finally(unlock),
+      onWaiting: lock.onWaiting,
+      close: () => stopWorker(worker).finally(lock.release),
     }
   } catch (error) {
-    unlock()
+    lock.release()
     throw new StartError(`The embedded database in ${dataDir} cannot be opened: ${reasonOf(error)}.`, { cause: error })
   }
 }

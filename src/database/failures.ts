@@ -22,10 +22,15 @@ export function isUnanswered(error: unknown): boolean {
 
 /**
  * Whether the error is about the server's state and not about the query: its connection (class 08), its resources (53),
- * an operator's intervention (57), or a read-only database (25006).
+ * an operator's intervention (57), a read-only database (25006), or transactions that met.
  */
 export function isCondition(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && /^(?:08|53|57)|^25006$/.test(String(error.code))
+  return isMeeting(error) || (error instanceof pg.DatabaseError && /^(?:08|53|57|25006$)/.test(String(error.code)))
+}
+
+/** Whether the transaction met another one (a serialization failure or a deadlock) and was rolled back. */
+export function isMeeting(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
 }
 
 /** Makes the 503 for a request that needs the database while it is unavailable. */

@@ -3,13 +3,13 @@ import type pg from 'pg'
 import type { Availability } from './availability.ts'
 import { isCondition, isUnanswered, unavailable } from './failures.ts'
 import type { Limits } from './time-limits.ts'
-import type { Connection } from './prepared-queries.ts'
+import type { ConnectionCounts, ConnectionPool, QueryConnection } from './prepared-queries.ts'
 
 /**
  * A pool that fails fast. It refuses queries at once while the database is lost or too many queries wait. Errors of the
  * server, as opposed to errors of the query, become a ServiceUnavailableHttpError with the driver's error as its cause.
  */
-export class GuardedPool implements PostgresPool {
+export class GuardedPool implements PostgresPool, ConnectionPool {
   readonly #pool: pg.Pool
   readonly #availability: Availability
   readonly #mostWaiting: number
@@ -48,12 +48,18 @@ export class GuardedPool implements PostgresPool {
     }
   }
 
+  /** Of the pool that this one guards. */
+  readonly counts = (): ConnectionCounts => {
+    const { totalCount, idleCount, waitingCount } = this.#pool
+    return { size: totalCount, idle: idleCount, waiting: waitingCount }
+  }
+
   async end(): Promise<void> {
     await this.#pool.end()
   }
 }
 
-class GuardedConnection implements PostgresPoolClient, Connection {
+class GuardedConnection implements PostgresPoolClient, QueryConnection {
   readonly #client: pg.PoolClient
   readonly #lent: Set<GuardedConnection>
   #isBroken = false
@@ -85,9 +91,10 @@ class GuardedConnection implements PostgresPoolClient, Connection {
     }
   }
 
-  release(): void {
+  /** Gives the connection back, or closes it if asked to. */
+  release(destroy = false): void {
     this.#lent.delete(this)
-    this.#client.release(this.#isBroken)
+    this.#client.release(destroy || this.#isBroken)
   }
 
   /** Destroys the connection. Its current query and all later ones fail at once. */

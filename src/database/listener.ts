@@ -61,7 +61,7 @@ export class Listener {
         },
         () => client.end(),
       )
-    }, this.#limits.beat)
+    }, this.#limits.heartbeat)
   }
 
   /**

@@ -1,24 +1,26 @@
 // Saves 30 to 40 of the 110 to 140 µs of CPU that a small query costs: `npm run -w bench mechanisms`.
-import { type Compilable, type CompiledQuery, createQueryId, type Kysely } from 'kysely'
+import type { Compilable, Kysely } from 'kysely'
 import type pg from 'pg'
-import { type QueryEvents, queryPlumbing } from './query-events.ts'
 import type { Tables } from './tables.ts'
 
-queryPlumbing.add(import.meta.filename)
-
 /** The part of pg's PoolClient that prepared queries use. */
-export interface Connection {
+export interface QueryConnection {
   query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>>
-  release(): void
+  release(destroy?: boolean): void
 }
 
 export interface ConnectionPool {
-  connect(): Promise<Connection>
+  connect(): Promise<QueryConnection>
+  /** Undefined if it does not keep its connections. */
+  readonly counts?: () => ConnectionCounts
 }
 
-interface Connections {
-  pool: ConnectionPool
-  queries: QueryEvents
+export interface ConnectionCounts {
+  /** Open connections, in use or not. */
+  size: number
+  idle: number
+  /** Callers that wait for a connection. */
+  waiting: number
 }
 
 /** Marks the parameter in a compiled query. */
@@ -27,17 +29,17 @@ const placeholder = '$parameter'
 /** PostgreSQL's feature_not_supported: a result column's type has changed since the statement was prepared. */
 const resultHasChanged = '0A000'
 
-const connectionsOf = new WeakMap<Kysely<Tables>, Connections>()
+const pools = new WeakMap<Kysely<Tables>, ConnectionPool>()
 
 /** The statement names of each connection, by SQL text. */
-const namesOf = new WeakMap<Connection, Map<string, string>>()
+const namesOf = new WeakMap<QueryConnection, Map<string, string>>()
 
 /** Never restarts: the embedded database's one session keeps its statements when a connection is replaced. */
 let names = 0
 
-/** Sets the pool that a database's prepared queries use, and the emitter of their events. */
-export function sendPreparedQueries(db: Kysely<Tables>, connections: Connections): void {
-  connectionsOf.set(db, connections)
+/** Sets the pool that a database's prepared queries use. */
+export function sendPreparedQueries(db: Kysely<Tables>, pool: ConnectionPool): void {
+  pools.set(db, pool)
 }
 
 /**
@@ -51,45 +53,23 @@ export function prepareQuery<Row extends pg.QueryResultRow>(
   db: Kysely<Tables>,
   build: (parameter: string) => Compilable<Row>,
 ): (parameter: string) => Promise<Row[]> {
-  const connections = connectionsOf.get(db)
-  if (connections === undefined) throw new Error('Call sendPreparedQueries() for this database first.')
-  const { pool, queries } = connections
-  const compiled = build(placeholder).compile()
+  const pool = pools.get(db)
+  if (pool === undefined) throw new Error('Call sendPreparedQueries() for this database first.')
+  const { sql, parameters } = build(placeholder).compile()
   return async parameter => {
-    const query = {
-      ...compiled,
-      queryId: createQueryId(),
-      parameters: compiled.parameters.map(value => (value === placeholder ? parameter : value)),
-    }
-    queries.emit('asked', query.queryId)
+    const values = parameters.map(value => (value === placeholder ? parameter : value))
     const connection = await pool.connect()
-    try {
-      return await ask<Row>(connection, query, queries)
-    } finally {
-      connection.release()
-    }
-  }
-}
-
-async function ask<Row extends pg.QueryResultRow>(
-  connection: Connection,
-  query: CompiledQuery,
-  queries: QueryEvents,
-): Promise<Row[]> {
-  const began = performance.now()
-  try {
-    const { rows } = await send<Row>(connection, query.sql, [...query.parameters])
-    queries.emit('ended', { level: 'query', query, queryDurationMillis: performance.now() - began })
-    queries.emit('returned', query.queryId, rows.length)
+    const { rows } = await send<Row>(connection, sql, values)
+      .catch((error: unknown) => {
+        throw withCaller(error)
+      })
+      .finally(() => connection.release())
     return rows
-  } catch (error) {
-    queries.emit('ended', { level: 'error', error, query, queryDurationMillis: performance.now() - began })
-    throw withCaller(error)
   }
 }
 
 async function send<Row extends pg.QueryResultRow>(
-  connection: Connection,
+  connection: QueryConnection,
   text: string,
   values: unknown[],
 ): Promise<pg.QueryResult<Row>> {
@@ -102,7 +82,7 @@ async function send<Row extends pg.QueryResultRow>(
   }
 }
 
-function beginNames(connection: Connection): Map<string, string> {
+function beginNames(connection: QueryConnection): Map<string, string> {
   const known = new Map<string, string>()
   namesOf.set(connection, known)
   return known

@@ -1,4 +1,4 @@
-// Saves 25 of 26 queries in a flood of made-up hosts, on one connection: `npm run show:flood`.
+// In a flood of made-up hosts, most queries are saved, and the others take one connection.
 import { unavailable } from './failures.ts'
 
 /** Each key keeps its request in memory, and more could not be answered in time. */

@@ -3,6 +3,7 @@ import type { ColumnType, Generated } from 'kysely'
 /** A bigint as text, because a JavaScript number holds only 53 bits. */
 type Id = Generated<string>
 type Timestamp = ColumnType<Date, Date | undefined, Date>
+type OptionalTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
 
 export interface Tables {
   license_types: { id: Id; type: string }
@@ -14,6 +15,11 @@ export interface Tables {
     created_at: Timestamp
     updated_at: Timestamp
     type_id: string | null
+    /** Null: it has always been valid. */
+    valid_from: OptionalTimestamp
+    /** When it ceases to be valid. Null: never. */
+    valid_until: OptionalTimestamp
+    suspended: Generated<boolean>
   }
   /** code is a BCP 47 language tag. */
   languages: { id: Id; code: string; name: string }
@@ -24,9 +30,36 @@ export interface Tables {
   license_platforms: { license_id: string; platform_id: string }
   groups: { id: Id; license_id: string; name: string }
   users: { id: Id; email: string; password_hash: string; admin: Generated<boolean> }
+  /** hash is the SHA-256 of the token's bytes. */
+  api_tokens: {
+    id: Id
+    user_id: string
+    name: string
+    hash: string
+    read_only: Generated<boolean>
+    created_at: Timestamp
+    last_used_at: ColumnType<Date | null, Date | null, Date | null>
+    expires_at: ColumnType<Date | null, Date | null, Date | null>
+  }
+  /** Links to choose a new password. fingerprint is that of the password when the link was made. */
+  password_resets: { user_id: string; hash: string; fingerprint: string; expires_at: ColumnType<Date, Date, Date> }
   user_groups: { user_id: string; group_id: string }
   /** Sessions that were signed out of, kept until their cookies expire. */
   ended_sessions: { session: string; expires_at: ColumnType<Date, Date, Date> }
   /** Sign-in attempts until a counter expires. All keys with the same hash share a counter. */
   sign_in_attempts: { counter: number; attempts: number; expires_at: ColumnType<Date, Date, Date> }
+  /** Who changed what. Lines are added and never changed. */
+  audit: {
+    id: Id
+    at: Timestamp
+    user_id: string | null
+    token_id: string | null
+    actor: string | null
+    via: 'api' | 'command'
+    table: string
+    record_id: string
+    action: 'add' | 'change' | 'remove'
+    before: unknown
+    after: unknown
+  }
 }

@@ -10,8 +10,8 @@ export interface Limits {
   waiting: number
   /** For the answer to a listener's query. */
   listener: number
-  /** Between two heartbeats of the listener. A silent server is noticed within beat + listener. */
-  beat: number
+  /** Between two heartbeats of the listener. A silent server is noticed within heartbeat + listener. */
+  heartbeat: number
 }
 
 export const defaultLimits: Limits = {
@@ -20,5 +20,5 @@ export const defaultLimits: Limits = {
   answer: 12_000,
   waiting: 1000,
   listener: 2000,
-  beat: 1000,
+  heartbeat: 1000,
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Store } from '../cache/store.ts'
+import type { EntityCache } from '../cache/entity-cache.ts'
+import { apiTokensByHash } from './api-token.ts'
 import { endedSessions } from './ended-session.ts'
 import { groupsByLicense } from './group.ts'
 import { languagesByLicense } from './language.ts'
@@ -11,20 +12,28 @@ import { museumsByLicense } from './museum.ts'
 import { platformsByLicense } from './platform.ts'
 import { usersById } from './user.ts'
 
-export type Entities = ReturnType<typeof createEntities>
+type PorticoEntities = ReturnType<typeof createEntities>
 
-/** All entities, read through the store: `entities.licenses.read(domain)`, `entities.museums.read(license.id)`. */
-export function createEntities(db: Kysely<Tables>, store: Store) {
-  const languages = languagesByLicense(db, store)
+/** An application that is built on Portico declares its own entities here. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- An interface, so that it can be merged
+export interface Entities extends PorticoEntities {}
+
+/** Makes the entities that an application has declared. */
+export type MakeOwnEntities = (db: Kysely<Tables>, cache: EntityCache) => Omit<Entities, keyof PorticoEntities>
+
+/** All entities, read through the cache: `entities.licenses.read(domain)`, `entities.museums.read(license.id)`. */
+export function createEntities(db: Kysely<Tables>, cache: EntityCache) {
+  const languages = languagesByLicense(db, cache)
   return {
-    licenses: licensesByDomain(db, store, languages),
-    licenseTypes: licenseTypesById(db, store),
+    licenses: licensesByDomain(db, cache, languages),
+    licenseTypes: licenseTypesById(db, cache),
     languages,
-    museums: museumsByLicense(db, store),
-    platforms: platformsByLicense(db, store),
-    groups: groupsByLicense(db, store),
-    users: usersById(db, store),
-    memberships: membershipsByUser(db, store),
-    endedSessions: endedSessions(db, store),
+    museums: museumsByLicense(db, cache),
+    platforms: platformsByLicense(db, cache),
+    groups: groupsByLicense(db, cache),
+    users: usersById(db, cache),
+    memberships: membershipsByUser(db, cache),
+    endedSessions: endedSessions(db, cache),
+    apiTokens: apiTokensByHash(db, cache),
   }
 }

@@ -3,8 +3,8 @@ import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
 import type { languages } from '../records/language.ts'
 import type { RecordOf } from '../records/record-kind.ts'
-import type { Segment } from '../cache/segment.ts'
-import type { Store } from '../cache/store.ts'
+import type { EntitySegment } from '../cache/entity-segment.ts'
+import type { EntityCache } from '../cache/entity-cache.ts'
 
 /** The code is a BCP 47 language tag. */
 export type Language = Readonly<RecordOf<typeof languages>>
@@ -17,7 +17,7 @@ const metadata = {
 } as const
 
 /** The languages of a license, the default first. */
-export function languagesByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Language[]> {
+export function languagesByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Language[]> {
   const query = prepareQuery(db, licenseId =>
     db
       .selectFrom('license_languages')
@@ -26,5 +26,5 @@ export function languagesByLicense(db: Kysely<Tables>, store: Store): Segment<re
       .where('license_id', '=', licenseId)
       .orderBy('position'),
   )
-  return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
+  return cache.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Segment } from '../cache/segment.ts'
-import type { Store } from '../cache/store.ts'
+import type { EntitySegment } from '../cache/entity-segment.ts'
+import type { EntityCache } from '../cache/entity-cache.ts'
 
 /** A group that a user belongs to. */
 export interface Membership {
@@ -19,8 +19,8 @@ const metadata = {
 } as const
 
 /** The groups of a user across all licenses. */
-export function membershipsByUser(db: Kysely<Tables>, store: Store): Segment<readonly Membership[]> {
-  return store.segment(metadata, async userId =>
+export function membershipsByUser(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Membership[]> {
+  return cache.segment(metadata, async userId =>
     Object.freeze(
       await db
         .selectFrom('user_groups')

@@ -3,8 +3,8 @@ import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
 import type { museums } from '../records/museum.ts'
 import type { RecordOf } from '../records/record-kind.ts'
-import type { Segment } from '../cache/segment.ts'
-import type { Store } from '../cache/store.ts'
+import type { EntitySegment } from '../cache/entity-segment.ts'
+import type { EntityCache } from '../cache/entity-cache.ts'
 
 export type Museum = Readonly<Pick<RecordOf<typeof museums>, 'id' | 'name'>>
 
@@ -14,7 +14,7 @@ const metadata = { table: 'museums', columns: ['id', 'name'], key: 'license_id',
 export const museumsOnPage = 100
 
 /** The first page of a license's museums by name, plus one more museum if there is a second page. */
-export function museumsByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Museum[]> {
+export function museumsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Museum[]> {
   const query = prepareQuery(db, licenseId =>
     db
       .selectFrom('museums')
@@ -24,5 +24,5 @@ export function museumsByLicense(db: Kysely<Tables>, store: Store): Segment<read
       .orderBy('id')
       .limit(museumsOnPage + 1),
   )
-  return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
+  return cache.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

@@ -3,8 +3,8 @@ import { prepareQuery } from '../database/prepared-queries.ts'
 import type { Tables } from '../database/tables.ts'
 import type { platforms } from '../records/platform.ts'
 import type { RecordOf } from '../records/record-kind.ts'
-import type { Segment } from '../cache/segment.ts'
-import type { Store } from '../cache/store.ts'
+import type { EntitySegment } from '../cache/entity-segment.ts'
+import type { EntityCache } from '../cache/entity-cache.ts'
 
 export type Platform = Readonly<Pick<RecordOf<typeof platforms>, 'id' | 'name'>>
 
@@ -16,7 +16,7 @@ const metadata = {
 } as const
 
 /** The platforms that a license is served on, by name. */
-export function platformsByLicense(db: Kysely<Tables>, store: Store): Segment<readonly Platform[]> {
+export function platformsByLicense(db: Kysely<Tables>, cache: EntityCache): EntitySegment<readonly Platform[]> {
   const query = prepareQuery(db, licenseId =>
     db
       .selectFrom('license_platforms')
@@ -25,5 +25,5 @@ export function platformsByLicense(db: Kysely<Tables>, store: Store): Segment<re
       .where('license_id', '=', licenseId)
       .orderBy('name'),
   )
-  return store.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
+  return cache.segment(metadata, async licenseId => Object.freeze(await query(licenseId)))
 }

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { fingerprintOf } from '../sign-in/fingerprint.ts'
-import type { Segment } from '../cache/segment.ts'
-import type { Store } from '../cache/store.ts'
+import type { EntitySegment } from '../cache/entity-segment.ts'
+import type { EntityCache } from '../cache/entity-cache.ts'
 
 /** A user who can sign in. */
 export interface UserRecord {
@@ -16,8 +16,8 @@ export interface UserRecord {
 
 const metadata = { table: 'users', columns: ['id', 'email', 'admin', 'password_hash'], key: 'id', joins: [] } as const
 
-export function usersById(db: Kysely<Tables>, store: Store): Segment<UserRecord | null> {
-  return store.segment(metadata, async id => {
+export function usersById(db: Kysely<Tables>, cache: EntityCache): EntitySegment<UserRecord | null> {
+  return cache.segment(metadata, async id => {
     const user = await db.selectFrom('users').select(metadata.columns).where('id', '=', id).executeTakeFirst()
     if (user === undefined) return null
     const { password_hash: passwordHash, ...record } = user

@@ -9,6 +9,7 @@ import {
   type HttpHeaders,
   noHeaders,
   ServiceUnavailableHttpError,
+  SiteClosedHttpError,
 } from './http-errors.ts'
 
 /** Chooses the media type of an error response by an Accept header. */
@@ -33,6 +34,9 @@ export interface ErrorAnswer {
   headers: HttpHeaders
   body: string
 }
+
+/** What an answer says besides the error. */
+export type Advice = Partial<Pick<HttpError, 'remedy' | 'hint' | 'members'>>
 
 /** The BadRequestHttpErrors made from other errors: asking twice returns the same one. */
 const malformed = new WeakMap<Error, BadRequestHttpError>()
@@ -72,8 +76,16 @@ function headersFrom(error: Error): HttpHeaders {
 /** @param accept the request's Accept header */
 export function answerError(error: Error, accept: string | undefined): ErrorAnswer {
   const statusCode = statusOf(error)
-  const detail =
-    statusCode < 500 || error instanceof ServiceUnavailableHttpError ? error.message : 'Internal Server Error'
+  if (error instanceof SiteClosedHttpError && errorForm(accept) === 'text/html') {
+    const { headers, page } = error
+    return {
+      statusCode,
+      headers: { ...headers, ...headersOf['text/html'], 'content-language': page.language },
+      body: page.render(),
+    }
+  }
+  const isForClients = error instanceof ServiceUnavailableHttpError || error instanceof SiteClosedHttpError
+  const detail = statusCode < 500 || isForClients ? error.message : 'Internal Server Error'
   return answerFailure(statusCode, detail, headersFrom(error), accept, error instanceof HttpError ? error : undefined)
 }
 
@@ -83,26 +95,31 @@ export function answerFailure(
   detail: string,
   headers: ErrorAnswer['headers'],
   accept: string | undefined,
-  error?: HttpError,
+  advice?: Advice,
 ): ErrorAnswer {
   const type = errorForm(accept)
   return {
     statusCode,
     headers: headers === noHeaders ? headersOf[type] : { ...headers, ...headersOf[type] },
-    body: render(type, statusCode, STATUS_CODES[statusCode] ?? 'Unknown Error', detail, error),
+    body: render(type, statusCode, STATUS_CODES[statusCode] ?? 'Unknown Error', detail, advice),
   }
 }
 
-function render(type: ErrorType, status: number, title: string, detail: string, error: HttpError | undefined): string {
+function render(type: ErrorType, status: number, title: string, detail: string, advice: Advice | undefined): string {
   switch (type) {
     case 'text/html':
-      return renderErrorPage(status, title, detail, error?.remedy)
+      return renderErrorPage(status, title, detail, advice?.remedy, advice?.hint)
     case 'text/plain':
       return `${onOneLine(detail)}\n`
     default:
-      // Extension members of the problem (RFC 9457, section 3.2).
-      return JSON.stringify({ type: 'about:blank', title, status, detail, ...error?.members })
+      return JSON.stringify(problemOf(status, title, detail, advice?.members))
   }
+}
+
+/** A problem with its extension members (RFC 9457, section 3.2). */
+function problemOf(status: number, title: string, detail: string, members: HttpError['members']) {
+  const problem = { type: 'about:blank', title, status, detail }
+  return members === undefined ? problem : { ...problem, ...members }
 }
 
 function headersFor(type: string): ErrorAnswer['headers'] {

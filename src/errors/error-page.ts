@@ -1,15 +1,19 @@
 import { html } from '../pages/html.ts'
-import { renderPage } from '../pages/page.ts'
-import type { Remedy } from './http-errors.ts'
+import { renderPage } from '../pages/site-page.ts'
+import type { Hint, Remedy } from './http-errors.ts'
 
 const toTheFrontPage: Remedy = { text: 'Go to the front page', href: '/' }
 
-/** The page that browsers show for an error. */
+/**
+ * The page that browsers show for an error.
+ * @param remedy a link, or null for none
+ */
 export function renderErrorPage(
   statusCode: number,
   title: string,
   detail: string,
-  { text, href }: Remedy = toTheFrontPage,
+  remedy: Remedy | null = toTheFrontPage,
+  hint?: Hint,
 ): string {
   return renderPage({
     language: 'en',
@@ -18,6 +22,7 @@ export function renderErrorPage(
       <p class="status">${statusCode}</p>
       <h1>${title}</h1>
       ${detail !== title && html`<p>${detail}</p>`}
-      <p><a href="${href}">${text}</a></p>`,
+      ${hint && html`<p>${hint.text}</p>${hint.commands.map(command => html`<p><code>${command}</code></p>`)}`}
+      ${remedy && html`<p><a href="${remedy.href}">${remedy.text}</a></p>`}`,
   })
 }

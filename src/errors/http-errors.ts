@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { program } from '../program.ts'
 
 /** What the user can do about an error: a link on its page. */
 export interface Remedy {
@@ -6,11 +7,19 @@ export interface Remedy {
   href: string
 }
 
+/** What whoever runs the server can do about an error: commands, below a sentence. */
+export interface Hint {
+  text: string
+  commands: readonly string[]
+}
+
 export type HttpHeaders = Readonly<Record<string, string | string[]>>
 
 export interface HttpErrorOptions extends ErrorOptions {
   headers?: HttpHeaders
-  remedy?: Remedy
+  /** Default: a link to the front page. Null if no page helps. */
+  remedy?: Remedy | null
+  hint?: Hint | undefined
   /** Extension members of the problem document (RFC 9457, section 3.2). */
   members?: Record<string, unknown>
 }
@@ -35,7 +44,8 @@ class ExpectedError extends Error {
 export class HttpError extends ExpectedError {
   readonly statusCode: number
   readonly headers: HttpHeaders
-  readonly remedy: Remedy | undefined
+  readonly remedy: Remedy | null | undefined
+  readonly hint: Hint | undefined
   readonly members: Readonly<Record<string, unknown>> | undefined
 
   constructor(statusCode: number, message: string, options: HttpErrorOptions = {}) {
@@ -44,6 +54,7 @@ export class HttpError extends ExpectedError {
     this.statusCode = statusCode
     this.headers = options.headers ?? noHeaders
     this.remedy = options.remedy
+    this.hint = options.hint
     this.members = options.members
   }
 }
@@ -60,13 +71,44 @@ export class UnauthorizedHttpError extends HttpError {
    * cookies.
    * @param realm the domain to sign in to
    * @param href the sign-in page
+   * @param acceptsTokens whether an API token would do, too
    */
-  constructor(message: string, realm: string, href = '/login') {
+  constructor(message: string, realm: string, href = '/login', acceptsTokens = false) {
+    const cookie = `Cookie realm="${realm}", form-action="/login"`
     super(401, message, {
-      headers: { 'www-authenticate': `Cookie realm="${realm}", form-action="/login"` },
+      headers: { 'www-authenticate': acceptsTokens ? `${cookie}, Bearer realm="${realm}"` : cookie },
       remedy: { text: 'Sign in', href },
     })
   }
+}
+
+/** The request's API token is not valid. */
+export class InvalidTokenHttpError extends HttpError {
+  /** @param realm the domain of the request */
+  constructor(message: string, realm: string) {
+    super(401, message, { headers: challenge(realm, 'invalid_token') })
+  }
+}
+
+/** The request's API token is valid, but may not make this request. */
+export class InsufficientScopeHttpError extends HttpError {
+  /** @param realm the domain of the request */
+  constructor(message: string, realm: string) {
+    super(403, message, { headers: challenge(realm, 'insufficient_scope') })
+  }
+}
+
+/** The request has credentials in more than one place. */
+export class RepeatedCredentialsHttpError extends HttpError {
+  /** @param realm the domain of the request */
+  constructor(message: string, realm: string) {
+    super(400, message, { headers: challenge(realm, 'invalid_request') })
+  }
+}
+
+/** RFC 6750, section 3. */
+function challenge(realm: string, error: 'invalid_request' | 'invalid_token' | 'insufficient_scope'): HttpHeaders {
+  return { 'www-authenticate': `Bearer realm="${realm}", error="${error}"` }
 }
 
 export class ForbiddenHttpError extends HttpError {
@@ -86,14 +128,26 @@ export class NotAdmittedHttpError extends ForbiddenHttpError {
 }
 
 export class NotFoundHttpError extends HttpError {
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options?: HttpErrorOptions) {
     super(404, message, options)
   }
 }
 
 export class LicenseNotFoundHttpError extends NotFoundHttpError {
-  constructor(domain: string) {
-    super(`No license found for "${domain}".`)
+  /** @param isLocal whether the client is on this machine, and so may be whoever runs the server */
+  constructor(domain: string, isLocal: boolean) {
+    super(`No license found for "${domain}".`, { remedy: null, hint: isLocal ? howToLicense(domain) : undefined })
+  }
+}
+
+function howToLicense(domain: string): Hint {
+  return {
+    text: 'Add a license to serve a site here. The last command adds sites to try instead, localhost among them.',
+    commands: [
+      `${program} license-type add --type standard`,
+      `${program} license add --domain "${domain}" --name "My Museum" --type standard`,
+      `${program} seed`,
+    ],
   }
 }
 
@@ -137,6 +191,29 @@ export class ServiceUnavailableHttpError extends HttpError {
   /** @param retryAfter in seconds */
   constructor(message: string, retryAfter: number, options?: ErrorOptions) {
     super(503, message, { ...options, headers: { 'retry-after': String(retryAfter) } })
+  }
+}
+
+/** A page in the visitor's language, in place of the usual one for an error. */
+export interface OwnPage {
+  /** A BCP 47 tag. */
+  language: string
+  render: () => string
+}
+
+/** The license is not valid now, so that only admins see the site. */
+export class SiteClosedHttpError extends HttpError {
+  readonly page: OwnPage
+
+  /**
+   * @param statusCode 410 if the site has closed for good
+   * @param page what browsers show
+   * @param opensIn in seconds, if that is known
+   */
+  constructor(statusCode: 410 | 503, message: string, page: OwnPage, opensIn?: number) {
+    // In seconds and not as a date, so that the client's clock does not matter (RFC 9110, section 10.2.3).
+    super(statusCode, message, opensIn === undefined ? {} : { headers: { 'retry-after': String(Math.ceil(opensIn)) } })
+    this.page = page
   }
 }
 

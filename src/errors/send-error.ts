@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { logRefusal } from '../logging.ts'
-import { answerError, answerFailure, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
+import { answerError, type ErrorAnswer, statusOf, toError } from './error-answer.ts'
 import { reasonOf } from './start-error.ts'
-import { type HttpError, ServiceUnavailableHttpError } from './http-errors.ts'
+import { ServiceUnavailableHttpError, SiteClosedHttpError } from './http-errors.ts'
 
 /** Headers that a route may have set for the response that it did not send. */
 const headersOfAnswers = new Set([
@@ -22,30 +22,17 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
   const error = toError(thrown)
   if (error instanceof ServiceUnavailableHttpError) {
     request.log.warn({ statusCode: 503, reason: reasonOf(error.cause) }, error.message)
-  } else if (statusOf(error) < 500) logRefusal(request.log, statusOf(error), error.message)
-  else request.log.error({ err: error }, error.message)
+  } else if (statusOf(error) < 500 || error instanceof SiteClosedHttpError) {
+    logRefusal(request.log, statusOf(error), error.message)
+  } else request.log.error({ err: error }, error.message)
   for (const name of Object.keys(reply.getHeaders())) if (headersOfAnswers.has(name)) reply.removeHeader(name)
   const answer = answerError(error, request.headers.accept)
   const { vary, ...headers } = answer.headers
   // Adds to the Vary header instead of replacing it.
-  return vary === undefined ? send(answer, reply) : send({ ...answer, headers }, reply.varyOn(String(vary)))
+  return vary === undefined ? sendAnswer(answer, reply) : sendAnswer({ ...answer, headers }, reply.varyOn(String(vary)))
 }
 
-/**
- * Like sendError with an HttpError, without making one, which would cost a fifth of the answer to an unmatched path.
- * For hooks that run before any route.
- */
-export function sendFailure(
-  statusCode: number,
-  message: string,
-  headers: HttpError['headers'],
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  logRefusal(request.log, statusCode, message)
-  return send(answerFailure(statusCode, message, headers, request.headers.accept), reply)
-}
-
-function send({ statusCode, headers, body }: ErrorAnswer, reply: FastifyReply): FastifyReply {
+/** Answers a request. */
+export function sendAnswer({ statusCode, headers, body }: ErrorAnswer, reply: FastifyReply): FastifyReply {
   return reply.code(statusCode).headers(headers).send(body)
 }

@@ -1,4 +1,5 @@
-// Saves 5 µs for a browser's Accept and 0.6 for its Accept-Language, of a request's 35: `npm run -w bench mechanisms`.
+// Saves 5 µs for a browser's Accept, 0.6 for its Accept-Language, 0.5 for a host and 0.3 for a second Vary header, of a
+// request's 20 to 35: `npm run -w bench mechanisms`.
 import { ownText } from './own-text.ts'
 
 /** Longer texts are not kept, to bound memory. */

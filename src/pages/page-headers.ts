@@ -1,4 +1,4 @@
-import { styleHashes } from './page.ts'
+import { styleHashes } from './site-page.ts'
 
 /** The default policy: a page may load this site's files and use the known inline styles. */
 const contentSecurityPolicy = [

@@ -1,3 +1,4 @@
+import { BadRequestHttpError } from '../errors/http-errors.ts'
 import { formats } from './formats.ts'
 
 /** A position in a list that is sorted by a column and then by id. */
@@ -17,8 +18,14 @@ export function writeCursor({ sort, value, id }: Position): string {
 export function readCursor(text: string, sort: string): Position | undefined {
   const [cursorSort, value, id] = parse(text)
   if (cursorSort !== sort || typeof value !== 'string' || typeof id !== 'string') return undefined
-  const isFit = formats.id.accepts(id) && (sort.endsWith('id') ? value === id : !/[\p{Cs}\0]/u.test(value))
+  const isFit = formats.id.accepts(id) && (sort === 'id' || sort === '-id' ? value === id : !/[\p{Cs}\0]/u.test(value))
   return isFit ? { sort, value, id } : undefined
+}
+
+/** The error for a cursor that is not of this list. */
+export function invalidCursor(options?: ErrorOptions): BadRequestHttpError {
+  const message = 'cursor must be the "next" of a previous page of the same list, in the same order'
+  return new BadRequestHttpError(`${message}.`, { ...options, members: { errors: [{ field: 'cursor', message }] } })
 }
 
 function parse(text: string): unknown[] {

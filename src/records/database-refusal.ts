@@ -1,5 +1,11 @@
 import pg from 'pg'
-import { ConflictHttpError, type HttpError, UnprocessableContentHttpError } from '../errors/http-errors.ts'
+import {
+  BadRequestHttpError,
+  ConflictHttpError,
+  type HttpError,
+  UnprocessableContentHttpError,
+} from '../errors/http-errors.ts'
+import { invalidCursor, type Position } from './cursor.ts'
 import type { RecordKind } from './record-kind.ts'
 
 const uniqueViolation = '23505'
@@ -14,12 +20,12 @@ export function refusedWrite(kind: RecordKind, error: unknown): HttpError | unde
   if (constraint === undefined) return undefined
   const { field, refersTo } = constraint
   if (refersTo === undefined) {
-    return new ConflictHttpError(`There is already a ${kind.name} with this ${field}.`, {
+    return new ConflictHttpError(`Another ${kind.name} has this ${field}.`, {
       cause: error,
       members: { errors: [{ field, message: `${field} is taken` }] },
     })
   }
-  const message = `${field} names a ${refersTo} that does not exist`
+  const message = `${field} names no existing ${refersTo.name}`
   return new UnprocessableContentHttpError(`${message}.`, { cause: error, members: { errors: [{ field, message }] } })
 }
 
@@ -30,4 +36,16 @@ export function refusedRemoval(kind: RecordKind, error: unknown): HttpError | un
     `This ${kind.name} is still in use: ${String(error.table).replaceAll('_', ' ')} refer to it.`,
     { cause: error },
   )
+}
+
+/**
+ * The HTTP error for a list that is asked for by a value that is none of its column's type (class 22), or undefined for
+ * any other error. Only the database knows the types of all columns.
+ * @param after the position that the cursor says, if there is one
+ */
+export function refusedList(after: Position | undefined, error: unknown): HttpError | undefined {
+  if (!(error instanceof pg.DatabaseError) || !String(error.code).startsWith('22')) return undefined
+  return after === undefined
+    ? new BadRequestHttpError('A filter has a value that no record can have.', { cause: error })
+    : invalidCursor({ cause: error })
 }

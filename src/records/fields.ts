@@ -7,6 +7,7 @@ type Format = keyof typeof formats
 /** In characters, as in the check constraints of the columns. */
 const longestName = 255
 const longestLanguageTag = 35
+const longestMoment = 40
 
 /** How many records a record may be linked to. */
 const mostLinks = 500
@@ -14,6 +15,9 @@ const mostLinks = 500
 function text(format: Format, options: TSchemaOptions & { minLength?: number; maxLength: number }) {
   return Type.String({ format, ...options })
 }
+
+/** An id for examples: of no record, because ids count up from 1, and not a number that JavaScript can hold. */
+export const exampleId = '9007199254740993'
 
 /** An id as text, because a JavaScript number holds only 53 bits of a bigint. */
 export function id(description: string) {
@@ -32,6 +36,11 @@ export function ids(description: string) {
 /** One line of text. */
 export function line(description: string) {
   return text('line', { minLength: 1, maxLength: longestName, description })
+}
+
+/** The beginning of a text, to search by. */
+export function prefix(description: string) {
+  return text('prefix', { minLength: 1, maxLength: longestName, description })
 }
 
 export function host(description: string) {
@@ -58,6 +67,16 @@ export function flag(description: string) {
 /** A field that is null in some records. */
 export function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
+}
+
+/** A time that is null in some records. */
+export function timeOrNull(description: string) {
+  return Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description })
+}
+
+/** A day or a time, to filter by. */
+export function moment(description: string) {
+  return text('moment', { maxLength: longestMoment, description })
 }
 
 /** A time that the database sets. */

@@ -11,6 +11,8 @@ export interface TextFormat {
 const largestId = 2n ** 63n - 1n
 const id = /^[1-9]\d{0,18}$/
 // A replacement character (U+FFFD) means that the text was decoded with the wrong encoding.
+const time = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
+const earliestTime = Date.parse('0001-01-01T00:00:00Z')
 const line = /^(?!\s)[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]+(?<!\s)$/u
 
 /** The formats of record fields. */
@@ -22,6 +24,10 @@ export const formats = {
   line: {
     accepts: text => line.test(text),
     expects: 'one line of UTF-8 text without leading or trailing spaces',
+  },
+  prefix: {
+    accepts: text => /^[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]*$/u.test(text),
+    expects: 'the beginning of one line of UTF-8 text',
   },
   host: {
     accepts: text => normaliseHost(text) === text,
@@ -36,11 +42,34 @@ export const formats = {
     accepts: text => line.test(text) && isEmail(text) && normaliseEmail(text) === text,
     expects: "an e-mail address, in Unicode's normal form C",
   },
+  'date-time': {
+    accepts: isTime,
+    expects: 'a time with its zone, such as 2027-01-31T12:00:00Z or 2027-01-31T13:00:00+01:00',
+  },
+  moment: {
+    accepts: isMoment,
+    expects: 'a date such as 2026-01-31 (midnight UTC) or a time such as 2026-01-31T12:00:00Z',
+  },
   secret: {
     accepts: text => !/[\p{Cs}\0\uFFFD]/u.test(text),
     expects: 'UTF-8 text without NUL characters',
   },
 } satisfies Record<string, TextFormat>
+
+/**
+ * Whether a text is a time of RFC 3339, section 5.6, in upper case and with at most microseconds. JavaScript takes 30
+ * February for 2 March. PostgreSQL has no greater offsets.
+ */
+function isTime(text: string): boolean {
+  const [, day = ''] = time.exec(text) ?? []
+  const isDay = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true
+  return isDay && Date.parse(text) >= earliestTime && Date.parse(text) < Date.parse('+010000-01-01T00:00:00Z')
+}
+
+/** Whether a text is a time, or a day on its own. */
+function isMoment(text: string): boolean {
+  return isTime(text) || isTime(`${text}T00:00:00Z`)
+}
 
 /** Whether a language tag is canonical: en-GB and not en-gb, he and not iw. */
 function isLanguageTag(text: string): boolean {

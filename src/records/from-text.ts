@@ -1,14 +1,19 @@
-import type { TObject } from 'typebox'
-import { keywordsOf } from './keywords.ts'
+import type { TSchema } from 'typebox'
+import { isNullable, valueOf } from './keywords.ts'
 
 /**
- * Converts text to the JSON value of a field: "true" and "false" to a boolean, and comma-separated items to an array.
+ * Converts text to the JSON value of a field, on the command line, in CSV and in queries: "true" and "false" to a
+ * boolean, digits to a number, comma-separated items to an array, and "none" or nothing to null.
  * Text that cannot be converted is returned as it is, and the validator refuses it.
  */
-export function fromText({ properties }: TObject, field: string, text: string): unknown {
-  switch (keywordsOf(properties[field]).type) {
+export function fromText(field: TSchema | undefined, text: string): unknown {
+  if (isNullable(field) && (text === 'none' || text === '')) return null
+  switch (valueOf(field).type) {
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text)
+    case 'integer':
+    case 'number':
+      return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
     case 'array':
       return text
         .split(',')

@@ -1,6 +1,7 @@
 import { pipeline, type Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { fromText } from './from-text.ts'
+import { isNullable } from './keywords.ts'
 import type { RecordKind } from './record-kind.ts'
 
 /** One row of an imported file. */
@@ -71,7 +72,7 @@ interface CsvRow {
   info: { lines: number }
 }
 
-/** Reads one record per row, below a header row with the names of the fields. An empty cell is an absent field. */
+/** Reads one record per row, below a header row with the names of the fields. An empty cell is null or left out. */
 async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<ImportRow> {
   const skipped: ImportRow[] = []
   const parser = parse({
@@ -102,10 +103,12 @@ async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<Import
   const records: AsyncIterable<CsvRow> = pipeline(input, whole, parser, () => {})
   for await (const { record, info } of records) {
     yield* skipped.splice(0)
-    const cells = Object.entries(record).filter(([, cell]) => cell !== '')
+    const cells = Object.entries(record).filter(
+      ([field, cell]) => cell !== '' || isNullable(kind.create.properties[field]),
+    )
     yield {
       line: info.lines,
-      value: Object.fromEntries(cells.map(([field, cell]) => [field, fromText(kind.create, field, cell)])),
+      value: Object.fromEntries(cells.map(([field, cell]) => [field, fromText(kind.create.properties[field], cell)])),
       problem: undefined,
     }
   }

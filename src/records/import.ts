@@ -1,10 +1,12 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '../database/tables.ts'
+import { HttpError } from '../errors/http-errors.ts'
+import { writeAdditions } from './audit-lines.ts'
+import type { Author } from './author.ts'
 import { describeFieldErrors } from './field-error.ts'
 import type { ImportRow } from './import-rows.ts'
-import { kinds } from './kinds.ts'
 import type { RecordKind } from './record-kind.ts'
-import { insertLinks } from './repository.ts'
+import { changeRecordWithin, insertLinks } from './repository.ts'
 import { validator } from './validation.ts'
 
 /** Rows per INSERT. */
@@ -33,6 +35,29 @@ export class ImportRefusedError extends Error {
   }
 }
 
+export interface ImportOptions {
+  /** Whether a line changes the record that its kind's knownBy names, if there is one. Default: it is refused. */
+  update?: boolean
+  /** Whether everything is tried and nothing kept. Default: false. */
+  isDryRun?: boolean
+}
+
+/** How many records were added and changed, or would be. */
+export interface ImportOutcome {
+  added: number
+  changed: number
+}
+
+/** Rolls the transaction of a dry run back. */
+class DryRun extends Error {
+  readonly outcome: ImportOutcome
+
+  constructor(outcome: ImportOutcome) {
+    super('Nothing is kept.')
+    this.outcome = outcome
+  }
+}
+
 type Values = Record<string, unknown>
 
 interface Candidate {
@@ -41,23 +66,27 @@ interface Candidate {
 }
 
 /**
- * Adds many records in one transaction: all or none.
+ * Adds many records in one transaction: all or none, with their lines in the audit.
  * @param onProgress called after each batch with the number of rows read so far
- * @returns the number of added records
  * @throws {ImportRefusedError} after the last row, if any row is invalid
  */
 export async function importRecords(
   db: Kysely<Tables>,
+  author: Author,
   kind: RecordKind,
   rows: AsyncIterable<ImportRow>,
   onProgress: (rows: number) => void,
-): Promise<number> {
+  { update = false, isDryRun = false }: ImportOptions = {},
+): Promise<ImportOutcome> {
   const validate = validator(kind.create)
   const bad: BadLine[] = []
   let badLines = 0
   let read = 0
+  const outcome = { added: 0, changed: 0 }
 
-  return await db.transaction().execute(async transaction => {
+  return await db.transaction().execute(importAll).catch(outcomeOfDryRun)
+
+  async function importAll(transaction: Transaction<Tables>): Promise<ImportOutcome> {
     let batch: Candidate[] = []
     for await (const { line, value, problem } of rows) {
       const errors = problem === undefined ? validate(value) : [{ field: '', message: `The line ${problem}` }]
@@ -67,15 +96,19 @@ export async function importRecords(
     }
     await flush(batch)
     if (badLines > 0) throw new ImportRefusedError(bad, badLines)
-    return read
+    if (isDryRun) throw new DryRun(outcome)
+    return outcome
 
     async function flush(batch: readonly Candidate[]): Promise<Candidate[]> {
       const known = await withKnownReferences(transaction, kind, batch, refuse)
-      await insertRecords(transaction, kind, known, refuse)
+      const unknown = update ? await updateRecords(transaction, author, kind, known, refuse) : known
+      await insertRecords(transaction, author, kind, unknown, refuse)
+      outcome.added += unknown.length
+      outcome.changed += known.length - unknown.length
       onProgress(read)
       return []
     }
-  })
+  }
 
   function refuse(line: number, reason: string): void {
     badLines++
@@ -94,58 +127,132 @@ async function withKnownReferences(
 ): Promise<Candidate[]> {
   let known = [...candidates]
   for (const { field, refersTo } of Object.values(kind.constraints)) {
-    const table = kinds.find(({ name }) => name === refersTo)?.table
-    if (table === undefined) continue
+    if (refersTo === undefined) continue
     const ids = [...new Set(known.flatMap(({ values }) => values[field] ?? []))]
     const { rows } = await sql<{
       id: string
-    }>`select id from ${sql.table(table)} where id = any(${ids}::bigint[])`.execute(db)
+    }>`select id from ${sql.table(refersTo.table)} where id = any(${ids}::bigint[])`.execute(db)
     const existing = new Set<unknown>(rows.map(({ id }) => id))
     known = known.filter(({ line, values }) => {
       const missing = [values[field] ?? []]
         .flat()
         .map(String)
         .filter(id => !existing.has(id))
-      if (missing.length > 0) refuse(line, `${field} names a ${refersTo} that does not exist: ${missing.join(', ')}.`)
+      if (missing.length > 0) {
+        refuse(line, `${field} names no existing ${refersTo.name}: ${missing.join(', ')}.`)
+      }
       return missing.length === 0
     })
   }
   return known
 }
 
+function outcomeOfDryRun(error: unknown): ImportOutcome {
+  if (error instanceof DryRun) return error.outcome
+  throw error
+}
+
+/** Changes the records that exist. A field that a line leaves out stays as it is. @returns the other candidates */
+async function updateRecords(
+  db: Kysely<Tables>,
+  author: Author,
+  kind: RecordKind,
+  candidates: readonly Candidate[],
+  refuse: Refuse,
+): Promise<Candidate[]> {
+  const unknown = new Map<string, Candidate>()
+  const ids = await idsByName(db, kind, candidates)
+  for (const { line, values } of candidates) {
+    const name = nameOf(kind, values)
+    const id = ids.get(name)
+    if (id === undefined) {
+      // A later line with the same name changes what an earlier one adds.
+      unknown.set(name, { line, values: { ...unknown.get(name)?.values, ...values } })
+      continue
+    }
+    try {
+      await changeRecordWithin(db, author, kind, id, values, await kind.prepare(values), () => {})
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error
+      refuse(line, error.message)
+    }
+  }
+  return [...unknown.values()]
+}
+
+/** The name by which people know a record, as its unique index compares it. */
+function nameOf({ knownBy, filters }: RecordKind, values: Values): string {
+  const name = String(values[knownBy])
+  return filters[knownBy]?.ignoresCase === true ? name.toLowerCase() : name
+}
+
+/** The ids of the records with the candidates' names. Of several with the same name, the first counts. */
+async function idsByName(db: Kysely<Tables>, kind: RecordKind, candidates: readonly Candidate[]) {
+  const names = candidates.map(({ values }) => nameOf(kind, values))
+  const column = sql.ref(kind.knownBy)
+  const name = kind.filters[kind.knownBy]?.ignoresCase === true ? sql`lower(${column})` : column
+  const { rows } = await sql<{ id: string; name: string }>`
+    select min(id) as id, ${name} as name from ${sql.table(kind.table)}
+    where ${name} = any(${names}::text[]) group by ${name}`.execute(db)
+  return new Map(rows.map(({ id, name }) => [name, id]))
+}
+
 async function insertRecords(
   db: Kysely<Tables>,
+  author: Author,
   kind: RecordKind,
   candidates: readonly Candidate[],
   refuse: Refuse,
 ): Promise<void> {
-  const ids = await reserveIds(db, kind, candidates.length)
+  const consistent = candidates.filter(({ line, values }) => {
+    const errors = kind.errorsOf(values)
+    if (errors.length > 0) refuse(line, describeFieldErrors(errors))
+    return errors.length === 0
+  })
+  const ids = await reserveIds(db, kind, consistent.length)
   const records = await Promise.all(
-    candidates.map(async ({ line, values }, index) => ({
+    consistent.map(async ({ line, values }, index) => ({
       line,
       values,
       id: String(ids[index]),
       columns: { ...defaultsOf(kind), ...(await kind.prepare(values)) },
     })),
   )
-  const [first] = records
-  if (first === undefined) return
-  const columns = ['id', ...Object.keys(first.columns).filter(name => !(name in kind.links))]
-  const list = sql.join(columns.map(name => sql.ref(name)))
-  // JSON takes one parameter for any number of rows.
-  const json = JSON.stringify(records.map(({ id, columns }) => ({ ...columns, id })))
-  const { rows } = await sql<{ id: string }>`
-    insert into ${sql.table(kind.table)} (${list}) select ${list} from json_populate_recordset(null::${sql.table(kind.table)}, ${json}::json)
-    on conflict do nothing returning id`.execute(db)
-  const added = new Set(rows.map(({ id }) => id))
+  if (records.length === 0) return
+  const added = new Set<string>()
+  for (const { names, rows } of groupsByColumns(kind, records)) {
+    const list = sql.join(names.map(name => sql.ref(name)))
+    // JSON takes one parameter for any number of rows.
+    const inserted = await sql<{ id: string }>`
+      insert into ${sql.table(kind.table)} (${list})
+      select ${list} from json_populate_recordset(null::${sql.table(kind.table)}, ${JSON.stringify(rows)}::json)
+      on conflict do nothing returning id`.execute(db)
+    for (const { id } of inserted.rows) added.add(id)
+  }
   for (const { line, id } of records) {
-    if (!added.has(id)) refuse(line, `There is already a ${kind.name} with this ${uniqueFieldsOf(kind)}.`)
+    if (!added.has(id)) refuse(line, `Another ${kind.name} has this ${uniqueFieldsOf(kind)}.`)
   }
   await linkRecords(
     db,
     kind,
     records.filter(({ id }) => added.has(id)),
   )
+  await writeAdditions(db, author, kind, sql`select unnest(${[...added]}::bigint[])`)
+}
+
+/** The rows to insert, grouped by their columns: one INSERT needs the same columns in every row. */
+function groupsByColumns({ links }: RecordKind, records: readonly { id: string; columns: Values }[]) {
+  const groups = new Map<string, { names: string[]; rows: Values[] }>()
+  for (const { id, columns } of records) {
+    const row = { ...columns, id }
+    const names = Object.keys(row)
+      .filter(name => !(name in links))
+      .sort()
+    const group = groups.get(names.join()) ?? { names, rows: [] }
+    group.rows.push(row)
+    groups.set(names.join(), group)
+  }
+  return groups.values()
 }
 
 async function reserveIds(db: Kysely<Tables>, kind: RecordKind, count: number): Promise<string[]> {
@@ -157,7 +264,7 @@ async function reserveIds(db: Kysely<Tables>, kind: RecordKind, count: number): 
   return rows.map(({ id }) => id)
 }
 
-/** The values of absent fields. One INSERT needs the same columns in every row. */
+/** The values of absent fields. */
 function defaultsOf({ create: { properties } }: RecordKind): Values {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),

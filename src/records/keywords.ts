@@ -5,9 +5,25 @@ export interface Keywords {
   type?: unknown
   format?: unknown
   description?: unknown
+  readOnly?: unknown
+  anyOf?: readonly (TSchema & Keywords)[]
+  properties?: Readonly<Record<string, TSchema>>
+}
+
+/** Whether a field may be null: it has "null" among its types, or is a union with it. */
+export function isNullable(schema: TSchema | undefined): boolean {
+  const { type, anyOf = [] } = keywordsOf(schema)
+  return [type].flat().includes('null') || anyOf.some(isNullable)
 }
 
 /** The keywords of a field's schema, or none if the field does not exist. */
 export function keywordsOf(schema: (TSchema & Keywords) | undefined): Keywords {
   return { ...schema }
+}
+
+/** The keywords of a field's values that are not null. */
+export function valueOf(schema: TSchema | undefined): TSchema & Keywords {
+  const { anyOf = [], ...keywords } = keywordsOf(schema)
+  const [type] = [keywords.type].flat().filter(name => name !== 'null')
+  return { ...keywords, type, ...anyOf.find(member => !isNullable(member)) }
 }

@@ -1,20 +1,21 @@
 import { id, languageTag, line } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const code = languageTag('The language tag (BCP 47).')
-
 export const languages = recordKind({
   name: 'language',
   plural: 'languages',
   table: 'languages',
+  purpose: 'The languages that sites are served in.',
   fields: {
-    required: { code, name: line('The name of the language, in that language.') },
+    required: {
+      code: languageTag('The language tag (BCP 47).'),
+      name: line('The name of the language, in that language.'),
+    },
     optional: {},
     generated: {},
     secret: {},
   },
   filters: {
-    code: { schema: code },
     license_id: {
       schema: id('The id of a license that has the language.'),
       link: { table: 'license_languages', own: 'language_id', other: 'license_id' },
@@ -22,7 +23,8 @@ export const languages = recordKind({
   },
   knownBy: 'code',
   sorts: ['id', 'code'],
+  removalRefusal: 'This language is still in use: license languages refer to it.',
   constraints: { languages_code_key: { field: 'code' } },
   open: true,
-  examples: { id: '4', create: { code: 'pt-BR', name: 'Português' }, change: { name: 'Português (Brasil)' } },
+  examples: { create: { code: 'pt-BR', name: 'Português' }, change: { name: 'Português (Brasil)' } },
 })

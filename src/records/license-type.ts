@@ -1,21 +1,20 @@
 import { line } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const type = line('The label of the license type.')
-
 export const licenseTypes = recordKind({
   name: 'license type',
   plural: 'license types',
   table: 'license_types',
+  purpose: 'Labels of licenses. A license without a type is not served.',
   fields: {
-    required: { type },
+    required: { type: line('The label of the license type.') },
     optional: {},
     generated: {},
     secret: {},
   },
-  filters: { type: { schema: type } },
   knownBy: 'type',
   sorts: ['id', 'type'],
+  removalRefusal: 'This license type is still in use: licenses refer to it.',
   constraints: { license_types_type_key: { field: 'type' } },
-  examples: { id: '2', create: { type: 'standard' }, change: { type: 'premium' } },
+  examples: { create: { type: 'standard' }, change: { type: 'premium' } },
 })

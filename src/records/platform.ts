@@ -1,20 +1,18 @@
 import { id, line } from './fields.ts'
 import { recordKind } from './record-kind.ts'
 
-const name = line('The name of the platform.')
-
 export const platforms = recordKind({
   name: 'platform',
   plural: 'platforms',
   table: 'platforms',
+  purpose: 'What sites are served on, such as the web or a kiosk.',
   fields: {
-    required: { name },
+    required: { name: line('The name of the platform.') },
     optional: {},
     generated: {},
     secret: {},
   },
   filters: {
-    name: { schema: name },
     license_id: {
       schema: id('The id of a license that is served on the platform.'),
       link: { table: 'license_platforms', own: 'platform_id', other: 'license_id' },
@@ -22,7 +20,8 @@ export const platforms = recordKind({
   },
   knownBy: 'name',
   sorts: ['id', 'name'],
+  removalRefusal: 'This platform is still in use: license platforms refer to it.',
   constraints: { platforms_name_key: { field: 'name' } },
   open: true,
-  examples: { id: '3', create: { name: 'kiosk' }, change: { name: 'kiosk in the hall' } },
+  examples: { create: { name: 'kiosk' }, change: { name: 'kiosk in the hall' } },
 })

@@ -1,13 +1,14 @@
 import type { Kysely } from 'kysely'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
+import type { FieldError } from './field-error.ts'
+import { columnFilters } from './column-filters.ts'
 import { id } from './fields.ts'
-
-type Table = keyof Tables
+import { isNullable, valueOf } from './keywords.ts'
 
 /** A table that links records of two kinds. */
 export interface Link {
-  readonly table: Table
+  readonly table: string
   /** The column with the id of the record that has the link. */
   readonly own: string
   /** The column with the id of the linked record. */
@@ -16,9 +17,11 @@ export interface Link {
   readonly position?: string
 }
 
-/** Filters a list by the value of an indexed column, or by a link to a record. */
+/** Filters a list by the value of a column, by how it begins, or by a link to a record. */
 export interface Filter {
   readonly schema: TSchema
+  /** The text column whose beginning is compared, whatever the case. Default: whole values are compared. */
+  readonly prefixOf?: string
   /** The link whose "other" column is compared. Default: the column with the filter's name is compared. */
   readonly link?: Link
   /** Whether case is ignored, as in the column's unique index. */
@@ -28,8 +31,10 @@ export interface Filter {
 export interface Constraint {
   /** The field whose value violates the constraint. */
   readonly field: string
-  /** For a foreign key, the kind that the field refers to, such as "language". Undefined for a unique constraint. */
-  readonly refersTo?: string
+  /** For a foreign key, the kind that the field refers to. Undefined for a unique constraint. */
+  readonly refersTo?: RecordKind
+  /** Whether the record, or its link, is removed with the record that the field refers to (on delete cascade). */
+  readonly cascades?: boolean
 }
 
 /** A kind of record: its schemas and everything that is needed to read and write it. */
@@ -38,7 +43,9 @@ export interface RecordKind {
   readonly name: string
   /** The plural: "license types". */
   readonly plural: string
-  readonly table: Table
+  readonly table: string
+  /** What the records are for, as a sentence. */
+  readonly purpose: string
   /** A record as it is read. */
   readonly schema: TObject
   /** The fields to add a record with. */
@@ -47,6 +54,7 @@ export interface RecordKind {
   readonly change: TObject
   /** The properties of the schema that are links. All others are columns. */
   readonly links: Readonly<Record<string, Link>>
+  /** Every column is a filter, and every text column's beginning. A kind adds its links. */
   readonly filters: Readonly<Record<string, Filter>>
   /** The filter by which people identify a record, such as its name. */
   readonly knownBy: string
@@ -57,7 +65,11 @@ export interface RecordKind {
   /** Whether a site's visitors may read the records of its license, which the filter "license_id" selects. */
   readonly open: boolean
   /** The key column of the table's change notifications, or null if they have none (migration 0002). */
-  readonly storeKey: string | null
+  readonly cacheKey: string | null
+  /** The errors of a record whose fields are valid each, but not together. */
+  readonly errorsOf: (record: Readonly<Record<PropertyKey, unknown>>) => FieldError[]
+  /** What state a record is in now, as a word that tables show. Undefined if this kind has no states. */
+  readonly stateOf: ((record: Readonly<Record<PropertyKey, unknown>>) => string) | undefined
   /** Converts written values to column values, such as a password to its hash. */
   readonly prepare: (values: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>
   /**
@@ -70,9 +82,15 @@ export interface RecordKind {
     id: string,
     change: Readonly<Record<PropertyKey, unknown>> | null,
   ) => Promise<void>
-  /** Examples for the API's documentation, which work in this order on the demonstration records. */
+  /**
+   * Warns of a record that has no effect as it is.
+   * @returns a sentence, or undefined if there is nothing to say
+   */
+  readonly warnOf: (db: Kysely<Tables>, record: Readonly<Record<PropertyKey, unknown>>) => Promise<string | undefined>
+  /** The API's answer if a record cannot be removed. Undefined if it always can. */
+  readonly removalRefusal: string | undefined
+  /** Examples for the API's documentation. Their references are exampleId. */
   readonly examples: {
-    readonly id: string
     readonly create: Readonly<Record<string, unknown>>
     readonly change: Readonly<Record<string, unknown>>
   }
@@ -81,7 +99,21 @@ export interface RecordKind {
 /** The type of a kind's records. */
 export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']>
 
-type Defaulted = 'links' | 'constraints' | 'open' | 'storeKey' | 'prepare' | 'assertAllowed'
+/** The parameters of lists that are not filters. */
+const listParameters = ['limit', 'sort', 'cursor', 'total', '_locale']
+
+type Defaulted =
+  | 'links'
+  | 'filters'
+  | 'constraints'
+  | 'open'
+  | 'cacheKey'
+  | 'errorsOf'
+  | 'stateOf'
+  | 'prepare'
+  | 'assertAllowed'
+  | 'warnOf'
+  | 'removalRefusal'
 
 interface Definition<
   Required extends TProperties,
@@ -103,7 +135,10 @@ interface Definition<
   }
 }
 
-/** Makes a kind from its fields, which determine its request schemas, its columns and its TypeScript type. */
+/**
+ * Makes a kind from its fields, which determine its request schemas, its columns and its TypeScript type.
+ * @throws {Error} if its lists cannot have one of its sorts or fields, or visitors may read them of no license
+ */
 export function recordKind<
   Required extends TProperties,
   Optional extends TProperties,
@@ -112,34 +147,53 @@ export function recordKind<
 >(definition: Definition<Required, Optional, Generated, Secret>) {
   const {
     fields: { generated, required, written = {}, optional, secret },
+    filters = {},
     ...rest
   } = definition
   const closed = { additionalProperties: false }
   const needed = { ...required, ...written, ...secret }
   const schema = Type.Object(
     { id: id(`The id of this ${rest.name}.`), ...required, ...optional, ...generated },
-    { ...closed, description: `A ${rest.name}.` },
+    { ...closed, description: `One ${rest.name}.` },
   )
+  const allFilters = { ...columnFilters(schema.properties, rest.links ?? {}), ...filters }
+  const taken = listParameters.find(name => name in schema.properties || name in allFilters)
+  if (taken !== undefined) throw new Error(`Fields and filters of ${rest.plural} cannot be called ${taken}.`)
+  if (rest.open === true && !('license_id' in allFilters)) {
+    throw new Error(`Open ${rest.plural} need the filter license_id.`)
+  }
+  for (const name of rest.sorts) {
+    const field = schema.properties[name]
+    // A cursor has neither null nor the microseconds of a time.
+    if (isNullable(field) || valueOf(field).format === 'date-time') {
+      throw new Error(`Lists of ${rest.plural} cannot be sorted by ${name}, which may be null or is a time.`)
+    }
+  }
   return {
     links: {},
     constraints: {},
     open: false,
-    storeKey: null,
+    cacheKey: null,
+    errorsOf: () => [],
+    stateOf: undefined,
     prepare: async (values: Readonly<Record<string, unknown>>) => values,
     assertAllowed: async () => {},
+    warnOf: async () => undefined,
+    removalRefusal: undefined,
     ...rest,
     schema,
+    filters: allFilters,
     create: Type.Object({ ...needed, ...withDefaults(optional) }, { ...closed, examples: [rest.examples.create] }),
     change: Type.Partial(Type.Object({ ...needed, ...optional }), { ...closed, examples: [rest.examples.change] }),
   } satisfies RecordKind
 }
 
-/** Makes the fields optional. Booleans default to false. */
+/** Makes the fields optional. Booleans default to false, and fields that may be null to null. */
 function withDefaults(fields: TProperties): TProperties {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, schema]) => [
-      name,
-      Type.Optional(Type.IsBoolean(schema) ? Type.Boolean({ ...schema, default: false }) : schema),
-    ]),
-  )
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(withDefault(schema))]))
+}
+
+function withDefault(schema: TSchema): TSchema {
+  if (Type.IsBoolean(schema)) return Type.Boolean({ ...schema, default: false })
+  return isNullable(schema) ? Type.Unsafe({ ...schema, default: null }) : schema
 }

@@ -1,10 +1,14 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { Position } from './cursor.ts'
-import { NotFoundHttpError } from '../errors/http-errors.ts'
-import { refusedRemoval, refusedWrite } from './database-refusal.ts'
-import { keywordsOf } from './keywords.ts'
+import { BadRequestHttpError, NotFoundHttpError } from '../errors/http-errors.ts'
+import { writeAdditions, writeChange, writeRemovals } from './audit-lines.ts'
+import type { Author } from './author.ts'
+import { refusedList, refusedRemoval, refusedWrite } from './database-refusal.ts'
+import { describeFieldErrors } from './field-error.ts'
+import { valueOf } from './keywords.ts'
 import type { Link, RecordKind } from './record-kind.ts'
+import { columnOf, selectedOf, selectionOf } from './selection.ts'
 
 type Values = Readonly<Record<PropertyKey, unknown>>
 
@@ -28,7 +32,10 @@ export interface Page {
   next: Position | null
 }
 
-/** Reads a page of records. */
+/**
+ * Reads a page of records.
+ * @throws {HttpError} if a value of a filter or the position is none of its column's type
+ */
 export async function listRecords(
   db: Kysely<Tables>,
   kind: RecordKind,
@@ -44,13 +51,25 @@ export async function listRecords(
   }
   const { rows } = await sql<AnyRecord>`
     select ${selectionOf(kind)} from ${sql.table(kind.table)} where ${sql.join(conditions, sql` and `)}
-    order by ${sql.join(order.map(expression => sql`${expression} ${direction}`))} limit ${limit + 1}`.execute(db)
+    order by ${sql.join(order.map(expression => sql`${expression} ${direction}`))} limit ${limit + 1}`
+    .execute(db)
+    .catch((error: unknown) => {
+      throw refusedList(after, error) ?? error
+    })
   const records = rows.slice(0, limit)
   const last = records.at(-1)
   return {
     records,
     next: rows.length > limit && last !== undefined ? { sort, value: String(last[column]), id: last.id } : null,
   }
+}
+
+/** Counts the records that match all filters. */
+export async function countRecords(db: Kysely<Tables>, kind: RecordKind, filters: Filters): Promise<number> {
+  const { rows } = await sql<{ total: string }>`
+    select count(*) as total from ${sql.table(kind.table)}
+    where ${sql.join(conditionsOf(kind, filters), sql` and `)}`.execute(db)
+  return Number(kept(rows[0]).total)
 }
 
 /**
@@ -66,15 +85,23 @@ export async function readRecord(
   const conditions = [sql`${columnOf(kind, 'id')} = ${id}`, ...conditionsOf(kind, filters)]
   const {
     rows: [record],
-  } =
-    await sql<AnyRecord>`select ${selectionOf(kind)} from ${sql.table(kind.table)} where ${sql.join(conditions, sql` and `)}`.execute(
-      db,
-    )
+  } = await sql<AnyRecord>`
+    select ${selectionOf(kind)} from ${sql.table(kind.table)}
+    where ${sql.join(conditions, sql` and `)}`.execute(db)
   return record
 }
 
-/** @throws {HttpError} if the record violates a constraint of its kind */
-export async function createRecord(db: Kysely<Tables>, kind: RecordKind, values: Values): Promise<AnyRecord> {
+/**
+ * Adds a record, with its line in the audit.
+ * @throws {HttpError} if the record violates a constraint of its kind
+ */
+export async function createRecord(
+  db: Kysely<Tables>,
+  author: Author,
+  kind: RecordKind,
+  values: Values,
+): Promise<AnyRecord> {
+  assertConsistent(kind, values)
   const { columns, links } = split(kind, await kind.prepare(values))
   return await db
     .transaction()
@@ -84,7 +111,9 @@ export async function createRecord(db: Kysely<Tables>, kind: RecordKind, values:
       } = await sql<{ id: string }>`
       insert into ${sql.table(kind.table)} (${sql.join(Object.keys(columns).map(name => sql.ref(name)))})
       values (${sql.join(Object.values(columns))}) returning id`.execute(transaction)
-      return await finish(transaction, kind, kept(row).id, links)
+      const record = await finish(transaction, kind, kept(row).id, links)
+      await writeAdditions(transaction, author, kind, sql`select ${record.id}::bigint`)
+      return record
     })
     .catch((error: unknown) => {
       throw refusedWrite(kind, error) ?? error
@@ -97,42 +126,65 @@ export interface Change {
 }
 
 /**
- * Changes some fields of a record.
+ * Changes some fields of a record, with a line in the audit.
  * @param assertCurrent called with the record before the change; throws to prevent it
  * @throws {HttpError} if there is no such record, or the change is not possible
  */
 export async function changeRecord(
   db: Kysely<Tables>,
+  author: Author,
   kind: RecordKind,
   id: string,
   values: Values,
   assertCurrent: (record: AnyRecord) => void,
 ): Promise<Change> {
-  const { columns, links } = split(kind, await kind.prepare(values))
+  // Before the transaction, because hashing a password takes long.
+  const prepared = await kind.prepare(values)
   return await db
     .transaction()
-    .execute(async transaction => {
-      const before = await lock(transaction, kind, id, values)
-      assertCurrent(before)
-      if (Object.keys(values).length === 0) return { before, after: before }
-      // The row is updated even if only links change, so that its triggers announce the change.
-      const assignments = Object.entries({ id, ...columns }).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
-      await sql`update ${sql.table(kind.table)} set ${sql.join(assignments)} where id = ${id}`.execute(transaction)
-      return { before, after: await finish(transaction, kind, id, links) }
-    })
+    .execute(transaction => changeRecordWithin(transaction, author, kind, id, values, prepared, assertCurrent))
     .catch((error: unknown) => {
       throw refusedWrite(kind, error) ?? error
     })
 }
 
 /**
- * Removes a record and the records that belong to it.
+ * Like changeRecord, within a transaction of the caller.
+ * @param prepared the values as kind.prepare() returns them
+ */
+export async function changeRecordWithin(
+  transaction: Kysely<Tables>,
+  author: Author,
+  kind: RecordKind,
+  id: string,
+  values: Values,
+  prepared: Values,
+  assertCurrent: (record: AnyRecord) => void,
+): Promise<Change> {
+  const { columns, links } = split(kind, prepared)
+  const before = await lock(transaction, kind, id, values)
+  assertCurrent(before)
+  assertConsistent(kind, { ...before, ...values })
+  if (Object.keys(values).length === 0) return { before, after: before }
+  // The row is updated even if only links change, so that its triggers announce the change.
+  const assignments = Object.entries({ id, ...columns }).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
+  await sql`update ${sql.table(kind.table)} set ${sql.join(assignments)} where id = ${id}`.execute(transaction)
+  const after = await finish(transaction, kind, id, links)
+  await writeChange(transaction, author, kind, values, before, after)
+  return { before, after }
+}
+
+/**
+ * Removes a record and the records that belong to it, with their lines in the audit.
+ * @param kinds all kinds of records, to find those that go with it
  * @param assertCurrent called with the record before it is removed; throws to prevent it
  * @returns the removed record
  * @throws {HttpError} if there is no such record, or others refer to it
  */
 export async function removeRecord(
   db: Kysely<Tables>,
+  author: Author,
+  kinds: readonly RecordKind[],
   kind: RecordKind,
   id: string,
   assertCurrent: (record: AnyRecord) => void,
@@ -142,6 +194,7 @@ export async function removeRecord(
     .execute(async transaction => {
       const before = await lock(transaction, kind, id, null)
       assertCurrent(before)
+      await writeRemovals(transaction, author, kinds, kind, id)
       await sql`delete from ${sql.table(kind.table)} where id = ${id}`.execute(transaction)
       return before
     })
@@ -155,49 +208,37 @@ export function missingRecord(kind: RecordKind, id: string): NotFoundHttpError {
   return new NotFoundHttpError(`There is no ${kind.name} ${id}.`)
 }
 
-/** The changes to tell the store after these records changed, in the form of the notifications (migration 0002). */
-export function changesOf(kind: RecordKind, ...records: readonly AnyRecord[]): [table: string, key: string | null][] {
-  return records.flatMap(record => [
-    [kind.table, kind.storeKey === null ? null : String(record[kind.storeKey])],
-    ...Object.values(kind.links).map(({ table }): [string, string] => [table, record.id]),
-  ])
-}
-
-function columnOf({ table }: RecordKind, name: string): RawBuilder<unknown> {
-  return sql.ref(`${table}.${name}`)
-}
-
-function selectionOf(kind: RecordKind): RawBuilder<unknown> {
-  return sql.join(Object.keys(kind.schema.properties).map(name => sql`${selectedOf(kind, name)} as ${sql.ref(name)}`))
-}
-
-function selectedOf(kind: RecordKind, name: string): RawBuilder<unknown> {
-  const link = kind.links[name]
-  if (link === undefined) {
-    return isTime(kind, name)
-      ? sql`to_char(${columnOf(kind, name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-      : columnOf(kind, name)
-  }
-  const { table, own, other, position = other } = link
-  return sql`array(
-    select ${sql.ref(`${table}.${other}`)}::text from ${sql.table(table)} where ${sql.ref(`${table}.${own}`)} = ${columnOf(kind, 'id')}
-    order by ${sql.ref(`${table}.${position}`)})`
-}
-
-function isTime({ schema }: RecordKind, name: string): boolean {
-  return keywordsOf(schema.properties[name]).format === 'date-time'
+function assertConsistent(kind: RecordKind, record: Values): void {
+  const errors = kind.errorsOf(record)
+  if (errors.length > 0) throw new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } })
 }
 
 function conditionsOf(kind: RecordKind, filters: Filters): RawBuilder<unknown>[] {
   return [
     sql`true`,
-    ...Object.entries(filters).map(([name, value]) => {
-      const link = kind.filters[name]?.link
-      if (kind.filters[name]?.ignoresCase === true) return sql`lower(${columnOf(kind, name)}) = lower(${value})`
-      if (link === undefined) return sql`${columnOf(kind, name)} = ${value}`
-      return sql`exists (select from ${sql.table(link.table)} where ${sql.ref(`${link.table}.${link.own}`)} = ${columnOf(kind, 'id')} and ${sql.ref(`${link.table}.${link.other}`)} = ${value})`
-    }),
+    ...Object.entries(filters).map(([name, value]) =>
+      value === null ? sql`${columnOf(kind, name)} is null` : conditionOf(kind, name, value),
+    ),
   ]
+}
+
+function conditionOf(kind: RecordKind, name: string, value: unknown): RawBuilder<unknown> {
+  const filter = kind.filters[name]
+  const link = filter?.link
+  if (filter?.prefixOf !== undefined) return beginsWith(columnOf(kind, filter.prefixOf), String(value))
+  if (filter?.ignoresCase === true) return sql`lower(${columnOf(kind, name)}) = lower(${value})`
+  if (valueOf(kind.schema.properties[name]).format === 'date-time') {
+    return sql`${selectedOf(kind, name)} = ${new Date(String(value)).toISOString()}`
+  }
+  if (link === undefined) return sql`${columnOf(kind, name)} = ${value}`
+  return sql`exists (select from ${sql.table(link.table)}
+    where ${sql.ref(`${link.table}.${link.own}`)} = ${columnOf(kind, 'id')}
+    and ${sql.ref(`${link.table}.${link.other}`)} = ${value})`
+}
+
+/** Written so that the indexes of migration 0010 serve it. Wildcards in the prefix stand for themselves. */
+function beginsWith(column: RawBuilder<unknown>, prefix: string): RawBuilder<unknown> {
+  return sql`lower(${column}) like lower(${prefix.replace(/[\\%_]/g, '\\$&')}) || '%'`
 }
 
 /**
@@ -258,7 +299,7 @@ export async function insertLinks(
     sql`${rows.map(row => row.other)}::bigint[]`,
     ...(position === undefined ? [] : [sql`${rows.map(row => row.position)}::integer[]`]),
   ]
-  await sql`insert into ${sql.table(table)} (${sql.join(columns.map(name => sql.ref(name)))}) select * from unnest(${sql.join(values)})`.execute(
-    db,
-  )
+  await sql`
+    insert into ${sql.table(table)} (${sql.join(columns.map(name => sql.ref(name)))})
+    select * from unnest(${sql.join(values)})`.execute(db)
 }

@@ -1,16 +1,19 @@
 import { ConflictHttpError } from '../errors/http-errors.ts'
 import { longestEmail } from '../sign-in/account.ts'
 import { hashPassword, longestPassword, shortestPassword } from '../sign-in/passwords.ts'
-import { email as emailField, flag, id, ids, password } from './fields.ts'
+import { email as emailField, exampleId, flag, id, ids, password } from './fields.ts'
+import { groups as groupKind } from './group.ts'
 import { recordKind } from './record-kind.ts'
 
 const email = emailField('The address to sign in with. Case is ignored.', longestEmail)
 const groups = { table: 'user_groups', own: 'user_id', other: 'group_id' } as const
+const onlyAdmin = 'This user is the only admin. Make somebody else an admin first.'
 
 export const users = recordKind({
   name: 'user',
   plural: 'users',
   table: 'users',
+  purpose: 'People who can sign in. An admin may enter every site and change every record.',
   fields: {
     required: { email },
     optional: {
@@ -29,12 +32,13 @@ export const users = recordKind({
   },
   knownBy: 'email',
   sorts: ['id', 'email'],
+  removalRefusal: onlyAdmin,
   constraints: {
     users_email_key: { field: 'email' },
     users_lower_email: { field: 'email' },
-    user_groups_group_id_fkey: { field: 'group_ids', refersTo: 'group' },
+    user_groups_group_id_fkey: { field: 'group_ids', refersTo: groupKind, cascades: true },
   },
-  storeKey: 'id',
+  cacheKey: 'id',
   async prepare({ password, ...values }) {
     return typeof password === 'string' ? { ...values, password_hash: await hashPassword(password) } : values
   },
@@ -49,12 +53,11 @@ export const users = recordKind({
       .forUpdate()
       .execute()
     if (admin?.id === id && another === undefined) {
-      throw new ConflictHttpError('This user is the only admin. Make somebody else an admin first.')
+      throw new ConflictHttpError(onlyAdmin)
     }
   },
   examples: {
-    id: '2',
-    create: { email: 'guide@museum.example', password: 'four doors and an arch', group_ids: ['1'] },
-    change: { group_ids: ['1', '2'] },
+    create: { email: 'guide@museum.example', password: 'four doors and an arch', group_ids: [exampleId] },
+    change: { group_ids: [] },
   },
 })

@@ -6,27 +6,15 @@ import { formats } from './formats.ts'
 /** @returns the errors, or an empty array if the value is valid */
 export type Validate = (value: unknown) => FieldError[]
 
-const options = { allErrors: true, formats: { ...ajvFormats(), 'date-time': true }, verbose: true } as const
 /** Coerces nothing: "true" is not a boolean, and ["a"] is not text. */
-const exact = new Ajv(options)
-/** For query strings, whose values arrive as text. */
-const coercing = new Ajv({ ...options, coerceTypes: true })
+const ajv = new Ajv({ allErrors: true, formats: ajvFormats(), verbose: true })
 
 /** Makes a validator of JSON values, for a schema with the formats of formats.ts. */
 export function validator(schema: TSchema): Validate {
-  return withFieldErrors(exact, schema)
-}
-
-/** Makes a validator of query strings, which converts text to the schema's numbers and booleans. */
-export function queryValidator(schema: TSchema): Validate {
-  return withFieldErrors(coercing, schema)
-}
-
-function withFieldErrors(ajv: Ajv, schema: TSchema): Validate {
   const validate = ajv.compile(schema)
   return value => {
     validate(value)
-    return validate.errors?.map(fieldError) ?? []
+    return validate.errors?.filter(({ keyword, params }) => !isOfUnion(keyword, params)).map(fieldError) ?? []
   }
 }
 
@@ -46,6 +34,11 @@ function fieldError(error: FailedKeyword): FieldError {
     return { field, message: `${JSON.stringify(field)} is not a known field` }
   }
   return path === '' ? { field: '', message: `The value ${predicateOf(error)}` } : about(path, predicateOf(error))
+}
+
+/** Whether an error only says that a value is not null either. The union's other schema says what is wrong. */
+function isOfUnion(keyword: string, params: FailedKeyword['params']): boolean {
+  return keyword === 'anyOf' || params['type'] === 'null'
 }
 
 function about(field: string, predicate: string): FieldError {

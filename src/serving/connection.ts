@@ -10,7 +10,7 @@ export interface Backlog {
   overflow: () => void
 }
 
-/** One connection: limits its unanswered requests, and answers them all before it closes. */
+/** Keeps the unanswered requests of one connection within limits until its responses are sent. */
 export class Connection {
   readonly #socket: Socket
   readonly #backlog: Backlog
@@ -77,6 +77,11 @@ export class Connection {
     this.#answers.push(answer)
     answer.on('close', this.#settle)
     if (this.underWay >= maxUnderWay) this.#socket.pause()
+  }
+
+  /** Closes the connection after this many silent milliseconds of a request. Node resets this after the response. */
+  limitSilence(timeout: number): void {
+    if (this.#answers.at(-1)?.writableFinished === false && !this.#socket.timeout) this.#socket.setTimeout(timeout)
   }
 
   /** Stops reading until goOn(). */

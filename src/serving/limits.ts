@@ -8,7 +8,7 @@ export const headersTimeout = 10_000
 export const requestTimeout = 30_000
 /** Silence in both directions during a request. Twice that while the client does not read its answer. */
 export const connectionTimeout = 60_000
-/** How often headersTimeout and requestTimeout are checked. */
+/** How often headersTimeout and requestTimeout are checked, and how late connectionTimeout may begin. */
 export const connectionsCheckingInterval = 2000
 /** Silence between two requests. Longer than usual in proxies, so that the proxy closes the connection. */
 export const keepAliveTimeout = 72_000
@@ -27,7 +27,7 @@ export const lingering = 1000
 /** How long a server that shuts down still accepts connections. */
 export const lameDuck = 1000
 /** Silence that ends the lame-duck period. */
-export const beat = 100
+export const lull = 100
 /** During shutdown, for a half-sent request and for a client that does not read its answer. */
 export const patience = 5000
 /** During shutdown, for requests that are still being handled. Less than the 30 s that process managers allow. */

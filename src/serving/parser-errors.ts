@@ -18,7 +18,10 @@ export function answerParserError(error: Error & { code?: string }, socket: Sock
   const title = STATUS_CODES[status]
   const body = JSON.stringify({ type: 'about:blank', title, status, detail })
   socket.end(
-    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${title}\r\n` +
+      'Content-Type: application/problem+json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
   )
   // The client may never close its half of the connection.
   const impatience = setTimeout(() => {

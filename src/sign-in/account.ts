@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { Store } from '../cache/store.ts'
+import type { EntityCache } from '../cache/entity-cache.ts'
 import { lifetimeOf, type SessionToken } from './session-token.ts'
 
 export const longestEmail = 254
@@ -35,9 +35,9 @@ export async function findAccount(db: Kysely<Tables>, email: string): Promise<Ac
 
 /**
  * Ends a session, and deletes ended sessions whose cookies have expired. The database notifies all servers. This
- * server's store is told at once, because its next request may arrive before the notification.
+ * server's entity cache is told at once, because its next request may arrive before the notification.
  */
-export async function endSession(db: Kysely<Tables>, store: Store, token: SessionToken): Promise<void> {
+export async function endSession(db: Kysely<Tables>, cache: EntityCache, token: SessionToken): Promise<void> {
   const { session } = token
   await db.deleteFrom('ended_sessions').where('expires_at', '<', new Date()).execute()
   await db
@@ -45,5 +45,5 @@ export async function endSession(db: Kysely<Tables>, store: Store, token: Sessio
     .values({ session, expires_at: new Date(Date.now() + lifetimeOf(token)) })
     .onConflict(conflict => conflict.doNothing())
     .execute()
-  store.change('ended_sessions', session)
+  cache.change('ended_sessions', session)
 }

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { createHmac, hkdfSync } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database/database.ts'

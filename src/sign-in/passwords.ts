@@ -23,7 +23,9 @@ export async function hashPassword(password: string): Promise<string> {
 /** Verifies passwords on other threads, a few at a time. */
 export class PasswordVerifier {
   /** A hash that no password matches. Verifying it takes as long as any other. */
-  readonly #nobodys = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$${base64(16)}$${base64(32)}`
+  readonly #nobodys =
+    `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}` +
+    `$${base64(16)}$${base64(32)}`
   readonly #queue = fastq.promise((attempt: Attempt) => this.#matches(attempt), mostAtOnce)
 
   /** Whether the queue is full. */

@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { CookieSecrets } from './cookie-secrets.ts'
 import { rememberTokens } from './remembered-tokens.ts'
 
 /** The content of a session cookie. */
@@ -32,14 +33,13 @@ export function nameSession(): string {
   return randomBytes(fingerprintAt - sessionAt).toString('base64url')
 }
 
-/** Signs and reads session cookies. A cookie is valid only on the domain that it was signed for. */
+/** The signed form of tokens, in which cookies carry them. It is valid only on the domain that it was signed for. */
 export class SessionTokens {
   readonly #keys: [Buffer, ...Buffer[]]
   /** Does what verify() does, and remembers the token. */
   readonly read = rememberTokens((text, domain) => this.verify(text, domain))
 
-  /** @param secrets the first one signs, all of them verify */
-  constructor([first, ...others]: readonly [string, ...string[]]) {
+  constructor([first, ...others]: CookieSecrets) {
     this.#keys = [keyOf(first), ...others.map(keyOf)]
   }
 

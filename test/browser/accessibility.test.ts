@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { sql } from 'kysely'
 import t from 'tap'
@@ -5,6 +8,7 @@ import type { FastifyInstance } from 'fastify'
 import applicationRoutes from '../../routes/index.ts'
 import { buildDebugged, panels } from '../plugins/debug/panels/panels.ts'
 import { addLicense } from '../support/records.ts'
+import { makeFolder } from '../support/folder.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 import { testAccessibility } from './accessibility.ts'
 import { launch, testInChromium } from './chromium.ts'
@@ -15,6 +19,7 @@ async function testInBrowser(): Promise<void> {
   const database = await openTestDatabase(t)
   await addLicense(database, { domain: 'localhost', languages: ['en', 'de'], museums: ['Louvre'] })
   await addLicense(database, { domain: 'protected.localhost', protected: true })
+  await addLicense(database, { domain: 'closed.localhost', suspended: true })
   const app = await buildDebugged(t, { database, routes })
   const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
   const browser = await launch(t)
@@ -50,16 +55,35 @@ async function testInBrowser(): Promise<void> {
     body: '{',
   })
   const served = await tokenOf('/')
+  await app.inject({
+    method: 'POST',
+    url: `/_profiler/${served}/browser`,
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+    payload: { events: [{ kind: 'error', message: 'cart is undefined', place: 'app.js:1:2', stack: 'at app.js:1:2' }] },
+  })
+
+  const [busy, allocating] = [
+    await tokenOf('/thrown', { headers: { 'x-profile': 'cpu' } }),
+    await tokenOf('/thrown', { headers: { 'x-profile': 'allocations' } }),
+  ]
+  const servedAgain = await tokenOf('/')
+  const saved = join(makeFolder(t), 'profile.html')
+  await writeFile(saved, await (await fetch(`${origin}/_profiler/${thrown}/file`)).text())
 
   const pages = {
     'the front page': '/',
     'the sign-in form': `http://protected.localhost:${port}/login`,
+    'the sign-in form of a closed site': `http://closed.localhost:${port}/login`,
     'the error page of a 404': '/version',
     'the error page of a 405': '/posted',
     'the error page of a 500': '/thrown',
     'the error page of a malformed URL': '/%zz',
     ...Object.fromEntries(panels.map(panel => [`the ${panel} panel of a 500`, `/_profiler/${thrown}?panel=${panel}`])),
     'the license panel of a page': `/_profiler/${served}?panel=license`,
+    'the CPU panel of a request that was sampled': `/_profiler/${busy}?panel=cpu`,
+    'the allocations of a request': `/_profiler/${allocating}?panel=cpu`,
+    'the boot': '/_profiler/boot?fold=0',
+    'what a page has reported': `/_profiler/${served}?panel=logs`,
     'an empty panel': `/_profiler/${served}?panel=exception`,
     'the exception panel of a 404': `/_profiler/${missing}?panel=exception`,
     'the routing panel of a 404': `/_profiler/${missing}?panel=routing`,
@@ -67,6 +91,11 @@ async function testInBrowser(): Promise<void> {
     'the body of the exception panel': `/_profiler/${thrown}/exception`,
     'the body of the exception panel of a 404': `/_profiler/${missing}/exception`,
     'the home page of the profiler': '/_profiler/',
+    'a profile saved as a file': pathToFileURL(saved).href,
+    'a comparison of two requests': `/_profiler/compare/${served}/${thrown}`,
+    'a comparison of equal requests': `/_profiler/compare/${served}/${servedAgain}`,
+    'a comparison of a route': '/_profiler/compare?method=GET&route=/&at=2026-01-01T00:00:00Z',
+    'a comparison without requests': '/_profiler/compare',
     'a search': '/_profiler/search?status=4xx&panel=logs',
     'a page of search results': '/_profiler/search?perPage=2&page=2',
     'a search that finds nothing': '/_profiler/search?url=nothing',

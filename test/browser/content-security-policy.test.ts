@@ -1,9 +1,13 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import applicationRoutes from '../../routes/index.ts'
 import { build } from '../support/build.ts'
-import { profiledApp } from '#profiler/test/profiled-app'
+import { everythingStored, profiledApp } from '#profiler/test/profiled-app'
+import { makeFolder } from '../support/folder.ts'
 import { addLicense, addUser, testPassword } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 import { launch, testInChromium } from './chromium.ts'
@@ -96,6 +100,7 @@ async function testInBrowser(): Promise<void> {
   t.test("the API's documentation page sends the requests that a user tries", async t => {
     const { page, complaints } = await open(t, `${await serve(t, '1')}/api/docs`)
     await page.getByText('List museums').click()
+    await page.getByRole('button', { name: 'Try it out' }).click()
     await page.getByRole('button', { name: 'Execute' }).click()
     await page.locator('.live-responses-table').getByText('Louvre').waitFor()
     t.strictSame(await complaints(), [])
@@ -127,4 +132,34 @@ async function testInBrowser(): Promise<void> {
       t.strictSame(await complaints(), [])
     },
   )
+
+  t.test('a page replays a request, and leads to the new profile', async t => {
+    const app = await profiledApp(t)
+    app.get('/', async () => 'ok')
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    const { headers } = await fetch(origin)
+    const token = String(headers.get('x-debug-token'))
+    await everythingStored(app)
+    const { page, complaints } = await open(t, `${origin}/_profiler/${token}`)
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await page.getByText('Replay of').waitFor()
+    t.ok(await page.getByRole('link', { name: token }).isVisible())
+    await page.getByRole('link', { name: 'Compare with the original' }).click()
+    await page.getByRole('link', { name: 'Swap A and B' }).waitFor()
+    t.strictSame(await complaints(), [])
+  })
+
+  t.test('a profile saved as a file has its style when it is opened, and does not violate its policy', async t => {
+    const app = await profiledApp(t)
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    await fetch(origin)
+    await everythingStored(app)
+    const file = join(makeFolder(t), 'profile.html')
+    await writeFile(file, await (await fetch(`${origin}/_profiler/latest/file`)).text())
+    const { page, complaints } = await open(t, pathToFileURL(file).href)
+    t.ok(await page.evaluate(() => getComputedStyle(document.body).fontFamily.includes('sans-serif')))
+    await page.getByRole('link', { name: 'Routing' }).click()
+    t.ok(await page.getByRole('heading', { name: 'Routing' }).isVisible())
+    t.strictSame(await complaints(), [])
+  })
 }

@@ -10,6 +10,7 @@ import { heardOf } from '../support/heard.ts'
 import { addLicense, addUser } from '../support/records.ts'
 import { cookieOf, setCookieOf, signIn } from '../support/sign-in.ts'
 import { openTestDatabase } from '../support/test-database.ts'
+import { hearQueries } from '../support/sent-queries.ts'
 
 const host = 'protected.test'
 const secret = 'a secret of more than thirty-two characters'
@@ -293,7 +294,7 @@ t.test('an ended session is deleted once its cookies have expired', async t => {
 t.test('a request without a cookie, with a forged one, or for an unknown path reads no user', async t => {
   const fresh = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
   const read: string[] = []
-  fresh.store.events.on('read', ({ table }) => read.push(table))
+  fresh.entityCache.events.on('read', ({ table }) => read.push(table))
   await fresh.inject({ url: '/', headers: { host } })
   await ask('locale=en', {}, fresh)
   await ask('portico_session=forged', {}, fresh)
@@ -305,13 +306,9 @@ t.test('a request without a cookie, with a forged one, or for an unknown path re
 })
 
 t.test('a signed-in user is cached: further requests send no query', async t => {
-  const queries: object[] = []
-  const hear = (query: object) => {
-    queries.push(query)
-  }
+  const queries: string[] = []
   await ask(cookie)
-  database.queries.on('asked', hear)
-  t.teardown(() => database.queries.off('asked', hear))
+  t.teardown(hearQueries(sql => queries.push(sql)))
   for (let n = 0; n < 3; n++) t.equal((await ask(cookie)).statusCode, 200)
   t.equal(queries.length, 0)
 })

@@ -106,7 +106,7 @@ t.test('a signed-in visitor sees who they are and a button to sign out, and othe
     t.equal(page.statusCode, 200)
     t.match(
       page.body,
-      `<form method="post" action="/logout" class="session"><span>${shown}</span> <button>Abmelden</button></form>`,
+      `<form method="post" action="/logout" class="session"><span>${shown}</span> <span><a href="/password">Passwort ändern</a> <button>Abmelden</button></span></form>`,
     )
     etags.add(page.headers.etag)
   }

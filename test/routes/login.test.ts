@@ -68,7 +68,7 @@ t.test("the form works without JavaScript, in the visitor's language, and is not
   t.equal(statusCode, 200)
   t.match(body, '<html lang="de">')
   t.match(body, '<title>Anmelden – House &#38; &#60;Home&#62;</title>')
-  t.match(body, '<form method="post" action="/login" class="fields">')
+  t.match(body, '<form method="post" action="/login?_locale=de" class="fields">')
   t.match(body, '<input type="hidden" name="next" value="/a?b">')
   t.notMatch(body, '<script')
   t.equal(headers['cache-control'], 'no-store')
@@ -327,7 +327,7 @@ t.test('signing in as somebody else ends the previous session', async t => {
   const before = await signIn(app, { host, email, remoteAddress: newAddress() })
   t.match(
     (await app.inject({ url: '/login', headers: { host, cookie: before } })).body,
-    `<span>You are signed in as ${email}</span> <button>Sign out</button>`,
+    `<span>You are signed in as ${email}</span> <span><a href="/password">Change password</a> <button>Sign out</button></span>`,
   )
   const ended = await countEnded()
   const response = await post(form({ email: 'colleague@museum.test' }), { headers: { cookie: before } })

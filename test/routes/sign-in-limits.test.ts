@@ -6,6 +6,7 @@ import { build } from '../support/build.ts'
 import { addLicense, addUser, testPassword } from '../support/records.ts'
 import { createDatabase, openTestDatabase, serverUrl } from '../support/test-database.ts'
 import { serveWire } from '../support/wire-server.ts'
+import { hearQueries } from '../support/sent-queries.ts'
 
 const host = 'museum.test'
 const victim = 'victim@museum.test'
@@ -153,12 +154,8 @@ t.test('Servers on one PostgreSQL', async t => {
   t.test('remember a refusal without asking the database again', async t => {
     const app = await start(t, databases[0])
     const queries: string[] = []
-    const listen = ({ query }: { query: { sql: string } }) => {
-      queries.push(query.sql)
-    }
     for (let n = 0; n < 21; n++) await attempt(app, '198.51.100.3', malformed)
-    databases[0].queries.on('ended', listen)
-    t.teardown(() => databases[0].queries.off('ended', listen))
+    t.teardown(hearQueries(sql => queries.push(sql)))
     await attemptAll(100, () => attempt(app, '198.51.100.3', malformed))
     t.strictSame(
       queries.filter(text => text.includes('sign_in_attempts')),

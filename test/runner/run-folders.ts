@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { tellOfFile } from './progress.ts'
 import { shareTestDatabase } from '../support/test-database.ts'
 
 // Runs the test files of the given folders one after another. Started by suite.ts.
@@ -28,9 +29,12 @@ function run([name, ...others]: string[]): void {
     return
   }
   t.test(name, async () => {
+    const begun = performance.now()
+    const failedBefore = t.counts.fail
     await import(pathToFileURL(resolve(name)).href)
     t.test(`Everything that ${name} opened is closed`, async () => {
       await t.onEOF()
+      tellOfFile(name, performance.now() - begun, t.counts.fail === failedBefore)
     })
     run(others)
   })

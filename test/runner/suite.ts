@@ -21,8 +21,7 @@ const files = ['dist/test', profiler].flatMap(folder =>
 const folders = new Set(files.filter(file => file.endsWith('.test.js')).map(file => dirname(file)))
 const others = [...folders].filter(folder => !shared.flat().includes(folder)).sort()
 
-// One more than the number of processors: some tests wait for a process or a database.
-t.jobs = availableParallelism() + 1
+t.jobs = availableParallelism()
 for (const folders of [...shared, ...others.map(folder => [folder])]) {
   void t.spawn(
     process.execPath,

@@ -23,6 +23,8 @@ t.test('An empty environment gives the defaults', async t => {
   t.strictSame(readConfig({}), {
     port: 3000,
     host: '127.0.0.1',
+    metricsPort: undefined,
+    metricsHost: '127.0.0.1',
     databaseUrl: undefined,
     dataDir: './data',
     debug: false,
@@ -39,6 +41,8 @@ t.test('Each variable is read', async t => {
   const environment = {
     PORT: '8080',
     HOST: '::',
+    METRICS_PORT: '9464',
+    METRICS_HOST: '192.0.2.1',
     DATABASE_URL: 'postgresql://portico:s3cret@db.test:5433/portico?application_name=a',
     DATA_DIR: '/srv/portico data',
     DEBUG: '1',
@@ -52,6 +56,8 @@ t.test('Each variable is read', async t => {
   t.strictSame(readConfig(environment), {
     port: 8080,
     host: '::',
+    metricsPort: 9464,
+    metricsHost: '192.0.2.1',
     databaseUrl: 'postgresql://portico:s3cret@db.test:5433/portico?application_name=a',
     dataDir: '/srv/portico data',
     debug: true,
@@ -69,6 +75,8 @@ t.test('An empty value counts as unset', async t => {
     [
       'PORT',
       'HOST',
+      'METRICS_PORT',
+      'METRICS_HOST',
       'DATABASE_URL',
       'DATA_DIR',
       'DEBUG',
@@ -96,10 +104,31 @@ t.test('Port 0 lets the system choose', async t => {
   t.equal(readConfig({ PORT: '0' }).port, 0)
 })
 
+t.test('Metrics port 0 lets the system choose, even beside port 0', async t => {
+  t.match(readConfig({ PORT: '0', METRICS_PORT: '0' }), { port: 0, metricsPort: 0 })
+})
+
+for (const [title, environment] of Object.entries({
+  'The metrics port may not be the port': { PORT: '8080', METRICS_PORT: '8080' },
+  'The metrics port may not be the default port': { METRICS_PORT: '3000' },
+  'The metrics port may not be the port in another spelling': { PORT: '8080', METRICS_PORT: '08080' },
+  'The metrics port may not be the port even on another address': {
+    PORT: '8080',
+    HOST: '192.0.2.1',
+    METRICS_PORT: '8080',
+  },
+})) {
+  t.test(title, async t => {
+    t.equal(refusal(t, environment), 'METRICS_PORT must differ from PORT.')
+  })
+}
+
 const addresses = 'a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal or uniquelocal'
 const expectations: Record<string, string> = {
   PORT: 'a port number from 0 to 65535',
   HOST: 'a host name or an IP address',
+  METRICS_PORT: 'a port number from 0 to 65535',
+  METRICS_HOST: 'a host name or an IP address',
   DATABASE_URL: 'a valid URL that begins with postgres:// or postgresql://',
   DATA_DIR: 'the path of a folder',
   DEBUG: '0 or 1',
@@ -110,25 +139,29 @@ const expectations: Record<string, string> = {
   COOKIE_SECRET: 'a comma-separated list of secrets with at least 32 characters each',
   DEFAULT_LOCALE: 'a language tag such as en or pt-BR',
 }
+const wrongPorts = [
+  '65536',
+  '99999',
+  '100000',
+  '-1',
+  '+1',
+  '1.5',
+  '1e3',
+  '0x50',
+  ' 80',
+  '80 ',
+  '٣٠٠٠',
+  'http',
+  'NaN',
+  '3000\n',
+  '9'.repeat(20_000),
+]
+const wrongHosts = ['a b', ' ', 'http://museum.test', '127.0.0.1/8', 'a\nb']
 const wrong: Record<string, string[]> = {
-  PORT: [
-    '65536',
-    '99999',
-    '100000',
-    '-1',
-    '+1',
-    '1.5',
-    '1e3',
-    '0x50',
-    ' 80',
-    '80 ',
-    '٣٠٠٠',
-    'http',
-    'NaN',
-    '3000\n',
-    '9'.repeat(20_000),
-  ],
-  HOST: ['a b', ' ', 'http://museum.test', '127.0.0.1/8', 'a\nb'],
+  PORT: wrongPorts,
+  HOST: wrongHosts,
+  METRICS_PORT: wrongPorts,
+  METRICS_HOST: wrongHosts,
   DATABASE_URL: [
     'museum',
     'mysql://root:hunter2@db.test/portico',

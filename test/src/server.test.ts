@@ -200,13 +200,19 @@ t.test('An unreachable database stops the start with a line that says so', async
 })
 
 t.test('A port in use stops the start with a line that says so', async t => {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  t.teardown(() => other.close())
-  const { port } = addressOf(other)
+  const port = await usedPort(t)
   t.equal(
     await refusal(t, { environment: { PORT: String(port) }, isCounted: true }),
     `portico: HOST and PORT cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.\n`,
+  )
+})
+
+t.test('A metrics port in use stops the start with a line that says so', async t => {
+  const port = await usedPort(t)
+  const reason = `listen EADDRINUSE: address already in use 127.0.0.1:${port}`
+  t.equal(
+    await refusal(t, { environment: { METRICS_PORT: String(port) } }),
+    `portico: METRICS_HOST and METRICS_PORT cannot be used: ${reason}.\n`,
   )
 })
 
@@ -218,6 +224,14 @@ async function isListening(port: number): Promise<boolean> {
   )
   socket.destroy()
   return isConnected
+}
+
+/** A port on which something else listens. */
+async function usedPort(t: Test): Promise<number> {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  return addressOf(other).port
 }
 
 function addressOf(server: ReturnType<typeof createServer>): AddressInfo {

@@ -1,9 +1,9 @@
 /** Two servers on one PostgreSQL: how soon both see a change, and that neither returns to an older state. */
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection, requestText } from '../../bench/connection.ts'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/database.ts'
-import { quantile } from '../../bench/table.ts'
+import { LoadConnection, requestText } from '../../bench/load-connection.ts'
+import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
+import { quantile } from '../../bench/quantile.ts'
 import { serve } from './serving.ts'
 
 const [, , stated = '200'] = process.argv
@@ -17,7 +17,7 @@ const lifetime = 1000
 process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
 const bench = await makeDatabase(1)
 const servers = [await serve(environmentOf(bench)), await serve(environmentOf(bench))]
-const connections = servers.map(({ port }) => new Connection(port))
+const connections = servers.map(({ port }) => new LoadConnection(port))
 const request = requestText('/', { host: 'bench.example' })
 const client = new pg.Client(bench.url)
 await client.connect()

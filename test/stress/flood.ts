@@ -1,9 +1,9 @@
 /** A million made-up hosts: their cost in memory, queries and the latency of known hosts. */
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection, requestText } from '../../bench/connection.ts'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/database.ts'
-import { quantile } from '../../bench/table.ts'
+import { LoadConnection, requestText } from '../../bench/load-connection.ts'
+import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
+import { quantile } from '../../bench/quantile.ts'
 import { serve, statusOf } from './serving.ts'
 
 const [, , stated = '1000000'] = process.argv
@@ -61,7 +61,7 @@ async function send(statuses: Map<number, number>): Promise<void> {
   let next = 0
   await Promise.all(
     Array.from({ length: connections }, async () => {
-      const connection = new Connection(server.port)
+      const connection = new LoadConnection(server.port)
       while (next < hosts) {
         const status = statusOf(await connection.ask(requestText('/', { host: `${next++}.made-up.example` })))
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
@@ -85,7 +85,7 @@ async function watched(act: () => Promise<unknown>) {
 }
 
 async function ask(nextHost: () => string, over: AbortSignal): Promise<Answers> {
-  const connection = new Connection(server.port)
+  const connection = new LoadConnection(server.port)
   const times: number[] = []
   let refused = 0
   while (!over.aborted) {

@@ -1,8 +1,8 @@
 /** PostgreSQL stopped under steady load: how requests are answered meanwhile, and how soon the server recovers. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection, requestText } from '../../bench/connection.ts'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/database.ts'
-import { quantile } from '../../bench/table.ts'
+import { LoadConnection, requestText } from '../../bench/load-connection.ts'
+import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
+import { quantile } from '../../bench/quantile.ts'
 import { makeCluster } from './cluster.ts'
 import { serve, statusOf } from './serving.ts'
 
@@ -30,7 +30,7 @@ process.env['BENCH_DATABASE_URL'] = cluster.url
 const bench = await makeDatabase(knownHosts)
 const server = await serve(environmentOf(bench))
 const outcomes: Outcome[] = []
-const idle: Connection[] = []
+const idle: LoadConnection[] = []
 const asking = new Set<Promise<void>>()
 let phase = 'warm-up'
 let asked = 0
@@ -77,7 +77,7 @@ try {
 
 /** Each request has its own connection until it is answered, so that none waits for another. */
 async function ask(host: string, isKnown: boolean): Promise<void> {
-  const connection = idle.pop() ?? new Connection(server.port)
+  const connection = idle.pop() ?? new LoadConnection(server.port)
   const began = performance.now()
   const asked = phase
   const late = AbortSignal.timeout(patience)

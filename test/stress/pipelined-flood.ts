@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection, requestText } from '../../bench/connection.ts'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/database.ts'
+import { LoadConnection, requestText } from '../../bench/load-connection.ts'
+import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
 import { serve } from './serving.ts'
 
 const [, , stated = '1000'] = process.argv
@@ -35,7 +35,7 @@ try {
   const began = performance.now()
   while (performance.now() - began < duration) {
     const asked = performance.now()
-    const client = new Connection(server.port)
+    const client = new LoadConnection(server.port)
     await client.ask(requestText('/health', {}))
     client.close()
     slowest = Math.max(slowest, performance.now() - asked)

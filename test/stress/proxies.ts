@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { freePort, isAnswering } from './serving.ts'
 
 /** A proxy in front of two servers, run with the documented example configuration. */
@@ -15,6 +16,8 @@ export interface Proxy {
 interface ProxyKind {
   /** A file in examples/. */
   example: string
+  /** The arguments with which the command only checks its configuration. */
+  check: (words: string[]) => string[]
   /** The arguments of its command, for a configuration in its own folder. */
   words: (configuration: string, folder: string) => string[]
 }
@@ -22,6 +25,7 @@ interface ProxyKind {
 const kinds: Record<string, ProxyKind> = {
   nginx: {
     example: 'nginx.conf',
+    check: words => [...words, '-t'],
     words(configuration, folder) {
       const main = join(folder, 'main.conf')
       const bodies = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -34,8 +38,16 @@ const kinds: Record<string, ProxyKind> = {
       return ['-p', folder, '-e', join(folder, 'errors'), '-c', main]
     },
   },
-  haproxy: { example: 'haproxy.cfg', words: configuration => ['-db', '-f', configuration] },
-  caddy: { example: 'Caddyfile', words: configuration => ['run', '--adapter', 'caddyfile', '--config', configuration] },
+  haproxy: {
+    example: 'haproxy.cfg',
+    check: words => [...words, '-c'],
+    words: configuration => ['-db', '-f', configuration],
+  },
+  caddy: {
+    example: 'Caddyfile',
+    check: ([, ...words]) => ['validate', ...words],
+    words: configuration => ['run', '--adapter', 'caddyfile', '--config', configuration],
+  },
 }
 
 export const proxyNames = Object.keys(kinds)
@@ -57,10 +69,11 @@ export async function startProxy(name: string, servers: [number, number]): Promi
     configuration,
     example.replace(/(?<=127\.0\.0\.1:)\d+/g, documented => String(ports[documented])),
   )
-  const child = spawn(program, kind.words(configuration, folder), {
-    env: { ...process.env, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const env = { ...process.env, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  const words = kind.words(configuration, folder)
+  // Fails with what the proxy says about the configuration.
+  await promisify(execFile)(program, kind.check(words), { env })
+  const child = spawn(program, words, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let errors = ''
   child.stderr.on('data', chunk => {
     errors = (errors + String(chunk)).slice(-10_000)

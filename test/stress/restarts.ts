@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/database.ts'
+import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
 import { proxyNames, startProxy } from './proxies.ts'
 import { freePort, serve, type Served } from './serving.ts'
 

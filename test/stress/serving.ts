@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { Connection, requestText } from '../../bench/connection.ts'
+import { LoadConnection, requestText } from '../../bench/load-connection.ts'
+
+const thisServer = new URL('../../src/server.js', import.meta.url)
 
 /** The server under test: the same process that `npm start` runs. */
 export interface Served {
@@ -16,10 +18,13 @@ export interface Served {
   close: () => Promise<void>
 }
 
-/** @param environment added to a free port, unless it has a PORT, and to a log of fatal errors only */
-export async function serve(environment: Record<string, string>): Promise<Served> {
+/**
+ * @param environment added to a free port, unless it has a PORT, and to a log of fatal errors only
+ * @param program the server's file
+ */
+export async function serve(environment: Record<string, string>, program = thisServer): Promise<Served> {
   const port = Number(environment['PORT'] ?? (await freePort()))
-  const child = fork(fileURLToPath(new URL('../../src/server.js', import.meta.url)), {
+  const child = fork(fileURLToPath(program), {
     env: { ...process.env, LOG_LEVEL: 'fatal', ...environment, PORT: String(port) },
   })
   const isAlive = () => child.exitCode === null && child.signalCode === null
@@ -50,7 +55,7 @@ export async function freePort(): Promise<number> {
 
 /** Whether a server answers HTTP on this port. */
 export async function isAnswering(port: number): Promise<boolean> {
-  const connection = new Connection(port)
+  const connection = new LoadConnection(port)
   try {
     await connection.ask(requestText('/', {}))
     return true

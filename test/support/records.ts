@@ -5,6 +5,9 @@ export interface LicenseRecord {
   domain: string
   name?: string
   protected?: boolean
+  suspended?: boolean
+  valid_from?: Date | null
+  valid_until?: Date | null
   /** Null for a license whose type is missing. */
   type?: string | null
   /** Language tags, the default first. */
@@ -16,10 +19,14 @@ export interface LicenseRecord {
 export async function addLicense(database: Database, record: LicenseRecord): Promise<string> {
   const { db } = database
   const { domain, name = 'Museum', type = 'standard', languages = [], museums = [] } = record
+  const { suspended = false, valid_from: validFrom = null, valid_until: validUntil = null } = record
   const license = {
     domain,
     name,
     protected: record.protected ?? false,
+    suspended,
+    valid_from: validFrom,
+    valid_until: validUntil,
     type_id: type === null ? null : await addLicenseType(database, type),
   }
   const { id } = await db.insertInto('licenses').values(license).returning('id').executeTakeFirstOrThrow()

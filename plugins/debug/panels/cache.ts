@@ -13,12 +13,12 @@ import {
   type Panel,
   type Tone,
 } from 'fastify-profiler'
-import { answers, type ReadRecord, type RequestReads, type StoreLog } from '../reads.ts'
+import { answers, type ReadRecord, type RequestReads, type ReadLog } from '../reads.ts'
 
 const tones: Record<ReadRecord['outcome'], Tone> = { hit: 'good', miss: 'warning', shared: 'neutral' }
 
 /** What the request read from the entity cache, with hits and misses. */
-export function cachePanel(log: StoreLog): Panel<RequestReads> {
+export function cachePanel(log: ReadLog): Panel<RequestReads> {
   return {
     name: 'cache',
     label: 'Cache',
@@ -26,6 +26,19 @@ export function cachePanel(log: StoreLog): Panel<RequestReads> {
     badge: ({ hit, miss, shared }) => ({
       text: `${count(hit, 'hit')}, ${count(miss + shared, 'miss', 'misses')}`,
       tone: 'neutral',
+    }),
+    toolbarItem: reads => ({
+      label: 'Cache',
+      value: `${count(reads.hit, 'hit')}, ${count(reads.miss + reads.shared, 'miss', 'misses')}`,
+      tone: 'neutral',
+      card: {
+        title: `${count(totalOf(reads), 'read')} of the entity cache`,
+        rows: reads.first.map(({ table, column, value, outcome }) => [
+          answers[outcome],
+          `${table} by ${column}`,
+          value,
+        ]),
+      },
     }),
     body(reads) {
       const { first, hit, miss, shared } = reads
@@ -38,7 +51,7 @@ export function cachePanel(log: StoreLog): Panel<RequestReads> {
       ])}
 ${renderSection(
   'Reads',
-  html`${first.length < total && html`<p class="notice">Showing the first ${String(first.length)} of ${String(total)} reads. The totals include all of them.</p>`}${renderDataTable(
+  html`${first.length < total && html`<p class="notice">${cutText(reads)}</p>`}${renderDataTable(
     'Reads',
     [{ label: 'Start', kind: 'number' }, { label: 'Record' }, { label: 'Result' }],
     first.map(({ start, table, column, value, outcome }) => {
@@ -56,8 +69,13 @@ ${renderSection(
     },
     markdown(reads) {
       const total = totalOf(reads)
+      const outcomes = [
+        count(reads.hit, 'hit'),
+        count(reads.miss, 'miss', 'misses'),
+        count(reads.shared, 'shared load'),
+      ]
       return blocks(
-        `${count(total, 'read')}: ${count(reads.hit, 'hit')}, ${count(reads.miss, 'miss', 'misses')}, ${count(reads.shared, 'shared load')}.`,
+        `${count(total, 'read')}: ${outcomes.join(', ')}.`,
         table(
           ['Start', 'Record', 'Result'],
           reads.first.map(({ start, table, column, value, outcome }) => [
@@ -66,9 +84,7 @@ ${renderSection(
             answers[outcome],
           ]),
         ),
-        reads.first.length < total
-          ? `Showing the first ${reads.first.length} of ${total} reads. The totals include all of them.`
-          : null,
+        reads.first.length < total ? cutText(reads) : null,
       )
     },
   }
@@ -76,4 +92,8 @@ ${renderSection(
 
 function totalOf({ hit, miss, shared }: RequestReads): number {
   return hit + miss + shared
+}
+
+function cutText(reads: RequestReads): string {
+  return `Showing the first ${reads.first.length} of ${totalOf(reads)} reads. The totals include all of them.`
 }

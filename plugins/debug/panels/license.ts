@@ -9,22 +9,32 @@ import {
   renderKeyValueTable,
   renderSection,
   table,
-  type FinishedRequest,
   type Panel,
-  type Span,
 } from 'fastify-profiler'
-import type { ReadRecord, StoreLog } from '../reads.ts'
+import type { ReadRecord, ReadLog } from '../reads.ts'
+import type { TimedVerdict, VerdictLog } from '../verdict-log.ts'
+import { sentenceOf } from './verdict-sentences.ts'
 
 export interface LicenseData {
   /** The key of the lookup; empty if the host was refused before. */
   domain: string
   /** found: in `row`. none: the domain has no license. failed: the lookup threw. unfinished: the request ended. */
   lookup: 'found' | 'none' | 'failed' | 'unfinished' | 'never'
+  /** Why the lookup ended so. */
+  reason: string
   row: License | null
+  /** Whether the license is valid now; null if there is none, or it was not checked. Profiles of 0.1.0 lack it. */
+  validity: CheckedValidity | null
   /** The outcome of the cache read; null if there was none. */
   outcome: ReadRecord['outcome'] | null
-  /** Duration of the lookup in milliseconds; null if there was none. */
+  /** Duration of the lookup in milliseconds; null if it did not end. */
   duration: number | null
+}
+
+interface CheckedValidity {
+  isRefused: boolean
+  /** Why, as a sentence. */
+  reason: string
 }
 
 const sources: Record<ReadRecord['outcome'], string> = {
@@ -34,42 +44,47 @@ const sources: Record<ReadRecord['outcome'], string> = {
 }
 
 /** The license of the host, and where it was loaded from. */
-export function licensePanel(log: StoreLog): Panel<LicenseData> {
+export function licensePanel(verdicts: VerdictLog, reads: ReadLog): Panel<LicenseData> {
   return {
     name: 'license',
     label: 'License',
-    collect(finished) {
-      const { request, recorder, profile } = finished
+    collect({ request, recorder }) {
       if (request === null) return null
-      const span = profile.spans.find(({ name }) => name === 'lookUpLicense')
-      const read = log.of(recorder)?.first.find(({ table }) => table === 'licenses')
+      const checked = verdicts.of(recorder)
+      const verdict = checked.get('license')
+      const read = reads.of(recorder)?.first.find(({ table }) => table === 'licenses')
       return {
         domain: request.domain ?? '',
-        lookup: lookupOf(finished, span),
+        lookup: lookupOf(verdict),
+        reason: reasonOf(verdict),
         row: request.license ?? null,
+        validity: request.license ? validityOf(checked.get('validity')) : null,
         outcome: read?.outcome ?? null,
-        duration: span?.duration ?? null,
+        duration: verdict === undefined || verdict.outcome === 'waiting' ? null : verdict.duration,
       }
     },
     labels: ({ row }) => (row === null ? {} : { license: row.domain }),
-    badge: ({ lookup }) =>
-      lookup === 'found'
-        ? null
-        : { text: lookup === 'failed' ? 'failed' : 'none', tone: lookup === 'failed' ? 'error' : 'warning' },
+    badge: ({ lookup, validity }) => {
+      if (lookup !== 'found') {
+        return { text: lookup === 'failed' ? 'failed' : 'none', tone: lookup === 'failed' ? 'error' : 'warning' }
+      }
+      return validity?.isRefused === true ? { text: 'closed', tone: 'warning' } : null
+    },
     toolbarItem: ({ row, domain }) =>
       row === null
         ? { label: 'License', value: `none for ${domain}`, tone: 'warning' }
         : { label: 'License', value: row.name, tone: 'neutral' },
     body(data) {
-      const { domain, row, duration } = data
+      const { domain, row, validity, reason, duration } = data
       return html`${renderKeyValueTable('Lookup', [
         ['Domain', domain],
         ['Loaded from', html`${sourceOf(data)}`],
         ['Lookup time', html`${formatDuration(duration)}`],
+        ...(validity ? [['Validity', html`${validity.reason}`] as const] : []),
       ])}
 ${
   row === null
-    ? html`<p class="notice warning">${absence(data)}</p>`
+    ? html`<p class="notice warning">${reason}</p>`
     : renderSection(
         html`${row.name} ${renderBadge(row.protected ? 'protected' : 'open')}`,
         renderKeyValueTable('License', Object.entries(row)),
@@ -77,11 +92,12 @@ ${
 }`
     },
     markdown(data) {
-      const { domain, row, duration } = data
+      const { domain, row, validity, reason, duration } = data
       return blocks(
         `Domain ${code(domain)}, loaded from: ${sourceOf(data)}, lookup time: ${formatDuration(duration)}.`,
+        validity ? `Validity: ${plain(validity.reason)}` : null,
         row === null
-          ? plain(absence(data))
+          ? plain(reason)
           : table(
               ['Column', 'Value'],
               Object.entries(row).map(([name, value]) => [code(name), code(String(value))]),
@@ -91,27 +107,36 @@ ${
   }
 }
 
-function lookupOf({ request }: FinishedRequest, span: Span | undefined): LicenseData['lookup'] {
-  if (span === undefined) return 'never'
-  if (span.outcome === 'threw') return 'failed'
-  if (span.outcome === 'unfinished') return 'unfinished'
-  return request?.license ? 'found' : 'none'
+function validityOf(verdict: TimedVerdict | undefined): CheckedValidity | null {
+  return verdict === undefined ? null : { isRefused: verdict.outcome === 'refused', reason: sentenceOf(verdict) }
 }
 
-function sourceOf({ lookup, outcome }: LicenseData): string {
-  if (outcome !== null) return sources[outcome]
-  return lookup === 'none' ? 'not looked up: the host is longer than any license domain' : 'not loaded'
-}
-
-function absence({ lookup, domain }: LicenseData): string {
-  switch (lookup) {
-    case 'failed':
-      return 'The lookup failed, so it is unknown whether the host has a license.'
-    case 'unfinished':
-      return 'The request ended before the lookup did.'
-    case 'never':
-      return 'The request was refused before the license lookup.'
-    default:
-      return `The domain "${domain}" has no license, or its license has no type.`
+function lookupOf(verdict: TimedVerdict | undefined): LicenseData['lookup'] {
+  switch (verdict?.outcome) {
+    case undefined:
+      return 'never'
+    case 'waiting':
+      return 'unfinished'
+    case 'refused':
+      return 'failed'
+    case 'passed':
+      return verdict.reason === 'found' ? 'found' : 'none'
   }
+}
+
+function reasonOf(verdict: TimedVerdict | undefined): string {
+  switch (verdict?.outcome) {
+    case undefined:
+      return 'The request was refused before the license lookup.'
+    case 'waiting':
+      return 'The request ended before the lookup did.'
+    case 'refused':
+      return 'The lookup failed, so it is unknown whether the host has a license.'
+    case 'passed':
+      return sentenceOf(verdict)
+  }
+}
+
+function sourceOf({ outcome }: LicenseData): string {
+  return outcome === null ? 'not loaded' : sources[outcome]
 }

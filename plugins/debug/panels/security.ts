@@ -29,6 +29,8 @@ export interface SecurityData {
 interface UserData {
   email: string
   admin: boolean
+  /** The name of the API token that the user is known by. */
+  tokenName?: string
   /** "Staff of license 1" */
   groups: string[]
 }
@@ -49,17 +51,20 @@ interface Judgement {
   reason: string
 }
 
-const labels: Record<Exclude<Check, 'session-cookie'>, string> = {
+/** The license has a panel of its own. */
+const labels: Record<Exclude<Check, 'license' | 'session-cookie'>, string> = {
   forwarded: 'Forwarded headers',
   host: 'Host',
+  bearer: 'API token',
   firewall: 'Firewall',
   locale: 'Locale',
+  validity: 'Validity',
   access: 'Access',
   'request-checker': 'Request checker',
 }
 
 /** The checks that every request of a site passes through. */
-const checks = ['host', 'firewall', 'locale', 'access', 'request-checker'] as const
+const checks = ['host', 'firewall', 'locale', 'validity', 'access', 'request-checker'] as const
 
 const tones: Record<Judgement['verdict'], Tone> = {
   passed: 'good',
@@ -87,7 +92,16 @@ export function securityPanel(log: VerdictLog): Panel<SecurityData> {
     },
     badge: ({ checks }) =>
       checks.some(({ verdict }) => verdict === 'refused') ? { text: 'refused', tone: 'error' } : null,
-    toolbarItem: ({ user }) => ({ label: 'User', value: user?.email ?? 'anonymous', tone: 'neutral' }),
+    toolbarItem: ({ user, checks, ip }) => ({
+      label: 'User',
+      value: user?.email ?? 'anonymous',
+      tone: 'neutral',
+      card: {
+        title: user?.email ?? 'not signed in',
+        note: `from ${ip}`,
+        rows: checks.map(({ check, verdict, reason }) => [verdict, `${check}: ${reason}`, '']),
+      },
+    }),
     body: ({ user, firewall, ip, by, checks }) => html`${renderKeyValueTable('Client', [
       ['User', user?.email ?? html`not signed in`],
       ...(user === null
@@ -95,6 +109,7 @@ export function securityPanel(log: VerdictLog): Panel<SecurityData> {
         : [
             ['Admin', html`${user.admin ? 'yes' : 'no'}`] as const,
             ['Groups', html`${user.groups.join(', ') || 'none'}`] as const,
+            ...(user.tokenName === undefined ? [] : [['API token', user.tokenName] as const]),
           ]),
       ['IP address', ip],
       ...(by === null ? [] : [['Reported by proxy', by] as const]),
@@ -120,8 +135,9 @@ ${renderSection(
 )}`,
     markdown: ({ user, firewall, ip, by, checks }) =>
       blocks(
-        `User: ${plain(user === null ? 'not signed in' : `${user.email}${user.admin ? ', an admin' : ''}, groups: ${user.groups.join(', ') || 'none'}`)}. IP address: ${plain(String(ip))}${by === null ? '' : `, reported by proxy ${plain(by)}`}.`,
-        `Session cookie: ${plain(`${firewall.kind === null ? '' : `${firewall.kind}, expires ${firewall.expires}. `}${firewall.answer}`)}`,
+        `User: ${plain(userText(user))}. ` +
+          `IP address: ${plain(String(ip))}${by === null ? '' : `, reported by proxy ${plain(by)}`}.`,
+        `Session cookie: ${plain(cookieText(firewall))}`,
         table(
           ['Check', 'Verdict', 'Reason'],
           checks.map(({ check, verdict, reason }) => [check, verdict, plain(reason)]),
@@ -130,11 +146,22 @@ ${renderSection(
   }
 }
 
-function userOf({ user }: FastifyRequest): UserData | null {
+function userText(user: UserData | null): string {
+  if (user === null) return 'not signed in'
+  const token = user.tokenName === undefined ? '' : `, by the API token "${user.tokenName}"`
+  return `${user.email}${user.admin ? ', an admin' : ''}${token}, groups: ${user.groups.join(', ') || 'none'}`
+}
+
+function cookieText({ kind, expires, answer }: FirewallData): string {
+  return `${kind === null ? '' : `${kind}, expires ${expires}. `}${answer}`
+}
+
+function userOf({ user, apiToken }: FastifyRequest): UserData | null {
   if (!user) return null
   return {
     email: user.email,
     admin: user.admin,
+    ...(apiToken !== null && { tokenName: apiToken.name }),
     groups: user.groups.map(group => `${group.name} of license ${group.license_id}`),
   }
 }
@@ -153,17 +180,17 @@ function firewallOf({ authentication }: FastifyRequest, verdicts: Verdicts): Fir
 
 /** The checks that ran, then those that did not. */
 function judgementsOf(verdicts: Verdicts): Judgement[] {
-  const told = [...verdicts.values()].flatMap(verdict => judgementOf(verdict))
-  const reason = told.length > 0 ? 'The request was interrupted earlier.' : 'No check ran.'
-  const others = checks.filter(check => !verdicts.has(check))
-  return [...told, ...others.map(check => ({ check: labels[check], verdict: 'not reached' as const, reason }))]
-}
-
-function judgementOf(verdict: Verdict): Judgement[] {
-  const { check, outcome } = verdict
-  if (check === 'session-cookie') return []
-  if (outcome === 'waiting') {
-    return [{ check: labels[check], verdict: 'unfinished', reason: 'The request ended before the check did.' }]
+  const judgements: Judgement[] = []
+  for (const verdict of verdicts.values()) {
+    const { check, outcome } = verdict
+    if (check === 'license' || check === 'session-cookie') continue
+    const isUnfinished = outcome === 'waiting'
+    const reason = isUnfinished ? 'The request ended before the check did.' : sentenceOf(verdict)
+    judgements.push({ check: labels[check] ?? check, verdict: isUnfinished ? 'unfinished' : outcome, reason })
   }
-  return [{ check: labels[check], verdict: outcome, reason: sentenceOf(verdict) }]
+  const reason = judgements.length > 0 ? 'The request was interrupted earlier.' : 'No check ran.'
+  for (const check of checks) {
+    if (!verdicts.has(check)) judgements.push({ check: labels[check], verdict: 'not reached', reason })
+  }
+  return judgements
 }

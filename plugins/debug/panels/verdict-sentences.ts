@@ -13,7 +13,17 @@ const sentences: { [Name in Check]: Record<Reasons[Name], Sentence> } = {
   host: {
     valid: (_, { domain }) => `"${domain}" is a valid host.`,
   },
+  license: {
+    found: (_, { domain }) => `"${domain}" has a license.`,
+    none: (_, { domain }) => `The domain "${domain}" has no license, or its license has no type.`,
+    'too long': 'The host is longer than any license domain.',
+  },
+  bearer: {
+    'other scheme': 'The Authorization header has no bearer token.',
+    valid: name => `The API token "${name}" is valid.`,
+  },
   firewall: {
+    'API token': email => `The API token belongs to ${email}.`,
     'no cookie': 'The request has no session cookie.',
     'no route': 'The path has no route, so the session cookie was not checked.',
     valid: email => `The session cookie belongs to ${email}.`,
@@ -22,6 +32,13 @@ const sentences: { [Name in Check]: Record<Reasons[Name], Sentence> } = {
     'signed out': 'The user signed out of this session.',
     'password changed': 'The password has changed since the session cookie was set.',
     'user deleted': 'The user of the session cookie no longer exists.',
+  },
+  validity: {
+    'no license': (_, { domain }) => `"${domain}" has no license.`,
+    'no route': 'The path has no route, so the license was not checked.',
+    open: 'The license is valid now.',
+    admin: closure => `Only admins see the site: ${closure}`,
+    'public route': 'The license is not valid now, but the route is public.',
   },
   locale: {
     'no license': (_, { locale }) => `${locale}, the default: the host has no license.`,
@@ -41,6 +58,8 @@ const sentences: { [Name in Check]: Record<Reasons[Name], Sentence> } = {
   },
   'request-checker': {
     'safe method': (_, { method }) => `${method} is a safe method.`,
+    'API token': 'The request has an API token, which browsers do not send by themselves.',
+    'cookie ignored': 'The route ignores cookies, so other sites gain nothing by them.',
     'no cookie': 'The request has no cookie, so it cannot act as a user.',
     'Sec-Fetch-Site': (_, { headers }) =>
       `Sec-Fetch-Site is "${String(headers['sec-fetch-site'])}": the request comes from this site.`,
@@ -57,7 +76,8 @@ const sentences: { [Name in Check]: Record<Reasons[Name], Sentence> } = {
 
 /** The reason for a verdict, as a sentence. */
 export function sentenceOf({ check, reason, value, request }: Verdict): string {
-  const ofCheck: Partial<Record<string, Sentence>> = sentences[check]
+  // A check of an application that is built on Portico has none.
+  const ofCheck: Partial<Record<string, Sentence>> = { ...sentences[check] }
   // The reason for a refusal is a sentence already.
   const sentence = ofCheck[reason] ?? reason
   return typeof sentence === 'string' ? sentence : sentence(value, request)

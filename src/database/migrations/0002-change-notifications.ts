@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The column of each table that the store uses as a key. Null if rows are stored under several keys. */
+/** The column of each table that is a key of the entity cache. Null if rows are cached under several keys. */
 const keys: Record<string, string | null> = {
   license_types: null,
   licenses: 'domain',

@@ -17,20 +17,34 @@ const licenses = [
   { domain: 'protected.localhost', name: 'Portico behind the Rope', protected: true, museums: ['The Depot'] },
 ]
 
-/** Adds two open sites and a protected one, so that a first start has something to serve. */
+const domains = licenses.map(({ domain }) => domain)
+
+/**
+ * Adds two open sites and a protected one, so that a first start has something to serve. A type, a language or a
+ * platform that exists is used, and a domain that has a license keeps it.
+ */
 export async function up(db: Kysely<Tables>): Promise<void> {
   const type = await db
     .insertInto('license_types')
     .values({ type: 'demonstration' })
+    .onConflict(conflict => conflict.column('type').doUpdateSet(({ ref }) => ({ type: ref('excluded.type') })))
     .returning('id')
     .executeTakeFirstOrThrow()
-  const languageIds = await db.insertInto('languages').values(languages).returning('id').execute()
+  const languageIds = await db
+    .insertInto('languages')
+    .values(languages)
+    .onConflict(conflict => conflict.column('code').doUpdateSet(({ ref }) => ({ code: ref('excluded.code') })))
+    .returning('id')
+    .execute()
   const platforms = await db
     .insertInto('platforms')
     .values([{ name: 'web' }, { name: 'audio guide' }])
+    .onConflict(conflict => conflict.column('name').doUpdateSet(({ ref }) => ({ name: ref('excluded.name') })))
     .returning('id')
     .execute()
+  const licensed = await db.selectFrom('licenses').select('domain').where('domain', 'in', domains).execute()
   for (const { museums, ...license } of licenses) {
+    if (licensed.some(({ domain }) => domain === license.domain)) continue
     const { id } = await db
       .insertInto('licenses')
       .values({ ...license, type_id: type.id })

@@ -7,7 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { licensePanel } from '../../../plugins/debug/panels/license.ts'
 import { securityPanel } from '../../../plugins/debug/panels/security.ts'
 import profiler, { profiledOptions } from 'fastify-profiler'
-import { StoreLog } from '../../../plugins/debug/reads.ts'
+import { ReadLog } from '../../../plugins/debug/reads.ts'
 import { VerdictLog } from '../../../plugins/debug/verdict-log.ts'
 import { build } from '../../support/build.ts'
 import { makeFolder } from '../../support/folder.ts'
@@ -138,25 +138,22 @@ t.test('the configuration panel shows which plugin registered which', async t =>
   const markdown = await readPanel(app, response, 'configuration', 'text/markdown')
   t.match(
     markdown,
-    /^ {2}- entities, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- health, [^\n]*\n {2}- ready, [^\n]*\n {2}- site, [^\n]*\n {4}- security-headers,/m,
+    /^ {2}- entities, [^\n]*\n {2}- record-kinds, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- metrics, [^\n]*\n {2}- health, [^\n]*\n {2}- ready, [^\n]*\n {2}- site, [^\n]*\n {4}- security-headers,/m,
   )
 })
 
-t.test('closing an app removes its listeners for queries and reads', async t => {
-  const before = database.queries.listenerCount('ended')
+t.test('closing an app removes its listeners for reads', async t => {
   const app = await buildDebugged(t, { database, routes })
   await app.ready()
-  t.equal(database.queries.listenerCount('ended'), before + 1)
   await app.close()
-  t.equal(database.queries.listenerCount('ended'), before)
-  t.equal(app.store.events.listenerCount('read'), 0)
+  t.equal(app.entityCache.events.listenerCount('read'), 0)
 })
 
 t.test("a request that Fastify refuses while closing has a profile without data in Portico's panels", async t => {
   const app = Fastify(profiledOptions({}))
   await app.register(profiler, {
     directory: makeFolder(t),
-    panels: [licensePanel(new StoreLog()), securityPanel(new VerdictLog())],
+    panels: [licensePanel(new VerdictLog(), new ReadLog()), securityPanel(new VerdictLog())],
   })
   let profile: unknown
   app.addHook('preClose', async () => {
@@ -220,4 +217,19 @@ t.test('with DEBUG=0 no file of plugins/debug is loaded', async t => {
     files.filter(url => url.includes('/plugins/debug/')),
     [],
   )
+})
+
+t.test('agents ask for the profiles of any host, and clients that may not see them find nothing', async t => {
+  await app.inject({ url: '/broken', headers: { host: 'museum.test' } })
+  await app.profiler.settled()
+  const ask = (remoteAddress: string) =>
+    app.inject({
+      method: 'POST',
+      url: '/_profiler/mcp',
+      remoteAddress,
+      headers: { host: 'museum.test', accept: 'application/json', 'content-type': 'application/json' },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'overview' } },
+    })
+  t.match((await ask('127.0.0.1')).json().result.content[0].text, /\/broken fails: .*It broke/)
+  t.equal((await ask('192.0.2.1')).statusCode, 404)
 })

@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
-import type { DatabaseData } from '../../../plugins/debug/panels/database.ts'
+import type { DatabaseUse } from 'fastify-profiler'
 import { makeFolder } from '../../support/folder.ts'
 import { heardOf } from '../../support/heard.ts'
-import { addLicense } from '../../support/records.ts'
+import { addLicense, addUser, testPassword } from '../../support/records.ts'
+import { keptOpen, runCommand } from '../../support/run-command.ts'
+import { signIn } from '../../support/sign-in.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
-import { buildDebugged, panelOf } from './panels/panels.ts'
+import { buildDebugged, panelOf, panels } from './panels/panels.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database
@@ -52,18 +54,18 @@ async function routes(app: FastifyInstance) {
 const dataDir = makeFolder(t)
 const app = await buildDebugged(t, { database, routes, environment: { DATA_DIR: dataDir } })
 
-/** Everything that can be read about a request: its profile in each format, and the files. */
+/** Everything that can be read about a request: its profile in each format and export, and the files. */
 async function everything(token: string): Promise<string> {
   const forms = ['application/json', 'text/html', 'text/markdown']
-  const panels = ['database', 'performance', 'logs', 'exception', 'request']
   const pages = await Promise.all(
     forms.flatMap(accept =>
       panels.map(panel => app.inject({ url: `/_profiler/${token}?panel=${panel}`, headers: { accept } })),
     ),
   )
+  const exports = ['curl', 'har', 'file'].map(name => app.inject(`/_profiler/${token}/${name}`))
   const folder = join(dataDir, 'profiles')
   return [
-    ...pages.map(({ body }) => body),
+    ...[...pages, ...(await Promise.all(exports))].map(({ body }) => body),
     ...readdirSync(folder).map(file => readFileSync(join(folder, file), 'utf8')),
   ].join('\n')
 }
@@ -72,11 +74,53 @@ for (const name of [...Object.keys(statements), 'failing']) {
   t.test(`a secret in the SQL of ${name} appears nowhere`, async t => {
     const response = await app.inject({ url: `/${encodeURIComponent(name)}`, headers: { host: 'museum.test' } })
     t.equal(response.statusCode, 200)
-    const { queries, count } = await panelOf<DatabaseData>(app, response, 'database')
+    const { queries, count } = await panelOf<DatabaseUse>(app, response, 'database')
     t.ok(count > 0)
     t.ok(queries.some(({ sql, parameters }) => `${sql} ${parameters.join()}`.includes('[masked]')))
     t.notMatch(await everything(String(response.headers['x-debug-token'])), planted)
   })
+}
+
+const typed = { current_password: testPassword, password: 'planted-new-word', repeated_password: 'planted-new-word' }
+const changes: Record<string, [fields: Partial<typeof typed>, status: number, statusOfLink: number]> = {
+  'a wrong current password': [{ current_password: 'planted-wrong-word' }, 403, 200],
+  'a different repetition': [{ repeated_password: 'planted-other-word' }, 400, 400],
+  'a change of the password': [{}, 200, 200],
+}
+let typists = 0
+
+for (const [what, [fields, status, statusOfLink]] of Object.entries(changes)) {
+  for (const type of ['application/json', 'application/x-www-form-urlencoded']) {
+    /** Types passwords into a form and asserts that none of them can be read. */
+    const assertMasked = async (t: Test, url: string, status: number, cookie: string, token: string) => {
+      const body = { ...typed, ...fields, token }
+      const isJson = type === 'application/json'
+      const response = await app.inject({
+        method: 'POST',
+        url,
+        headers: { host: 'museum.test', cookie, accept: 'text/html', 'content-type': type },
+        payload: isJson ? JSON.stringify(body) : new URLSearchParams(body).toString(),
+      })
+      t.equal(response.statusCode, isJson && status === 200 ? 204 : status)
+      const shown = await everything(String(response.headers['x-debug-token']))
+      t.match(shown, 'repeated_password')
+      for (const value of [...Object.values(body), 'correct+horse+battery']) t.notMatch(shown, value)
+    }
+
+    t.test(`${what}, sent as ${type}, shows no typed password`, async t => {
+      const email = `typist-${typists++}@museum.test`
+      await addUser(database, { email })
+      const cookie = await signIn(app, { host: 'museum.test', email })
+      await assertMasked(t, '/password', status, cookie, 'planted-token')
+    })
+
+    t.test(`${what} by a link, sent as ${type}, shows no typed password`, async t => {
+      const email = `typist-${typists++}@museum.test`
+      await addUser(database, { email })
+      const { output } = await runCommand(['user', 'password', email, '--link'], { openDatabase: keptOpen(database) })
+      await assertMasked(t, '/password/reset', statusOfLink, '', new URL(output).searchParams.get('token') ?? '')
+    })
+  }
 }
 
 /** A parameter whose value is "secret" must be masked. Whether a statement fails does not matter. */
@@ -114,7 +158,7 @@ for (const [name, statement] of Object.entries(bindings)) {
       },
     })
     const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
-    const { queries } = await panelOf<DatabaseData>(app, response, 'database')
+    const { queries } = await panelOf<DatabaseUse>(app, response, 'database')
     const parameters = statement.compile(db).parameters.map(value => (value === 'secret' ? '[masked]' : value))
     t.match(
       queries.find(({ sql }) => sql?.startsWith(statement.compile(db).sql.slice(0, 20))),
@@ -136,7 +180,7 @@ t.test('statements beyond the cache limit are still parsed', async t => {
     },
   })
   const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
-  const { count } = await panelOf<DatabaseData>(app, response, 'database')
+  const { count } = await panelOf<DatabaseUse>(app, response, 'database')
   t.ok(count > 510)
   t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}?panel=performance`)).body, planted)
 })
@@ -159,7 +203,7 @@ t.test('a statement too long for the cache is still parsed', async t => {
 t.test('the parameters of other statements are shown', async t => {
   await heardOf(database, () => addLicense(database, { domain: 'other.test' }))
   const response = await app.inject({ url: '/other', headers: { host: 'other.test' } })
-  const { queries } = await panelOf<DatabaseData>(app, response, 'database')
+  const { queries } = await panelOf<DatabaseUse>(app, response, 'database')
   t.match(queries, [{ parameters: ['["other.test"]', '1'] }])
 })
 

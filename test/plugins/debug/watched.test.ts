@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
@@ -9,6 +10,7 @@ import { build } from '../../support/build.ts'
 import { addLicense, addUser } from '../../support/records.ts'
 import { signIn } from '../../support/sign-in.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
+import { hearQueries } from '../../support/sent-queries.ts'
 import { buildDebugged, panelOf } from './panels/panels.ts'
 
 const database = await openTestDatabase(t)
@@ -31,24 +33,28 @@ const environment = { COOKIE_SECRET: 'a secret of more than thirty-two character
 const watchers = [verdicts, missingRoutes, expectedErrors]
 const outsider = '203.0.113.7'
 
-/** What a client is told, without times and without what only a profiled answer has, and the number of queries. */
+/** Tells the queries of requests from those that an app sends by itself, such as a reload. */
+const inRequest = new AsyncLocalStorage<true>()
+
+/** What a client is told, without times and without what only a profiled answer has, and the queries that are sent. */
 async function answersTo(app: FastifyInstance, asked: Asked[]) {
-  let queries = 0
-  const count = () => {
-    queries++
-  }
-  database.queries.on('ended', count)
-  const responses = await Promise.all(
-    asked.map(({ host, method = 'GET', url = '/', headers }) =>
-      app.inject({ method, url, remoteAddress: outsider, headers: { host, ...headers } }),
+  const queries: string[] = []
+  const stop = hearQueries(sql => {
+    if (inRequest.getStore() === true) queries.push(sql)
+  })
+  const responses = await inRequest.run(true, () =>
+    Promise.all(
+      asked.map(({ host, method = 'GET', url = '/', headers }) =>
+        app.inject({ method, url, remoteAddress: outsider, headers: { host, ...headers } }),
+      ),
     ),
   )
-  database.queries.off('ended', count)
+  stop()
   const answers = responses.map(({ statusCode, headers, body }) => {
     const names = Object.keys(headers).filter(name => !/^(?:date|x-debug-.*|x-robots-tag|server-timing)$/.test(name))
     return { statusCode, headers: names.map(name => [name, headers[name]]), body }
   })
-  return { answers, queries }
+  return { answers, queries: queries.sort() }
 }
 
 interface Asked {

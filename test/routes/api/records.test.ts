@@ -488,6 +488,23 @@ t.test("only one of several concurrent changes to a record's links succeeds", as
   t.strictSame(statuses.sort(), [200, 412, 412, 412])
 })
 
+for (const [what, code] of [
+  ['deadlocks with another', '40P01'],
+  ['cannot be serialised', '40001'],
+] as const) {
+  t.test(`a change that ${what} may be sent again later`, async t => {
+    const group = await add('groups', { license_id: license, name: 'Contested' })
+    await sql`create function meet() returns trigger language plpgsql
+      as ${sql.lit(`begin raise exception 'They met.' using errcode = '${code}'; end`)}`.execute(db)
+    await sql`create trigger meet before delete on groups for each row execute function meet()`.execute(db)
+    const response = await ask('DELETE', `groups/${group}`)
+    await sql`drop trigger meet on groups`.execute(db)
+    await sql`drop function meet`.execute(db)
+    t.match(response, { statusCode: 503, headers: { 'retry-after': '2' } })
+    t.equal((await ask('DELETE', `groups/${group}`)).statusCode, 204)
+  })
+}
+
 t.test('the only admin cannot be removed or demoted, not even by two admins at the same time', async t => {
   await db.updateTable('users').set({ admin: false }).where('email', '<>', 'admin@museum.test').execute()
   const {
@@ -508,7 +525,7 @@ t.test('the only admin cannot be removed or demoted, not even by two admins at t
   ).map(({ statusCode }) => statusCode)
   t.strictSame(statuses.sort(), [200, 409])
   await db.updateTable('users').set({ admin: true }).where('id', '=', only.id).execute()
-  app.store.change('users', only.id)
+  app.entityCache.change('users', only.id)
   t.equal((await ask('DELETE', `users/${another}`)).statusCode, 204)
 })
 
@@ -538,7 +555,7 @@ t.test('a unique value can be neither added twice nor changed into a duplicate',
   ] as const) {
     const response = await ask('POST', path, { payload })
     t.equal(response.statusCode, 409)
-    t.match(response.json(), { detail: `with this ${field}.`, errors: [{ field }] })
+    t.match(response.json(), { detail: ` has this ${field}.`, errors: [{ field }] })
   }
   const id = await add('license-types', { type: 'second' })
   t.equal((await ask('PATCH', `license-types/${id}`, { payload: { type: 'standard' } })).statusCode, 409)
@@ -556,7 +573,7 @@ t.test('a reference to a missing record is refused by the name of its field', as
   ] as const) {
     const response = await ask('POST', path, { payload })
     t.equal(response.statusCode, 422, path)
-    t.match(response.json(), { detail: `${field} names a `, errors: [{ field }] })
+    t.match(response.json(), { detail: `${field} names no existing `, errors: [{ field }] })
   }
   t.strictSame((await ask('GET', 'licenses?domain=a.test')).json().items, [])
   t.strictSame((await ask('GET', 'users?email=a%40b.test')).json().items, [])

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
 import { etagSegment, ResponseCache, type ResponseCacheOptions } from '../../../src/cache/response-cache.ts'
-import { Store } from '../../../src/cache/store.ts'
 
 const minute = 60_000
 
@@ -177,18 +176,4 @@ t.test('Undefined is stored like any other value', async t => {
   const responses = cache()
   responses.set('undefined', undefined, minute)
   t.match(await responses.get('undefined'), { item: undefined })
-})
-
-t.test("A store's responses have the same bounds as its records", async t => {
-  const { responses } = new Store({ maxEntries: 1 })
-  responses.set('1', 'Louvre', minute)
-  responses.set('2', 'Prado', minute)
-  t.equal(await responses.get('1'), null)
-})
-
-t.test('A change in the database does not evict responses', async t => {
-  const store = new Store()
-  store.responses.set('page', 'Louvre', minute)
-  store.change('museums', null)
-  t.match(await store.responses.get('page'), { item: 'Louvre' })
 })

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -9,6 +9,7 @@ import { run } from '../../../src/command-line/run.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { build } from '../../support/build.ts'
 import { heardOf } from '../../support/heard.ts'
+import { makeFolder } from '../../support/folder.ts'
 import { addLicense, addUser, testPassword } from '../../support/records.ts'
 import { signIn } from '../../support/sign-in.ts'
 import { makeEmbeddedFolder, openTestDatabase } from '../../support/test-database.ts'
@@ -26,7 +27,7 @@ const [staff, friends] = await database.db
   .returning('id')
   .execute()
 
-const program = fileURLToPath(new URL('../../../src/command-line/portico.js', import.meta.url))
+const program = fileURLToPath(new URL('../../../src/command-line/main.js', import.meta.url))
 
 /** Runs a command in this process, on the test's database. */
 async function type(words: string, input: Readable = Readable.from([])) {
@@ -76,12 +77,30 @@ for (const words of ['', 'help', '--help', '-h', 'frob --help']) {
   })
 }
 
+t.test('the list of all commands has their operands and not their options, so that it fits a terminal', async t => {
+  const { output } = await type('--help')
+  t.match(output, /^ {2}license add {2}.*\n {2}license change <domain\|id> {2}/m)
+  t.strictSame(
+    output.split('\n').filter(line => line.length > 105),
+    [],
+  )
+})
+
 t.test('"help" before a command is the same as "--help" after it', async t => {
   t.strictSame(await type('help user add'), await type('user add --help'))
 })
 
-t.test('"user --help" lists the user commands', async t => {
-  t.match((await type('user --help')).output, /\n {2}user add .*\n {2}user list/)
+for (const words of ['user --help', 'user']) {
+  t.test(`"${words}" lists the user commands`, async t => {
+    const { code, output } = await type(words)
+    t.equal(code, 0)
+    t.match(output, /\n {2}user add .*\n {2}user list/)
+    t.notMatch(output, 'license add')
+  })
+}
+
+t.test('"--version" prints the version', async t => {
+  t.match(await type('--version'), { code: 0, output: /^portico \d+\.\d+\.\d+\n$/, errors: '' })
 })
 
 for (const command of ['user add', 'user list', 'user password', 'user remove']) {
@@ -93,7 +112,13 @@ for (const command of ['user add', 'user list', 'user password', 'user remove'])
 }
 
 const mistyped: Record<string, RegExp> = {
-  user: /^portico: "user" is not a command\. npm run portico -- --help shows how\.\n$/,
+  'user ad a@b':
+    /^portico: "user ad" is not a command\. Did you mean "user add"\? npm run portico -- --help shows how\.\n$/,
+  seeed: /^portico: "seeed" is not a command\. Did you mean "seed"\?/,
+  'migrat now': /^portico: "migrat now" is not a command\. Did you mean "migrate"\?/,
+  [`${'x'.repeat(100)}`]: /^portico: "x{100}" is not a command\. npm run/,
+  'user add a@b --admn':
+    /^portico: There is no option --admn\. Did you mean --admin\? npm run portico -- user add --help/,
   'user frob': /^portico: "user frob" is not a command\./,
   'frob add': /^portico: "frob add" is not a command\./,
   'user add': /^portico: <email> is missing\. npm run portico -- user add --help shows how\.\n$/,
@@ -148,6 +173,7 @@ t.test('a user can be an admin, or join groups by name, by id, or by name and li
   )
   await type('user add friend@museum.test --group Friends --license other.test', piped('a long password'))
   const { output } = await type('user list')
+  t.match(output, /^email +admin +groups\n/)
   t.match(output, /^admin@museum\.test +admin {2}Curators of museum\.test, Friends of museum\.test$/m)
   t.match(output, /^friend@museum\.test +Friends of other\.test$/m)
   t.notMatch(output, /argon|password/)
@@ -231,8 +257,12 @@ t.test("changing a password ends the user's sessions, and the new password signs
 })
 
 t.test('a removed user is gone', async t => {
-  const id = await addUser(database, { email: 'gone@museum.test', licenses: [license] })
-  t.strictSame(await type('user remove GONE@museum.test'), { code: 0, output: `Removed the user ${id}.\n`, errors: '' })
+  await addUser(database, { email: 'gone@museum.test', licenses: [license] })
+  t.strictSame(await type('user remove GONE@museum.test'), {
+    code: 0,
+    output: 'Removed the user "gone@museum.test".\n',
+    errors: '',
+  })
   t.equal(await findUser('gone@museum.test'), undefined)
 })
 
@@ -273,6 +303,14 @@ t.test('a terminal asks for the password twice and never shows it', async t => {
   await signIn(app, { host: 'museum.test', email: 'typed@museum.test', password: 'a long password' })
 })
 
+t.test('a terminal does not ask again for a password that is too short', async t => {
+  const { code, errors } = await type('user add short@museum.test', typed(t, 'short\r'))
+  t.equal(code, 1)
+  t.match(errors, /^Password: \nportico: .*password/i)
+  t.notMatch(errors, 'Repeat')
+  t.equal(await findUser('short@museum.test'), undefined)
+})
+
 for (const [what, keys, error] of [
   ['entering two passwords', 'a long password\ra wrong password\r', 'The passwords do not match.'],
   ['pressing Ctrl-C', 'a long\x03', 'Nothing was changed.'],
@@ -301,7 +339,25 @@ for (const [code, exitCode, told] of [
   })
 }
 
-t.test('a command in its own process uses the configured database unless another process has it open', async t => {
+const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true
+
+t.test(
+  'on a terminal, a command shows how long it takes to create the database',
+  { skip: !hasTerminal && "it needs util-linux's script to open a terminal" },
+  async t => {
+    const command = [process.execPath, ...process.execArgv, program, 'license', 'list'].join(' ')
+    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      env: { ...process.env, DATA_DIR: './new', DATABASE_URL: '' },
+      cwd: makeFolder(t),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+    t.equal(code, 0)
+    t.match(output, /^\rCreating the database in \.\/new: 0\.0 s(?:\r.*: \d+\.\d s)+\r\nid +domain/)
+  },
+)
+
+t.test('a command in its own process does the same alone and beside a server', async t => {
   const folder = makeEmbeddedFolder(t)
   const start = async (...words: string[]) => {
     const env = { ...process.env, DATA_DIR: folder, DATABASE_URL: '' }
@@ -318,11 +374,24 @@ t.test('a command in its own process uses the configured database unless another
     await start('user', 'add', 'first@museum.test', '--group', 'Staff', '--license', 'protected.localhost'),
     { code: 0, output: 'Added first@museum.test.\n', errors: '' },
   )
+  t.match(await start('user', 'password', 'first@museum.test', '--link'), {
+    code: 0,
+    output: /^http:\/\/protected\.localhost:3000\/password\/reset\?token=[\w-]{43}\n$/,
+  })
   const opened = await openDatabase({ databaseUrl: undefined, dataDir: folder })
   t.teardown(() => opened.close())
-  const { code, output, errors } = await start('user', 'list')
-  t.equal(code, 1)
-  t.equal(output, '')
-  t.match(errors, /^portico: DATA_DIR .* cannot be locked: another process has it open\.\n$/)
-  t.match(await opened.db.selectFrom('users').select('email').execute(), [{ email: 'first@museum.test' }])
+  t.strictSame(await start('user', 'add', 'second@museum.test'), {
+    code: 0,
+    output: 'Added second@museum.test.\n',
+    errors: '',
+  })
+  t.strictSame(await start('user', 'add', 'second@museum.test'), {
+    code: 1,
+    output: '',
+    errors: 'portico: There is already a user second@museum.test.\n',
+  })
+  t.match(await opened.db.selectFrom('users').select('email').orderBy('id').execute(), [
+    { email: 'first@museum.test' },
+    { email: 'second@museum.test' },
+  ])
 })

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type Server } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { lockDirectory } from '../../../src/database/directory-lock.ts'
 import { StartError } from '../../../src/errors/start-error.ts'
@@ -37,47 +38,69 @@ function onConnecting(t: Test, callback: () => void): void {
 
 t.test('Only one process at a time can lock a folder', async t => {
   const directory = makeFolder(t)
-  const unlock = await lockDirectory(directory)
+  const lock = await lockDirectory(directory)
   await t.rejects(
     lockDirectory(directory),
     new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`),
   )
-  unlock()
+  lock.release()
 })
 
 t.test('A refused process does not remove the lock', async t => {
   const directory = makeFolder(t)
-  const unlock = await lockDirectory(directory)
+  const lock = await lockDirectory(directory)
   await t.rejects(lockDirectory(directory))
   await t.rejects(lockDirectory(directory))
-  unlock()
+  lock.release()
 })
 
 t.test('A folder can be locked again once it is unlocked', async t => {
   const directory = makeFolder(t)
-  const unlock = await lockDirectory(directory)
-  unlock()
-  const unlockAgain = await lockDirectory(directory)
-  unlockAgain()
+  const lock = await lockDirectory(directory)
+  lock.release()
+  const again = await lockDirectory(directory)
+  again.release()
   t.strictSame(readdirSync(directory), [])
 })
 
-t.test('The lock closes every incoming connection', async t => {
+t.test('Processes wait at the lock until it is released, or are handed over', async t => {
   const directory = makeFolder(t)
-  const unlock = await lockDirectory(directory)
+  const lock = await lockDirectory(directory)
+  const served: Socket[] = []
+  const [early, late] = [connect(join(directory, 'lock')), connect(join(directory, 'lock'))]
+  await Promise.all([once(early, 'connect'), once(late, 'connect')])
+  lock.onWaiting(socket => served.push(socket.end('served')))
+  const last = connect(join(directory, 'lock'))
+  t.strictSame(await Promise.all([early, late, last].map(socket => text(socket))), ['served', 'served', 'served'])
+  t.equal(served.length, 3)
+  const again = connect(join(directory, 'lock'))
+  await once(again, 'connect')
+  lock.release()
+  await once(again.resume(), 'close')
+})
+
+t.test('A process that is killed while it waits does no harm', async t => {
+  const directory = makeFolder(t)
+  const lock = await lockDirectory(directory)
+  // Keeps the test running: neither the lock nor who waits for it does.
+  await listenOn(t, join(directory, 'other'))
+  const closed = new Promise(resolve => {
+    lock.onWaiting(socket => socket.resume().on('close', resolve))
+  })
   const socket = connect(join(directory, 'lock'))
-  await once(socket, 'close')
-  t.ok(socket.destroyed)
-  unlock()
+  await once(socket, 'connect')
+  socket.destroy()
+  await closed
+  lock.release()
 })
 
 t.test('The lock of a killed process is taken over', async t => {
   const directory = makeFolder(t)
   await leaveDeadSocket(join(directory, 'lock'))
   t.ok(existsSync(join(directory, 'lock')))
-  const unlock = await lockDirectory(directory)
+  const lock = await lockDirectory(directory)
   await t.rejects(lockDirectory(directory), { message: /another process has it open/ })
-  unlock()
+  lock.release()
   t.strictSame(readdirSync(directory), [])
 })
 
@@ -141,9 +164,9 @@ t.test('A path that is too long when absolute may be short enough when relative'
   mkdirSync(directory)
   process.chdir(directory)
   t.teardown(() => process.chdir(here))
-  const unlock = await lockDirectory(directory)
+  const lock = await lockDirectory(directory)
   await t.rejects(lockDirectory('.'), { message: 'DATA_DIR . cannot be locked: another process has it open.' })
-  unlock()
+  lock.release()
 })
 
 t.test('A regular file is not mistaken for a dead lock, and stays', async t => {

@@ -75,6 +75,8 @@ t.test("A license's languages can be swapped within a transaction", async t => {
   t.strictSame(codes, [{ code: 'fy' }, { code: 'nl' }])
 })
 
+const someone = sql`insert into users (email, password_hash) values ('someone@museum.test', 'x') returning id`
+
 const refused = {
   'A license without a domain': sql`insert into licenses (domain, name) values ('', 'A')`,
   'A license with a domain in capitals': sql`insert into licenses (domain, name) values ('Museum.test', 'A')`,
@@ -82,6 +84,15 @@ const refused = {
   'A license without a name': sql`insert into licenses (domain, name) values ('a.test', '')`,
   'A license with a name of 256 characters': sql`insert into licenses (domain, name) values ('a.test', ${long})`,
   'A license of an unknown type': sql`insert into licenses (domain, name, type_id) values ('a.test', 'A', 0)`,
+  'A license that ends when it begins': sql`insert into licenses (domain, name, valid_from, valid_until) values ('a.test', 'A', now(), now())`,
+  'A license that ends before it begins': sql`update licenses set valid_from = '2027-01-01T00:00Z', valid_until = '2026-01-01T00:00Z'`,
+  'A license from the year 10000 on': sql`update licenses set valid_from = '10000-01-01T00:00Z'`,
+  'A license until the year 10000': sql`update licenses set valid_until = '10000-01-01T00:00Z'`,
+  'A license from before the first year on': sql`update licenses set valid_from = '0001-12-31T23:59Z BC'`,
+  'A license until before the first year': sql`update licenses set valid_until = '0001-12-31T23:59Z BC'`,
+  'A license from minus infinity on': sql`update licenses set valid_from = '-infinity'`,
+  'A license until infinity': sql`update licenses set valid_until = 'infinity'`,
+  'A license that is neither suspended nor not': sql`update licenses set suspended = null`,
   'A domain with a NUL': sql`insert into licenses (domain, name) values (${'a\0b'}, 'A')`,
   'A license type without a label': sql`insert into license_types (type) values ('')`,
   'A duplicate license type': sql`insert into license_types (type) values ('standard')`,
@@ -103,6 +114,10 @@ const refused = {
   'A user whose e-mail is too long': sql`insert into users (email, password_hash) values (${long}, 'x')`,
   'A user whose e-mail is too short': sql`insert into users (email, password_hash) values ('a@', 'x')`,
   'A user whose e-mail is a duplicate in other capitals': sql`insert into users (email, password_hash) values ('a@museum.test', 'x'), ('A@Museum.test', 'x')`,
+  'An API token of nobody': sql`insert into api_tokens (user_id, name, hash) values (0, 'ci', repeat('0', 64))`,
+  'An API token without a name': sql`with added as (${someone}) insert into api_tokens (user_id, name, hash) select id, '', repeat('0', 64) from added`,
+  'An API token that is no digest': sql`with added as (${someone}) insert into api_tokens (user_id, name, hash) select id, 'ci', 'x' from added`,
+  'A link to choose a password that is no digest': sql`with added as (${someone}) insert into password_resets select id, 'x', 'x', now() from added`,
   'An ended session without a name': sql`insert into ended_sessions (session, expires_at) values ('', now())`,
   'An ended session with a name of 65 characters': sql`insert into ended_sessions (session, expires_at) values (${'x'.repeat(65)}, now())`,
   'A counter of attempts above the highest': sql`insert into sign_in_attempts (counter, attempts, expires_at) values (262144, 1, now())`,

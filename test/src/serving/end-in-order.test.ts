@@ -138,7 +138,8 @@ async function runScript(t: Test, script: string) {
   if (child.stdout === null) throw new Error('There is no output.')
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     output += String(chunk)
-    if (output.includes('Server listening at')) break
+    // The last line of the start on a terminal.
+    if (output.includes('No users yet')) break
   }
   child.stdout.resume()
   return { child, allEnded }

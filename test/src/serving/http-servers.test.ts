@@ -83,8 +83,8 @@ t.test('the limits are those that the documentation lists', async t => {
   ])
   t.strictSame(Object.fromEntries(listed.filter(([name = '']) => name in limits)), { ...limits })
   const { app } = await serve(t)
-  const { headersTimeout, requestTimeout, connectionTimeout, keepAliveTimeout, maxConnections, bodyLimit } = limits
-  t.match(app.server, { headersTimeout, requestTimeout, timeout: connectionTimeout, keepAliveTimeout, maxConnections })
+  const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections, bodyLimit } = limits
+  t.match(app.server, { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections })
   const payload = (length: number) =>
     ({
       method: 'POST',
@@ -638,7 +638,7 @@ t.test('a client that keeps connecting is eventually refused, and loses no reque
     (_request, response) => {
       response.end('ok')
     },
-    { lameDuck: limits.beat },
+    { lameDuck: limits.lull },
   )
   const port = portOf(server.address())
   const ask = async () => {

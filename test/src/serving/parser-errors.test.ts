@@ -61,6 +61,20 @@ for (const [name, bytes] of [
   })
 }
 
+t.test('a client that uploads 3 MB after headers that are too large reads the refusal', async t => {
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(`POST / HTTP/1.1\r\nHost: museum.test\r\nX: ${'a'.repeat(20_000)}\r\nContent-Length: 3000000\r\n\r\n`)
+  // It reads only after its last write, and not at all if a write fails.
+  for (let part = 0; part < 300; part++) {
+    await new Promise<void>((resolve, reject) => {
+      socket.write('b'.repeat(10_000), error => (error ? reject(error) : resolve()))
+    })
+    // The server runs in the same process.
+    await new Promise(setImmediate)
+  }
+  t.match(await text(socket), /^HTTP\/1\.1 431 /)
+})
+
 t.test('a client that resets its connection during a request does no harm', async t => {
   const accepted = new Promise<Socket>(resolve => {
     app.server.once('connection', resolve)

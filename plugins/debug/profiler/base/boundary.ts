@@ -1,10 +1,13 @@
 import { attempt, isError, nameOfError, read, textOf } from './foreign-value.ts'
+import { hideFrames } from './hidden-frames.ts'
+
+hideFrames(import.meta.filename)
 
 /** Further distinct failures are not logged: they would only fill the log. */
 const failuresTold = 20
 
 /**
- * Catches the profiler's own failures and logs each of them once. An application can pass in anything: getters that
+ * Turns the profiler's own failures into log lines, one a kind. An application can pass in anything: getters that
  * throw, frozen objects, requests without a socket.
  */
 export class Boundary {

@@ -15,6 +15,8 @@ export interface ProfileBounds {
   depth: number
   /** Bytes per stored profile. */
   bytes: number
+  /** Bytes of the samples that are stored with it. */
+  samples: number
 }
 
 export const defaultProfileBounds: ProfileBounds = {
@@ -27,6 +29,7 @@ export const defaultProfileBounds: ProfileBounds = {
   values: 2000,
   depth: 8,
   bytes: 1_048_576,
+  samples: 4 * 1_048_576,
 }
 
 /** The limits of the whole store. */

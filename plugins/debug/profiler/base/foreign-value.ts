@@ -30,6 +30,21 @@ export function isObject(value: unknown): value is object {
   return Object(value) === value
 }
 
+/** Whether a value is an object and no list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && !Array.isArray(value)
+}
+
+/** A property of any value; undefined if that is no object. Throws what a getter throws. */
+export function propertyOf(value: unknown, name: string): unknown {
+  return isObject(value) ? Reflect.get(value, name) : undefined
+}
+
+/** The value if it is a list, or else an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 /** Whether a value is an error; false if checking it throws. */
 export function isError(value: unknown): value is Error {
   return attempt(() => value instanceof Error, false)

@@ -1,5 +1,5 @@
 import { findSourceMap } from 'node:module'
-import { pathOf } from './call-site.ts'
+import { pathOf } from './location.ts'
 
 /** Files of the profiler that call the application's functions, under every name a stack may use. */
 const hidden = new Set<string>()

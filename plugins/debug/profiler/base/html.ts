@@ -25,7 +25,7 @@ export function escape(text: string): string {
   return special.test(text) ? escapeSpecial(text) : text
 }
 
-// Six passes without a callback take less than half the time of one pass with a callback.
+// Six passes without a callback are faster than one pass with a callback.
 function escapeSpecial(text: string): string {
   return visible(text)
     .replaceAll('&', '&amp;')

@@ -2,16 +2,21 @@
 // Markdown, another process) sees the same. Times are milliseconds, and every `start` counts from the start of the
 // request. Views format the values.
 
+import type { BrowserEvent } from './browser-event.ts'
+import type { NotSampled, Samples } from './samples.ts'
+
 /** The version of the stored format, raised with every change to it. */
-export const profileVersion = 3
+export const profileVersion = 7
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 export interface Profile {
   version: typeof profileVersion
   token: string
-  /** The token of the request whose handler made this one with `inject`; null for all others. */
+  /** The token of the request whose handler made this one with `inject`, or which this one repeats; null for others. */
   parent: string | null
+  /** Whether the profiler has sent it, to repeat its parent. Missing if not. */
+  isReplay?: true
   /** Milliseconds since 1970. */
   time: number
   duration: number
@@ -36,6 +41,10 @@ export interface Profile {
   spans: Span[]
   lifecycle: DispatchPoint[]
   routing: Routing
+  /** Null if there was no query. */
+  database: DatabaseUse | null
+  /** The HTTP requests that the application has made; null if there were none. */
+  http: HttpUse | null
   eventLoop: EventLoopUse
   memory: MemoryUse
   process: { id: number; startedAt: number }
@@ -51,6 +60,10 @@ export interface Profile {
   labels: Record<string, string>
   /** The data of the application's panels, by panel name. */
   panels: Record<string, Json>
+  /** What it spent its time or memory on. Missing if it was not to be sampled. */
+  samples?: Samples | NotSampled
+  /** What the page has reported, stored apart and added when the profile is read. Missing if there is nothing. */
+  browser?: BrowserEvent[]
 }
 
 /**
@@ -134,10 +147,21 @@ export interface LogLine {
   start: number
   message: string
   fields: Record<string, Json>
+  /** The line that logged a warning or an error, if code of the application did. */
+  location?: Location
 }
 
 export type SpanKind =
-  'hook' | 'handler' | 'not-found-handler' | 'error-handler' | 'validation' | 'query' | 'cache' | 'other'
+  | 'plugin'
+  | 'hook'
+  | 'handler'
+  | 'not-found-handler'
+  | 'error-handler'
+  | 'validation'
+  | 'query'
+  | 'http'
+  | 'cache'
+  | 'other'
 
 /** continued: the next function ran. replied: it sent the response. threw: it failed. unfinished: it never ended. */
 export type SpanOutcome = 'continued' | 'replied' | 'threw' | 'unfinished'
@@ -231,6 +255,78 @@ export interface NearMiss extends Route {
   distance: number
 }
 
+/** The queries of one request: the first in full, and totals of all. Times are milliseconds. */
+export interface DatabaseUse {
+  count: number
+  failed: number
+  rows: number
+  duration: number
+  /** The longest wait of a single query: waits overlap, so a sum would mislead. */
+  waited: number
+  transactions: number
+  repetitions: Repetition[]
+  queries: Query[]
+}
+
+/** One query, masked. */
+export interface Query {
+  /** "postgresql", "mysql", "sqlite", "mongodb", "redis". */
+  system: string
+  sql: string
+  parameters: Json[]
+  start: number
+  /** Duration without the wait for a connection; null if the query had not ended when the profile was made. */
+  duration: number | null
+  /** The wait for a connection. */
+  waited: number
+  /** Null if the query failed or its rows are unknown. */
+  rows: number | null
+  error: string | null
+  /** The caller; null if no line of the application is known to have sent it. */
+  location: Location | null
+  /** The number of its transaction in the request, from 1; null outside transactions. */
+  transaction: number | null
+}
+
+/** A query that ran more often than necessary. */
+export interface Repetition {
+  /** loop: one line ran it with different parameters (N+1). duplicate: a read with the same parameters. */
+  kind: 'loop' | 'duplicate'
+  sql: string
+  count: number
+  /** Total time in milliseconds. */
+  duration: number
+  /** The callers: one of a loop, the first few of duplicates. */
+  locations: Location[]
+}
+
+/** The HTTP requests that the application has made: the first in full, and totals of all. Times are milliseconds. */
+export interface HttpUse {
+  count: number
+  /** Those without a response, and those whose status is 400 or more. */
+  failed: number
+  duration: number
+  calls: HttpCall[]
+}
+
+export interface HttpCall {
+  method: string
+  url: string
+  /** Null if there was no response. */
+  status: number | null
+  /** Bytes of the response's body, as received; null if unknown. */
+  size: number | null
+  start: number
+  /** Until the head of the response; null if there was none. */
+  head: number | null
+  /** Until the end of the response's body; null if it had not ended when the profile was made. */
+  duration: number | null
+  error: string | null
+  location: Location | null
+  /** The token of the profile of the called application; null if it sent none. */
+  token: string | null
+}
+
 export interface EventLoopUse {
   /** The fraction of the request's time in which the event loop was busy, 0 to 1. */
   utilization: number
@@ -282,10 +378,33 @@ export interface PluginNode {
   children: PluginNode[]
 }
 
+/** What a moment of a request was spent on. `several`: operations of different kinds ran at once. */
+export type TimeKind =
+  | 'sql'
+  | 'http'
+  | 'cache'
+  | 'other'
+  | 'several'
+  | 'plugin'
+  | 'hook'
+  | 'handler'
+  | 'reading'
+  | 'sending'
+  | 'waiting'
+  | 'unaccounted'
+
+/** How often a request ran one statement, and how long that took in milliseconds. */
+export interface StatementTotals {
+  sql: string
+  count: number
+  duration: number
+}
+
 /** A row of the search results. */
 export interface ProfileSummary {
   token: string
   parent: string | null
+  isReplay?: true
   time: number
   duration: number
   status: number | null
@@ -298,6 +417,16 @@ export interface ProfileSummary {
   route: string | null
   exception: string | null
   logErrors: number
+  /** The number of queries, and their total time in milliseconds. */
+  queries: { count: number; duration: number }
+  /** The statements that took most time. */
+  statements: StatementTotals[]
+  /** How often one line ran one statement with different parameters; 0 if that was rare. */
+  repeated: number
+  /** Milliseconds by what they were spent on, longest first. Together they are the duration. */
+  times: Array<[kind: TimeKind, time: number]>
+  /** Bytes of the response's body; null if unknown. */
+  size: number | null
   labels: Record<string, string>
 }
 
@@ -313,7 +442,13 @@ export interface SearchCriteria {
   ip?: string
   /** A substring of "Class: message". */
   exception?: string
-  /** The token of the request that made it with `inject`. */
+  /** A number of queries: "3", ">10". */
+  sql?: string
+  /** A substring of one of the statements that took most time. */
+  statement?: string
+  /** Words, each a substring of the URL, the route, the exception, a label or the token. */
+  text?: string
+  /** The token of the request that made it with `inject`, or that it repeats. */
   parent?: string
   /** Milliseconds, inclusive. */
   durationFrom?: number
@@ -323,15 +458,23 @@ export interface SearchCriteria {
   timeTo?: number
   /** A label: { license: "Louvre" }. */
   labels?: Record<string, string>
+  /** Newest first by default; else the largest or the oldest first. */
+  sort?: SortOrder
   page?: number
   perPage?: number
 }
+
+export const sortOrders = ['duration', 'sql', 'sqlTime', 'size', 'oldest'] as const
+
+export type SortOrder = (typeof sortOrders)[number]
 
 export interface SearchResult {
   criteria: SearchCriteria
   /** Sentences about criteria that make no sense and were ignored. */
   problems: string[]
   profiles: ProfileSummary[]
+  /** By token: how many equal requests at regular intervals a row stands for. */
+  polls?: Record<string, number>
   /** The number of matches on all pages. */
   total: number
   page: number

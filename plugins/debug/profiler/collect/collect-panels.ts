@@ -10,9 +10,10 @@ export function collectPanels(
   panels: ReadonlyArray<Panel<unknown>>,
   mask: Mask,
 ): void {
+  const finished = { ...source, profile }
   for (const panel of panels) {
     try {
-      const data = panel.collect({ ...source, profile })
+      const data = panel.collect(finished)
       if (data === null) continue
       profile.panels[panel.name] = mask.value(data)
       for (const [name, value] of Object.entries(panel.labels?.(data) ?? {})) profile.labels[name] = mask.text(value)

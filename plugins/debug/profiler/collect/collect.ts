@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import type { ProfileBounds } from '../base/bounds.ts'
 import { attempt, textOf } from '../base/foreign-value.ts'
-import { profileVersion, type Profile } from '../base/profile.ts'
+import { profileVersion, type Exception, type Profile } from '../base/profile.ts'
+import { thisProcess } from '../base/this-process.ts'
 import type { KnownSecrets } from '../mask/known-secrets.ts'
 import { Mask } from '../mask/mask.ts'
 import { RequestSecrets } from '../mask/request-secrets.ts'
@@ -11,30 +12,39 @@ import { collectPanels } from './collect-panels.ts'
 import { countDropped } from './count-dropped.ts'
 import { describeFailures } from './describe-failures.ts'
 import { describeHead } from './describe-head.ts'
+import { describeHttpCalls } from './describe-http-calls.ts'
 import { describeLifecycle } from './describe-lifecycle.ts'
 import { describeLogLine } from './describe-log-line.ts'
+import { describeQueries } from './describe-queries.ts'
 import { describeRequest } from './describe-request.ts'
 import { describeResponse } from './describe-response.ts'
 import { describeRouting } from './describe-routing.ts'
+import { describeSamples } from './describe-samples.ts'
 import { headerLinesOf } from './header-lines.ts'
 import { learnSecrets } from './learn-secrets.ts'
 import { maskSpans } from './mask-spans.ts'
 import type { Panel } from './panel.ts'
 import { eventLoopUse, memoryUse } from './process-use.ts'
+import type { SimilarRoutes } from './similar-routes.ts'
 
 export interface CollectionParts {
   bounds: ProfileBounds
   secrets: KnownSecrets | null
   routes: KnownRoutes
+  similar: SimilarRoutes
   panels: ReadonlyArray<Panel<unknown>>
   configuration: string
   toError: (thrown: Error) => Error
 }
 
-const processStart = Math.round(performance.timeOrigin)
+/** A profile, and the text of its samples to store; null if there is none. */
+export interface Collected {
+  profile: Profile
+  samples: string | null
+}
 
 /** Makes the profile of an exchange: plain data, masked and bounded. Throws if a value cannot be read. */
-export function collect(exchange: Exchange, parts: CollectionParts): Profile {
+export function collect(exchange: Exchange, parts: CollectionParts): Collected {
   const before = performance.now()
   const { recorder, request, reply } = exchange
   const { bounds } = parts
@@ -52,10 +62,12 @@ export function collect(exchange: Exchange, parts: CollectionParts): Profile {
     logs: recorder.lines.map(line => describeLogLine(line, mask)),
     spans: recorder.spans,
     lifecycle: describeLifecycle(recorder.spans, recorder.marks, origins),
-    routing: describeRouting(exchange, parts.routes, mask),
+    routing: describeRouting(exchange, parts, mask),
+    database: describeQueries(recorder.recordedQueries, mask),
+    http: describeHttpCalls(recorder.recordedHttpCalls, mask),
     eventLoop: eventLoopUse(recorder),
     memory: memoryUse(recorder),
-    process: { id: process.pid, startedAt: processStart },
+    process: { ...thisProcess },
     configuration: parts.configuration,
     dropped: [],
     notes: recorder.notes.map(note => mask.text(textOf(note))),
@@ -64,21 +76,30 @@ export function collect(exchange: Exchange, parts: CollectionParts): Profile {
     panels: {},
   }
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
+  const samples = recorder.sampling === null ? null : describeSamples(recorder.sampling, mask, bounds)
+  if (samples !== null) profile.samples = samples.summary
   profile.dropped = countDropped(recorder, losses, mask, secrets, bounds)
   profile.cost.collect = Math.round((performance.now() - before) * 1000)
-  return profile
+  return { profile, samples: samples?.text ?? null }
+}
+
+/** Makes only the exceptions of an exchange, masked and bounded, since the rest of a profile takes much longer. */
+export function collectExceptions(exchange: Exchange, { bounds, secrets, toError }: CollectionParts): Exception[] {
+  const mask = new Mask(bounds, learnSecrets(exchange, headerLinesOf(exchange), secrets, bounds))
+  return describeFailures(exchange.recorder.failures, toError, mask, bounds).exceptions
 }
 
 /** Makes a profile of an exchange that `collect` cannot read. It has the head of the request and response only. */
-export function collectBare(exchange: Exchange, parts: CollectionParts, failure: string): Profile {
+export function collectBare(exchange: Exchange, parts: CollectionParts, failure: string): Collected {
   const { recorder } = exchange
   recorder.forget()
   recorder.note(
     `The profiler could not read all of this request (${failure}), and kept only its head. The log says why.`,
   )
-  const profile = collect({ ...exchange, request: null, reply: null }, { ...parts, panels: [] })
+  const collected = collect({ ...exchange, request: null, reply: null }, { ...parts, panels: [] })
+  const { profile } = collected
   const mask = new Mask(parts.bounds, new RequestSecrets(parts.bounds, null))
-  profile.routing = attempt(() => describeRouting(exchange, parts.routes, mask), profile.routing)
+  profile.routing = attempt(() => describeRouting(exchange, parts, mask), profile.routing)
   if (profile.routing.matched !== null) profile.routing.matched.params = {}
-  return profile
+  return collected
 }

@@ -1,8 +1,8 @@
 import type { Boundary } from '../base/boundary.ts'
 import { kindOfFailure } from '../base/foreign-value.ts'
-import type { Profile } from '../base/profile.ts'
+import type { Exception, Profile } from '../base/profile.ts'
 import type { Exchange } from '../watch/exchange.ts'
-import { collect, collectBare, type CollectionParts } from './collect.ts'
+import { collect, collectBare, collectExceptions, type CollectionParts } from './collect.ts'
 
 /** Makes a profile of every exchange, even if not all of it can be read. */
 export class Collector {
@@ -20,16 +20,23 @@ export class Collector {
   }
 
   /**
-   * Makes a profile and passes it to `use`. If either throws, `use` gets a bare profile instead, so that every request
-   * has one.
+   * Makes a profile and passes it to `use`, with the text of its samples if it has any. If either throws, `use` gets a
+   * bare profile instead, so that every request has one.
    * @returns the result of `use`
    */
-  collect<Result>(exchange: Exchange, use: (profile: Profile) => Result): Result {
+  collect<Result>(exchange: Exchange, use: (profile: Profile, samples: string | null) => Result): Result {
     try {
-      return use(collect(exchange, this.#parts))
+      const { profile, samples } = collect(exchange, this.#parts)
+      return use(profile, samples)
     } catch (error) {
       this.#boundary.tell(error)
-      return use(collectBare(exchange, this.#parts, kindOfFailure(error)))
+      const { profile, samples } = collectBare(exchange, this.#parts, kindOfFailure(error))
+      return use(profile, samples)
     }
+  }
+
+  /** Makes only the exceptions of an exchange. Throws if a value cannot be read. */
+  collectExceptions(exchange: Exchange): Exception[] {
+    return collectExceptions(exchange, this.#parts)
   }
 }

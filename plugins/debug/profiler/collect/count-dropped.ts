@@ -14,20 +14,22 @@ export function countDropped(
   bounds: ProfileBounds,
 ): Dropped[] {
   const exceptions = losses.exceptions + recorder.droppedFailures
-  const candidates: Array<[what: string, count: number, why: string]> = [
-    ['spans', recorder.droppedSpans, `A profile holds ${bounds.spans} spans.`],
-    ['logs', recorder.droppedLines, `A profile holds ${bounds.logs} log lines.`],
-    ['exceptions', exceptions, `A profile holds ${bounds.exceptions} exceptions.`],
-    ['frames', losses.frames, `An exception holds ${bounds.frames} frames.`],
-    ['values', mask.dropped, `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.`],
-    ['notes', recorder.droppedNotes, `A profile holds ${notesKept} notes.`],
-    ['texts', mask.texts.dropped, `A profile holds ${bounds.texts} characters in which secrets are looked for.`],
-    ['secrets', secrets.dropped, `A profile knows ${secretsLearned} secrets. With more, it shows no text.`],
-    [
-      'values that may be secrets',
-      secrets.droppedLessons,
-      `Secrets are looked for in ${valuesLearned} values. With more, no text is shown.`,
-    ],
-  ]
-  return candidates.filter(([, count]) => count > 0).map(([what, count, why]) => ({ what, count, why }))
+  const dropped: Dropped[] = []
+  const add = (what: string, count: number, why: () => string) => {
+    if (count > 0) dropped.push({ what, count, why: why() })
+  }
+  add('spans', recorder.droppedSpans, () => `A profile holds ${bounds.spans} spans.`)
+  add('logs', recorder.droppedLines, () => `A profile holds ${bounds.logs} log lines.`)
+  add('exceptions', exceptions, () => `A profile holds ${bounds.exceptions} exceptions.`)
+  add('frames', losses.frames, () => `An exception holds ${bounds.frames} frames.`)
+  add('values', mask.dropped, () => `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.`)
+  add('notes', recorder.droppedNotes, () => `A profile holds ${notesKept} notes.`)
+  add('texts', mask.texts.dropped, () => {
+    return `A profile holds ${bounds.texts} characters in which secrets are looked for.`
+  })
+  add('secrets', secrets.dropped, () => `A profile knows ${secretsLearned} secrets. With more, it shows no text.`)
+  add('values that may be secrets', secrets.droppedLessons, () => {
+    return `Secrets are looked for in ${valuesLearned} values. With more, no text is shown.`
+  })
+  return dropped
 }

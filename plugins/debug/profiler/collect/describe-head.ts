@@ -15,6 +15,7 @@ export function describeHead(exchange: Exchange, mask: Mask) {
   return {
     token: recorder.token,
     parent: recorder.parent,
+    ...(recorder.isReplay && { isReplay: recorder.isReplay }),
     time: recorder.time,
     duration: toMicroseconds(recorder.ended ?? recorder.now()),
     status: response.headersSent ? answer.status : (upgrade?.status ?? null),

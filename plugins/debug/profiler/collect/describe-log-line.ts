@@ -6,7 +6,7 @@ import type { RecordedLine } from '../watch/recorder.ts'
 /** Fields that are stored elsewhere in the profile, and `__proto__`, which would set the prototype. */
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
-export function describeLogLine({ start, line }: RecordedLine, mask: Mask): LogLine {
+export function describeLogLine({ start, line, location }: RecordedLine, mask: Mask): LogLine {
   const parsed = parseLine(line)
   const { level, msg } = parsed
   const fields: Record<string, Json> = {}
@@ -18,6 +18,7 @@ export function describeLogLine({ start, line }: RecordedLine, mask: Mask): LogL
     start: toMicroseconds(start),
     message: typeof msg === 'string' ? mask.text(msg) : '',
     fields,
+    ...(location !== null && { location }),
   }
 }
 

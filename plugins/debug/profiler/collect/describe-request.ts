@@ -30,8 +30,9 @@ function cookiesOf(lines: readonly HeaderLine[], mask: Mask): Record<string, str
 
 function queryOf(url: string): Record<string, Json> {
   const start = url.indexOf('?')
+  if (start === -1) return {}
   const query = new Map<string, Json>()
-  for (const [name, value] of new URLSearchParams(start === -1 ? '' : url.slice(start + 1))) {
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
     const known = query.get(name)
     if (known === undefined) query.set(name, value)
     else if (Array.isArray(known)) known.push(value)

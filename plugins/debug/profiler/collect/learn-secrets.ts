@@ -1,5 +1,5 @@
 import type { ProfileBounds } from '../base/bounds.ts'
-import { read } from '../base/foreign-value.ts'
+import { isObject, read } from '../base/foreign-value.ts'
 import type { KnownSecrets } from '../mask/known-secrets.ts'
 import { RequestSecrets } from '../mask/request-secrets.ts'
 import type { Exchange } from '../watch/exchange.ts'
@@ -18,6 +18,11 @@ export function learnSecrets(
   secrets.learnFromUrl(recorder.url)
   for (const secret of recorder.secrets) secrets.add(secret)
   secrets.dropped += recorder.droppedSecrets
+  // The fields of a document have names, as those of a body do.
+  for (const { parameters } of recorder.recordedQueries?.first ?? []) {
+    if (parameters.some(isObject)) secrets.learnFrom(parameters)
+  }
+  for (const { url } of recorder.recordedHttpCalls?.first ?? []) secrets.learnFromUrl(url)
   for (const part of ['body', 'params', 'query']) secrets.learnFrom(request === null ? null : read(request, part))
   for (const url of [recorder.url, headerOf(headers.request, 'referer') ?? '']) secrets.learnSpellings(url)
   return secrets

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Configuration, Profile } from '../base/profile.ts'
 import type { Recorder } from '../watch/recorder.ts'
+import type { Armed } from '../watch/sampling.ts'
 import type { Markup } from '../base/html.ts'
 
 /** The colour of a badge or toolbar item. */
@@ -17,7 +18,26 @@ export interface ToolbarItem {
   label: string
   value: string
   tone: Tone
+  /** Shown while the pointer or the focus is on the entry. */
+  card?: ToolbarCard
 }
+
+/** What a toolbar entry says at a second glance. Texts are cut, and only the first rows are shown. */
+export interface ToolbarCard {
+  /** The claim in a few words: "23 queries, 41.8 ms". */
+  title: string
+  /** Beside the title: "54% of the request". */
+  note?: string
+  /** What to look at, with its place. */
+  warnings?: readonly string[]
+  /** The worst first. */
+  rows?: readonly CardRow[]
+  /** Below the rows. */
+  foot?: string
+}
+
+/** A mark such as "20 ×", a text, and its figure. */
+export type CardRow = readonly [mark: string, text: string, figure: string]
 
 /** What views get besides their data. */
 export interface ViewContext {
@@ -29,9 +49,19 @@ export interface ViewContext {
   editorUrl: string | null
   /** The application's folder, which file names are shown relative to. Absolute, without a trailing slash. */
   root: string
+  /** The query of the page, for a panel's own settings. */
+  query?: URLSearchParams
+  /** Whether the application has a pool to explain queries with. */
+  explains?: boolean
+  /** Reads the samples of the request, as text; null if there are none. Missing if they cannot be read. */
+  readSamples?: () => string | null
+  /** What the next request to this route will be sampled for; null if it will not be. */
+  armed?: Armed | null
+  /** Whether the page is a file of its own: it shows everything at once, and nothing that needs the server. */
+  isFile?: boolean
 }
 
-/** Shows a panel's data. A panel whose data is null is greyed out and has no body. */
+/** Shows a panel's data. A panel whose data is null is greyed out. */
 export interface PanelView<Data> {
   /** The panel's name in URLs (?panel=): letters, digits, - and _. */
   name: string
@@ -39,6 +69,8 @@ export interface PanelView<Data> {
   badge?(data: Data): Badge | null
   toolbarItem?(data: Data, context: ViewContext): ToolbarItem | null
   body(data: Data, context: ViewContext): Markup
+  /** What stands there without data. Default: that nothing was recorded. */
+  empty?(context: ViewContext): Markup
   /** The body as Markdown. Default: the data as JSON. */
   markdown?(data: Data, context: ViewContext): string
 }
@@ -63,7 +95,7 @@ export interface FinishedRequest {
   /** Null if the request failed before Fastify made its own (a malformed URL). */
   request: FastifyRequest | null
   reply: FastifyReply | null
-  /** The key of a panel's own WeakMap of what it has recorded during the request. */
+  /** Holds what a panel has recorded during the request, as an Attachment. */
   recorder: Recorder
   /** The profile so far, without `panels`. */
   profile: Profile

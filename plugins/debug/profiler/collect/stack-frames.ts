@@ -1,11 +1,9 @@
-import { isForeign, pathOf } from '../base/call-site.ts'
-import { isHidden } from '../base/hidden-frames.ts'
 import type { Frame } from '../base/profile.ts'
-
-const line =
-  /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/).*?|node:[\w/]+|<anonymous>):(\d+):(\d+)\)?$/
+import { KnownFrames } from './known-frames.ts'
 
 const longestLine = 1000
+
+const known = new KnownFrames()
 
 /**
  * Parses the frames of an error's stack. The message is removed first, since lines in it could look like frames and
@@ -18,21 +16,10 @@ export function parseStack(stack: string, message: string, limit: number): { fra
   let dropped = 0
   for (const candidate of text.split('\n')) {
     // Frames are shorter, and the pattern is slow on long lines.
-    const match = candidate.length > longestLine ? null : line.exec(candidate)
-    if (match === null) continue
-    const [, , name, where = '', row = '0', column = '0'] = match
-    const file = pathOf(where)
-    if (isHidden(file)) continue
-    if (frames.length >= limit) {
-      dropped++
-      continue
-    }
-    frames.push({ function: name ?? null, file, line: Number(row), column: Number(column), kind: kindOf(file) })
+    const frame = candidate.length > longestLine ? null : known.frameIn(candidate)
+    if (frame === null) continue
+    if (frames.length >= limit) dropped++
+    else frames.push({ ...frame })
   }
   return { frames, dropped }
-}
-
-function kindOf(file: string): Frame['kind'] {
-  if (file.startsWith('node:') || file === '<anonymous>') return 'node'
-  return isForeign(file) ? 'module' : 'own'
 }

@@ -7,6 +7,7 @@ const fieldsOfPair = 8
 
 const nameField = /^(?:name|key|field|header|param(?:eter)?|property)$/i
 const valueField = /^(?:value|val|content)$/i
+const longestValueField = 'content'.length
 
 /** Fields that occur beside `code` in an OAuth token request. */
 const grantField = /^(?:grant_?type|redirect_?uri)$/i
@@ -25,13 +26,17 @@ export function namesWithin(value: object, keys: readonly string[], name: string
     return key => (key === 'code' ? 'authorization code' : key)
   }
   const pair = pairOf(value, keys)
-  return key => (key === pair?.key ? pair.name : key)
+  return pair === null ? ownName : key => (key === pair.key ? pair.name : key)
+}
+
+function ownName(key: string): string {
+  return key
 }
 
 /** In `{ name: 'password', value: '…' }`, the key `value` and the name `password`. */
 function pairOf(object: object, keys: readonly string[]): { key: string; name: string } | null {
   if (keys.length < 2 || keys.length > fieldsOfPair) return null
-  const key = keys.find(key => valueField.test(key))
+  const key = keys.find(key => key.length <= longestValueField && valueField.test(key))
   const nameKey = key === undefined ? undefined : keys.find(key => nameField.test(key))
   if (key === undefined || nameKey === undefined) return null
   const name = read(object, nameKey)

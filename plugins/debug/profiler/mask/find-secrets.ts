@@ -1,22 +1,23 @@
+import { HarmlessTexts } from './harmless-texts.ts'
 import { addNamed } from './named-values.ts'
 import type { Place } from './place.ts'
 import { addPublished } from './published-secrets.ts'
 
-/** Caches texts without secrets, since most texts of a request occur in earlier ones too. */
-const plain = new Set<string>()
-const plainKept = 2000
-const longestPlain = 200
+const harmless = new HarmlessTexts()
 
 /** The places of secrets in a text, found by their form or by the name beside them. Sorted, without overlaps. */
 export function findSecrets(text: string): readonly Place[] {
-  if (plain.has(text)) return []
+  if (harmless.has(text)) return []
+  const places = searchSecrets(text)
+  if (places.length === 0) harmless.add(text)
+  return places
+}
+
+/** Like findSecrets, without remembering texts that have none. */
+export function searchSecrets(text: string): readonly Place[] {
   const places: Place[] = []
   addPublished(text, places)
   addNamed(text, places)
-  if (places.length === 0 && text.length <= longestPlain) {
-    if (plain.size >= plainKept) plain.clear()
-    plain.add(text)
-  }
   return places.length < 2 ? places : united(places)
 }
 

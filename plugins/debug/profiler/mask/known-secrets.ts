@@ -15,7 +15,11 @@ export interface KnownSecrets {
   pattern: RegExp
   /** The full lengths of the secrets that are found by their first characters. */
   lengths: ReadonlyMap<string, number>
+  /** Whether a number may contain one of them. */
+  areInNumbers: boolean
 }
+
+const numeric = /^[\d.e+-]+$/
 
 /** Whether a secret is long enough to be searched for. */
 export function canBeFound({ length }: string): boolean {
@@ -35,7 +39,9 @@ export function knownSecrets(secrets: Iterable<string>): KnownSecrets | null {
       starts.add(start)
     }
   }
-  return starts.size === 0 ? null : { pattern: new RegExp(alternatives(starts), 'g'), lengths }
+  if (starts.size === 0) return null
+  const areInNumbers = [...starts].some(start => numeric.test(start))
+  return { pattern: new RegExp(alternatives(starts), 'g'), lengths, areInNumbers }
 }
 
 /** Masks these secrets in a text. */

@@ -1,6 +1,6 @@
 import type { ProfileBounds } from '../base/bounds.ts'
 import { namesWithin } from './field-names.ts'
-import { attempt, nameOfError, read, textOf } from '../base/foreign-value.ts'
+import { nameOfError, read, textOf } from '../base/foreign-value.ts'
 import { masked } from './known-secrets.ts'
 import type { Json } from '../base/profile.ts'
 import type { RequestSecrets } from './request-secrets.ts'
@@ -51,9 +51,17 @@ export class Mask {
       case 'function':
         return `[function ${this.text(textOf(read(value, 'name')))}]`
       case 'object':
-        return attempt(() => this.#plainObject(value, name, path, budget), '[unreadable]')
+        return this.#readable(value, name, path, budget)
       default:
         return this.text(textOf(value))
+    }
+  }
+
+  #readable(value: object, name: string, path: object[], budget: { left: number }): Json {
+    try {
+      return this.#plainObject(value, name, path, budget)
+    } catch {
+      return '[unreadable]'
     }
   }
 
@@ -79,25 +87,44 @@ export class Mask {
   #plainItems(items: readonly unknown[], name: string, path: object[], budget: { left: number }): Json[] {
     const nameOf = namesWithin(items, [], name)
     const plain: Json[] = []
-    for (const [index, item] of items.entries()) {
+    for (let index = 0; index < items.length; index++) {
       if (!this.#spend(budget)) break
-      plain.push(this.#plain(item, nameOf(String(index)), path, budget))
+      plain.push(this.#plain(items[index], nameOf(String(index)), path, budget))
     }
     return plain
   }
 
   #plainFields(value: object, name: string, path: object[], budget: { left: number }): Record<string, Json> {
-    const keys = value instanceof Map ? [] : Object.keys(value)
-    const nameOf = namesWithin(value, keys, name)
     const plain: Record<string, Json> = {}
-    for (const [key, item] of value instanceof Map ? value : entriesOf(value, keys)) {
+    if (value instanceof Map) {
+      const nameOf = namesWithin(value, [], name)
+      for (const [key, item] of value) {
+        if (!this.#spend(budget)) break
+        const text = textOf(key)
+        this.#addField(plain, text, item, nameOf(text), path, budget)
+      }
+      return plain
+    }
+    const keys = Object.keys(value)
+    const nameOf = namesWithin(value, keys, name)
+    for (const key of keys) {
       if (!this.#spend(budget)) break
-      if (item === undefined) continue
-      const text = textOf(key)
-      // Assigning to `__proto__` would set the prototype.
-      plain[text === '__proto__' ? '[__proto__]' : this.text(text)] = this.#plain(item, nameOf(text), path, budget)
+      this.#addField(plain, key, read(value, key), nameOf(key), path, budget)
     }
     return plain
+  }
+
+  #addField(
+    plain: Record<string, Json>,
+    key: string,
+    item: unknown,
+    name: string,
+    path: object[],
+    budget: { left: number },
+  ): void {
+    if (item === undefined) return
+    // Assigning to `__proto__` would set the prototype.
+    plain[key === '__proto__' ? '[__proto__]' : this.text(key)] = this.#plain(item, name, path, budget)
   }
 
   #spend(budget: { left: number }): boolean {
@@ -108,8 +135,4 @@ export class Mask {
     this.dropped++
     return false
   }
-}
-
-function* entriesOf(value: object, keys: readonly string[]): Iterable<[string, unknown]> {
-  for (const key of keys) yield [key, read(value, key)]
 }

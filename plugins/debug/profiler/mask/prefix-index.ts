@@ -1,7 +1,5 @@
-/**
- * Finds prefixes in texts by their first two characters. For 139 prefixes this takes 2 ns per character. A regular
- * expression takes 14 to 22 ns, which was half the time of masking a profile.
- */
+// Saves 0.9 of 1.0 µs for 40 characters, half the time of masking a profile: `npm run -w bench profiler-mechanisms`.
+/** Finds prefixes in texts by their first two characters. */
 export class PrefixIndex<Value> {
   /** Whether two ASCII characters begin a prefix. */
   readonly #starts = new Uint8Array(128 * 128)

@@ -18,7 +18,7 @@ export const valuesLearned = 100_000
 /** Deeper than real data, but far from a stack overflow. */
 const depthLearned = 100
 
-/** Collects the secrets of one request by the names of its values, and masks them in texts. */
+/** Masks the secrets of one request wherever they are repeated. It learns them by the names of the request's values. */
 export class RequestSecrets {
   readonly #bounds: ProfileBounds
   /** The secrets of all requests. */
@@ -78,6 +78,7 @@ export class RequestSecrets {
 
   /** Learns the secrets in a URL's query and fragment. */
   learnFromUrl(url: string): void {
+    if (!/[?#]/.test(url)) return
     for (const part of url.split(/[?#]/).slice(1)) {
       for (const [name, value] of new URLSearchParams(part)) {
         if (isSensitiveParameter(name, value)) this.#learn(value)
@@ -96,12 +97,22 @@ export class RequestSecrets {
 
   /** Masks the known secrets in a text. */
   hide(text: string): string {
+    const known = this.#current()
+    const hidden = known === null ? text : hideKnown(text, known)
+    return this.#standing === null ? hidden : hideKnown(hidden, this.#standing)
+  }
+
+  /** Whether a number may contain one of the known secrets. */
+  get areInNumbers(): boolean {
+    return this.#current()?.areInNumbers === true || this.#standing?.areInNumbers === true
+  }
+
+  #current(): KnownSecrets | null {
     if (!this.#isKnownCurrent) {
       this.#known = knownSecrets(this.#secrets)
       this.#isKnownCurrent = true
     }
-    const hidden = this.#known === null ? text : hideKnown(text, this.#known)
-    return this.#standing === null ? hidden : hideKnown(hidden, this.#standing)
+    return this.#known
   }
 
   #learn(value: string): void {

@@ -53,8 +53,11 @@ const sensitive = new RegExp(
     '(?:seed|recovery)phrase$',
     'securityanswers?$',
     'cardno$',
-    '(?:auth|verification|recovery|backup|security|access|activation|confirmation|reset|login|mfa|sms|device|user)codes?$',
-    '(?:api|access|private|secret|signing|encryption|master|license|client|account|app|x|auth|subscription|shared|storage|function|functions|admin|service|server|deploy|webhook|ssh|aes)keys?$',
+    '(?:auth|verification|recovery|backup|security|access|activation|confirmation|reset|login|mfa|sms|device|user)' +
+      'codes?$',
+    '(?:api|access|private|secret|signing|encryption|master|license|client|account|app|x|auth|' +
+      'subscription|shared|storage|function|functions|admin|service|server|' +
+      'deploy|webhook|ssh|aes)keys?$',
   ].join('|'),
 )
 
@@ -66,8 +69,10 @@ const harmless = new RegExp(
     '^oauth2?$',
     '^auth0$',
     '(?:max|total|prompt|completion|input|output|cached)tokens$',
-    '(?:name|type|url|uri|endpoint|path|file|dir|domain|host|prefix|length|size|count|limit|ttl|maxage|lifetime|timeout|enabled)s?$',
-    '(?:required|secure|httponly|samesite|policy|format|algorithm|version|issuer|audience|manager|address|sock|agentpid)$',
+    '(?:name|type|url|uri|endpoint|path|file|dir|domain|host|' +
+      'prefix|length|size|count|limit|ttl|maxage|lifetime|timeout|enabled)s?$',
+    '(?:required|secure|httponly|samesite|policy|format|algorithm|version|issuer|audience|' +
+      'manager|address|sock|agentpid)$',
     '(?:expir(?:y|es|ed|ation)|created|updated|issued)(?:at|in|on|date)?$',
   ].join('|'),
 )
@@ -105,7 +110,11 @@ export function needsValue(name: string): boolean {
 
 /** Whether a field's value is a secret under its name. */
 export function isSensitiveField(name: string, value: string): boolean {
-  return isSensitiveName(name) || (key.test(name) && random.test(value) && !isWords(value))
+  return isSensitiveName(name) || (isKey(name) && random.test(value) && !isWords(value))
+}
+
+function isKey(name: string): boolean {
+  return (name.startsWith('k') || name.startsWith('K')) && key.test(name)
 }
 
 /** Whether a URL parameter is a secret. Unlike in fields, a random `code` is: OAuth's authorization code. */

@@ -4,7 +4,7 @@ import { canBeFound, longestSearched, masked } from './known-secrets.ts'
 import type { RequestSecrets } from './request-secrets.ts'
 
 /** Replaces a text that could not be searched for secrets. */
-const leftOut = '[left out]'
+export const leftOut = '[left out]'
 
 /** Masks the secrets of one request in texts. */
 export class TextMask {
@@ -38,6 +38,7 @@ export class TextMask {
 
   /** Returns the number, or its masked text if it is a secret. Infinity and NaN become text. */
   number(value: number): number | string {
+    if (Number.isFinite(value) && !this.#secrets.areInNumbers) return value
     const text = String(value)
     if (!Number.isFinite(value)) return text
     return !canBeFound(text) || this.#secrets.hide(text) === text ? value : this.text(text)

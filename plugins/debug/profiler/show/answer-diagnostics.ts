@@ -1,11 +1,12 @@
 import type { Collector } from '../collect/collector.ts'
 import { protocolOf } from '../collect/protocol.ts'
 import type { AnyPanel } from '../collect/panel.ts'
-import type { Replace } from '../watch/answer.ts'
+import type { Replace } from '../watch/body-replacement.ts'
 import type { Exchange } from '../watch/exchange.ts'
 import type { AnswerEditor } from '../watch/exchanges.ts'
 import { diagnose, diagnosticBody } from './debug-answer.ts'
 import { addDebugHeaders } from './debug-headers.ts'
+import { withExceptions } from './problem-answer.ts'
 import { reachableHost } from './reachable-host.ts'
 import { makeViewContext, type ViewSettings } from './view-context.ts'
 import type { ViewerAccess } from './viewer-access.ts'
@@ -35,12 +36,18 @@ export class AnswerDiagnostics implements AnswerEditor {
     const { raw, response } = exchange
     const diagnosis = diagnose(exchange, response)
     if (diagnosis === null || access.judge(raw) !== 'allowed') return null
+    if (diagnosis === 'problem') {
+      return body => {
+        const exceptions = collector.collectExceptions(exchange)
+        return withExceptions(body, exceptions, exchange.recorder.token, this.#linkOf(exchange))
+      }
+    }
     return body => {
       const profile = collector.collect(exchange, profile => profile)
       profile.status = response.statusCode
       profile.outcome = 'completed'
       const context = makeViewContext(profile, this.#parts)
-      return diagnosticBody(diagnosis, response, body, context, panels, this.#linkOf(exchange))
+      return diagnosticBody(diagnosis, response, body, context, panels)
     }
   }
 

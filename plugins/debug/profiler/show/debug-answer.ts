@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Exchange } from '../watch/exchange.ts'
 import { endOfBody } from './end-of-body.ts'
-import { isNavigation, preferredForm } from './negotiation.ts'
+import { isNavigation } from './navigation.ts'
+import { preferredForm } from './preferred-form.ts'
 import type { AnyPanel, ViewContext } from '../collect/panel.ts'
-import type { Json, Profile } from '../base/profile.ts'
-import { permitToolbar } from './parts/toolbar-policy.ts'
+import { permitsReports, permitToolbar } from './parts/toolbar-policy.ts'
 import { errorPagePolicy } from './parts/content-security-policy.ts'
 import { renderErrorMarkdown } from './markdown/error-markdown.ts'
 import { renderErrorPage } from './pages/diagnostic-error-page.ts'
@@ -52,15 +52,15 @@ export function diagnose({ raw, request, recorder, hijacked }: Exchange, respons
 
 /** The body to send instead of the application's, which also sets its headers; null keeps the application's. */
 export function diagnosticBody(
-  diagnosis: Diagnosis,
+  diagnosis: Exclude<Diagnosis, 'problem'>,
   response: ServerResponse,
   body: Buffer,
   context: ViewContext,
   panels: readonly AnyPanel[],
-  link: string,
 ): Buffer | null {
-  if (diagnosis === 'toolbar') return withToolbar(response, body, renderToolbar(context, panels).toString())
-  if (diagnosis === 'problem') return withExceptions(body, context.profile, link)
+  if (diagnosis === 'toolbar') {
+    return withToolbar(response, body, renderToolbar(context, panels, permitsReports(response)).toString())
+  }
   for (const name of ofTheOldBody) response.removeHeader(name)
   response.setHeader('cache-control', 'no-store')
   response.setHeader('x-content-type-options', 'nosniff')
@@ -79,27 +79,4 @@ function withToolbar(response: ServerResponse, body: Buffer, tag: string): Buffe
   if (end === null) return null
   permitToolbar(response)
   return Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
-}
-
-function withExceptions(body: Buffer, profile: Profile, link: string): Buffer | null {
-  try {
-    const problem: unknown = JSON.parse(body.toString())
-    if (typeof problem !== 'object' || problem === null || Array.isArray(problem)) return null
-    return Buffer.from(
-      JSON.stringify({ ...problem, token: profile.token, link, exceptions: exceptionsForPrograms(profile) }),
-    )
-  } catch {
-    return null
-  }
-}
-
-/** The exception chain for programs: no source, one line per frame. */
-function exceptionsForPrograms({ exceptions }: Profile): Json {
-  return exceptions.map(({ class: name, message, code, relation, frames }) => ({
-    class: name,
-    message,
-    code,
-    relation,
-    trace: frames.map(frame => `${frame.function ?? 'anonymous'} (${frame.file}:${frame.line}:${frame.column})`),
-  }))
 }

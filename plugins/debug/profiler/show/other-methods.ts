@@ -5,7 +5,7 @@ import type { ViewerAccess } from './viewer-access.ts'
 import { attempt } from '../base/foreign-value.ts'
 import { whenThere } from '../base/promised.ts'
 import { pathOfUrl } from '../base/request-path.ts'
-import { pathOptions } from '../watch/known-routes.ts'
+import { pathOptions } from '../watch/path-options.ts'
 
 /** Carries the status for error handlers. The Allow header is set on the reply, where no handler drops it. */
 class MethodNotAllowedError extends Error {

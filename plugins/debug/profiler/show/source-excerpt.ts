@@ -1,18 +1,17 @@
 import { readFileSync, statSync } from 'node:fs'
-import { SourceMap } from 'node:module'
-import { dirname, resolve } from 'node:path'
-import type { Excerpt, Exception, Frame, Json, Profile } from '../base/profile.ts'
+import type { SourceMap } from 'node:module'
+import type { Excerpt, Exception, Frame, Json, Location, Profile } from '../base/profile.ts'
+import type { FunctionUse, NotSampled, Samples } from '../base/samples.ts'
 import { withoutHiddenFrames } from '../base/hidden-frames.ts'
+import { originalIn } from '../base/location.ts'
+import { knownSourceMap } from './known-source-maps.ts'
+import { isSourceFile, readSourceMap } from './source-map-file.ts'
 
 /** Lines shown before and after a frame's line. */
 const around = 5
 
 /** Frames of one exception that are shown with their source. */
 const excerptsPerException = 12
-
-/** Only source files of a reasonable size are read. */
-const sourceFile = /\.[cm]?[jt]sx?$/
-const largestFile = 2_000_000
 
 /**
  * Completes a profile for viewing: original positions, the source around them, and logged stacks without the
@@ -25,7 +24,34 @@ export function resolveSources(profile: Profile): Profile {
     ...line,
     fields: Object.fromEntries(Object.entries(line.fields).map(([name, value]) => [name, cleared(value)])),
   }))
-  return { ...profile, exceptions, logs }
+  const samples = profile.samples === undefined ? undefined : withLines(profile.samples, files)
+  return { ...profile, exceptions, logs, ...(samples !== undefined && { samples }) }
+}
+
+function withLines(samples: Samples | NotSampled, files: Map<string, SourceText | null>): Samples | NotSampled {
+  if ('why' in samples) return samples
+  const complete = (use: FunctionUse) => withLine(use, files)
+  return { ...samples, hot: samples.hot.map(complete), charged: samples.charged.map(complete) }
+}
+
+function withLine(use: FunctionUse, files: Map<string, SourceText | null>): FunctionUse {
+  if (use.location === null || use.kind === 'node') return use
+  const location = originalIn(sourceOf(use.location.file, files)?.map, use.location) ?? use.location
+  const source = sourceOf(location.file, files)?.lines[location.line - 1]
+  return { ...use, location, ...(source !== undefined && { source: source.trim() }) }
+}
+
+/** The original positions of frames, without the source around them. @param maps those of the files so far */
+export function resolveFrames(frames: readonly Frame[], maps: Map<string, SourceMap | null>): Frame[] {
+  return frames.map(frame => (frame.kind === 'node' ? frame : { ...frame, ...resolveLocation(frame, maps) }))
+}
+
+/** The original of a location. @param maps those of the files so far */
+export function resolveLocation(location: Location, maps: Map<string, SourceMap | null>): Location {
+  const known = maps.get(location.file)
+  const map = known === undefined ? knownSourceMap(location.file) : known
+  maps.set(location.file, map)
+  return originalIn(map, location) ?? location
 }
 
 function cleared(value: Json): Json {
@@ -56,10 +82,7 @@ function withExcerpts(exception: Exception, files: Map<string, SourceText | null
 
 /** A frame of compiled code, mapped to its original source. */
 function originalFrame(frame: Frame, files: Map<string, SourceText | null>): Frame {
-  const map = sourceOf(frame.file, files)?.map ?? null
-  const entry = map?.findEntry(frame.line - 1, frame.column - 1)
-  if (entry === undefined || !('originalSource' in entry)) return frame
-  return { ...frame, file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
+  return { ...frame, ...originalIn(sourceOf(frame.file, files)?.map, frame) }
 }
 
 function excerptOf(frame: Frame, files: Map<string, SourceText | null>): Excerpt | null {
@@ -78,35 +101,12 @@ function sourceOf(file: string, files: Map<string, SourceText | null>): SourceTe
 }
 
 function readSource(file: string): SourceText | null {
-  if (!sourceFile.test(file)) return null
   try {
-    if (statSync(file).size > largestFile) return null
+    if (!isSourceFile(file, statSync(file))) return null
     const text = readFileSync(file, 'utf8')
     return { lines: text.split(/\r?\n/), map: readSourceMap(file, text) }
   } catch {
     // Deleted since, or never a file: the frame is shown without its source.
     return null
   }
-}
-
-/** The source map file beside a compiled file. */
-function readSourceMap(file: string, text: string): SourceMap | null {
-  const name = /\n\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/.exec(text)?.[1]
-  if (name === undefined) return null
-  const path = resolve(dirname(file), name)
-  const payload: unknown = JSON.parse(readFileSync(path, 'utf8'))
-  if (!isPayload(payload)) return null
-  const sources = payload.sources.map(source => resolve(dirname(path), payload.sourceRoot || '.', source))
-  return new SourceMap({ ...payload, sources })
-}
-
-function isPayload(value: unknown): value is ConstructorParameters<typeof SourceMap>[0] {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'sources' in value &&
-    Array.isArray(value.sources) &&
-    'mappings' in value &&
-    typeof value.mappings === 'string'
-  )
 }

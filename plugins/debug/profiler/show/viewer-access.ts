@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
+import { InvalidOption } from '../base/invalid-option.ts'
 import { hostName, requestHost } from '../base/request-host.ts'
 
 /** Who may see profiles, and under which host names. */
@@ -11,7 +12,7 @@ export interface AccessRules {
 }
 
 /** address: the client's address is not allowed. host: the host name is not trusted (DNS rebinding). */
-export type Verdict = 'allowed' | 'address' | 'host'
+export type ViewerVerdict = 'allowed' | 'address' | 'host'
 
 /** Headers in which proxies name the client. */
 const addressHeaders = [
@@ -52,7 +53,7 @@ export class ViewerAccess {
    * not remove what a proxy wrote, so forging them gains nothing. A proxy that does not name its client is refused.
    * @returns a promise only if isTrustedHost does
    */
-  judge(raw: IncomingMessage): Verdict | Promise<Verdict> {
+  judge(raw: IncomingMessage): ViewerVerdict | Promise<ViewerVerdict> {
     if (mayLackHeaders(raw)) return 'address'
     const forwarded = forwardedAddresses(raw)
     if (forwarded.length === 0 && proxyHeaders.some(name => name in raw.headers)) return 'address'
@@ -71,8 +72,11 @@ export class ViewerAccess {
   #add(entry: string): void {
     const [address = '', bits] = entry.split('/')
     const version = isIP(address)
-    if (version === 0) throw new Error(`The profiler's "allow" takes IP addresses and networks, not "${entry}".`)
     const family = version === 4 ? 'ipv4' : 'ipv6'
+    const isNetwork = bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+    if (version === 0 || !isNetwork) {
+      throw new InvalidOption('allow', `takes IP addresses and networks, not "${entry}".`)
+    }
     if (bits === undefined) this.#addresses.addAddress(address, family)
     else this.#addresses.addSubnet(address, Number(bits), family)
   }

@@ -1,10 +1,11 @@
-import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, unlinkSync } from 'node:fs'
+import { attempt } from '../base/foreign-value.ts'
 import type { Configuration } from '../base/profile.ts'
 import type { StoreDirectory } from './store-directory.ts'
 
 const configurationsKept = 20
 
-const configurationName = /^configuration-[\w-]+\.json$/
+const configurationName = /^configuration-([\w-]+)\.json$/
 
 /** Keeps the configurations that profiles refer to, one per file. */
 export class ConfigurationFiles {
@@ -19,11 +20,7 @@ export class ConfigurationFiles {
   /** Throws errors of the file system. */
   write(configuration: Configuration): void {
     this.#current = configuration
-    this.#directory.make()
-    const path = this.#pathOf(configuration.key)
-    // Renamed when complete, so that no process reads half of it.
-    writeFileSync(`${path}.${process.pid}`, JSON.stringify(configuration), { mode: 0o600 })
-    renameSync(`${path}.${process.pid}`, path)
+    this.#directory.replace(nameOf(configuration.key), JSON.stringify(configuration))
     const names = this.#directory.filesNamed(configurationName).sort()
     for (const name of names.slice(0, -configurationsKept)) unlinkSync(this.#directory.pathOf(name))
   }
@@ -37,7 +34,7 @@ export class ConfigurationFiles {
   find(key: string): Configuration | null {
     if (this.#current?.key === key) return this.#current
     if (!/^[\w-]+$/.test(key)) return null
-    const path = this.#pathOf(key)
+    const path = this.#directory.pathOf(nameOf(key))
     try {
       if (!statSync(path).isFile()) return null
       const configuration: unknown = JSON.parse(readFileSync(path, 'utf8'))
@@ -47,9 +44,16 @@ export class ConfigurationFiles {
     }
   }
 
-  #pathOf(key: string): string {
-    return this.#directory.pathOf(`configuration-${key}.json`)
+  /** The configuration that was stored last; null if there is none. */
+  findNewest(): Configuration | null {
+    const names = attempt(() => this.#directory.filesNamed(configurationName), []).sort()
+    const [, key = ''] = configurationName.exec(names.at(-1) ?? '') ?? []
+    return this.find(key)
   }
+}
+
+function nameOf(key: string): string {
+  return `configuration-${key}.json`
 }
 
 function isConfiguration(value: unknown, key: string): value is Configuration {

@@ -1,8 +1,10 @@
-import type { Profile, SearchCriteria, SearchResult } from '../base/profile.ts'
+import type { BrowserEvent } from '../base/browser-event.ts'
+import type { Profile, Route, SearchCriteria, SearchResult } from '../base/profile.ts'
 import type { OpenExchanges } from '../watch/open-exchanges.ts'
-import type { ProfileStore } from './profile-store.ts'
+import type { Overview } from './overview.ts'
+import type { Neighbours, ProfileStore } from './profile-store.ts'
 
-/** Finds profiles, and waits for those that are about to be stored. */
+/** Finds profiles, including those that are about to be stored. */
 export class ProfileArchive {
   readonly #open: OpenExchanges
   readonly #store: ProfileStore
@@ -21,17 +23,49 @@ export class ProfileArchive {
 
   /** Finds a profile by its token, or the newest by "latest". */
   async find(token: string): Promise<Profile | null> {
-    await (token === 'latest'
-      ? this.settled()
-      : this.#open.list().find(({ recorder }) => recorder.token === token)?.stored)
-    return this.#store.find(token)
+    if (token === 'latest') await this.settled()
+    const running = this.#open.list().find(({ recorder }) => recorder.token === token)
+    return (await running?.stored) ?? this.#store.find(token)
   }
 
   /** Searches the profiles, newest first. */
   async search(criteria: SearchCriteria): Promise<SearchResult> {
+    await this.#written()
+    return this.#store.search(criteria)
+  }
+
+  /** Summarises the requests since a time, by route, statement and exception. */
+  overview(since: number): Overview {
+    return this.#store.overview(since)
+  }
+
+  /** The routes of the application that was ready last; null if they are not stored. */
+  routes(): readonly Route[] | null {
+    return this.#store.findNewestConfiguration()?.routes ?? null
+  }
+
+  /** The id of the server that listened last; null if it has closed. */
+  serverId(): string | null {
+    return this.#store.findAddress()?.id ?? null
+  }
+
+  /** Finds the tokens of the profiles before and after another; null at either end. */
+  async neighbours(token: string): Promise<Neighbours> {
+    await this.#written()
+    return this.#store.neighbours(token)
+  }
+
+  /** Adds what a page has reported to its profile, or to that of a request which still runs. */
+  async addBrowserEvents(token: string, events: readonly BrowserEvent[]): Promise<'added' | 'full' | 'unknown'> {
+    const isKnown = this.isRunning(token) || (await this.find(token))?.token === token
+    if (!isKnown) return 'unknown'
+    return this.#store.addBrowserEvents(token, events) ? 'added' : 'full'
+  }
+
+  /** Resolves when the profiles that wait for nothing else are stored. */
+  async #written(): Promise<void> {
     const due = this.#open.list().map(({ due }) => due)
     await Promise.all(due.filter(promise => promise !== null))
-    return this.#store.search(criteria)
   }
 
   /** Whether a request has not been answered yet. */

@@ -12,10 +12,11 @@ import {
 import { basename } from 'node:path'
 import { attempt } from '../base/foreign-value.ts'
 import type { ProfileSummary } from '../base/profile.ts'
+import { StoredSummary } from './stored-summary.ts'
 
 /** The position of a profile in its segment, and its summary for searches. */
 export interface Entry {
-  summary: ProfileSummary
+  summary: StoredSummary
   segment: Segment
   offset: number
   length: number
@@ -30,30 +31,27 @@ const ownerOnly = 0o600
 const tab = 0x09
 const newline = 0x0a
 
-/** A profile to store, as the two parts of its line. */
+/** A profile to store. Its line is the summary, a tab, the profile and a newline. */
 export interface Line {
-  summary: ProfileSummary
-  /** The summary and the tab. */
-  head: string
-  /** Bytes of the head. */
+  summary: StoredSummary
+  /** The bytes before the profile. */
   start: number
-  profile: string
   /** Bytes of the whole line. */
   size: number
 }
 
-export function lineOf(summary: ProfileSummary, profile: string): Line {
-  const head = `${JSON.stringify(summary)}\t`
-  const start = Buffer.byteLength(head)
-  return { summary, head, start, profile, size: start + Buffer.byteLength(profile) + 1 }
+/** Profiles to store, and the bytes of their lines, one after the other. These are valid until the batch is stored. */
+export interface Batch {
+  lines: readonly Line[]
+  bytes: Buffer
 }
 
-/** A buffer that all writes share. Allocating one for each takes a third of the time of a write. */
-const draft = Buffer.allocUnsafeSlow(256 * 1024)
-const bytesPerCharacter = 3
+export function bytesOf(lines: readonly Line[]): number {
+  return lines.reduce((sum, { size }) => sum + size, 0)
+}
 
 /**
- * A file of profiles, one per line: the summary, a tab and the profile, both as JSON (which has no raw tab or newline).
+ * A file of profiles, one per line: the summary, a tab and the profile. Both are JSON, which has no raw tab or newline.
  * Only the process that created the file appends to it. Every process may read and delete it.
  */
 export class Segment {
@@ -84,20 +82,17 @@ export class Segment {
   }
 
   /** Appends profiles. Throws errors of the file system, and then restores the file. */
-  append(lines: readonly Line[]): Entry[] {
+  append({ lines, bytes }: Batch): Entry[] {
     if (this.#descriptor === null) {
       this.#descriptor = openSync(this.path, 'a', ownerOnly)
       this.#inode = fstatSync(this.#descriptor).ino
     }
     const added: Entry[] = []
-    let text = ''
     let offset = this.size
-    for (const { summary, head, start, profile, size } of lines) {
-      text += `${head}${profile}\n`
+    for (const { summary, start, size } of lines) {
       added.push({ summary, segment: this, offset: offset + start, length: size - start - 1 })
       offset += size
     }
-    const bytes = encode(text)
     try {
       // An earlier attempt may have left half a line.
       if (this.size === 0) ftruncateSync(this.#descriptor)
@@ -167,17 +162,12 @@ export class Segment {
     try {
       const summary: unknown = JSON.parse(line.toString('utf8', 0, end))
       if (!isSummary(summary)) return null
-      return { summary, segment: this, offset: offset + end + 1, length: line.length - end - 1 }
+      const stored = new StoredSummary(summary, summary)
+      return { summary: stored, segment: this, offset: offset + end + 1, length: line.length - end - 1 }
     } catch {
       return null
     }
   }
-}
-
-/** Encodes lines. The bytes are valid until the next call. */
-function encode(lines: string): Buffer {
-  if (lines.length * bytesPerCharacter > draft.length) return Buffer.from(lines)
-  return draft.subarray(0, draft.write(lines))
 }
 
 function readRange(descriptor: number, position: number, length: number): Buffer {

@@ -2,12 +2,13 @@ import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { setImmediate } from 'node:timers'
 import type { Boundary } from '../base/boundary.ts'
+import type { Profile, ProfileSummary } from '../base/profile.ts'
 import type { Collector } from '../collect/collector.ts'
 import type { Exchange } from '../watch/exchange.ts'
 import type { OpenExchanges } from '../watch/open-exchanges.ts'
 import type { Patience } from '../watch/patience.ts'
 import type { ProfileStore } from './profile-store.ts'
-import { serialise, summarise } from './profile-text.ts'
+import { serialise, summarise, type ProfileText } from './profile-text.ts'
 
 export interface ProfileWriterParts {
   open: OpenExchanges
@@ -17,6 +18,8 @@ export interface ProfileWriterParts {
   boundary: Boundary
   /** The limit of a stored profile. */
   bytes: number
+  /** Called with each profile and its summary. */
+  written: (summary: ProfileSummary, profile: Profile) => void
 }
 
 /** Stores the profile of every exchange that has ended. */
@@ -35,8 +38,7 @@ export class ProfileWriter {
     const { recorder } = exchange
     exchange.stored = new Promise(resolve => {
       const write = () => {
-        boundary.guard(() => this.#write(exchange), undefined)
-        resolve()
+        resolve(boundary.guard(() => this.#write(exchange), null))
       }
       exchange.due = new Promise(resolve => {
         // By then the first onResponse hooks have begun.
@@ -53,21 +55,26 @@ export class ProfileWriter {
   /** Stores the profiles of all open exchanges now. */
   writeOpen(): void {
     const { boundary, open, store } = this.#parts
-    for (const exchange of open.list()) boundary.guard(() => this.#write(exchange), undefined)
+    for (const exchange of open.list()) boundary.guard(() => this.#write(exchange), null)
     boundary.guard(() => store.flush(), undefined)
   }
 
-  #write(exchange: Exchange): void {
-    const { bytes, collector, open, store } = this.#parts
-    if (!open.remove(exchange)) return
+  /** @returns null if it is stored already */
+  #write(exchange: Exchange): Profile | null {
+    const { bytes, collector, open, store, written } = this.#parts
+    if (!open.remove(exchange)) return null
     exchange.recorder.finish()
-    const { profile, text } = collector.collect(exchange, profile => {
+    const { profile, text } = collector.collect(exchange, (profile, samples) => {
       profile.cost.store = Math.round((this.#textCost + store.writingCost) * 1000)
       const before = performance.now()
-      const text = serialise(profile, bytes)
+      const [rest, spans] = serialise(profile, bytes)
+      const text: ProfileText = samples === null ? [rest, spans] : [rest, spans, samples]
       this.#textCost = performance.now() - before
       return { profile, text }
     })
-    store.write(summarise(profile), text)
+    const summary = summarise(profile)
+    store.write(summary, text)
+    written(summary, profile)
+    return profile
   }
 }

@@ -1,4 +1,5 @@
-import type { ProfileSummary, SearchCriteria, SearchResult } from '../base/profile.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../base/profile.ts'
+import { foldPolls, type FoldedPolls } from './polls.ts'
 
 const perPageDefault = 20
 export const perPageLimit = 200
@@ -19,10 +20,19 @@ export function matcherOf(criteria: SearchCriteria): (summary: ProfileSummary) =
   const { origin, path } = partsOf(criteria.url ?? '')
   text(origin, summary => summary.host)
   text(path, summary => summary.url)
-  text(criteria.route, summary => summary.route)
+  if (criteria.route?.startsWith('=') === true) {
+    const wanted = criteria.route.slice(1)
+    tests.push(summary => (summary.route ?? '') === wanted)
+  } else text(criteria.route, summary => summary.route)
   text(withoutPort(criteria.host ?? ''), summary => summary.host)
   text(criteria.ip, summary => summary.ip)
   text(criteria.exception, summary => summary.exception)
+  if (criteria.sql !== undefined && criteria.sql !== '') {
+    const isWanted = numberTest(criteria.sql)
+    tests.push(({ queries }) => isWanted(queries.count))
+  }
+  text(criteria.statement, ({ statements }) => statements.map(({ sql }) => sql).join('\n'))
+  for (const word of criteria.text?.split(/\s+/) ?? []) text(word, searchedText)
   if (durationFrom !== undefined) tests.push(summary => summary.duration >= durationFrom)
   if (durationTo !== undefined) tests.push(summary => summary.duration <= durationTo)
   if (timeFrom !== undefined) tests.push(summary => summary.time >= timeFrom)
@@ -49,26 +59,64 @@ function statusTest(wanted: string): (summary: ProfileSummary) => boolean {
   if (wanted === 'none') return summary => summary.status === null
   const family = /^([1-5])xx$/i.exec(wanted)?.[1]
   if (family !== undefined) return summary => Math.floor(Number(summary.status) / 100) === Number(family)
-  const [, sign = '', number = ''] = /^(>=|<=|>|<)?\s*(\d+)$/.exec(wanted) ?? []
-  const limit = Number(number)
-  return ({ status }) => {
-    if (status === null || number === '') return false
-    if (sign === '>=') return status >= limit
-    if (sign === '<=') return status <= limit
-    if (sign === '>') return status > limit
-    if (sign === '<') return status < limit
-    return status === limit
+  const isWanted = numberTest(wanted)
+  return ({ status }) => status !== null && isWanted(status)
+}
+
+/** Tests a number: "404", ">=400", ">10". */
+function numberTest(wanted: string): (number: number) => boolean {
+  const [, sign = '', digits = ''] = /^(>=|<=|>|<)?\s*(\d+)$/.exec(wanted) ?? []
+  const limit = Number(digits)
+  return number => {
+    if (digits === '') return false
+    if (sign === '>=') return number >= limit
+    if (sign === '<=') return number <= limit
+    if (sign === '>') return number > limit
+    if (sign === '<') return number < limit
+    return number === limit
   }
 }
 
-/** Sorts what was found, newest first, and cuts out a page. */
+/** The text in which free words are searched. */
+function searchedText({ exception, host, labels, method, route, token, url }: ProfileSummary): string {
+  return [method, url, route, exception, host, token, ...Object.values(labels)].join('\n')
+}
+
+const sizes: Record<SortOrder, (summary: ProfileSummary) => number> = {
+  duration: ({ duration }) => duration,
+  sql: ({ queries }) => queries.count,
+  sqlTime: ({ queries }) => queries.duration,
+  size: ({ size }) => size ?? -1,
+  oldest: ({ time }) => -time,
+}
+
+/** Whether a search wants all requests in order of time, so that those of pollers may be folded. */
+function isPlain(criteria: SearchCriteria): boolean {
+  const { page, perPage, ...wanted } = criteria
+  return Object.keys(wanted).length === 0
+}
+
+/** Sorts what was found, by default newest first, and cuts out a page. */
 export function pageOf(criteria: SearchCriteria, found: ProfileSummary[]): SearchResult {
   const perPage = Math.min(Math.max(1, criteria.perPage ?? perPageDefault), perPageLimit)
-  const pages = Math.max(1, Math.ceil(found.length / perPage))
+  const { profiles: rows, polls } = sorted(criteria, found)
+  const pages = Math.max(1, Math.ceil(rows.length / perPage))
   const wanted = Math.max(1, criteria.page ?? 1)
   const page = Math.min(wanted, pages)
   const problems = wanted > pages ? [`There is no page ${wanted}. The last page is ${pages}.`] : []
-  found.sort((one, other) => other.time - one.time)
-  const profiles = found.slice((page - 1) * perPage, page * perPage)
-  return { criteria, problems, profiles, total: found.length, page, pages }
+  const profiles = rows.slice((page - 1) * perPage, page * perPage)
+  return { criteria, problems, profiles, polls, total: found.length, page, pages }
+}
+
+function sorted(criteria: SearchCriteria, found: ProfileSummary[]): FoldedPolls {
+  const profiles = newestFirst(found)
+  if (isPlain(criteria)) return foldPolls(profiles)
+  const { sort } = criteria
+  if (sort !== undefined) profiles.sort((one, other) => sizes[sort](other) - sizes[sort](one))
+  return { profiles, polls: {} }
+}
+
+/** Sorts profiles, newest first. */
+export function newestFirst(profiles: ProfileSummary[]): ProfileSummary[] {
+  return profiles.sort((one, other) => other.time - one.time)
 }

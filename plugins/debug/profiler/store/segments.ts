@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import type { StoreBounds } from '../base/bounds.ts'
 import { profileVersion, type ProfileSummary } from '../base/profile.ts'
-import { isMissing, Segment, type Entry, type Line } from './profile-segment.ts'
+import { bytesOf, isMissing, Segment, type Batch, type Entry, type Line } from './profile-segment.ts'
 import type { StoreDirectory } from './store-directory.ts'
 import type { Troubles } from './troubles.ts'
 
@@ -61,7 +61,7 @@ export class Segments {
   *summaries(): Iterable<ProfileSummary> {
     const oldest = this.#oldestTime()
     for (const segment of this.#segments) {
-      for (const { summary } of segment.entries) if (summary.time >= oldest) yield summary
+      for (const { summary } of segment.entries) if (summary.time >= oldest) yield summary.read()
     }
   }
 
@@ -70,14 +70,15 @@ export class Segments {
    * of the file system.
    * @returns the number of lines appended
    */
-  append(lines: readonly Line[]): number {
+  append({ lines, bytes }: Batch): number {
     const segment = this.#segmentFor(lines.slice(0, 1))
     let count = 1
     while (count < lines.length && !this.#isFull(segment, lines.slice(0, count + 1))) count++
     const batch = lines.slice(0, count)
     this.#makeRoom(segment, batch)
     const before = segment.size
-    for (const entry of segment.append(batch)) this.#byToken.set(entry.summary.token, entry)
+    const appended = segment.append({ lines: batch, bytes: bytes.subarray(0, bytesOf(batch)) })
+    for (const entry of appended) this.#byToken.set(entry.summary.token, entry)
     this.#bytes += segment.size - before
     return count
   }
@@ -100,7 +101,7 @@ export class Segments {
     for (const name of names) {
       if (!known.has(name)) this.#segments.push(new Segment(this.#parts.directory.pathOf(name)))
     }
-    this.#segments.sort((one, other) => (one.name < other.name ? -1 : 1))
+    this.#segments.sort((one, other) => Number(one.name > other.name) - Number(one.name < other.name))
     for (const segment of this.#segments) if (segment !== this.#current) this.#readOn(segment)
     this.#forgetDownTo(this.#parts.bounds.profiles)
   }
@@ -171,10 +172,8 @@ export class Segments {
   /** Drops the oldest profiles of all segments until this many are left. */
   #forgetDownTo(count: number): void {
     while (this.#byToken.size > count) {
-      const first = this.#segments.flatMap(({ entries }) => entries.slice(0, 1))
-      const oldest = first.reduce((one, other) => (other.summary.time < one.summary.time ? other : one))
-      oldest.segment.entries.shift()
-      this.#byToken.delete(oldest.summary.token)
+      const oldest = this.#segments.reduce((one, other) => (firstTime(other) < firstTime(one) ? other : one))
+      for (const { summary } of oldest.entries.splice(0, 1)) this.#byToken.delete(summary.token)
     }
   }
 
@@ -233,6 +232,7 @@ export class Segments {
   }
 }
 
-function bytesOf(lines: readonly Line[]): number {
-  return lines.reduce((sum, { size }) => sum + size, 0)
+/** When the oldest profile of a segment was recorded. */
+function firstTime({ entries: [first] }: Segment): number {
+  return first === undefined ? Infinity : first.summary.time
 }

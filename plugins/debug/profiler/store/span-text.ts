@@ -1,6 +1,9 @@
 import type { Location, Span } from '../base/profile.ts'
 
-/** The stored form of a span, without property names. What is constant for a place in the code comes last. */
+/**
+ * The stored form of a span, without property names. Times are whole microseconds, which are quicker to write than
+ * fractions. What is constant for a place in the code comes last.
+ */
 export type StoredSpan = [
   parent: Span['parent'],
   start: number,
@@ -20,6 +23,8 @@ export type StoredSpan = [
 interface Constant {
   span: Span
   text: string
+  /** With what follows the times of most spans before it. */
+  usual: string
 }
 
 /** Keyed by the location, which is one object for all spans of a function. */
@@ -29,28 +34,34 @@ const constants = new WeakMap<Location, Constant>()
 export function spansText(spans: readonly Span[]): string {
   let text = ''
   for (const span of spans) {
-    const { parent, start, duration, outcome, detail } = span
-    const separator = text === '' ? '' : ','
-    const said = detail === null ? 'null' : JSON.stringify(detail)
-    text += `${separator}[${parent},${start},${duration},"${outcome}",${said},${constantOf(span)}]`
+    const { parent, outcome, detail } = span
+    const start = Math.round(span.start * 1000)
+    const duration = Math.round(span.duration * 1000)
+    const opening = text === '' ? '[[' : ',['
+    const constant = constantOf(span)
+    const isUsual = outcome === 'continued' && detail === null
+    const said = isUsual ? constant.usual : `"${outcome}",${JSON.stringify(detail)},${constant.text}]`
+    text += `${opening}${parent},${start},${duration},${said}`
   }
-  return `[${text}]`
+  return text === '' ? '[]' : `${text}]`
 }
 
 /** Restores a span from its stored form. */
 export function spanOf(stored: StoredSpan): Span {
-  const [parent, start, duration, outcome, detail, kind, name, hook, routeLevel, dispatchPoint, plugin, place] = stored
+  const [parent, began, took, outcome, detail, kind, name, hook, routeLevel, dispatchPoint, plugin, place] = stored
+  const [start, duration] = [began / 1000, took / 1000]
   const location = place === null ? null : { file: place[0], line: place[1], column: place[2] }
   return { parent, kind, name, hook, routeLevel, dispatchPoint, plugin, location, start, duration, outcome, detail }
 }
 
-function constantOf(span: Span): string {
-  if (span.location === null) return constantText(span)
+function constantOf(span: Span): Constant {
+  // Calls of a query each have a location of their own.
+  if (span.location === null || span.parent !== null) return makeConstant(span)
   const known = constants.get(span.location)
-  if (known !== undefined && isAlike(known.span, span)) return known.text
-  const text = constantText(span)
-  constants.set(span.location, { span, text })
-  return text
+  if (known !== undefined && isAlike(known.span, span)) return known
+  const constant = makeConstant(span)
+  constants.set(span.location, constant)
+  return constant
 }
 
 /** Whether spans of one location share their text. Hooks that were added in a loop may differ in name. */
@@ -65,7 +76,9 @@ function isAlike(one: Span, other: Span): boolean {
   )
 }
 
-function constantText({ kind, name, hook, routeLevel, dispatchPoint, plugin, location }: Span): string {
+function makeConstant(span: Span): Constant {
+  const { kind, name, hook, routeLevel, dispatchPoint, plugin, location } = span
   const place = location === null ? null : [location.file, location.line, location.column]
-  return JSON.stringify([kind, name, hook, routeLevel, dispatchPoint, plugin, place]).slice(1, -1)
+  const text = JSON.stringify([kind, name, hook, routeLevel, dispatchPoint, plugin, place]).slice(1, -1)
+  return { span, text, usual: `"continued",null,${text}]` }
 }

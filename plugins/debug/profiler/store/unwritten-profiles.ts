@@ -1,25 +1,29 @@
 import type { ProfileSummary } from '../base/profile.ts'
-import type { Line } from './profile-segment.ts'
+import type { Batch } from './profile-segment.ts'
+import type { StoredSummary } from './stored-summary.ts'
 
 const unwrittenKept = 50
 
 /** Keeps the newest of the profiles that could not be written. */
 export class UnwrittenProfiles {
-  readonly #lines = new Map<string, Line>()
+  readonly #profiles = new Map<string, { summary: StoredSummary; text: string }>()
 
-  add(line: Line): void {
-    this.#lines.set(line.summary.token, line)
-    const [oldest] = this.#lines.keys()
-    if (this.#lines.size > unwrittenKept && oldest !== undefined) this.#lines.delete(oldest)
+  /** Keeps the first profile of a batch. */
+  addFirst({ lines, bytes }: Batch): void {
+    for (const { summary, start, size } of lines.slice(0, 1)) {
+      this.#profiles.set(summary.token, { summary, text: bytes.toString('utf8', start, size - 1) })
+    }
+    const [oldest] = this.#profiles.keys()
+    if (this.#profiles.size > unwrittenKept && oldest !== undefined) this.#profiles.delete(oldest)
   }
 
   /** The text of a profile; null if it is missing. */
   textOf(token: string): string | null {
-    return this.#lines.get(token)?.profile ?? null
+    return this.#profiles.get(token)?.text ?? null
   }
 
   /** Oldest first. */
   summaries(): ProfileSummary[] {
-    return [...this.#lines.values()].map(({ summary }) => summary)
+    return [...this.#profiles.values()].map(({ summary }) => summary.read())
   }
 }

@@ -17,6 +17,7 @@ import {
   sendAndLeave,
   sendRaw,
 } from './profiled-app.ts'
+import { makeFolder } from './folder.ts'
 
 const answers: Array<{ url: string; method?: 'GET' | 'POST'; payload?: string; status: number }> = [
   { url: '/fine', status: 200 },
@@ -95,7 +96,7 @@ t.test('every request through a socket has exactly one profile', async t => {
 t.test('a bare Fastify without profiledOptions() is profiled too, including malformed URLs', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.get('/', async () => 'bare')
   const { port } = await listen(app)
   await sendRaw(port, 'GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
@@ -106,7 +107,7 @@ t.test('a bare Fastify without profiledOptions() is profiled too, including malf
     ['/%zz 400', '/ 200'],
   )
   const { notes } = await onlyProfile(t, app, '/%zz')
-  t.match(notes, ["There are no log lines, since the application's logger is not pino."])
+  t.match(notes, ['There are no log lines, since the application was made without a logger.'])
   // Without a Host header and, since the URL cannot be decoded, without a Fastify request.
   t.match(await sendRaw(port, 'GET /%zy HTTP/1.0\r\n\r\n'), `x-debug-token-link: http://127.0.0.1:${port}/_profiler/`)
   t.match(await onlyProfile(t, app, '/%zy'), { host: null, protocol: 'http' })
@@ -115,6 +116,44 @@ t.test('a bare Fastify without profiledOptions() is profiled too, including malf
     `GET http://localhost:${port}?a=1&a=2&a=3&b=4 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
   )
   t.match(await onlyProfile(t, app, '?a=1'), { path: '/', request: { query: { a: ['1', '2', '3'], b: '4' } } })
+})
+
+t.test('a request that Fastify rejects before any hook runs has its error in its profile', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: makeFolder(t) })
+  app.get('/:long', async () => 'long')
+  const { origin } = await listen(app)
+  const errors = async (path: string, status: number) => {
+    const response = await fetch(origin + path)
+    t.equal(response.status, status)
+    await response.text()
+    await everythingStored(app)
+    const profile = await app.profiler.find(response.headers.get('x-debug-token') ?? '')
+    return profile?.exceptions.map(({ code, message }) => `${String(code)} ${message}`)
+  }
+  t.same(await errors('/%zz', 400), ["FST_ERR_BAD_URL '/%zz' is not a valid url component"])
+  const long = 'x'.repeat(101)
+  t.same(await errors(`/${long}`, 414), [`FST_ERR_MAX_PARAM_LENGTH '/${long}' is exceeding the max param length`])
+  t.equal((await app.inject('/%zz')).headers['x-debug-token'], undefined, 'an injected one has no profile')
+})
+
+t.test('a request that a constraint rejects has a profile without an error of its URL', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: makeFolder(t) })
+  app.addConstraintStrategy({
+    name: 'failing',
+    storage: () => ({ get: () => null, set() {} }),
+    validate() {},
+    deriveConstraint(_request: unknown, _context: unknown, done?: (error: Error) => void) {
+      done?.(new Error('no'))
+    },
+  })
+  app.get('/', { constraints: { failing: 'never' } }, async () => 'never')
+  const { origin } = await listen(app)
+  t.equal((await fetch(origin)).status, 500)
+  t.match(await onlyProfile(t, app, '/'), { status: 500, exceptions: [] })
 })
 
 t.test('a server on both addresses of localhost is profiled on both', async t => {
@@ -366,20 +405,48 @@ t.test('ten thousand aborted requests leave nothing pending, on connections of t
   t.ok(profiles.every(({ outcome, status }) => outcome === 'aborted' && status === null))
 })
 
+t.test('a request that ends while the profiler stops has one profile', async t => {
+  const directory = makeFolder(t)
+  const app = await profiledApp(t, { directory, patience: 5000 })
+  const [begun, released] = [deferred(), deferred()]
+  let query: OpenSpan | undefined
+  app.get('/waiting', async ({ recorder }) => {
+    query = recorder?.span({ kind: 'query', name: 'slow' })
+    return 'ok'
+  })
+  app.get('/late', async (_request, { raw }) => {
+    raw.once('close', () => query?.end())
+    begun.resolve()
+    await released.promise
+    return 'ok'
+  })
+  await app.inject('/waiting')
+  const late = app.inject('/late')
+  await begun.promise
+  const stopped = app.profiler.stop()
+  released.resolve()
+  await Promise.all([late, stopped])
+  await sleep(1)
+  const next = await profiledApp(t, { directory })
+  t.equal((await onlyProfile(t, next, '/late')).status, 200)
+})
+
 t.test('a request that never ends is stored as unfinished when the application closes', async t => {
-  const directory = t.testdir()
+  const directory = makeFolder(t)
   const app = await profiledApp(t, { directory })
   const { promise, resolve } = deferred()
   app.get('/endless', () => {
     resolve()
   })
   const leaving = new AbortController()
-  app.inject({ url: '/endless', signal: leaving.signal }, () => {})
+  const left = deferred()
+  app.inject({ url: '/endless', signal: leaving.signal }, left.resolve)
   await promise
   t.equal(app.profiler.pending, 1)
   await app.close()
   t.equal(app.profiler.pending, 0)
   leaving.abort()
+  await left.promise
   await sleep(1)
   const next = await profiledApp(t, { directory })
   t.equal((await onlyProfile(t, next, '/endless')).outcome, 'unfinished')
@@ -523,23 +590,23 @@ t.test('a profile that waits for a span only delays those who ask for it', async
   )
 })
 
-t.test('lines of a logger that the profiler did not make are recorded from its level upwards', async t => {
+t.test('lines of a logger that the profiler did not make are recorded, and its output stays the same', async t => {
   const { lines, logger } = keptLines('info')
   const app = Fastify({ logger })
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.get('/', async request => {
-    request.log.debug('not seen')
-    request.log.info('seen')
+    request.log.debug('not printed')
+    request.log.info('printed')
     return 'ok'
   })
   await app.inject('/')
   const { logs, notes } = await onlyProfile(t, app, '/')
   t.same(
     logs.map(({ message }) => message),
-    ['incoming request', 'seen', 'request completed'],
+    ['incoming request', 'not printed', 'printed', 'request completed'],
   )
-  t.match(notes, [/level \(info\), .* are missing/])
+  t.same(notes, [])
   t.equal(lines.length, 3)
 })
 
@@ -548,7 +615,7 @@ t.test('the link to a profile is https for an application over TLS, even for a m
   const anonymous = { ciphers: 'aNULL@SECLEVEL=0', dhparam: 'auto', maxVersion: 'TLSv1.2' } as const
   const app = Fastify({ https: anonymous })
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   const { port } = await listen(app)
   const socket = connect({ ...anonymous, port, host: '127.0.0.1', rejectUnauthorized: false })
   socket.write('GET /%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
@@ -560,7 +627,7 @@ t.test('a route added before the profiler is named, but has no location', async 
   const app = Fastify()
   t.teardown(() => app.close())
   app.get('/early/:id', async () => 'early')
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   await app.inject('/early/1')
   const {
     routing: { matched },
@@ -697,7 +764,7 @@ t.test('the size of a body counts the bytes received, whoever reads them', async
 t.test('the host of an HTTP/2 request is its authority', async t => {
   const app = Fastify({ http2: true })
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.post('/', async () => 'two')
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const session = connectHttp2(origin)

@@ -1,10 +1,13 @@
+import { utimesSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { html } from '../index.ts'
+import { makeFolder } from './folder.ts'
 import { listen, onlyProfile, profiledApp, sendRaw } from './profiled-app.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -108,7 +111,8 @@ t.test(
     })
     const { body } = await app.inject({ url: '/many', headers: browser })
     t.ok(Buffer.byteLength(body) < 90_000, `${Buffer.byteLength(body)} bytes`)
-    t.match(body, /<details class="folded-exception"><summary>RangeError <span class="muted">member 2</)
+    t.match(body, /<details class="fold folded-exception"><summary><b>4<\/b> RangeError/)
+    t.match(body, />member 17</)
   },
 )
 
@@ -171,6 +175,45 @@ t.test("a program gets the application's response, and a problem also lists the 
     ],
   })
   t.match(problem.exceptions[0].trace[0], /debug-answers\.test\.ts:\d+:\d+/)
+})
+
+t.test('a problem names original lines, of many compiled files and after one of them has changed', async t => {
+  const app = await profiledApp(t)
+  const directory = t.testdirName
+  const files = Array.from({ length: 30 }, (_, index) => join(directory, `compiled${index}.js`))
+  const compile = (file: string, source: string) => {
+    writeFileSync(file, `run()\n//# sourceMappingURL=${source}.map\n`)
+    writeFileSync(join(directory, `${source}.map`), JSON.stringify({ version: 3, sources: [source], mappings: 'AACA' }))
+  }
+  for (const file of files) compile(file, 'before.ts')
+  app.get('/broken', async () => {
+    const stack = files.map(file => `    at run (${file}:1:1)`).join('\n')
+    throw Object.assign(new Error('broken'), { stack: `Error: broken\n${stack}` })
+  })
+  app.setErrorHandler(async (_error, _request, reply) => reply.code(500).type('application/problem+json').send('{}'))
+  const places = async (): Promise<string[]> => (await app.inject('/broken')).json().exceptions[0].trace
+  for (let time = 0; time < 2; time++) {
+    t.same(
+      await places(),
+      files.map(() => `run (${join(directory, 'before.ts')}:2:1)`),
+    )
+  }
+  const [first = ''] = files
+  compile(first, 'afterwards.ts')
+  utimesSync(first, 1, 1)
+  t.equal((await places())[0], `run (${join(directory, 'afterwards.ts')}:2:1)`)
+})
+
+t.test('a problem names the lines of a file that is no source file as they are', async t => {
+  const app = await profiledApp(t)
+  const file = join(makeFolder(t, { 'template.txt': 'run()\n' }), 'template.txt')
+  app.get('/broken', async () => {
+    throw Object.assign(new Error('broken'), { stack: `Error: broken\n    at run (${file}:1:1)` })
+  })
+  app.setErrorHandler(async (_error, _request, reply) => reply.code(500).type('application/problem+json').send('{}'))
+  for (let time = 0; time < 2; time++) {
+    t.same((await app.inject('/broken')).json().exceptions[0].trace, [`run (${file}:1:1)`])
+  }
 })
 
 t.test("an untrusted client gets the application's own response, with a token", async t => {
@@ -357,6 +400,17 @@ t.test('raw responses are left unchanged, however they are written', async t => 
   }
 })
 
+t.test('a raw response keeps its reason phrase', async t => {
+  const app = await profiledApp(t)
+  app.get('/fine', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, 'Fine').end()
+  })
+  const { port } = await listen(app)
+  const text = await sendRaw(port, 'GET /fine HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  t.match(text, /^HTTP\/1\.1 200 Fine\r\n/)
+})
+
 t.test("a panel that fails does not change the application's response", async t => {
   const app = await profiledApp(t, {
     panels: [
@@ -387,7 +441,7 @@ t.test(
   "the time to make an error page or a toolbar is counted as the profiler's cost and not as the request's",
   async t => {
     const item = () => {
-      const until = performance.now() + 150
+      const until = performance.now() + 500
       while (performance.now() < until);
       return null
     }
@@ -398,13 +452,13 @@ t.test(
     app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
     await app.inject({ url: '/page', headers: browser })
     const { duration, spans, cost, eventLoop } = await onlyProfile(t, app, '/page')
-    t.ok(duration < 150, `${duration} ms`)
-    t.ok(eventLoop.active < 150, `${eventLoop.active} ms of the event loop`)
+    t.ok(duration < 500, `${duration} ms`)
+    t.ok(eventLoop.active < 500, `${eventLoop.active} ms of the event loop`)
     t.ok(
-      spans.every(({ start, duration }) => start + duration < 150),
+      spans.every(({ start, duration }) => start + duration < 500),
       'no later span includes it',
     )
-    t.ok(cost.trace >= 150_000, `${cost.trace} µs`)
+    t.ok(cost.trace >= 500_000, `${cost.trace} µs`)
     t.equal(cost.store, 0, 'no profile was stored before')
     const shown = await app.inject({ url: '/_profiler/latest', headers: { accept: 'text/html' } })
     t.match(shown.body, /Profiling took \d+ ms: \d{3,} ms during the request, [\d.]+ (?:µs|ms) after the response\.</)

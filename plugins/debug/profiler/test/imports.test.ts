@@ -5,11 +5,11 @@ import t from 'tap'
 const folder = dirname(dirname(import.meta.dirname))
 const libraries = ['fastify', 'fastify-plugin', 'find-my-way', 'negotiator', 'pino']
 
-/** In the order in which data flows. Each folder imports itself and those before it. The root files import all. */
-const folders = ['base', 'watch', 'mask', 'collect', 'store', 'show']
+/** In the order in which data flows. Each imports itself and those before it; all others import all of them. */
+const folders = ['base', 'watch', 'mask', 'collect', 'compare', 'explain', 'replay', 'store', 'show', 'ask', 'mcp']
 
 const imports = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter(name => /^(?!dist|test|examples|node_modules).*\.ts$/.test(name))
+  .filter(name => /^(?!(?:dist|test|examples|node_modules)\/).*\.ts$/.test(name))
   .flatMap(name => importsOf(name).map(from => ({ name, from })))
 
 function importsOf(name: string): string[] {

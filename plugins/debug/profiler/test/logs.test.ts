@@ -5,6 +5,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyRequest, type FastifyServe
 import pino from 'pino'
 import t from 'tap'
 import profiler, { currentRecorder, profiledLogger, recordedLogger } from '../index.ts'
+import { linesOf } from './drivers/driver-app.ts'
+import { makeFolder } from './folder.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
 t.test('lines of every level are in the profile, and the output keeps its own level', async t => {
@@ -20,7 +22,7 @@ t.test('lines of every level are in the profile, and the output keeps its own le
     }),
   })
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.get('/', async request => {
     for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
       request.log[level]({ level }, level)
@@ -37,6 +39,31 @@ t.test('lines of every level are in the profile, and the output keeps its own le
   )
   t.same(logs.find(({ message }) => message === 'of a child')?.fields.part, 'child')
   t.equal(lines.length, 3)
+})
+
+t.test('a warning and an error have the line that logged them, also through child loggers and helpers', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async request => {
+    request.log.info('told')
+    request.log.warn('sold out') // warned here
+    await sleep(1)
+    request.log.child({ part: 'child' }).error('broken') // failed here
+    throw new Error('thrown')
+  })
+  await app.inject('/')
+  const { logs } = await onlyProfile(t, app, '/')
+  const lineOf = linesOf(import.meta.filename)
+  t.strictSame(
+    logs.map(({ message, location }) => [message, location?.line]),
+    [
+      ['incoming request', undefined],
+      ['told', undefined],
+      ['sold out', lineOf('warned here')],
+      ['broken', lineOf('failed here')],
+      ['thrown', undefined],
+      ['request completed', undefined],
+    ],
+  )
 })
 
 t.test('a hundred concurrent requests each have their own lines, even with the same request id', async t => {
@@ -73,7 +100,7 @@ t.test("the application's own logger and child logger factory are recorded", asy
   const options: FastifyServerOptions = { loggerInstance: pino({ level }, stream) }
   const app = Fastify(options)
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.setChildLoggerFactory((logger, bindings) => logger.child({ ...bindings, mine: true }))
   app.get('/', async () => 'ok')
   await app.inject('/')
@@ -84,7 +111,7 @@ t.test("the application's own logger and child logger factory are recorded", asy
 t.test('an application without a logger still has lines in its profiles, and prints none', async t => {
   const app = Fastify({ logger: profiledLogger(false) })
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.get('/', async () => {
     app.log.fatal('nobody hears it')
     return currentRecorder()?.token
@@ -143,7 +170,7 @@ t.test('a logged stack from another machine is shown unchanged', async t => {
 })
 
 t.test("pino's files and transports still receive their lines", async t => {
-  const file = `${t.testdir()}/log`
+  const file = `${makeFolder(t)}/log`
   const options = profiledLogger({ file, redact: ['password'] })
   t.equal(options.level, 'trace')
   t.same(options.redact, ['password'])
@@ -182,7 +209,7 @@ t.test("the application's own multistream still receives its lines by level", as
   const options: FastifyServerOptions = { loggerInstance: pino({ level: 'info' }, stream) }
   const app = Fastify(options)
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.get('/', async ({ log }) => {
     log.error('bad')
     return 'ok'
@@ -202,19 +229,20 @@ t.test("a logger of another copy of pino than the profiler's is recorded, and wr
   const options: FastifyServerOptions = { loggerInstance: copyOfPino()({ level: 'info' }, stream) }
   const app = Fastify(options)
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.get('/', async ({ log }) => {
     log.child({ part: 'child' }).warn('of a child')
+    log.debug('hidden')
     return 'ok'
   })
   await app.inject('/')
   const { logs, notes } = await onlyProfile(t, app, '/')
   t.same(
     logs.map(({ message }) => message),
-    ['incoming request', 'of a child', 'request completed'],
+    ['incoming request', 'of a child', 'hidden', 'request completed'],
   )
   t.same(lines, ['incoming request', 'of a child', 'request completed'])
-  t.match(notes, [/^Log lines below the logger's level/])
+  t.same(notes, [])
 })
 
 /** Pino loaded once more, as npm installs it twice where two packages want other versions. */
@@ -243,7 +271,7 @@ t.test('a logger other than pino is left alone, and the profile says why it has 
   })
   const app = Fastify({ loggerInstance: child() })
   t.teardown(() => app.close())
-  await app.register(profiler, { directory: t.testdir() })
+  await app.register(profiler, { directory: makeFolder(t) })
   app.get('/', async () => 'ok')
   await app.inject('/')
   const { logs, notes } = await onlyProfile(t, app, '/')
@@ -325,7 +353,7 @@ t.test("an empty level of a request's logger, which earlier Fastifys pass, is th
   t.same(lines, ['warn', 'error', 'fatal'])
 })
 
-t.test("lines of another logger's children are recorded from that logger's level upwards", async t => {
+t.test("lines of another logger's children are recorded, and its output stays the same", async t => {
   const lines: string[] = []
   const other = pino(
     { level: 'debug' },
@@ -344,49 +372,125 @@ t.test("lines of another logger's children are recorded from that logger's level
   await app.inject('/')
   t.same(
     (await onlyProfile(t, app, '/')).logs.map(({ message }) => message),
-    ['warn', 'error', 'fatal'],
+    ['incoming request', ...levels, 'request completed'],
   )
   t.same(lines, ['warn', 'error', 'fatal'])
 })
 
-t.test(
-  "without profiledOptions() lines of the application's logger are recorded too, and hidden levels are noted",
-  async t => {
-    const lines: string[] = []
-    const flushed: string[] = []
-    const stream = {
-      write(line: string) {
-        lines.push(JSON.parse(line).msg)
-      },
-      flushSync() {
-        flushed.push('yes')
-      },
-    }
-    const options: FastifyServerOptions = { loggerInstance: pino({ level: 'info' }, stream) }
-    const apps = [Fastify(options), Fastify(options)]
-    for (const app of apps) {
-      t.teardown(() => app.close())
-      await app.register(profiler, { directory: t.testdir() })
-      app.get('/', { logLevel: 'fatal' }, async ({ log }) => {
-        app.log.info('through the application')
-        app.log.child({ part: 'child' }).warn('through its child')
-        log.warn('hidden')
-        log.fatal('bad')
-        return 'ok'
-      })
-      lines.length = 0
-      await app.inject('/')
-      const { logs, notes } = await onlyProfile(t, app, '/')
-      t.same(
-        logs.map(({ message }) => message),
-        ['through the application', 'through its child', 'bad'],
-      )
-      t.same(
-        lines,
-        logs.map(({ message }) => message),
-      )
-      t.match(notes, [/level \(info\), or below that of a route or plugin, are missing/])
-    }
-    t.same(flushed, ['yes', 'yes'], 'fatal lines are flushed at once')
-  },
-)
+t.test("without profiledOptions() lines of every level of the application's logger are recorded too", async t => {
+  const lines: string[] = []
+  const flushed: string[] = []
+  const stream = {
+    write(line: string) {
+      lines.push(JSON.parse(line).msg)
+    },
+    flushSync() {
+      flushed.push('yes')
+    },
+  }
+  const options: FastifyServerOptions = { loggerInstance: pino({ level: 'info' }, stream) }
+  const apps = [Fastify(options), Fastify(options)]
+  for (const app of apps) {
+    t.teardown(() => app.close())
+    await app.register(profiler, { directory: makeFolder(t) })
+    app.get('/', { logLevel: 'fatal' }, async ({ log }) => {
+      app.log.info('through the application')
+      app.log.child({ part: 'child' }).warn('through its child')
+      log.warn('hidden')
+      log.fatal('bad')
+      return 'ok'
+    })
+    lines.length = 0
+    await app.inject('/')
+    const { logs, notes } = await onlyProfile(t, app, '/')
+    t.same(
+      logs.map(({ message }) => message),
+      ['incoming request', 'through the application', 'through its child', 'hidden', 'bad', 'request completed'],
+    )
+    t.same(lines, ['through the application', 'through its child', 'bad'])
+    t.same(notes, [])
+  }
+  t.same(flushed, ['yes', 'yes'], 'fatal lines are flushed at once')
+})
+
+for (const [name, logger] of Object.entries({
+  'compares levels in a way of its own': () =>
+    pino({ level: 'info', levelComparison: (level, wanted) => level === wanted }, { write() {} }),
+  'cannot be extended': () => Object.preventExtensions(pino({ level: 'info' }, { write() {} })),
+})) {
+  t.test(`a pino logger that ${name} stays as it is, and the profile says what it lacks`, async t => {
+    const options: FastifyServerOptions = { loggerInstance: logger() }
+    const app = Fastify(options)
+    t.teardown(() => app.close())
+    await app.register(profiler, { directory: makeFolder(t) })
+    app.get('/', async ({ log }) => {
+      log.debug('hidden')
+      return 'ok'
+    })
+    await app.inject('/')
+    const { logs, notes } = await onlyProfile(t, app, '/')
+    t.same(
+      logs.map(({ message }) => message),
+      ['incoming request', 'request completed'],
+    )
+    t.match(notes, [/^Log lines below the logger's level \(info\)/])
+  })
+}
+
+t.test('the level of a logger is what the application sets, whenever it does', async t => {
+  const lines: string[] = []
+  const stream = {
+    write(line: string) {
+      lines.push(JSON.parse(line).msg)
+    },
+  }
+  const root = pino({ level: 'warn' }, stream)
+  const before = root.child({}, { level: 'debug' })
+  const options: FastifyServerOptions = { loggerInstance: root }
+  const app = Fastify(options)
+  t.teardown(() => app.close())
+  await app.register(profiler, { directory: makeFolder(t) })
+  const changes: unknown[] = []
+  root.on('level-change', (level, value, levelBefore, valueBefore) => {
+    changes.push([level, value, levelBefore, valueBefore])
+  })
+  app.get('/', async ({ log }) => {
+    before.trace('a child from before, unwanted')
+    before.debug('a child from before')
+    const child = log.child({}, { level: 'info' })
+    child.debug('a child, unwanted')
+    child.info('a child')
+    root.level = 'error'
+    log.warn('unwanted')
+    root.warn('unwanted, too')
+    return [before.levelVal, child.level, root.levelVal, root.level, log.level]
+  })
+  const { body } = await app.inject('/')
+  t.same(JSON.parse(body), [20, 'info', 50, 'error', 'error'])
+  t.same(lines, ['a child from before', 'a child'])
+  t.match(changes.at(-1), ['error', 50, 'warn', 40])
+  t.throws(() => {
+    root.level = 'none'
+  }, /unknown level none/)
+  t.equal(root.level, 'error')
+  t.equal((await onlyProfile(t, app, '/')).logs.length, 7)
+})
+
+t.test("an application can flush its logger's stream, if that can be flushed", async t => {
+  const flushed: string[] = []
+  const write = () => {}
+  const flush = (done: () => void) => {
+    flushed.push('yes')
+    done()
+  }
+  const flushable = { write, flush }
+  const streams = [flushable, { write }, profiledLogger(false).stream]
+  for (const logger of streams.map(stream => pino({}, stream))) {
+    const options: FastifyServerOptions = { loggerInstance: logger }
+    const app = Fastify(options)
+    t.teardown(() => app.close())
+    await app.register(profiler, { directory: makeFolder(t) })
+    await new Promise(resolve => logger.flush(resolve))
+  }
+  t.same(flushed, ['yes'])
+})

@@ -1,6 +1,7 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -20,8 +21,26 @@ const largest = 1_000_000
 
 const hiddenLine = 'The profile has this line, the output has not.'
 
+const flag = ['--import', 'fastify-profiler/register']
+
+const greeting = `
+app.addHook('onRequest', async function authenticate () {})
+app.get('/', async function greet (request) {
+  request.log.debug(${JSON.stringify(hiddenLine)})
+  return { hello: 'world' }
+})`
+
+/** An application that knows nothing of the profiler. */
+function plain(head: string): string {
+  return `${head}
+const app = Fastify({ logger: true })
+${greeting}
+app.listen({ port: 0, host: '127.0.0.1' })
+`
+}
+
 // Without what tap has every process load.
-const environment = { ...process.env, NODE_OPTIONS: '', PORT: '0' }
+const environment = { ...process.env, NODE_OPTIONS: '', PORT: '0', FORCE_COLOR: '0', NO_COLOR: '1' }
 
 const execute = promisify(execFile)
 async function run(folder: string, command: string, ...args: string[]): Promise<string> {
@@ -34,12 +53,22 @@ const tarball = join(scratch, String(readdirSync(scratch).find(name => name.ends
 
 t.test('the package has what it needs to run, to be read and to be typed, and nothing else', async t => {
   const files = (await run(scratch, 'tar', '-tzf', tarball)).trim().split('\n')
-  for (const file of ['dist/index.js', 'dist/index.d.ts', 'show/assets/profiler.css', 'package.json']) {
+  for (const file of [
+    'dist/index.js',
+    'dist/index.d.ts',
+    'dist/register.js',
+    'dist/register.d.ts',
+    'dist/testing.js',
+    'dist/testing.d.ts',
+    'dist/command-line/fastify-profiler.js',
+    'show/assets/profiler.css',
+    'package.json',
+  ]) {
     t.ok(files.includes(`package/${file}`), file)
   }
   t.same(
     files.filter(file => !/^package\/(?:dist|show\/assets)\//.test(file)).sort(),
-    ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].map(file => `package/${file}`),
+    ['CHANGELOG.md', 'LICENSE', 'README.md', 'SKILL.md', 'package.json'].map(file => `package/${file}`),
   )
   t.same(
     files.filter(file => /\/(?:test|bench|examples)\//.test(file)),
@@ -74,6 +103,101 @@ t.test('beside the first Fastify 5 and its pino 9, with a pino 10 of its own, it
     await t.test(example, t => profileRequest(t, folder, example))
   }
 })
+
+t.test('under the flag, applications of every kind are profiled without a change of code', async t => {
+  const folder = emptyFolder('flag', { type: 'commonjs' })
+  await run(folder, 'npm', 'install', tarball, 'fastify', 'fastify-cli', 'tsx')
+  writeFileSync(join(folder, 'plain.cjs'), plain("const Fastify = require('fastify')"))
+  writeFileSync(join(folder, 'plain.mjs'), plain("import Fastify from 'fastify'"))
+  writeFileSync(join(folder, 'typed.mts'), plain("import Fastify, { type FastifyInstance } from 'fastify'"))
+  writeFileSync(join(folder, 'typed.ts'), plain("import Fastify = require('fastify')"))
+  writeFileSync(join(folder, 'plugin.cjs'), `module.exports = async function plugin (app, options) { ${greeting} }`)
+  const cli = [
+    'node_modules/fastify-cli/cli.js',
+    'start',
+    '--port',
+    String(await freePort()),
+    '--log-level',
+    'info',
+    'plugin.cjs',
+  ]
+  for (const command of [
+    [...flag, 'plain.cjs'],
+    [...flag, 'plain.mjs'],
+    ['--import', 'tsx', ...flag, 'typed.mts'],
+    [...flag, '--import', 'tsx', 'typed.ts'],
+    [...flag, ...cli],
+  ]) {
+    await t.test(`node ${command.join(' ')}`, t => profileGreeting(t, folder, command))
+  }
+})
+
+t.test('budgets pass and fail as they should in node:test, tap and vitest', async t => {
+  const folder = emptyFolder('budgets', { type: 'module' })
+  await run(folder, 'npm', 'install', tarball, 'fastify', 'tap', 'vitest')
+  writeFileSync(join(folder, 'node.test.js'), budget("import { test } from 'node:test'"))
+  writeFileSync(join(folder, 'tap.test.js'), budget("import { test } from 'tap'"))
+  writeFileSync(join(folder, 'vitest.test.js'), budget("import { test } from 'vitest'"))
+  for (const command of [
+    ['--test', 'node.test.js'],
+    ['tap.test.js'],
+    ['node_modules/vitest/vitest.mjs', 'run', 'vitest.test.js'],
+  ]) {
+    const output = await run(folder, process.execPath, ...command).catch(
+      ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
+    )
+    t.match(output, 'GET /museums logged 1 error:', command.join(' '))
+    t.match(output, /[#ℹ] pass 1|^ok 1 - within its budget|1 passed/m, command.join(' '))
+    t.match(output, /[#ℹ] fail 1|^not ok 2 - over its budget|1 failed/m, command.join(' '))
+  }
+})
+
+/** A test file with a test that passes and one that exceeds its budget. */
+function budget(head: string): string {
+  return `${head}
+import Fastify from 'fastify'
+import { expectProfile, profiled } from 'fastify-profiler/testing'
+function build () {
+  const app = Fastify({ logger: { level: 'silent' } })
+  app.get('/museums', async request => { request.log.error('no picture') })
+  return app
+}
+test('within its budget', async () => {
+  const app = build()
+  const { profile } = await profiled(app).inject('/museums')
+  expectProfile(profile).queries({ max: 0 }).noLoops().under({ ms: 5000 })
+  await app.close()
+})
+test('over its budget', async () => {
+  const { profile } = await profiled(build()).inject('/museums')
+  expectProfile(profile).noErrorLogs()
+})
+`
+}
+
+t.test('under the flag, the first Fastify 5 is profiled, and Fastify 4 runs unprofiled', async t => {
+  const first = emptyFolder('flag-first', { type: 'commonjs' })
+  await run(first, 'npm', 'install', 'fastify@5.0.0', tarball)
+  writeFileSync(join(first, 'plain.cjs'), plain("const Fastify = require('fastify')"))
+  await profileGreeting(t, first, [...flag, 'plain.cjs'])
+  const earlier = emptyFolder('flag-earlier', { type: 'commonjs' })
+  await run(earlier, 'npm', 'install', '--legacy-peer-deps', 'fastify@4', tarball)
+  writeFileSync(join(earlier, 'plain.cjs'), plain("const Fastify = require('fastify')"))
+  const server = start(t, earlier, [...flag, 'plain.cjs'])
+  const origin = await server.printed(/http:\/\/127\.0\.0\.1:\d+/)
+  const response = await fetch(origin)
+  t.same([await response.json(), response.headers.get('x-debug-token')], [{ hello: 'world' }, null])
+  t.match(server.complaints.join(''), /^fastify-profiler: Fastify 4\.\d+\.\d+ is not profiled\. .*\n$/)
+})
+
+/** A port for a program that cannot choose one. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
 
 /** A folder with the examples and a package.json that asks for nothing. */
 function emptyFolder(name: string, settings: object = {}): string {
@@ -110,22 +234,71 @@ async function profileExamples(t: Test, folder: string): Promise<void> {
   }
 }
 
-/** Starts an application, asks for its page, and reads that request's profile as a page and as JSON. */
-async function profileRequest(t: Test, folder: string, file: string): Promise<void> {
-  const server = spawn(process.execPath, [file], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+/** A server in a process of its own. */
+interface Started {
+  process: ChildProcess
+  /** The messages of its log. */
+  messages: string[]
+  /** What it has written to stderr. */
+  complaints: string[]
+  /** Waits for a message. @returns the part that matches */
+  printed: (wanted: RegExp) => Promise<string>
+}
+
+function start(t: Test, folder: string, command: readonly string[]): Started {
+  const server = spawn(process.execPath, command, { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => server.kill())
-  const printed: string[] = []
+  const messages: string[] = []
   const complaints: string[] = []
   server.stderr.on('data', data => complaints.push(String(data)))
-  const output = createInterface(server.stdout).on('line', line => printed.push(JSON.parse(line).msg))
-  const untilPrinted = async (wanted: RegExp): Promise<string> => {
+  const output = createInterface(server.stdout).on('line', line => messages.push(messageOf(line)))
+  const printed = async (wanted: RegExp): Promise<string> => {
     for (;;) {
-      const found = printed.map(line => wanted.exec(line)?.[0]).find(text => text !== undefined)
+      const found = messages.map(line => wanted.exec(line)?.[0]).find(text => text !== undefined)
       if (found !== undefined) return found
-      if (server.exitCode !== null) throw new Error(`${file} ended. ${complaints.join('')}`)
+      if (server.exitCode !== null) throw new Error(`${command.join(' ')} ended. ${complaints.join('')}`)
       await Promise.race([once(output, 'line'), once(server, 'close')])
     }
   }
+  return { process: server, messages, complaints, printed }
+}
+
+/** The message of a log line, as pino or a prettier printer writes it. */
+function messageOf(line: string): string {
+  return line.startsWith('{') ? JSON.parse(line).msg : line
+}
+
+/** Starts a plain application under the flag, and reads the profile of its greeting. */
+async function profileGreeting(t: Test, folder: string, command: readonly string[]): Promise<void> {
+  const server = start(t, folder, command)
+  const origin = await server.printed(/http:\/\/127\.0\.0\.1:\d+/)
+  const response = await fetch(origin)
+  t.same(await response.json(), { hello: 'world' })
+  const link = response.headers.get('x-debug-token-link') ?? ''
+  const profile = await (await fetch(link, { headers: { accept: 'application/json' } })).json()
+  t.match(profile, {
+    status: 200,
+    notes: [],
+    spans: [
+      { kind: 'hook', name: 'authenticate' },
+      { kind: 'handler', name: 'greet' },
+    ],
+  })
+  t.same(
+    profile.logs.map((log: { message: string }) => log.message),
+    ['incoming request', hiddenLine, 'request completed'],
+  )
+  const malformed = await fetch(`${origin}/%zz`)
+  t.equal(malformed.status, 400)
+  t.ok(malformed.headers.get('x-debug-token'), 'a malformed URL has a profile')
+  await server.printed(/request completed/)
+  t.notOk(server.messages.includes(hiddenLine))
+  t.same(server.complaints, [`fastify-profiler: ${origin.replace('127.0.0.1', 'localhost')}/_profiler/\n`])
+}
+
+/** Starts an application, asks for its page, and reads that request's profile as a page and as JSON. */
+async function profileRequest(t: Test, folder: string, file: string): Promise<void> {
+  const { process: server, messages: printed, complaints, printed: untilPrinted } = start(t, folder, [file])
   const origin = await untilPrinted(/http:\/\/127\.0\.0\.1:\d+/)
 
   const response = await fetch(origin, { headers: { 'accept-language': 'fr' } })

@@ -1,7 +1,9 @@
 import { networkInterfaces } from 'node:os'
+import Fastify from 'fastify'
 import t from 'tap'
-import { html, plain } from '../index.ts'
+import profiler, { html, plain } from '../index.ts'
 import { escape } from '../base/html.ts'
+import { makeFolder } from './folder.ts'
 import { deferred, everythingStored, listen, profiledApp, sendRaw } from './profiled-app.ts'
 
 async function appWithProfiles(t: Parameters<typeof profiledApp>[0], options: Parameters<typeof profiledApp>[1] = {}) {
@@ -119,6 +121,17 @@ t.test('the exception panel has the same sections and counts as the error page',
   t.equal((await app.inject(`/_profiler/${token}/exception`)).json().logs.length, logs)
 })
 
+t.test(
+  "the exception panel shows the nearest routes for a path without a route, though Fastify's 404 throws nothing",
+  async t => {
+    const { app } = await appWithProfiles(t)
+    await app.inject('/fie')
+    const page = (await app.inject({ url: '/_profiler/latest?panel=exception', headers: { accept: 'text/html' } })).body
+    t.match(page, /Nearest routes<.*<code>\/fi<mark class="differs">n<\/mark>e<.*Exceptions <span class="count">0</s)
+    t.notMatch(page, 'class="empty">Exception')
+  },
+)
+
 t.test('a missing profile, panel or exception is a 404 that says so and lists the latest', async t => {
   const { app, fine } = await appWithProfiles(t)
   for (const [url, said] of [
@@ -138,10 +151,13 @@ t.test('a missing profile, panel or exception is a 404 that says so and lists th
   t.same((await app.inject(`/_profiler/${fine}?panel=unknown`)).json().panels, [
     'request',
     'performance',
+    'cpu',
     'exception',
     'logs',
-    'lifecycle',
+    'database',
+    'http-client',
     'routing',
+    'lifecycle',
     'configuration',
   ])
 })
@@ -322,8 +338,10 @@ const searched = appWithProfiles(t, { labels: ['license'] }).then(async ({ app }
   return app
 })
 const searchParameters =
-  'status, method, token, url, route, host, ip, exception, parent, durationFrom, durationTo, timeFrom, timeTo, page, perPage, license, panel'
-const panelNames = 'request, performance, exception, logs, lifecycle, routing, configuration'
+  'status, method, sql, token, url, route, host, ip, exception, parent, statement, text, ' +
+  'durationFrom, durationTo, timeFrom, timeTo, page, perPage, sort, license, panel, period'
+const panelNames =
+  'request, performance, cpu, exception, logs, database, http-client, routing, lifecycle, configuration'
 const takesTime = 'takes an ISO 8601 time such as 2026-11-22T09:30Z, or milliseconds since 1970'
 for (const [query, ...problems] of [
   ['status=<b>', 'status takes 404, 4xx, >=400 or none, not "<b>".'],
@@ -479,6 +497,60 @@ t.test('a failure can be found by its exception', async t => {
   })
 })
 
+t.test('a failure tells how often it has been seen, numbers aside, with a link to the others', async t => {
+  const app = await profiledApp(t)
+  app.get<{ Params: { id: string } }>('/:id', async request => {
+    throw new Error(`<no> museum ${request.params.id} here`)
+  })
+  const pageOf = async (url: string) => {
+    const token = String((await app.inject(url)).headers['x-debug-token'])
+    return (await app.inject({ url: `/_profiler/${token}`, headers: { accept: 'text/html' } })).body
+  }
+  t.notMatch(await pageOf('/1'), '<dt>Seen')
+  t.match(await pageOf('/2'), '<a href="/_profiler/search?exception=Error%3A+%3Cno%3E+museum">2 times</a>, first <time')
+})
+
+t.test('a page links to the requests before and after, in the same panel', async t => {
+  const app = await profiledApp(t)
+  app.get('/:name', async () => 'ok')
+  const tokens: string[] = []
+  for (const name of ['one', 'two', 'three']) {
+    tokens.push(String((await app.inject(`/${name}`)).headers['x-debug-token']))
+    await app.profiler.settled()
+  }
+  const [first, second, third] = tokens
+  const { body } = await app.inject({ url: `/_profiler/${second}?panel=logs`, headers: { accept: 'text/html' } })
+  t.match(body, `rel="prev" href="/_profiler/${first}?panel=logs"`)
+  t.match(body, `rel="next" href="/_profiler/${third}?panel=logs"`)
+})
+
+t.test('the home page is about the last quarter of an hour, or about the period asked for', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'ok')
+  const home = async (query: string) =>
+    (await app.inject({ url: `/_profiler/${query}`, headers: { accept: 'text/html' } })).body
+  t.notMatch(await home(''), 'What matters lately', 'nothing has happened yet')
+  await app.inject('/')
+  t.match(await home(''), 'period=15min" aria-current="true"')
+  t.match(await home('?period=all'), 'period=all" aria-current="true"')
+  t.notMatch(await home('?page=2'), 'What matters lately')
+})
+
+t.test('the waterfall folds what is shorter than the query asks for', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'ok')
+  const { headers } = await app.inject('/')
+  const page = async (fold: string) =>
+    (
+      await app.inject({
+        url: `/_profiler/${String(headers['x-debug-token'])}?panel=performance&fold=${fold}`,
+        headers: { accept: 'text/html' },
+      })
+    ).body
+  t.match(await page('900000'), 'each under 900,000 ms')
+  t.notMatch(await page('0'), 'each under')
+})
+
 t.test('a profile opens without a panel in the address', async t => {
   const { app, fine } = await appWithProfiles(t)
   t.equal((await app.inject(`/_profiler/${fine}?panel=`)).statusCode, 200)
@@ -545,6 +617,25 @@ t.test("a trust rule that throws is logged: the profiler's page fails, and the r
     ['The profiler failed; the request did not', 'The profiler failed to show a page'],
   )
 })
+
+for (const [statusCode, answered, told] of [
+  [401, 401, /^This request was refused: Sign in first\n$/],
+  [503, 503, /^The profiler failed to show this page\./],
+  [200, 500, /^The profiler failed to show this page\./],
+  [Infinity, 500, /^The profiler failed to show this page\./],
+] as const) {
+  t.test(`an error of the application's hook with the status ${statusCode} answers ${answered} on a page`, async t => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    app.addHook('preHandler', async function refuse() {
+      throw Object.assign(new Error('Sign in first'), { statusCode })
+    })
+    await app.register(profiler, { directory: makeFolder(t) })
+    const { statusCode: status, body } = await app.inject('/_profiler/')
+    t.equal(status, answered)
+    t.match(body, told)
+  })
+}
 
 t.test("an unknown path under the profiler's base is a 404 of the profiler, without a profile", async t => {
   const { app, fine } = await appWithProfiles(t)

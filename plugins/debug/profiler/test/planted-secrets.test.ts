@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
+import { makeFolder } from './folder.ts'
 import { profiledApp } from './profiled-app.ts'
 
 const lower = 'abcdefghijklmnopqrstuvwxyz'
@@ -191,7 +192,7 @@ async function plantingApp(t: Test, texts: readonly string[], directory: string)
 
 /** Sends one request through each channel. @returns everything readable about it, by channel */
 async function plant(t: Test, texts: readonly string[]): Promise<{ seen: Map<string, string>; stored: string }> {
-  const directory = t.testdir()
+  const directory = makeFolder(t)
   const app = await plantingApp(t, texts, directory)
   const seen = new Map<string, string>()
   for (const channel of channels) {
@@ -214,8 +215,11 @@ async function plant(t: Test, texts: readonly string[]): Promise<{ seen: Map<str
         return body
       }),
     )
+    const exports = ['curl', 'har', 'file'].map(
+      async name => (await app.inject(`/_profiler/${headers['x-debug-token']}/${name}`)).body,
+    )
     const profile = await app.profiler.find(String(headers['x-debug-token']))
-    seen.set(channel, [JSON.stringify(profile), ...(await Promise.all(pages))].join('\n'))
+    seen.set(channel, [JSON.stringify(profile), ...(await Promise.all([...pages, ...exports]))].join('\n'))
   }
   return {
     seen,

@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Test } from 'tap'
+import { html } from '../base/html.ts'
 import profiler, { profiledOptions, type ProfilerOptions } from '../index.ts'
 import type { Profile } from '../base/profile.ts'
+import { makeFolder } from './folder.ts'
 
 /** Discards what would go to stdout. */
 const silence = { write() {} }
@@ -27,8 +29,19 @@ export async function profiledApp(
 ): Promise<FastifyInstance> {
   const app = Fastify(profiledOptions({ logger: { level: 'info', stream: silence }, ...server }))
   t.teardown(() => app.close())
-  await app.register(profiler, { ...options, directory: options.directory ?? t.testdir() })
+  await app.register(profiler, { ...options, directory: options.directory ?? makeFolder(t) })
   return app
+}
+
+/** A panel whose data cannot be read. */
+export const sleepyPanel = {
+  name: 'sleepy',
+  label: 'Sleepy',
+  collect: () => null,
+  read() {
+    throw new Error('The panel sleeps')
+  },
+  body: () => html``,
 }
 
 /** The only profile of a URL. Fails if there are none or several. */

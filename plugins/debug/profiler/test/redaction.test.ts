@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import formbody from 'node:querystring'
 import t from 'tap'
 import { html } from '../index.ts'
+import { makeFolder } from './folder.ts'
 import { onlyProfile, profiledApp } from './profiled-app.ts'
 
 // Each is planted in one place and must not appear in anything that the profiler shows or stores.
@@ -42,7 +43,7 @@ t.test('no planted secret appears in any page, format or file', async t => {
     delete process.env.PLANTED_SECRET_KEY
     delete process.env.PLANTED_DATABASE_URL
   })
-  const directory = t.testdir()
+  const directory = makeFolder(t)
   const app = await profiledApp(t, {
     directory,
     panels: [
@@ -108,8 +109,14 @@ t.test('no planted secret appears in any page, format or file', async t => {
       if (accept !== 'application/json') pages.push(response.body)
       const { profiles } = await app.profiler.search({ perPage: 1 })
       const base = `/_profiler/${profiles[0]?.token}`
+      const exports = ['exception', 'curl', 'har', 'file']
       const panels = ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'extra', 'configuration']
-      for (const page of [base, `${base}/exception`, '/_profiler/', ...panels.map(panel => `${base}?panel=${panel}`)]) {
+      for (const page of [
+        base,
+        ...exports.map(name => `${base}/${name}`),
+        '/_profiler/',
+        ...panels.map(panel => `${base}?panel=${panel}`),
+      ]) {
         const answer = await app.inject({ url: page, headers: { accept } })
         t.equal(answer.statusCode, 200, page)
         pages.push(answer.body)
@@ -154,6 +161,22 @@ t.test('a password that is a common word is masked in its field and nowhere else
     secrets: ['[masked]', null, '[masked]'],
     note: 'a request',
   })
+})
+
+t.test('the entries of a map beyond the bound of values are left out', async t => {
+  const app = await profiledApp(t, { profileBounds: { values: 2 } })
+  app.addContentTypeParser('text/odd', (_request, _payload, done) => {
+    done(null, new Map(['one', 'two', 'three'].map(name => [name, name])))
+  })
+  app.post('/', async () => 'ok')
+  const { headers } = await app.inject({
+    method: 'POST',
+    url: '/',
+    headers: { 'content-type': 'text/odd' },
+    payload: 'x',
+  })
+  const profile = await app.profiler.find(String(headers['x-debug-token']))
+  t.strictSame(profile?.request.body, { one: 'one', two: 'two' })
 })
 
 t.test('values of any kind become plain data within bounds', async t => {
@@ -302,7 +325,7 @@ t.test('secrets in the names of spans and functions are masked', async t => {
   const { spans, exceptions } = await onlyProfile(t, app, '/')
   t.notMatch(JSON.stringify([spans, exceptions]), 'planted')
   const names = spans.map(({ name }) => name)
-  for (const name of ['handler', 'token=[masked]', 'license']) t.ok(names.includes(name), name)
+  for (const name of ['GET /', 'token=[masked]', 'license']) t.ok(names.includes(name), name)
 })
 
 t.test('a value named by another field or item is masked, and the name is shown', async t => {

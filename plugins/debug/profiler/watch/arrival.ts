@@ -6,15 +6,23 @@ import type { Boundary } from '../base/boundary.ts'
 /** Called for each request as early as possible, and for some requests more than once. */
 export type Arrive = (raw: IncomingMessage, response: ServerResponse) => void
 
+/** Stops watching a server for its only application so far. */
+const stops = new WeakMap<object, () => void>()
+
 /**
  * Calls `arrive` for every request before Fastify handles it, even if no hook will run (a URL that cannot be decoded).
  * For "localhost", Fastify listens with a second, private server, whose requests Node's diagnostics channel reports.
- * Injected requests pass neither: the profiler's hooks report those.
+ * Injected requests pass neither: the profiler's hooks report those. They also report the requests to a server that
+ * several applications share, since only the application that handles a request should profile it.
  */
 export function watchArrivals(app: FastifyInstance, boundary: Boundary, arrive: Arrive): void {
   const { server } = app
   const onRequest = (raw: IncomingMessage, response: ServerResponse) => arrive(raw, response)
-  server.prependListener('request', onRequest)
+  const stopOther = stops.get(server)
+  if (stopOther === undefined) {
+    server.prependListener('request', onRequest)
+    stops.set(server, () => server.off('request', onRequest))
+  } else stopOther()
 
   const requests = channel('http.server.request.start')
   const siblings = new WeakMap<object, boolean>()

@@ -1,6 +1,7 @@
-import { captureCallSite, originalLocation } from '../base/call-site.ts'
+import { captureSites } from '../base/capture-sites.ts'
 import { read, textOf } from '../base/foreign-value.ts'
 import { isHidden } from '../base/hidden-frames.ts'
+import { originalLocation, pathOf } from '../base/location.ts'
 import type { DispatchPointName, Location, SpanKind } from '../base/profile.ts'
 import type { PluginTree } from './plugin-tree.ts'
 import type { TracedFunction } from './running-calls.ts'
@@ -59,14 +60,25 @@ export function describeFunction(
   }
 }
 
+/** The name of functions that have none. */
+export const anonymous = 'anonymous'
+
 export function nameOf(subject: AnyFunction): string {
-  return textOf(read(subject, 'name')).replace(/^(?:bound )+/, '') || 'anonymous'
+  return textOf(read(subject, 'name')).replace(/^(?:bound )+/, '') || anonymous
 }
 
+/** Enough frames to get past Fastify. */
+const framesSearched = 24
 const framework = /[\\/]node_modules[\\/](?:fastify|avvio|fastify-plugin)[\\/]/
 
 /** Finds where the application called `below`: the first frame outside Fastify and the profiler. */
 export function registrationSite(below: AnyFunction): Location | null {
-  const location = captureCallSite(below, file => isHidden(file) || file.startsWith('node:') || framework.test(file))
-  return location === null ? null : originalLocation(location)
+  for (const site of captureSites(below, framesSearched)) {
+    const name = site.getFileName()
+    if (typeof name !== 'string') continue
+    const file = pathOf(name)
+    if (isHidden(file) || file.startsWith('node:') || framework.test(file)) continue
+    return originalLocation({ file, line: Number(site.getLineNumber()), column: Number(site.getColumnNumber()) })
+  }
+  return null
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { watchAnswer, type AnswerObserver, type Replace } from './answer.ts'
+import { watchAnswer, type AnswerObserver } from './answer.ts'
 import { Attachment } from './attachment.ts'
+import type { Replace } from './body-replacement.ts'
 import type { Boundary } from '../base/boundary.ts'
 import { Connections } from './connections.ts'
 import type { Exchange } from './exchange.ts'
@@ -10,7 +11,9 @@ import { traceEarlierRoute } from './late-registration.ts'
 import type { OpenExchanges } from './open-exchanges.ts'
 import { watchBody } from './received.ts'
 import type { Recorder } from './recorder.ts'
+import { rejectionOf } from './rejected-url.ts'
 import { watchUpgrade } from './upgrade.ts'
+import { sampleIfAsked } from './sampling.ts'
 import { watchReply } from './watch-reply.ts'
 import type { WatchedApplication } from './watched-application.ts'
 
@@ -28,6 +31,8 @@ export interface ExchangesParts {
   /** Holds exchanges until they have a profile. */
   open: OpenExchanges
   editor: AnswerEditor
+  /** Whether the client of a request may see profiles. */
+  isViewer: (raw: IncomingMessage) => boolean
   /** Called once for each exchange, at the end of its response or when the client leaves. */
   ended: (exchange: Exchange) => void
 }
@@ -36,6 +41,8 @@ export interface ExchangesParts {
 export class Exchanges {
   readonly #parts: ExchangesParts
   readonly #exchanges = new Attachment<Exchange>()
+  /** The newest one that Fastify has made no request for. */
+  #arrived: Exchange | null = null
   readonly #connections = new Connections(exchange => this.#end(exchange))
 
   constructor(parts: ExchangesParts) {
@@ -53,6 +60,7 @@ export class Exchanges {
       if (recorder === undefined) return null
       const exchange = this.#watch(recorder, raw, response)
       recorder.clock.ownTime += performance.now() - before
+      this.#arrived = exchange
       return exchange
     } catch (error) {
       recorders.abandon(raw, error)
@@ -67,6 +75,17 @@ export class Exchanges {
       const exchange = this.arrive(request.raw, reply.raw)
       if (exchange === null || exchange.request !== null) return
       application.recorders.guard(exchange.recorder, () => this.#enter(exchange, request, reply), undefined)
+    }, undefined)
+  }
+
+  /** Called while Fastify rejects the URL of a request, without an error and before any hook. */
+  rejectArrived(): void {
+    const { application, boundary } = this.#parts
+    boundary.guard(() => {
+      const exchange = this.#arrived
+      if (exchange === null || exchange.response.headersSent) return
+      const error = rejectionOf(String(exchange.raw.url), application.longestParameter)
+      if (error !== null) application.recorders.record(exchange, recorder => recorder.failing(error))
     }, undefined)
   }
 
@@ -85,6 +104,7 @@ export class Exchanges {
       request: null,
       reply: null,
       hijacked: false,
+      isReplied: false,
       finished: false,
       place: null,
       due: null,
@@ -110,6 +130,7 @@ export class Exchanges {
       guard: call => recorders.guard(recorder, call, undefined),
       failed: error => recorder.exception(error),
       beforeHead: () => {
+        if (exchange().isReplied) recorder.answering()
         edit(() => editor.editHead(exchange()))
       },
       replacement: () => {
@@ -120,19 +141,31 @@ export class Exchanges {
   }
 
   #enter(exchange: Exchange, request: FastifyRequest, reply: FastifyReply): void {
-    const { application, open } = this.#parts
+    const { application, isViewer, open } = this.#parts
     const { ownPages, recorders, routes } = application
+    const { raw, recorder } = exchange
     exchange.request = request
+    if (this.#arrived === exchange) this.#arrived = null
     const { url: pattern, config } = request.routeOptions
     // Routers decode "/%5fprofiler" to "/_profiler", and may ignore case and repeated slashes.
     if (pattern !== undefined && ownPages.include(pattern)) {
-      recorders.disown(exchange.raw)
+      recorders.disown(raw)
       open.remove(exchange)
       return
     }
     if (pattern !== undefined && routes.find(config) === null) traceEarlierRoute(request, application)
     exchange.reply = reply
-    watchReply(reply, exchange)
+    watchReply(reply, exchange, recorders)
+    sampleIfAsked({
+      recorder,
+      route: pattern,
+      mayAsk: () => isViewer(raw),
+      unended: () =>
+        open
+          .list()
+          .map(({ recorder }) => recorder)
+          .filter(({ ended }) => ended === null),
+    })
   }
 
   /** Called when the response closes, when its connection closes, or for both. */
@@ -141,8 +174,10 @@ export class Exchanges {
     boundary.guard(() => {
       const { recorder } = exchange
       this.#connections.remove(exchange)
+      if (this.#arrived === exchange) this.#arrived = null
       if (recorder.ended !== null || !open.has(exchange)) return
       recorder.ended = recorder.now()
+      recorder.sampling?.stop()
       ended(exchange)
     }, undefined)
   }

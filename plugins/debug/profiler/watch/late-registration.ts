@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { attempt, isObject } from '../base/foreign-value.ts'
 import { withRoute } from './known-routes.ts'
+import { internal } from './internals.ts'
 import type { WatchedApplication } from './watched-application.ts'
 import {
   describeFunction,
@@ -92,12 +93,6 @@ export function traceEarlierRoute(request: FastifyRequest, application: WatchedA
 
 function tracedHook(hook: AnyFunction, name: string, application: WatchedApplication): AnyFunction {
   return traced(hook, describeHook(hook, name, false, application.plugins, null), application)
-}
-
-/** The values of Fastify's internal symbols with this description; empty if there are none. */
-function internal(owner: object, description: string): unknown[] {
-  const keys = Object.getOwnPropertySymbols(owner).filter(symbol => symbol.description === description)
-  return keys.map((key): unknown => Reflect.get(owner, key))
 }
 
 function isHooks(value: unknown): value is Hooks {

@@ -2,8 +2,7 @@ import type { Exchange } from './exchange.ts'
 
 /**
  * Keeps the exchanges that have no profile yet, unordered.
- * For performance: a Set's old hash tables keep ended requests alive until V8's next full garbage collection. That
- * makes a profiled request 18 % slower (25 µs, `npm run -w bench profiler`).
+ * For performance: a Set's old hash tables keep ended requests alive until V8's next full garbage collection.
  */
 export class OpenExchanges {
   readonly #exchanges: Exchange[] = []

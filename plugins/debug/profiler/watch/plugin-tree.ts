@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
-import { performance } from 'node:perf_hooks'
+import { basename } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { PluginNode } from '../base/profile.ts'
+import type { Location, PluginNode } from '../base/profile.ts'
 import { whenThere } from '../base/promised.ts'
+import type { ApplicationStart } from './application-start.ts'
+import { anonymous, isFunction, nameOf, registrationSite, type AnyFunction } from './describe-function.ts'
 
 /**
  * Knows which plugin is running when something is registered. Fastify's pluginName does not: it is the name of the
@@ -12,16 +14,35 @@ import { whenThere } from '../base/promised.ts'
 export class PluginTree {
   readonly root: PluginNode = { name: 'application', duration: null, children: [] }
   readonly #loading = new AsyncLocalStorage<PluginNode>()
+  readonly #start: ApplicationStart
 
-  /** Watches every `register` from now on, in all encapsulation contexts. */
+  constructor(start: ApplicationStart) {
+    this.#start = start
+  }
+
+  /** Watches every `register` and every onReady hook from now on, in all encapsulation contexts. */
   watch(app: FastifyInstance): void {
+    this.#watchHooks(app)
     const register = app.register
-    const observe = (plugin: unknown) => this.#observe(plugin)
+    const observe = (plugin: unknown, site: Location | null) => this.#observe(plugin, site)
     Object.defineProperty(app, 'register', {
       configurable: true,
       writable: true,
       value: function observedRegister(this: FastifyInstance, plugin: unknown, ...options: unknown[]): unknown {
-        return Reflect.apply(register, this, [observe(plugin), ...options])
+        return Reflect.apply(register, this, [observe(plugin, registrationSite(observedRegister)), ...options])
+      },
+    })
+  }
+
+  #watchHooks(app: FastifyInstance): void {
+    const addHook = app.addHook
+    const observe = (hook: AnyFunction, site: Location | null) => this.#observeHook(hook, site)
+    Object.defineProperty(app, 'addHook', {
+      configurable: true,
+      writable: true,
+      value: function observedAddHook(this: FastifyInstance, name: unknown, hook: unknown): unknown {
+        const isSeen = name === 'onReady' && isFunction(hook)
+        return Reflect.apply(addHook, this, [name, isSeen ? observe(hook, registrationSite(observedAddHook)) : hook])
       },
     })
   }
@@ -32,17 +53,19 @@ export class PluginTree {
   }
 
   /** A plugin may be a promise of a module, as from `import()`. */
-  #observe(plugin: unknown): unknown {
-    return whenThere(plugin, plugin => this.#observeLoaded(plugin))
+  #observe(plugin: unknown, site: Location | null): unknown {
+    return whenThere(plugin, plugin => this.#observeLoaded(plugin, site))
   }
 
-  #observeLoaded(plugin: unknown): unknown {
-    if (typeof plugin === 'object' && plugin !== null && 'default' in plugin) return this.#observe(plugin.default)
-    if (typeof plugin !== 'function') return plugin
-    const node: PluginNode = { name: pluginName(plugin), duration: null, children: [] }
+  #observeLoaded(plugin: unknown, site: Location | null): unknown {
+    if (typeof plugin === 'object' && plugin !== null && 'default' in plugin) return this.#observe(plugin.default, site)
+    if (!isFunction(plugin)) return plugin
+    const node: PluginNode = { name: pluginName(plugin, site), duration: null, children: [] }
     const parent = this.#loading.getStore() ?? this.root
     parent.children.push(node)
     const loading = this.#loading
+    const description = { kind: 'plugin', name: node.name, location: site, parent: this.#start.current } as const
+    const start = this.#start
     // A proxy keeps fastify-plugin's properties, the name and the arity.
     return new Proxy(plugin, {
       get(target, key): unknown {
@@ -52,22 +75,23 @@ export class PluginTree {
         return Reflect.get(target, key)
       },
       apply(target, self, parameters: unknown[]): unknown {
-        const start = performance.now()
-        const end = () => {
-          node.duration = performance.now() - start
-        }
-        const done = parameters[2]
-        if (typeof done === 'function') {
-          const observedDone = (...results: unknown[]): unknown => {
-            end()
-            return Reflect.apply(done, undefined, results)
-          }
-          parameters[2] = observedDone
-        }
-        const result: unknown = loading.run(node, (): unknown => Reflect.apply(target, self, parameters))
-        if (result instanceof Promise) result.then(end, end)
-        return result
+        return loading.run(node, (): unknown =>
+          start.run(description, { target, self, parameters, callback: 2 }, time => {
+            node.duration = time
+          }),
+        )
       },
+    })
+  }
+
+  /** An onReady hook keeps its name, arity and asyncness. */
+  #observeHook(hook: AnyFunction, location: Location | null): AnyFunction {
+    const start = this.#start
+    const description = { kind: 'hook', name: nameOf(hook), location, parent: null } as const
+    start.expectHook()
+    return new Proxy(hook, {
+      apply: (target, self, parameters: unknown[]): unknown =>
+        start.run(description, { target, self, parameters, callback: 0 }, () => {}),
     })
   }
 }
@@ -81,7 +105,11 @@ function fileOf(plugin: unknown): string | undefined {
   return Object.keys(cache).find(file => cache[file]?.exports === plugin)
 }
 
-function pluginName(plugin: { readonly name: string }): string {
+/** The name that fastify-plugin or the function gives, or the line that registered it: "app.js:12". */
+function pluginName(plugin: { readonly name: string }, site: Location | null): string {
   const name: unknown = Reflect.get(plugin, displayName)
-  return typeof name === 'string' ? name : plugin.name || 'anonymous'
+  if (typeof name === 'string') return name
+  // An exported arrow function is called "default".
+  if (plugin.name !== '' && plugin.name !== 'default') return plugin.name
+  return site === null ? anonymous : `${basename(site.file)}:${site.line}`
 }

@@ -16,8 +16,8 @@ export function watchBody(raw: IncomingMessage): Received | null {
   if (!isAnnounced && (httpVersionMajor < 2 || method === 'GET' || method === 'HEAD')) return null
   const received: Received = { bytes: 0 }
   const { push } = raw
-  // Named before it is assigned, or V8 allocates it in its old space, where all it refers to outlives the request.
-  const countingPush: typeof push = function (this: IncomingMessage, chunk: unknown, encoding) {
+  // Declared before it is assigned: see watch-reply.ts.
+  function countingPush(this: IncomingMessage, chunk: unknown, encoding?: BufferEncoding): boolean {
     if (typeof chunk === 'string') received.bytes += Buffer.byteLength(chunk, encoding)
     else if (ArrayBuffer.isView(chunk)) received.bytes += chunk.byteLength
     return push.call(this, chunk, encoding)

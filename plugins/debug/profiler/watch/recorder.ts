@@ -5,10 +5,14 @@ import type { ProfileBounds } from '../base/bounds.ts'
 import { isError, read } from '../base/foreign-value.ts'
 import type { DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../base/profile.ts'
 import { Failures, type Failure } from './recorded-failures.ts'
+import { RecordedHttpCalls } from './recorded-http-calls.ts'
+import { RecordedQueries, type RecordedQuery } from './recorded-queries.ts'
 import { RequestClock } from './request-clock.ts'
 import { RunningCalls } from './running-calls.ts'
+import type { Sampling } from './sampling.ts'
 import { SpanList } from './span-list.ts'
 import { newToken } from './token.ts'
+import { parentIn } from './trace-context.ts'
 import { Work } from './work.ts'
 
 /** The properties of a span that a panel sets. */
@@ -25,13 +29,23 @@ export interface OpenSpan {
   /** Its index in the profile's spans; null if the profile was full. */
   readonly id: number | null
   /** Ends the span. The description replaces what was not known when it began. */
-  end(outcome?: SpanOutcome, description?: Partial<Pick<SpanDescription, 'name' | 'detail'>>): void
+  end(outcome?: SpanOutcome, description?: Partial<Pick<SpanDescription, 'name' | 'detail' | 'location'>>): void
 }
 
 /** A line as the logger wrote it. It is parsed after the request. */
 export interface RecordedLine {
   start: number
   line: string
+  location: Location | null
+}
+
+/** What all recorders of an application share. */
+export interface RecorderParts {
+  bounds: ProfileBounds
+  /** Finds the secrets among the values of a statement. */
+  secretsIn: (statement: string, parameters: readonly unknown[]) => readonly string[]
+  /** The origins or hosts that get the headers of a trace. */
+  propagateTo: readonly string[]
 }
 
 const ignoredSpan: OpenSpan = { id: null, end() {} }
@@ -42,13 +56,15 @@ export const notesKept = 20
 const secretsKept = 1000
 
 /**
- * Records what happens in one request, within bounds, until the profile is stored. Panels keep their own records in a
- * WeakMap keyed by the recorder.
+ * Records what happens in one request, within bounds, until the profile is stored. Panels keep their own records as
+ * Attachments of the recorder.
  */
 export class Recorder {
   /** 72 random bits, URL-safe. */
   readonly token = newToken()
   readonly parent: string | null
+  /** Whether the profiler has sent the request, to repeat its parent. */
+  isReplay?: true
   readonly time = Date.now()
   readonly raw: IncomingMessage
   readonly method: string
@@ -66,6 +82,8 @@ export class Recorder {
   readonly work = new Work()
   /** For the tracer. */
   readonly calls: RunningCalls
+  /** Null if it is not sampled. */
+  sampling: Sampling | null = null
   droppedLines = 0
   droppedNotes = 0
   droppedSecrets = 0
@@ -74,18 +92,24 @@ export class Recorder {
   ended: number | null = null
 
   readonly #bounds: ProfileBounds
+  readonly #secretsIn: RecorderParts['secretsIn']
+  readonly #propagateTo: readonly string[]
+  #queries: RecordedQueries | null = null
+  #httpCalls: RecordedHttpCalls | null = null
   readonly #spans: SpanList
   readonly #failures: Failures
 
-  constructor(raw: IncomingMessage, parent: string | null, bounds: ProfileBounds) {
+  constructor(raw: IncomingMessage, parent: string | null, { bounds, secretsIn, propagateTo }: RecorderParts) {
     this.raw = raw
-    this.parent = parent
+    this.parent = parent ?? parentIn(raw)
     const { method = 'GET', url = '/', socket } = raw
     this.method = method
     this.url = url
     // Some adapters make requests without a socket.
     this.remoteAddress = socket?.remoteAddress ?? null
     this.#bounds = bounds
+    this.#secretsIn = secretsIn
+    this.#propagateTo = propagateTo
     this.#spans = new SpanList(bounds.spans)
     this.#failures = new Failures(bounds.exceptions)
     this.calls = new RunningCalls(this.#spans, this.clock, this.work)
@@ -93,6 +117,26 @@ export class Recorder {
 
   get spans(): Span[] {
     return this.#spans.spans
+  }
+
+  get queries(): RecordedQueries {
+    this.#queries ??= new RecordedQueries()
+    return this.#queries
+  }
+
+  /** Null if there were none. */
+  get recordedQueries(): RecordedQueries | null {
+    return this.#queries
+  }
+
+  get httpCalls(): RecordedHttpCalls {
+    this.#httpCalls ??= new RecordedHttpCalls()
+    return this.#httpCalls
+  }
+
+  /** Null if there were none. */
+  get recordedHttpCalls(): RecordedHttpCalls | null {
+    return this.#httpCalls
   }
 
   get droppedSpans(): number {
@@ -164,13 +208,29 @@ export class Recorder {
     else this.droppedSecrets++
   }
 
+  /** Learns the secrets of a query, since only the first queries are kept. */
+  learn({ statement, parameters }: RecordedQuery): void {
+    for (const secret of this.#secretsIn(statement, parameters)) this.conceal(secret)
+  }
+
+  /** Whether requests to this origin get the headers of a trace. */
+  propagatesTo(origin: string): boolean {
+    return this.#propagateTo.some(own => origin === own || origin.replace(/^https?:\/\//, '') === own)
+  }
+
   mark(point: DispatchPointName): void {
     if (!this.marks.has(point)) this.marks.set(point, this.now())
   }
 
-  line(line: string): void {
+  /** Called before the response's hooks, or if it has none, with its head. */
+  answering(): void {
+    this.calls.answering()
+    this.mark('kernel.response')
+  }
+
+  line(line: string, location: Location | null = null): void {
     if (this.finished) return
-    if (this.lines.length < this.#bounds.logs) this.lines.push({ start: this.now(), line })
+    if (this.lines.length < this.#bounds.logs) this.lines.push({ start: this.now(), line, location })
     else this.droppedLines++
   }
 
@@ -198,6 +258,7 @@ export class Recorder {
   /** Stops recording, and closes all spans. */
   finish(): void {
     this.finished = true
+    this.sampling?.stop()
     this.#spans.close(this.now())
     this.calls.clear()
   }
@@ -208,6 +269,8 @@ export class Recorder {
     this.lines.length = 0
     this.failures.length = 0
     this.calls.clear()
+    this.#queries = null
+    this.#httpCalls = null
   }
 
   #failedBetweenCalls(error: unknown): void {

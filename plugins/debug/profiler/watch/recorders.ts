@@ -2,27 +2,27 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { Attachment } from './attachment.ts'
 import type { Boundary } from '../base/boundary.ts'
-import type { ProfileBounds } from '../base/bounds.ts'
 import { kindOfFailure } from '../base/foreign-value.ts'
-import { currentRecorder } from './current-recorder.ts'
+import { currentToken } from './current-recorder.ts'
 import type { OwnPages } from './own-pages.ts'
-import { Recorder } from './recorder.ts'
+import { arrivingReplay } from './arriving-replay.ts'
+import { Recorder, type RecorderParts } from './recorder.ts'
 
 /** Keeps the recorder of each request. */
 export class Recorders {
   readonly #ownPages: OwnPages
   readonly #notes: ReadonlySet<string>
-  readonly #bounds: ProfileBounds
+  readonly #parts: RecorderParts
   readonly #boundary: Boundary
   readonly #recorders = new Attachment<Recorder>()
   /** Requests that the profiler failed to watch. */
   readonly #abandoned = new WeakSet<IncomingMessage>()
 
   /** @param notes sentences that every profile starts with */
-  constructor(ownPages: OwnPages, notes: ReadonlySet<string>, bounds: ProfileBounds, boundary: Boundary) {
+  constructor(ownPages: OwnPages, notes: ReadonlySet<string>, parts: RecorderParts, boundary: Boundary) {
     this.#ownPages = ownPages
     this.#notes = notes
-    this.#bounds = bounds
+    this.#parts = parts
     this.#boundary = boundary
   }
 
@@ -31,8 +31,10 @@ export class Recorders {
     try {
       const known = this.#recorders.get(raw)
       if (known !== undefined || this.#ownPages.areAskedFor(raw) || this.#abandoned.has(raw)) return known
-      const recorder = new Recorder(raw, currentRecorder()?.token ?? null, this.#bounds)
+      const replay = arrivingReplay()
+      const recorder = new Recorder(raw, replay?.of ?? currentToken(), this.#parts)
       for (const note of this.#notes) recorder.note(note)
+      replay?.arrive(recorder)
       this.#recorders.set(raw, recorder)
       return recorder
     } catch (error) {
@@ -54,10 +56,15 @@ export class Recorders {
     try {
       return call()
     } catch (error) {
-      this.#boundary.tell(error)
-      recorder.note(`The profiler could not record all of this request (${kindOfFailure(error)}). The log says why.`)
+      this.missed(recorder, error)
       return otherwise
     }
+  }
+
+  /** Tells of an error that kept a part of a request from being recorded, in the log and in the profile. */
+  missed(recorder: Recorder, error: unknown): void {
+    this.#boundary.tell(error)
+    recorder.note(`The profiler could not record all of this request (${kindOfFailure(error)}). The log says why.`)
   }
 
   /** Stops profiling a request that cannot be watched. */

@@ -3,6 +3,7 @@ import { isObject, textOf } from '../base/foreign-value.ts'
 import { hideFrames } from '../base/hidden-frames.ts'
 import type { Location, Route } from '../base/profile.ts'
 import {
+  anonymous,
   describeFunction,
   describeHook,
   dispatchPoints,
@@ -46,7 +47,7 @@ export function traceRoutes(app: FastifyInstance, application: WatchedApplicatio
           url: route.url,
           host: constraints.host === undefined ? null : textOf(constraints.host),
           ...(constraints.version !== undefined && { version: textOf(constraints.version) }),
-          handler: nameOf(handler),
+          handler: handlerName(handler, methods, route.url),
           plugin: application.plugins.current(),
           location,
         }
@@ -57,6 +58,21 @@ export function traceRoutes(app: FastifyInstance, application: WatchedApplicatio
     traceRoute(route, seen, application)
   })
 }
+
+/** The handler's name, or that of its route: "GET /users/:id". */
+function handlerName(handler: AnyFunction, methods: readonly string[], url: string): string {
+  const name = nameOf(handler)
+  if (!isUnnamed(name)) return name
+  return `${methods.length > mostMethods ? 'ALL' : methods.join(', ')} ${url}`
+}
+
+/** Whether a function has no name, or that of its key in a route's options. */
+function isUnnamed(name: string): boolean {
+  return name === anonymous || name === 'handler'
+}
+
+/** A route of more methods, such as that of app.all, is called "ALL". */
+const mostMethods = 3
 
 /** The parts of a route's schema that make Fastify validate the input. */
 const inputs = ['body', 'querystring', 'query', 'params', 'headers']
@@ -70,7 +86,7 @@ function traceRoute(route: RouteOptions, { described, given }: SeenRoute, applic
   put('config', withRoute(route.config, described))
   const description = describeFunction(route.handler, 'handler', application.plugins, location)
   // A plugin's onRoute hook may replace the handler by an anonymous one, as @fastify/websocket's does.
-  if (description.name === 'anonymous') description.name = described.handler
+  if (isUnnamed(description.name)) description.name = described.handler
   put('handler', traced(route.handler, description, application))
   if (route.errorHandler !== undefined) {
     const description = describeFunction(route.errorHandler, 'error-handler', application.plugins, location)

@@ -27,7 +27,7 @@ export function traced<Subject extends AnyFunction>(
   const proxy = new Proxy(subject, {
     // Only this frame of the profiler is on the stack when the function begins: V8 keeps just ten frames.
     apply(target, self, args: unknown[]): unknown {
-      const raw = attempt(() => rawRequestIn(args), null)
+      const raw = rawRequestIn(args)
       // Not called by Fastify.
       if (raw === null) return Reflect.apply(target, self, args)
       const recorder = application.recorders.of(raw)
@@ -66,9 +66,9 @@ function isUnmatched(request: unknown): boolean {
   return typeof request === 'object' && request !== null && 'is404' in request && request.is404 === true
 }
 
-/** The request is the first argument, or the second of error handlers. */
+/** The request is the first argument, or the second of error handlers. Null if reading them throws. */
 function rawRequestIn(args: readonly unknown[]): IncomingMessage | null {
-  return rawRequest(args[0]) ?? rawRequest(args[1])
+  return attempt(() => rawRequest(args[0]) ?? rawRequest(args[1]), null)
 }
 
 function rawRequest(value: unknown): IncomingMessage | null {

@@ -9,6 +9,8 @@ export interface WatchedApplication {
   recorders: Recorders
   routes: KnownRoutes
   plugins: PluginTree
+  /** Characters of a path parameter that the router takes. */
+  longestParameter: number
   /** Sentences that every profile starts with. */
   notes: Set<string>
 }

@@ -1,22 +1,27 @@
+import { isObject } from '../base/foreign-value.ts'
+
 /** A web ReadableStream, which reports its failure only to its reader. */
 interface WebStream {
   getReader(): { readonly closed: Promise<unknown> }
 }
 
-/** Calls `failed` if the payload is a web stream, or a Response with one, and that fails. */
-export function watchWebStream(payload: unknown, failed: (error: unknown) => void): void {
-  if (typeof payload !== 'object' || payload === null) return
+/**
+ * Calls `failed` if the payload is a web stream, or a Response with one, and that fails.
+ * @returns whether the payload is one of these
+ */
+export function watchWebStream(payload: object, failed: (error: unknown) => void): boolean {
   // Checked as Fastify does: mentioning the class Response makes Node load all of fetch.
   if ('body' in payload && Object.prototype.toString.call(payload) === '[object Response]') {
-    return watchWebStream(payload.body, failed)
+    return isObject(payload.body) && watchWebStream(payload.body, failed)
   }
-  if (!isWebStream(payload)) return
+  if (!isWebStream(payload)) return false
   const { getReader } = payload
   payload.getReader = function (...args) {
     const reader = getReader.apply(this, args)
     reader.closed.catch(failed)
     return reader
   }
+  return true
 }
 
 function isWebStream(value: object): value is WebStream {

@@ -15,8 +15,11 @@ let isLost = false
 
 async function routes(app: FastifyInstance) {
   const { museums } = app.entities
-  const tokens = app.store.segment({ table: 'tokens', columns: ['id'], key: 'token', joins: [] }, async () => null)
-  const names = app.store.segment({ table: 'names', columns: ['id'], key: 'name', joins: [] }, async () => null)
+  const tokens = app.entityCache.segment(
+    { table: 'tokens', columns: ['id'], key: 'token', joins: [] },
+    async () => null,
+  )
+  const names = app.entityCache.segment({ table: 'names', columns: ['id'], key: 'name', joins: [] }, async () => null)
 
   app.get('/shared', async () => await Promise.all([museums.read(license), museums.read(license)]))
   app.get('/secret', async () => await tokens.read('planted-hunter2'))
@@ -24,7 +27,7 @@ async function routes(app: FastifyInstance) {
   app.get('/many', async () => {
     for (let n = 0; n < 2000; n++) await museums.read(license)
   })
-  const rooms = app.store.segment({ table: 'rooms', columns: ['id'], key: 'id', joins: [] }, async () => {
+  const rooms = app.entityCache.segment({ table: 'rooms', columns: ['id'], key: 'id', joins: [] }, async () => {
     if (isLost) throw new Error('lost')
     return 'Salle 1'
   })
@@ -106,8 +109,8 @@ t.test('a request that reads nothing has no data', async t => {
 
 t.test('an answer from stale records while the database is down says so', async t => {
   t.notOk('x-debug-stale' in (await ask('/room')).headers)
-  app.store.listen()
-  app.store.deafen()
+  app.entityCache.listen()
+  app.entityCache.deafen()
   await ask('/none')
   isLost = true
   t.match(await ask('/room'), { body: 'Salle 1', headers: { 'x-debug-stale': 'rooms' } })
@@ -119,5 +122,5 @@ t.test('an answer from stale records while the database is down says so', async 
   })
   t.equal(fromElsewhere.body, 'Salle 1')
   t.notOk('x-debug-stale' in fromElsewhere.headers)
-  app.store.listen()
+  app.entityCache.listen()
 })

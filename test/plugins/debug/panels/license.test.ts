@@ -3,7 +3,8 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { LicenseData } from '../../../../plugins/debug/panels/license.ts'
 import { hearAll } from '../../../support/heard.ts'
-import { addLicense } from '../../../support/records.ts'
+import { addLicense, addUser } from '../../../support/records.ts'
+import { signIn } from '../../../support/sign-in.ts'
 import { openTestDatabase } from '../../../support/test-database.ts'
 import { buildDebugged, leaveDuringRead, panelOf, readPanel } from './panels.ts'
 
@@ -12,6 +13,8 @@ const hostile = '<script>alert(1)</script>|'
 const id = await addLicense(database, { domain: 'museum.test', name: hostile, type: 'gold' })
 await addLicense(database, { domain: 'protected.test', name: 'Louvre', protected: true })
 await addLicense(database, { domain: 'second.test' })
+await addLicense(database, { domain: 'suspended.test', suspended: true })
+await addUser(database, { email: 'admin@museum.test', admin: true })
 await hearAll(database)
 
 async function routes(app: FastifyInstance) {
@@ -59,6 +62,49 @@ t.test('the license appears in HTML, Markdown, the toolbar and the search', asyn
   t.match(profiles, [{ labels: { license: 'protected.test' } }])
 })
 
+t.test('the panel says that a license is valid', async t => {
+  const response = await ask('second.test')
+  t.match(await panelOf(app, response, 'license'), {
+    validity: { isRefused: false, reason: 'The license is valid now.' },
+  })
+  t.match(await readPanel(app, response, 'license', 'text/html'), 'The license is valid now.')
+  t.match(await readPanel(app, response, 'license', 'text/markdown'), 'Validity: The license is valid now.')
+})
+
+t.test('the panels say why a site is closed to a visitor', async t => {
+  const response = await ask('suspended.test')
+  t.equal(response.statusCode, 503)
+  t.match(await panelOf(app, response, 'license'), {
+    lookup: 'found',
+    validity: { isRefused: true, reason: 'This site is suspended.' },
+    row: { suspended: true, valid_from: null, valid_until: null },
+  })
+  const html = await readPanel(app, response, 'license', 'text/html')
+  t.match(html, 'This site is suspended.')
+  t.match(html, /License <span class="fact warning">closed/)
+  t.match(await panelOf(app, response, 'security'), {
+    checks: [
+      {},
+      {},
+      { check: 'Locale', verdict: 'passed' },
+      { check: 'Validity', verdict: 'refused', reason: 'This site is suspended.' },
+      { check: 'Access', verdict: 'not reached' },
+    ],
+  })
+})
+
+t.test('the panels say why a closed site answers an admin, a public route and an unmatched path', async t => {
+  const cookie = await signIn(app, { host: 'suspended.test', email: 'admin@museum.test' })
+  for (const [url, reason] of [
+    ['/', 'Only admins see the site: This site is suspended.'],
+    ['/login', 'The license is not valid now, but the route is public.'],
+    ['/version', 'The path has no route, so the license was not checked.'],
+  ] as const) {
+    const response = await app.inject({ url, headers: { host: 'suspended.test', ...(url === '/' && { cookie }) } })
+    t.match(await panelOf(app, response, 'license'), { validity: { isRefused: false, reason } })
+  }
+})
+
 t.test('a hostile name creates no tag in HTML and no extra cell in Markdown', async t => {
   const response = await ask('museum.test')
   t.notMatch(await readPanel(app, response, 'license', 'text/html'), '<script>alert')
@@ -71,11 +117,12 @@ t.test('a host without a license is a warning that names it', async t => {
     domain: 'unknown.test',
     lookup: 'none',
     row: null,
+    validity: null,
     outcome: 'miss',
   })
   const html = await readPanel(app, response, 'license', 'text/html')
   t.match(html, 'The domain &quot;unknown.test&quot; has no license, or its license has no type.')
-  t.match(html, /License <span class="badge warning">none/)
+  t.match(html, /License <span class="fact warning">none/)
   t.match(await readPanel(app, response, 'license', 'text/markdown'), 'has no license, or its license has no type.')
 })
 
@@ -89,10 +136,7 @@ t.test('the toolbar of a page that needs no license says that there is none', as
 t.test('a host too long for a license is not looked up', async t => {
   const response = await ask('a'.repeat(300))
   t.match(await panelOf(app, response, 'license'), { lookup: 'none', outcome: null })
-  t.match(
-    await readPanel(app, response, 'license', 'text/html'),
-    'not looked up: the host is longer than any license domain',
-  )
+  t.match(await readPanel(app, response, 'license', 'text/html'), 'The host is longer than any license domain.')
 })
 
 t.test('an invalid host is shown as refused before the lookup', async t => {
@@ -113,7 +157,7 @@ t.test('a failed lookup is not shown as one that found nothing', async t => {
   t.match(await panelOf(app, response, 'license'), { domain: 'third.test', lookup: 'failed' })
   const html = await readPanel(app, response, 'license', 'text/html')
   t.match(html, 'it is unknown whether the host has a license')
-  t.match(html, /License <span class="badge error">failed/)
+  t.match(html, /License <span class="fact error">failed/)
 })
 
 t.test('a client that leaves during the lookup leaves it unfinished', async t => {

@@ -11,13 +11,15 @@ import { makeFolder } from '../../../support/folder.ts'
 export const panels = [
   'request',
   'performance',
+  'cpu',
   'exception',
   'logs',
   'lifecycle',
   'routing',
+  'database',
+  'http-client',
   'license',
   'security',
-  'database',
   'cache',
   'configuration',
 ]

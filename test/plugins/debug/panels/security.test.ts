@@ -6,12 +6,14 @@ import { VerdictLog } from '../../../../plugins/debug/verdict-log.ts'
 import profiler, { profiledOptions } from 'fastify-profiler'
 import { fingerprintOf } from '../../../../src/sign-in/fingerprint.ts'
 import { nameSession, SessionTokens } from '../../../../src/sign-in/session-token.ts'
+import { addToken } from '../../../support/api-token.ts'
 import { makeFolder } from '../../../support/folder.ts'
 import { heardOf } from '../../../support/heard.ts'
 import { addLicense, addUser, testPassword } from '../../../support/records.ts'
+import { keptOpen, runCommand } from '../../../support/run-command.ts'
 import { cookieOf, signIn } from '../../../support/sign-in.ts'
 import { openTestDatabase } from '../../../support/test-database.ts'
-import { buildDebugged, leaveDuringRead, panelOf, readPanel } from './panels.ts'
+import { buildDebugged, leaveDuringRead, panelOf, panels, readPanel } from './panels.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test', name: 'Louvre', languages: ['en', 'de', 'fr'] })
@@ -44,10 +46,11 @@ async function checksOf({ method = 'GET', url = '/', headers = {} }: Asked, of =
 
 t.test('a request that passes has the reason for each check, in order', async t => {
   const checks = await checksOf({})
-  t.strictSame(Object.keys(checks), ['Host', 'Firewall', 'Locale', 'Access', 'Request checker'])
+  t.strictSame(Object.keys(checks), ['Host', 'Firewall', 'Locale', 'Validity', 'Access', 'Request checker'])
   t.strictSame(checks, {
     Host: 'passed: "museum.test" is a valid host.',
     Firewall: 'passed: The request has no session cookie.',
+    Validity: 'passed: The license is valid now.',
     Locale: "passed: en, the license's default: the request asks for none of its languages.",
     Access: 'passed: "Louvre" is open to everybody.',
     'Request checker': 'passed: GET is a safe method.',
@@ -79,6 +82,10 @@ for (const [what, asked, reason] of locales) {
     t.equal((await checksOf(asked))['Locale'], `passed: ${reason}`)
   })
 }
+
+t.test('a host without a license has no validity to check', async t => {
+  t.match(await checksOf({ headers: { host: 'unknown.test' } }), { Validity: 'passed: "unknown.test" has no license.' })
+})
 
 t.test('a visitor who has to sign in is refused by the access check, and later checks are not reached', async t => {
   t.match(await checksOf({ headers: { host: 'protected.test' } }), {
@@ -250,7 +257,7 @@ t.test('a sign-in shows that the cookie was set and why the request was trusted'
   t.match(await panelOf(app, response, 'security'), {
     user: null,
     firewall: { answer: 'The response sets a new one.' },
-    checks: { 4: { reason: 'The request has neither Sec-Fetch-Site nor Origin, so no browser sent it.' } },
+    checks: { 5: { reason: 'The request has neither Sec-Fetch-Site nor Origin, so no browser sent it.' } },
   })
   t.notMatch(await readPanel(app, response, 'security', 'text/html'), cookieOf(response).slice(20))
 })
@@ -308,7 +315,7 @@ t.test('an invalid host is refused with its reason, and creates no tag', async t
   })
   const html = await readPanel(app, response, 'security', 'text/html')
   t.notMatch(html, '<script>alert')
-  t.match(html, /Security <span class="badge error">refused/)
+  t.match(html, /Security <span class="fact error">refused/)
   t.match(
     await readPanel(app, response, 'security', 'text/markdown'),
     '| Host | refused | Invalid Host "\\<script\\>alert(1)\\</script\\>". |',
@@ -362,7 +369,9 @@ t.test('a client that leaves during a check leaves it unfinished', async t => {
   const { id = '' } = (await app.entities.licenses.read('left.test')) ?? {}
   app.entities.languages.forget(id)
   const response = await leaveDuringRead(app, database, 'left.test', 'license_languages')
-  t.match(await panelOf(app, response, 'security'), { checks: [{}, {}, { check: 'Locale', verdict: 'unfinished' }] })
+  t.match(await panelOf(app, response, 'security'), {
+    checks: [{}, {}, { check: 'Locale', verdict: 'unfinished' }],
+  })
 })
 
 const failures = [
@@ -387,3 +396,84 @@ for (const { check, table, host } of failures) {
     )
   })
 }
+
+t.test('the panel shows by which API token a user is known, and never the token', async t => {
+  const token = await addToken(database, 'admin@museum.test')
+  const headers = { host: 'museum.test', authorization: `Bearer ${token}` }
+  const api = await buildDebugged(t, { database })
+  const response = await api.inject({ url: `/api/users?email=${token}@museum.test`, headers })
+  t.equal(response.statusCode, 200)
+  const data = await panelOf<SecurityData>(api, response, 'security')
+  t.match(data.user, { email: 'admin@museum.test', tokenName: /^token / })
+  const name = String(data.user?.tokenName)
+  t.match(
+    data.checks.filter(({ check }) => check !== 'Locale'),
+    [
+      { check: 'Host' },
+      { check: 'API token', verdict: 'passed', reason: `The API token "${name}" is valid.` },
+      { check: 'Firewall', verdict: 'passed', reason: 'The API token belongs to admin@museum.test.' },
+      { check: 'Validity' },
+      { check: 'Access' },
+      { check: 'Request checker' },
+    ],
+  )
+  const shown = [JSON.stringify(data)]
+  for (const type of ['text/markdown', 'text/html', 'application/json']) {
+    for (const panel of panels) shown.push(await readPanel(api, response, panel, type))
+  }
+  t.match(shown.join(), `by the API token &quot;${name}&quot;`.replaceAll('&quot;', '"'))
+  t.match(shown.join(), `<dt>API token</dt><dd><code>${name}</code>`)
+  t.notMatch(shown.join(), token.slice(0, 30))
+})
+
+t.test('an API token that is refused is shown as refused, and another scheme as no token', async t => {
+  const api = await buildDebugged(t, { database })
+  const checksWith = async (authorization: string) =>
+    await checksOf({ url: '/api/museums', headers: { authorization } }, api)
+  t.match(await checksWith('Bearer portico_wrong'), {
+    'API token': 'refused: This is not an API token. A token is "portico_" and 43 more characters.',
+    Firewall: 'not reached: The request was interrupted earlier.',
+  })
+  t.match(await checksWith('Basic YTpi'), {
+    'API token': 'passed: The Authorization header has no bearer token.',
+    Firewall: 'passed: The request has no session cookie.',
+  })
+})
+
+t.test('a change by an API token says why its origin does not matter', async t => {
+  const api = await buildDebugged(t, { database })
+  const headers = { authorization: `Bearer ${await addToken(database, 'admin@museum.test')}` }
+  t.match(await checksOf({ method: 'POST', url: '/api/museums', headers }, api), {
+    'Request checker': 'passed: The request has an API token, which browsers do not send by themselves.',
+  })
+})
+
+t.test('the link to choose a password appears in no panel', async t => {
+  const site = await buildDebugged(t, { database })
+  const { output } = await runCommand(['user', 'password', 'stranger@museum.test', '--link'], {
+    openDatabase: keptOpen(database),
+  })
+  const { pathname, search, searchParams } = new URL(output)
+  const token = String(searchParams.get('token'))
+  const opened = await site.inject({ url: pathname + search, headers: { host: 'museum.test', accept: 'text/html' } })
+  t.equal(opened.statusCode, 200)
+  const sent = await site.inject({
+    method: 'POST',
+    url: pathname,
+    headers: { host: 'museum.test', accept: 'text/html', cookie: 'locale=en', origin: 'null' },
+    payload: { token, password: testPassword, repeated_password: testPassword },
+  })
+  t.equal(sent.statusCode, 204)
+  t.match((await panelOf<SecurityData>(site, sent, 'security')).checks.at(-1), {
+    check: 'Request checker',
+    reason: 'The route ignores cookies, so other sites gain nothing by them.',
+  })
+  const shown: string[] = []
+  for (const response of [opened, sent]) {
+    for (const type of ['text/markdown', 'text/html', 'application/json']) {
+      for (const panel of panels) shown.push(await readPanel(site, response, panel, type))
+    }
+  }
+  t.match(shown.join(), 'password/reset')
+  t.notMatch(shown.join(), token)
+})

@@ -1,24 +1,23 @@
 import type { Exception, Excerpt } from '../../base/profile.ts'
 import { foldedExceptions, tellingFrames } from '../parts/folded-exceptions.ts'
 import { blocks, code, codeBlock, plain } from './markdown.ts'
+import { locationText } from '../parts/location.ts'
 import { stackTraceText } from '../parts/stack-trace.ts'
 import { valueText } from '../parts/value.ts'
 
 /** Every exception of the chain with its message, its properties and the source line that threw it. */
-export function exceptionsMarkdown(exceptions: readonly Exception[], heading: string): string {
+export function exceptionsMarkdown(exceptions: readonly Exception[], heading: string, root: string): string {
   const folded = foldedExceptions(exceptions)
   return blocks(
     ...exceptions.map((exception, index) => {
-      const [source] =
-        folded[index] === true
-          ? []
-          : exception.frames.flatMap(frame => (frame.kind === 'own' ? (frame.excerpt ?? []) : []))
+      const [source] = folded[index] === true ? [] : exception.frames.filter(({ kind }) => kind === 'own')
       const properties = Object.entries(exception.properties)
       return blocks(
         `${heading} ${index + 1}. ${plain(exception.class)} (${exception.relation})`,
         codeBlock(exception.message === '' ? 'No message.' : exception.message),
         properties.map(([name, value]) => `- ${code(name)}: ${code(valueText(value))}`).join('\n'),
-        source === undefined ? null : excerptMarkdown(source),
+        source === undefined ? null : code(locationText(source, root)),
+        source?.excerpt === undefined ? null : excerptMarkdown(source.excerpt),
       )
     }),
   )

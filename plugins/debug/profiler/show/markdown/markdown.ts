@@ -9,7 +9,7 @@ export function plain(text: string): string {
 
 /** Inline code; the text may contain backticks. */
 export function code(text: string): string {
-  const line = visible(text).replace(/\s+/g, ' ')
+  const line = shortRuns(visible(text)).replace(/\s+/g, ' ')
   const ticks = fence(line, 1)
   const edge = ticks.length > 1 ? ' ' : ''
   return line.trim() === '' ? '(empty)' : `${ticks}${edge}${line}${edge}${ticks}`
@@ -17,8 +17,13 @@ export function code(text: string): string {
 
 /** A fenced code block; the text may contain fences. */
 export function codeBlock(text: string, language = ''): string {
-  const ticks = fence(text, 3)
-  return `${ticks}${language}\n${visible(text).replace(/\r\n?/g, '\n')}\n${ticks}`
+  return fenced(shortRuns(visible(text)).replace(/\r\n?/g, '\n'), language)
+}
+
+/** Markdown as a code block. */
+export function fenced(block: string, language: string): string {
+  const ticks = fence(block, 3)
+  return `${ticks}${language}\n${block}\n${ticks}`
 }
 
 /** A table. Its cells must be Markdown. */
@@ -34,6 +39,13 @@ export function table(columns: readonly string[], rows: ReadonlyArray<readonly s
 /** Joins blocks with blank lines and skips empty ones. */
 export function blocks(...parts: ReadonlyArray<string | null>): string {
   return parts.filter(part => part !== null && part !== '').join('\n\n')
+}
+
+/** Backticks of the longest fence: of a code block in a code block. Nobody may shorten it, so runs are short. */
+export const longestFence = 17
+
+function shortRuns(text: string): string {
+  return text.replace(/`{16,}/g, run => `${'`'.repeat(15)}(${run.length} backticks)`)
 }
 
 function fence(text: string, least: number): string {

@@ -1,6 +1,7 @@
 import type { AnyPanel, ViewContext } from '../../collect/panel.ts'
 import { blocks, code, codeBlock, plain } from './markdown.ts'
 import { panelData } from '../parts/panel-menu.ts'
+import { parentName } from '../parts/parent-name.ts'
 import { outcomeText, statusText } from '../parts/tone.ts'
 import { formatDuration, formatTime } from '../parts/units.ts'
 import { valueText } from '../parts/value.ts'
@@ -17,6 +18,7 @@ export function renderProfileMarkdown(context: ViewContext, panels: readonly Any
         `- Time: ${formatTime(profile.time)}`,
         `- Duration: ${formatDuration(profile.duration)}`,
         `- Host: ${code(profile.host ?? 'none')}, IP: ${code(profile.ip ?? 'unknown')}`,
+        ...(profile.parent === null ? [] : [`- ${parentName(profile)}: ${code(profile.parent)}`]),
         `- Outcome: ${outcomeText(profile.outcome) ?? 'Completed'}`,
         ...Object.entries(profile.labels).map(([name, value]) => `- ${plain(name)}: ${plain(value)}`),
         ...profile.dropped.map(drop => `- ${plain(drop.what)}: ${drop.count} left out. ${plain(drop.why)}`),

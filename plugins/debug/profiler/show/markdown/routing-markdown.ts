@@ -21,7 +21,7 @@ export function routingMarkdown({ routing, method, path }: Profile, root: string
       nearMisses.map(miss => [
         miss.method.join(', '),
         code(miss.url),
-        nearMissText(miss),
+        nearMissText(miss, path),
         miss.location === null ? '' : code(locationText(miss.location, root)),
       ]),
     ),

@@ -1,6 +1,10 @@
 import type { ProfileSummary, SearchResult } from '../../base/profile.ts'
+import { shortened } from './fit-lines.ts'
 import { blocks, code, plain, table } from './markdown.ts'
 import { formatDuration, formatTime } from '../parts/units.ts'
+
+/** Bytes of a text in a list. The profile has it in full. */
+const longestCell = 120
 
 /** The results of a search as a table. */
 export function renderSearchMarkdown({ problems, profiles, total, page, pages }: SearchResult, base: string): string {
@@ -17,15 +21,16 @@ export function renderSearchMarkdown({ problems, profiles, total, page, pages }:
 /** A table of profiles, each with the path of its page. */
 export function profilesMarkdown(profiles: readonly ProfileSummary[], base: string): string {
   return table(
-    ['Status', 'Request', 'Duration', 'Route', 'Exception', 'Time', 'Profile'],
+    ['Profile', 'Status', 'Request', 'Duration', 'Queries', 'Route', 'Exception', 'Time'],
     profiles.map(profile => [
-      String(profile.status ?? 'none'),
-      code(`${profile.method} ${profile.url}`),
-      formatDuration(profile.duration),
-      profile.route === null ? '' : code(profile.route),
-      plain(profile.exception ?? ''),
-      formatTime(profile.time),
       code(`${base}/${profile.token}`),
+      String(profile.status ?? 'none'),
+      code(shortened(`${profile.method} ${profile.url}`, longestCell)),
+      formatDuration(profile.duration),
+      String(profile.queries.count),
+      profile.route === null ? '' : code(shortened(profile.route, longestCell)),
+      plain(shortened(profile.exception ?? '', longestCell)),
+      formatTime(profile.time),
     ]),
   )
 }

@@ -1,5 +1,6 @@
 import type { AnyPanel } from '../../collect/panel.ts'
 import type { ProfileSummary } from '../../base/profile.ts'
+import { hatchPattern } from '../parts/bar.ts'
 import { renderEmptyState } from '../parts/empty-state.ts'
 import { html, type Markup } from '../../base/html.ts'
 import { blocks, code, plain } from '../markdown/markdown.ts'
@@ -7,7 +8,7 @@ import { renderPage } from './page.ts'
 import { renderProfileList } from '../parts/profile-list.ts'
 import { profileUrl } from '../parts/profile-url.ts'
 import type { SearchBarOptions } from '../parts/search-bar.ts'
-import { renderSearchFold } from '../parts/search-fold.ts'
+import { renderSearchBox } from './search-page.ts'
 import { profilesMarkdown } from '../markdown/search-markdown.ts'
 
 /** What the client requested but does not exist. */
@@ -15,15 +16,21 @@ export type Missing =
   | { what: 'profile'; token: string }
   | { what: 'panel'; token: string; panel: string; panels: ReadonlyArray<Pick<AnyPanel, 'name' | 'label'>> }
   | { what: 'exception'; token: string }
+  | { what: 'samples'; token: string }
   | { what: 'running'; token: string }
   | { what: 'page'; path: string }
+  | { what: 'pair' }
 
 /** Says what is missing, and the likely reason. */
 export function missingText(missing: Missing): string {
   if (missing.what === 'panel') return `There is no panel "${missing.panel}".`
   if (missing.what === 'exception') return `Request ${missing.token} had no exception.`
+  if (missing.what === 'samples') return `Request ${missing.token} has no samples.`
   if (missing.what === 'running') {
     return `Request ${missing.token} is still running. Its profile is stored after the response.`
+  }
+  if (missing.what === 'pair') {
+    return 'A comparison needs two requests. Tick two of these, or name a route and a moment.'
   }
   if (missing.what === 'page') return `The profiler has no page "${missing.path}".`
   return `There is no profile "${missing.token}". It may have expired, or the token is wrong.`
@@ -39,17 +46,17 @@ export function renderNotFoundPage(
   return renderPage({
     title: 'Not found · Profiler',
     base,
-    aside: renderSearchFold({}, options, newest.length === 0),
-    main: html`<h1>Not found</h1>
+    main: html`${hatchPattern}<h1>Not found</h1>
 <p class="notice warning">${missingText(missing)}</p>
 ${renderOffer(missing, base)}
 <h2>Latest requests</h2>
-${newest.length === 0 ? renderEmptyState('No requests stored.') : renderProfileList(newest, base)}`,
+${renderSearchBox({}, options)}
+${newest.length === 0 ? renderEmptyState('No requests stored.') : renderProfileList(newest, { base })}`,
   })
 }
 
 function renderOffer(missing: Missing, base: string): Markup | null {
-  if (missing.what === 'exception') {
+  if (missing.what === 'exception' || missing.what === 'samples') {
     return html`<p><a href="${profileUrl(base, missing.token)}">Open the profile</a></p>`
   }
   if (missing.what !== 'panel') return null

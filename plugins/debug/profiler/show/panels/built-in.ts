@@ -1,6 +1,9 @@
 import type { AnyPanel } from '../../collect/panel.ts'
 import { configurationPanel } from './configuration.ts'
+import { cpuPanel } from './cpu.ts'
+import { databasePanel } from './database.ts'
 import { exceptionPanel } from './exception.ts'
+import { httpClientPanel } from './http-client.ts'
 import { lifecyclePanel } from './lifecycle.ts'
 import { logsPanel } from './logs.ts'
 import { performancePanel } from './performance.ts'
@@ -11,9 +14,12 @@ import { routingPanel } from './routing.ts'
 export const builtInPanels: readonly AnyPanel[] = [
   requestPanel,
   performancePanel,
+  cpuPanel,
   exceptionPanel,
   logsPanel,
-  lifecyclePanel,
+  databasePanel,
+  httpClientPanel,
   routingPanel,
+  lifecyclePanel,
   configurationPanel,
 ]

@@ -6,6 +6,7 @@ import { html, type Markup } from '../../base/html.ts'
 import { renderKeyValueTable } from '../parts/key-value-table.ts'
 import { renderLocation } from '../parts/location.ts'
 import { blocks, code, plain, table } from '../markdown/markdown.ts'
+import { routesMarkdown } from '../markdown/routes-markdown.ts'
 import { renderSection } from '../parts/section.ts'
 import { formatDuration, formatTime } from '../parts/units.ts'
 import { valueText } from '../parts/value.ts'
@@ -55,10 +56,10 @@ export const configurationPanel: BuiltInPanel<string> = {
       ]),
     )}
 ${renderSection('Settings', renderKeyValueTable('Settings', settings, 'No settings.'), settings.length)}
-${renderSection('Plugins', html`<ul class="tree">${renderPlugin(configuration.plugins)}</ul>`)}
+${renderSection('Plugins', html`${context.isFile !== true && html`<p><a href="${context.base}/boot">How the application started</a>, with what each plugin waited for</p>`}<ul class="tree">${renderPlugin(configuration.plugins)}</ul>`)}
 ${renderSection('Routes', renderRoutes(configuration, context), configuration.routes.length)}`
   },
-  markdown: (_, { configuration }) =>
+  markdown: (_, { configuration, root }) =>
     configuration === null
       ? 'No longer stored.'
       : blocks(
@@ -69,9 +70,6 @@ ${renderSection('Routes', renderRoutes(configuration, context), configuration.ro
             ),
           ),
           pluginLines(configuration.plugins).join('\n'),
-          table(
-            ['Methods', 'Route', 'Handler'],
-            configuration.routes.map(route => [route.method.join(', '), code(route.url), plain(route.handler)]),
-          ),
+          routesMarkdown(configuration.routes, root),
         ),
 }

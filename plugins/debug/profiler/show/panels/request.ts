@@ -1,13 +1,17 @@
-import type { BuiltInPanel } from '../../collect/panel.ts'
-import type { Json, Profile, RequestRecord, ResponseRecord } from '../../base/profile.ts'
+import type { BuiltInPanel, ViewContext } from '../../collect/panel.ts'
+import type { HeaderLine, Json, Profile, RequestRecord, ResponseRecord } from '../../base/profile.ts'
+import { curlCommand } from '../parts/curl-command.ts'
+import { renderBody } from '../parts/request-body.ts'
 import { renderCodeBlock } from '../parts/code-block.ts'
 import { html, type Markup } from '../../base/html.ts'
 import { renderKeyValueTable } from '../parts/key-value-table.ts'
 import { blocks, code, table } from '../markdown/markdown.ts'
+import { profileUrl } from '../parts/profile-url.ts'
 import { renderSection } from '../parts/section.ts'
+import { sentHost } from '../parts/sent-host.ts'
 import { outcomeText, statusText } from '../parts/tone.ts'
 import { formatBytes } from '../parts/units.ts'
-import { renderValue, valueText } from '../parts/value.ts'
+import { valueText } from '../parts/value.ts'
 
 interface Data {
   request: RequestRecord
@@ -32,27 +36,22 @@ function absent(request: RequestRecord): string[] {
   return request.body === null ? [...names, 'body'] : names
 }
 
-function renderBody({ body, contentType, bodySize }: RequestRecord): Markup {
-  const about = [contentType, bodySize === null ? null : formatBytes(bodySize)]
-    .filter(part => part !== null)
-    .join(' · ')
-  const entries = body !== null && typeof body === 'object' && !Array.isArray(body) ? Object.entries(body) : []
-  return renderSection(
-    'Body',
-    html`${about !== '' && html`<p class="muted">${about}</p>`}
-${entries.length > 0 ? renderKeyValueTable('Body', entries) : typeof body === 'string' ? renderCodeBlock(body) : renderValue(body)}`,
-  )
-}
-
-function facts(profile: Profile): Array<readonly [string, string]> {
-  const { response } = profile
+function requestFacts(profile: Profile): Array<readonly [string, string]> {
   return [
-    ['Status', statusText(profile.status)],
-    ['Content type', response.contentType ?? 'none'],
-    ['Body size', response.streamed ? `${formatBytes(response.bodySize)}, streamed` : formatBytes(response.bodySize)],
-    ['Outcome', outcomeText(profile.outcome) ?? 'completed'],
+    ['Host', sentHost(profile) ?? 'none'],
+    ['Route', profile.routing.matched?.url ?? 'none'],
+    ['IP address', profile.ip ?? 'unknown'],
     ['Protocol', `${profile.protocol}, HTTP/${profile.httpVersion}`],
     ['Request ID', profile.requestId ?? 'none'],
+  ]
+}
+
+function responseFacts({ outcome, response, status }: Profile): Array<readonly [string, string]> {
+  return [
+    ['Status', statusText(status)],
+    ['Content type', response.contentType ?? 'none'],
+    ['Body size', response.streamed ? `${formatBytes(response.bodySize)}, streamed` : formatBytes(response.bodySize)],
+    ['Outcome', outcomeText(outcome) ?? 'completed'],
   ]
 }
 
@@ -68,6 +67,31 @@ function markdownTable(title: string, entries: Entries): string | null {
       )
 }
 
+function renderTabs(open: 'request' | 'response', { base, profile }: ViewContext): Markup {
+  const url = profileUrl(base, profile.token, 'request')
+  const current = html` aria-current="page"`
+  return html`<nav class="tabs" aria-label="Request and response"><a href="${url}"${open === 'request' && current}>Request</a><a href="${url}&amp;show=response"${open === 'response' && current}>Response</a></nav>`
+}
+
+function renderHeaders(title: string, headers: readonly HeaderLine[]): Markup {
+  return renderSection(title, renderKeyValueTable(title, headers), headers.length)
+}
+
+function renderRequest(request: RequestRecord, profile: Profile): Markup {
+  const missing = absent(request)
+  return html`${request.body !== null && renderBody(request)}
+${parts(request).map(([title, entries]) => entries.length > 0 && renderSection(title, renderKeyValueTable(title, entries), entries.length))}
+${renderHeaders('Request headers', request.headers)}
+${missing.length > 0 && html`<p class="muted">The request had no ${missing.join(', no ')}.</p>`}
+${renderSection('Connection', renderKeyValueTable('Connection', requestFacts(profile)))}
+<details class="fold"><summary>As cURL</summary>${renderCodeBlock(curlCommand(profile))}</details>`
+}
+
+function renderResponse(response: ResponseRecord, profile: Profile): Markup {
+  return html`${renderSection('Response', renderKeyValueTable('Response', responseFacts(profile)))}
+${renderHeaders('Response headers', response.headers)}`
+}
+
 /** The request and its response. */
 export const requestPanel: BuiltInPanel<Data> = {
   name: 'request',
@@ -77,21 +101,23 @@ export const requestPanel: BuiltInPanel<Data> = {
     request: routing.matched === null ? { ...request, params: {} } : request,
     response,
   }),
-  body: ({ request, response }, { profile }) => {
-    const missing = absent(request)
-    return html`${parts(request).map(([title, entries]) => entries.length > 0 && renderSection(title, renderKeyValueTable(title, entries), entries.length))}
-${request.body !== null && renderBody(request)}
-${renderSection('Request headers', renderKeyValueTable('Request headers', request.headers), request.headers.length)}
-${missing.length > 0 && html`<p class="muted">The request had no ${missing.join(', no ')}.</p>`}
-${renderSection('Response', renderKeyValueTable('Response', facts(profile)))}
-${renderSection('Response headers', renderKeyValueTable('Response headers', response.headers), response.headers.length)}`
+  body({ request, response }, context) {
+    if (context.isFile === true) {
+      return html`${renderRequest(request, context.profile)}
+${renderResponse(response, context.profile)}`
+    }
+    const open = context.query?.get('show') === 'response' ? 'response' : 'request'
+    const { profile } = context
+    return html`${renderTabs(open, context)}
+${open === 'request' ? renderRequest(request, profile) : renderResponse(response, profile)}`
   },
   markdown: ({ request, response }, { profile }) =>
     blocks(
       ...parts(request).map(([title, entries]) => markdownTable(title, entries)),
       request.body === null ? null : markdownTable('Body', [['body', request.body]]),
       markdownTable('Request headers', request.headers),
-      markdownTable('Response', facts(profile)),
+      markdownTable('Connection', requestFacts(profile)),
+      markdownTable('Response', responseFacts(profile)),
       markdownTable('Response headers', response.headers),
     ),
 }

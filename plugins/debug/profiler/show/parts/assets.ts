@@ -13,23 +13,32 @@ function read(name: string): string {
   return readFileSync(new URL(import.meta.resolve(`#assets/${name}`)), 'utf8')
 }
 
+/** A stylesheet without comments and indentation: the error page includes its own. */
+function readStyle(name: string): string {
+  return read(name)
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,]) ?/g, '$1')
+}
+
 function asset(type: string, body: string): Asset {
   return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 12) }
 }
 
-const language = read('language.css')
-const exception = read('exception.css')
+const language = readStyle('language.css')
+const frame = readStyle('frame.css')
+const exception = readStyle('exception.css')
 
 /** The files below `<base>/assets/`. Each stylesheet includes language.css, so that it works alone. */
 export const assets = {
-  'profiler.css': asset('text/css; charset=utf-8', language + exception + read('profiler.css')),
+  'profiler.css': asset('text/css; charset=utf-8', language + frame + exception + readStyle('profiler.css')),
   'exception.css': asset('text/css; charset=utf-8', language + exception),
-  'error-page.css': asset('text/css; charset=utf-8', language + exception + read('error-page.css')),
+  'error-page.css': asset('text/css; charset=utf-8', language + frame + exception + readStyle('error-page.css')),
   'profiler.js': asset('text/javascript; charset=utf-8', read('profiler.js')),
   // The stylesheet is embedded: the application's Content-Security-Policy would have to allow a linked one.
   'toolbar.js': asset(
     'text/javascript; charset=utf-8',
-    read('toolbar.js').replace("'TOOLBAR_CSS'", () => JSON.stringify(read('toolbar.css'))),
+    read('toolbar.js').replace("'TOOLBAR_CSS'", () => JSON.stringify(readStyle('toolbar.css'))),
   ),
 } as const
 

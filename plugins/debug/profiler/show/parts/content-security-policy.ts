@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { assets } from './assets.ts'
+import { assets, type AssetName } from './assets.ts'
 
 const shared =
   "default-src 'none'; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -8,4 +8,11 @@ const shared =
 export const profilerPolicy = `${shared}; style-src 'self'`
 
 /** The policy of the error page: allows its inline stylesheet by hash. */
-export const errorPagePolicy = `${shared}; style-src 'sha256-${createHash('sha256').update(assets['error-page.css'].body).digest('base64')}'`
+export const errorPagePolicy = `${shared}; ${inlined('error-page.css')}`
+
+/** The policy of a profile that was saved as a file: its inline stylesheet, and nothing else. */
+export const filePolicy = `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; ${inlined('profiler.css')}`
+
+function inlined(name: AssetName): string {
+  return `style-src 'sha256-${createHash('sha256').update(assets[name].body).digest('base64')}'`
+}

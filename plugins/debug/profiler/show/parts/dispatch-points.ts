@@ -5,7 +5,7 @@ import { renderDataTable } from './data-table.ts'
 import { html, type Markup } from '../../base/html.ts'
 import { renderLocation } from './location.ts'
 import { renderSection } from './section.ts'
-import { formatDuration } from './units.ts'
+import { formatDuration, formatMilliseconds } from './units.ts'
 import { renderSpanOutcome } from './waterfall.ts'
 
 /** Each dispatch point with its listeners in the order they ran, and with its interruption. */
@@ -28,7 +28,7 @@ ${renderDataTable(
   [
     { label: '#', kind: 'number' },
     { label: 'Listener' },
-    { label: 'Duration', kind: 'number' },
+    { label: 'ms', kind: 'number' },
     { label: 'Outcome', kind: 'short' },
   ],
   point.listeners.flatMap((id, index) => {
@@ -39,7 +39,7 @@ ${renderDataTable(
       cells: [
         index + 1,
         html`${span.name} <small>${span.hook}${span.plugin !== null && ` · plugin ${span.plugin}`}${span.routeLevel && ' · route'} ${renderLocation(span.location, context)}</small>`,
-        formatDuration(span.duration),
+        formatMilliseconds(span.duration),
         renderSpanOutcome(span),
       ],
     }
@@ -97,14 +97,14 @@ export function renderErrorHandling(context: ViewContext): Markup | null {
       [
         { label: 'Error handler' },
         { label: 'Exception' },
-        { label: 'Duration', kind: 'number' },
+        { label: 'ms', kind: 'number' },
         { label: 'Outcome', kind: 'short' },
       ],
       called.map(({ span, text }) => ({
         cells: [
           html`${span.name} <small>${span.hook ?? 'error handler'}${span.plugin !== null && ` · plugin ${span.plugin}`}${span.routeLevel && ' · route'} ${renderLocation(span.location, context)}</small>`,
           text ?? '',
-          formatDuration(span.duration),
+          formatMilliseconds(span.duration),
           renderSpanOutcome(span),
         ],
       })),

@@ -23,8 +23,9 @@ ${body}</section>`
       ? renderEmptyState('No exception was thrown.')
       : renderExceptions(profile, context, level === 2 ? 3 : 4)
   const matches = html`Nearest routes`
-  return html`${isRoutingFailure(profile) && section('matches', matches, renderNearMisses(profile, context))}
+  const isRouting = isRoutingFailure(profile)
+  return html`${isRouting && section('matches', matches, renderNearMisses(profile, context))}
 ${section('exceptions', counted('Exceptions', exceptions.length), thrown)}
-${section('logs', counted('Logs', logs.length), renderLogTable(logs))}
-${section('stack-traces', counted('Stack Traces', exceptions.length), renderStackTraces(exceptions, root))}`
+${section('logs', counted('Logs', logs.length), renderLogTable(profile, context))}
+${section('stack-traces', counted('Stack Traces', exceptions.length), renderStackTraces(exceptions, root, !isRouting))}`
 }

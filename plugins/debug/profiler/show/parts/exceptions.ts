@@ -1,130 +1,128 @@
 import type { ViewContext } from '../../collect/panel.ts'
-import type { Exception, Frame, Profile } from '../../base/profile.ts'
+import type { Excerpt, Exception, Frame, Profile } from '../../base/profile.ts'
 import { renderBadge } from './badge.ts'
 import { renderExcerpt } from './code-block.ts'
 import { renderEmptyState } from './empty-state.ts'
+import { nearestOwnFrame, placeOf, rootCauseOf, samePlaces } from './exception-chain.ts'
+import { renderExceptionTree } from './exception-tree.ts'
 import { foldedExceptions, tellingFrames } from './folded-exceptions.ts'
 import { renderHeading, type HeadingLevel } from './heading.ts'
-import { html, type Content, type Markup } from '../../base/html.ts'
+import { html, type Markup } from '../../base/html.ts'
 import { renderKeyValueTable } from './key-value-table.ts'
-import { renderLocation } from './location.ts'
+import { locationText, renderLocation } from './location.ts'
 import { isRoutingFailure } from './near-misses.ts'
 import { count } from './units.ts'
 
 /** How to render exceptions: the root of file names, the editor link and the heading level. */
 type Place = Pick<ViewContext, 'root' | 'editorUrl'> & { level: HeadingLevel }
 
-/** After this many application frames the source is folded, or a deep recursion would fill the page. */
-const OPEN_SOURCES = 6
+/** Application frames shown with their source below the first, or a deep recursion would fill the page. */
+const MORE_SOURCES = 5
 
-/** Length of the message in the summary of a folded exception. */
-const FOLDED_MESSAGE = 150
+/** Lines shown before and after the line of a frame. */
+const LINES_AROUND = 3
 
-/** The classes of the exception chain: the thrown one first, then its causes and members. */
-export function renderClassChain(exceptions: readonly Exception[]): Markup {
-  return html`<ol class="chain" aria-label="Exception chain">${exceptions.map(
-    (exception, index) => html`
-<li>${index > 0 && html`<span class="muted">${joint(exception, index, exceptions)}</span> `}<a href="#exception-${index + 1}">${exception.class}</a></li>`,
-  )}
-</ol>`
-}
-
-/** The words between two exceptions of the chain. They name the parent if it is not the exception before. */
-function joint(exception: Exception, index: number, all: readonly Exception[]): string {
-  const { relation, parent } = exception
-  const before = all[index - 1]
-  if (relation === 'member' && before?.relation === 'member' && before.parent === parent) return 'and'
-  const above = parent === null || parent === index - 1 ? undefined : all[parent]
-  return above === undefined ? relationText(exception) : `· ${above.class} ${relationText(exception)}`
-}
-
-/** How an exception relates to its parent, which only the thrown one lacks. */
-function relationText({ relation }: Exception): string {
-  return relation === 'cause' ? 'caused by' : 'with'
-}
-
-/** Every exception with its frames: the application's with their source, others folded. */
+/**
+ * The chain of exceptions, then each with its code: the root cause first, at the nearest line of the application, then
+ * the outermost. The others are folded.
+ */
 export function renderExceptions(
   { exceptions, ...profile }: Pick<Profile, 'exceptions' | 'routing' | 'status'>,
   { root, editorUrl }: Pick<ViewContext, 'root' | 'editorUrl'>,
   level: HeadingLevel,
 ): Markup {
   const place = { root, editorUrl, level }
+  const cause = rootCauseOf(exceptions)
+  const order = [...new Set([cause, ...exceptions.keys()])]
   // The requested path is at fault, not the code that rejects it.
-  const openSources = isRoutingFailure(profile) ? 1 : OPEN_SOURCES
-  const folded = foldedExceptions(exceptions)
-  return html`${exceptions.map((exception, index) =>
-    folded[index] === true
-      ? renderFoldedException(exception, index, exceptions, place)
-      : renderException(exception, index, exceptions, level, renderFrames(exception, exceptions, openSources, place)),
-  )}`
+  const open = isRoutingFailure(profile) ? [] : [cause, 0]
+  const same = samePlaces(exceptions, order)
+  const brief = foldedExceptions(exceptions)
+  return html`${renderExceptionTree(exceptions, place)}
+${order.map(index => {
+  const body = exceptions
+    .slice(index, index + 1)
+    .map(exception => renderException(exceptions, exception, index, place, brief[index] === true))
+  if (open.includes(index)) return body
+  return html`<details class="fold folded-exception"><summary>${renderSummary(exceptions, index, same[index], root)}</summary>
+${body}</details>`
+})}`
 }
 
-/** Without sources and foreign frames: hundreds of members would make the page slow to load. */
-function renderFoldedException(exception: Exception, index: number, all: readonly Exception[], place: Place): Markup {
-  const frames = tellingFrames(exception)
-  const stack =
-    frames.length === 0
-      ? renderEmptyState('No stack trace.')
-      : html`<ol class="frames">${frames.map(
-          frame => html`
-<li class="own">${renderFrameLine(frame, place)}</li>`,
-        )}</ol>`
-  return html`<details class="folded-exception"><summary>${exception.class}${exception.message !== '' && html` <span class="muted">${exception.message.slice(0, FOLDED_MESSAGE)}</span>`}</summary>
-${renderException(exception, index, all, place.level, stack)}</details>`
+function renderSummary(
+  exceptions: readonly Exception[],
+  index: number,
+  same: number | null | undefined,
+  root: string,
+): Markup[] {
+  return exceptions.slice(index, index + 1).map(exception => {
+    const frame = placeOf(exception)
+    const where =
+      same != null ? html`same place as ${same + 1}` : frame !== null && html`<code>${locationText(frame, root)}</code>`
+    return html`<b>${index + 1}</b> ${exception.class} <span class="muted">${where}</span>`
+  })
 }
 
 function renderException(
+  exceptions: readonly Exception[],
   exception: Exception,
   index: number,
-  all: readonly Exception[],
-  level: HeadingLevel,
-  stack: Markup,
+  place: Place,
+  isBrief: boolean,
 ): Markup {
-  const properties = Object.entries(exception.properties)
-  const parent = exception.parent ?? -1
-  const above = all[parent]
-  const origin =
-    above !== undefined &&
-    html`<p class="muted">${exception.relation === 'cause' ? 'Cause' : 'Member'} of <a href="#exception-${parent + 1}">${above.class}</a></p>`
-  return html`<article class="exception" id="exception-${index + 1}" aria-labelledby="exception-${index + 1}-class">
-<header>
-${renderHeading(level, `exception-${index + 1}-class`, html`${exception.class}${exception.code !== null && html` ${renderBadge(exception.code)}`}${exception.statusCode !== null && html` ${renderBadge(exception.statusCode)}`}`)}
-${origin}
-<p class="message">${exception.message === '' ? html`<span class="muted">No message.</span>` : exception.message}</p>
-${properties.length > 0 && html`<details><summary>${count(properties.length, 'property', 'properties')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, properties)}</details>`}
-</header>
-${stack}
+  const { code, message, properties, statusCode } = exception
+  const id = `exception-${index + 1}`
+  const entries = Object.entries(properties)
+  return html`<article class="exception" id="${id}" aria-labelledby="${id}-class">
+${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${renderRole(exceptions, index)}`)}
+<p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>
+${isBrief ? renderFrameList(tellingFrames(exception), place, 0) : renderStack(exceptions, index, exception, place)}
+${entries.length > 0 && html`<details class="fold"><summary>${count(entries.length, 'property', 'properties')}: ${entries.map(([name]) => name).join(', ')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, entries)}</details>`}
 </article>`
 }
 
-function renderFrames(
-  { frames: all, parent }: Exception,
-  exceptions: readonly Exception[],
-  openSources: number,
-  place: Place,
-): Markup {
-  const above = exceptions[parent ?? -1]
-  if (all.length === 0) return renderEmptyState('No stack trace.')
-  const frames = all.slice(0, all.length - sharedFrames(all, above?.frames ?? []))
-  const shared = all.slice(frames.length)
-  const items: Content[] = []
-  let sources = 0
-  for (let index = 0; index < frames.length;) {
-    const folded = foreignFrom(frames, index)
-    const frame = frames[index]
-    if (folded.length > 0) {
-      items.push(renderFolded(`${count(folded.length, 'frame')} in ${origins(folded)}`, folded, place))
-      index += folded.length
-    } else if (frame !== undefined) {
-      items.push(renderOwnFrame(frame, sources++ < openSources, place))
-      index++
-    }
-  }
-  if (above !== undefined && shared.length > 0) {
-    items.push(renderFolded(`${count(shared.length, 'frame')} shared with ${above.class}`, shared, place))
-  }
-  return html`<ol class="frames">${items}</ol>`
+/** What an exception is in its chain: Root cause, 5 of 6. */
+function renderRole(exceptions: readonly Exception[], index: number): Markup | null {
+  if (exceptions.length < 2) return null
+  const isRoot = index === rootCauseOf(exceptions)
+  const role = isRoot ? 'Root cause, ' : index === 0 ? 'Outermost, ' : ''
+  return html` <small>${role}${index + 1} of ${exceptions.length}</small>`
+}
+
+/** The line that matters with its source, and the other frames folded. */
+function renderStack(exceptions: readonly Exception[], index: number, exception: Exception, place: Place): Markup {
+  const { frames } = exception
+  if (frames.length === 0) return renderEmptyState('No stack trace.')
+  const nearest = nearestOwnFrame(exceptions, index)
+  const main = frames.find(({ kind }) => kind === 'own') ?? null
+  const above = exceptions[exception.parent ?? -1]
+  const shared = above === undefined ? 0 : sharedFrames(frames, above.frames)
+  const rest = frames.slice(0, frames.length - shared).filter(frame => frame !== main)
+  return html`${main === null && nearest !== null && html`<p class="muted">No frame of yours. The nearest line of yours:</p>`}
+${nearest !== null && renderOwnFrame(nearest, place)}
+${rest.length > 0 && html`<details class="fold"><summary>${restText(rest, main === null)}</summary>${renderFrameList(rest, place, MORE_SOURCES)}</details>`}
+${above !== undefined && shared > 0 && html`<p class="muted">${count(shared, 'frame')} shared with ${above.class}.</p>`}`
+}
+
+/** 10 more frames: 1 yours, 9 in fastify, Node. */
+function restText(frames: readonly Frame[], isAll: boolean): string {
+  const own = frames.filter(({ kind }) => kind === 'own').length
+  const parts = [
+    ...(own > 0 ? [`${own} yours`] : []),
+    ...(own < frames.length
+      ? [`${frames.length - own} in ${origins(frames.filter(({ kind }) => kind !== 'own'))}`]
+      : []),
+  ]
+  return `${count(frames.length, isAll ? 'frame' : 'more frame')}: ${parts.join(', ')}`
+}
+
+function renderFrameList(frames: readonly Frame[], place: Place, sources: number): Markup {
+  if (frames.length === 0) return renderEmptyState('No stack trace.')
+  let shown = 0
+  return html`<ol class="frames">${frames.map(
+    frame => html`
+<li>${frame.excerpt !== undefined && shown++ < sources ? renderOwnFrame(frame, place) : renderFrameLine(frame, place)}</li>`,
+  )}</ol>`
 }
 
 /** How many of the last frames the parent exception has, too. The first frame never counts. */
@@ -138,26 +136,14 @@ function isSamePlace(one: Frame | undefined, other: Frame | undefined): boolean 
   return one?.file === other?.file && one?.line === other?.line && one?.column === other?.column
 }
 
-/** The consecutive frames from `start` that are not the application's. */
-function foreignFrom(frames: readonly Frame[], start: number): Frame[] {
-  const end = frames.findIndex((frame, index) => index >= start && frame.kind === 'own')
-  return frames.slice(start, end === -1 ? frames.length : end)
+function renderOwnFrame(frame: Frame, place: Place): Markup {
+  return html`${renderFrameLine(frame, place)}${frame.excerpt !== undefined && renderExcerpt(narrowed(frame.excerpt))}`
 }
 
-function renderFolded(summary: string, frames: readonly Frame[], place: Place): Markup {
-  return html`
-<li><details class="folded"><summary>${summary}</summary><ol>${frames.map(
-    frame => html`
-<li>${renderFrameLine(frame, place)}</li>`,
-  )}</ol></details></li>`
-}
-
-function renderOwnFrame(frame: Frame, open: boolean, place: Place): Markup {
-  const line = renderFrameLine(frame, place)
-  if (frame.excerpt === undefined) return html`\n<li class="own">${line}</li>`
-  const source = renderExcerpt(frame.excerpt)
-  return html`
-<li class="own">${line}${open ? source : html`<details><summary>Source</summary>${source}</details>`}</li>`
+/** The lines of an excerpt next to its line. */
+function narrowed({ first, line, lines }: Excerpt): Excerpt {
+  const from = Math.max(first, line - LINES_AROUND)
+  return { first: from, line, lines: lines.slice(from - first, line - first + LINES_AROUND + 1) }
 }
 
 function renderFrameLine(frame: Frame, place: Place): Markup {

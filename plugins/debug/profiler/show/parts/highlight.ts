@@ -103,3 +103,14 @@ export function highlightTypescript(lines: readonly string[]): Markup[] {
 export function highlightSql(text: string): Markup[] {
   return highlight(text, sql, classifySql)
 }
+
+const json = /"(?:\\.|[^"\\])*"?(\s*:)?|\b(?:true|false|null)\b/g
+
+/** Highlights JSON: strings, but not the names of fields, and its three words. */
+export function highlightJson(text: string): Markup {
+  const lines = highlight(text, json, token => {
+    if (!token.startsWith('"')) return 'keyword'
+    return token.endsWith(':') ? null : 'string'
+  })
+  return html`${lines.map((line, index) => (index === 0 ? line : html`\n${line}`))}`
+}

@@ -3,16 +3,22 @@ import type { ViewContext } from '../../collect/panel.ts'
 import type { Location } from '../../base/profile.ts'
 import { urlPart } from './profile-url.ts'
 
-type Place = Pick<ViewContext, 'root' | 'editorUrl'>
+/** What a view has to know to show a location. */
+export type Place = Pick<ViewContext, 'root' | 'editorUrl'>
 
 /** The path of a file, relative to the application's folder if it is inside. */
 function shortFile(file: string, root: string): string {
   return file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file
 }
 
-/** A location as text: src/routes/version.ts:12:5. */
+/** A location as text: src/routes/version.ts:12. */
+export function lineText({ file, line }: Location, root: string): string {
+  return `${shortFile(file, root)}:${line}`
+}
+
+/** A location as text with its column: src/routes/version.ts:12:5. */
 export function locationText(location: Location, root: string): string {
-  return `${shortFile(location.file, root)}:${location.line}:${location.column}`
+  return `${lineText(location, root)}:${location.column}`
 }
 
 /** A location as markup, with a link to the editor if one is configured. */

@@ -1,23 +1,47 @@
-import type { LogLine } from '../../base/profile.ts'
+import type { Json, LogLine, Profile } from '../../base/profile.ts'
 import { renderBadge } from './badge.ts'
 import { renderEmptyState } from './empty-state.ts'
 import { html, type Markup } from '../../base/html.ts'
+import { splitLogs, withoutRequestId } from './own-log-lines.ts'
+import { type Place, lineText, renderLocation } from './location.ts'
 import { levelName, levelNames, levelTone } from './tone.ts'
-import { formatDuration } from './units.ts'
-import { LOGGED_LENGTH, renderValue } from './value.ts'
+import { alignNumber } from './units.ts'
+import { LOGGED_LENGTH, renderValue, valueText } from './value.ts'
+
+/** Characters of a line that are shown before it is opened. */
+const GLIMPSE = 200
+
+/** Fewer lines need no text filter. */
+const FILTERED = 6
+
+/** A longer message may not fit one line. */
+const SHORT_MESSAGE = 60
 
 /**
- * The log lines of a request, with a checkbox for each level. The stylesheet hides unchecked levels, so that the
- * filter works without a script.
+ * The log lines of a request: its own first, one line each that opens, then the framework's folded. A checkbox for each
+ * level hides its lines by the stylesheet alone; a script adds a text filter.
  */
-export function renderLogTable(logs: readonly LogLine[]): Markup {
+export function renderLogTable({ logs, requestId }: Pick<Profile, 'logs' | 'requestId'>, place: Place): Markup {
   if (logs.length === 0) return renderEmptyState('Nothing was logged during this request.')
+  const { own, framework } = splitLogs(logs.map(line => withoutRequestId(line, requestId)))
+  return html`<div class="logs">
+<div class="head">${renderLevels(logs)}${logs.length > FILTERED && html`<label class="log-filter" hidden>Filter <input type="search" maxlength="200"></label>`}${requestId !== null && html`<span class="right">Request ID <code>${requestId}</code></span>`}</div>
+${own.length > 0 ? renderLines(own, place) : renderEmptyState('The application logged nothing itself.')}
+${framework.length > 0 && html`<details class="fold"><summary>Fastify’s own ${framework.length === 1 ? 'line' : 'lines'}: ${framework.map(({ message }) => message).join(', ')}</summary>${renderLines(framework, place)}</details>`}</div>`
+}
+
+/** What the page has reported; null if that is nothing. */
+export function renderBrowserLines(lines: readonly LogLine[], place: Place): Markup | null {
+  if (lines.length === 0) return null
+  return html`<section aria-labelledby="browser"><h2 id="browser">In the browser <span class="count">${lines.length}</span> <small>ms since it asked for the page</small></h2>
+<div class="logs">${renderLines(lines, place)}</div></section>`
+}
+
+function renderLevels(logs: readonly LogLine[]): Markup | null {
   const counts = new Map<string, number>()
   for (const { level } of logs) counts.set(levelName(level), (counts.get(levelName(level)) ?? 0) + 1)
-  return html`<div class="logs">
-${
-  counts.size > 1 &&
-  html`<fieldset class="levels"><legend>Levels</legend>${levelNames
+  if (counts.size < 2) return null
+  return html`<fieldset class="levels"><legend class="sr-only">Levels</legend>${levelNames
     .filter(name => counts.has(name))
     .map(
       name => html`
@@ -25,13 +49,34 @@ ${
     )}
 </fieldset>`
 }
-<ol class="log-lines">${logs.map(renderLine)}
-</ol></div>`
+
+function renderLines(lines: readonly LogLine[], place: Place): Markup {
+  return html`<ol class="log-lines">${lines.map(
+    line => html`
+<li class="level-${levelName(line.level)}">${renderLine(line, place)}</li>`,
+  )}
+</ol>`
 }
 
-function renderLine({ level, start, message, fields }: LogLine): Markup {
+function renderLine({ level, start, message, fields, location }: LogLine, place: Place): Markup {
   const entries = Object.entries(fields)
-  return html`
-<li class="level-${levelName(level)}">${renderBadge(levelName(level), levelTone(level))} <span class="start">${formatDuration(start)}</span>
-<div><p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>${entries.length > 0 && html`<dl class="fields">${entries.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${renderValue(value, LOGGED_LENGTH)}</dd></div>`)}</dl>`}</div></li>`
+  const head = html`<span class="number" title="milliseconds">${alignNumber(start)}</span>${renderBadge(levelName(level), levelTone(level))}<span class="cut">${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
+  const from =
+    location === undefined
+      ? null
+      : html`<p class="from"><span class="muted">From</span> ${renderLocation(location, place)}</p>`
+  if (entries.length === 0 && location === undefined && message.length <= SHORT_MESSAGE && !message.includes('\n')) {
+    return html`<p class="log-line">${head}</p>`
+  }
+  return html`<details><summary class="log-line">${head}</summary><p class="message">${message}</p>${from}
+${entries.length > 0 && html`<dl class="fields">${entries.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${renderValue(value, LOGGED_LENGTH)}</dd></div>`)}</dl>`}</details>`
+}
+
+/** The beginning of a line's fields: order=10293 items=3 */
+function glimpse(entries: ReadonlyArray<readonly [name: string, value: Json]>): string {
+  return entries
+    .slice(0, 8)
+    .map(([name, value]) => `${name}=${valueText(value, 0, GLIMPSE)}`)
+    .join(' ')
+    .slice(0, GLIMPSE)
 }

@@ -1,8 +1,6 @@
 import type { AnyPanel, Badge } from '../../collect/panel.ts'
 import type { Json, Profile } from '../../base/profile.ts'
-import { renderBadge } from './badge.ts'
 import { html, type Markup } from '../../base/html.ts'
-import { profileUrl } from './profile-url.ts'
 
 /** A panel in the menu; greyed out without data. */
 export interface MenuEntry {
@@ -42,11 +40,15 @@ function badgeOf(panel: AnyPanel, data: unknown): Badge | null {
   }
 }
 
-/** The menu of panels. */
-export function renderPanelMenu(entries: readonly MenuEntry[], open: string, base: string, token: string): Markup {
+/** The menu of panels. `urlOf`: where a panel is. `open`: the panel that is shown; null if all are. */
+export function renderPanelMenu(
+  entries: readonly MenuEntry[],
+  urlOf: (panel: string) => string,
+  open: string | null,
+): Markup {
   return html`<nav class="menu" aria-label="Panels"><ul>${entries.map(
     ({ name, label, empty, badge }) => html`
-<li><a href="${profileUrl(base, token, name)}"${name === open && html` aria-current="page"`}${empty && html` class="empty"`}>${label}${empty && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` ${renderBadge(badge.text, badge.tone)}`}</a></li>`,
+<li><a href="${urlOf(name)}"${name === open && html` aria-current="page"`}${empty && html` class="empty"`}>${label}${empty && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` <span class="fact ${badge.tone}">${badge.text}</span>`}</a></li>`,
   )}
 </ul></nav>`
 }

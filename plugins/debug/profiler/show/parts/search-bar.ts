@@ -27,6 +27,11 @@ ${field('status', 'Status', html`<input id="search-status" name="status" value="
 ${text('exception', 'Exception contains', criteria.exception)}
 ${text('route', 'Route', criteria.route)}
 <div class="pair">
+${field('sql', 'Queries', html`<input id="search-sql" name="sql" value="${criteria.sql}" placeholder="3, &gt;10" maxlength="10">`)}
+${text('statement', 'Statement contains', criteria.statement)}
+</div>
+${text('text', 'Any text', criteria.text)}
+<div class="pair">
 ${text('host', 'Host', criteria.host)}
 ${text('ip', 'IP', criteria.ip)}
 </div>

@@ -10,8 +10,12 @@ const fields = [
   'ip',
   'exception',
   'parent',
+  'sql',
+  'statement',
+  'text',
   'durationFrom',
   'durationTo',
+  'sort',
   'perPage',
 ] as const
 

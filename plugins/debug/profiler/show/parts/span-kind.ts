@@ -1,13 +1,34 @@
-import type { SpanKind } from '../../base/profile.ts'
+import { html, type Markup } from '../../base/html.ts'
+import type { TimeKind } from '../../base/profile.ts'
 
-/** The colours of the waterfall; all kinds of handlers share one. */
-export type SpanColour = 'hook' | 'handler' | 'validation' | 'query' | 'cache' | 'other'
+interface KindView {
+  /** As in the legend. */
+  label: string
+  /** The class of its bars and squares. */
+  colour: string
+}
 
-/** In legend order. */
-export const spanColours: readonly SpanColour[] = ['hook', 'validation', 'handler', 'query', 'cache', 'other']
+const views: Record<TimeKind, KindView> = {
+  sql: { label: 'SQL', colour: 'sql' },
+  http: { label: 'HTTP', colour: 'http' },
+  cache: { label: 'Cache', colour: 'cache' },
+  other: { label: 'Other', colour: 'io' },
+  several: { label: 'Several at once', colour: 'several' },
+  plugin: { label: 'Plugins', colour: 'handler' },
+  hook: { label: 'Hooks', colour: 'hook' },
+  handler: { label: 'Handler', colour: 'handler' },
+  reading: { label: 'Reading', colour: 'io' },
+  sending: { label: 'Sending', colour: 'io' },
+  waiting: { label: 'Waiting', colour: 'wait' },
+  unaccounted: { label: 'Unaccounted', colour: 'unknown' },
+}
 
-/** The colour of a kind of span. */
-export function spanColour(kind: SpanKind): SpanColour {
-  if (kind === 'not-found-handler' || kind === 'error-handler') return 'handler'
-  return kind
+/** How a kind of time is shown. */
+export function kindView(kind: TimeKind): KindView {
+  return views[kind]
+}
+
+/** The square that stands for a kind of time. */
+export function renderKind(kind: TimeKind): Markup {
+  return html`<i class="kind ${views[kind].colour}"></i>`
 }

@@ -17,10 +17,10 @@ export function stackTraceText(
   ].join('\n')
 }
 
-/** The stack trace of every exception as text, folded, for copying. */
-export function renderStackTraces(exceptions: readonly Exception[], root: string): Markup {
+/** The stack trace of every exception as text, for copying: the outermost open, the others folded. */
+export function renderStackTraces(exceptions: readonly Exception[], root: string, opens: boolean): Markup {
   return html`${exceptions.map(
-    exception => html`
-<details class="trace"><summary>${exception.class}</summary><pre tabindex="0"><code>${stackTraceText(exception, root)}</code></pre></details>`,
+    (exception, index) => html`
+<details class="fold trace"${opens && index === 0 && html` open`}><summary>${exception.class}</summary><pre tabindex="0"><code>${stackTraceText(exception, root)}</code></pre></details>`,
   )}`
 }

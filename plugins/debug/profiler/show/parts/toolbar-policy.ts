@@ -17,21 +17,50 @@ export function permitToolbar(response: ServerResponse): void {
   }
 }
 
+/**
+ * Whether the application's policies let the page send a request to its own origin. They are never extended for that:
+ * a page that may not connect reports no errors.
+ */
+export function permitsReports(response: ServerResponse): boolean {
+  return policyHeaders.every(name => {
+    const value = response.getHeader(name)
+    return value === undefined || [value].flat().join(', ').split(',').every(connectsToSelf)
+  })
+}
+
+function connectsToSelf(policy: string): boolean {
+  const governor = governorOf(directivesOf(policy), ['connect-src', 'default-src'])
+  return governor === undefined || has(sourcesOf(governor), /^(?:'self'|\*)$/i)
+}
+
 function permitIn(policy: string): string {
-  const directives = policy
-    .split(';')
-    .map(text => ({ name: text.trim().split(/\s/, 1).join().toLowerCase(), text: text.trim() }))
-  const [governor] = governing.flatMap(name => directives.find(directive => directive.name === name) ?? [])
+  const directives = directivesOf(policy)
+  const governor = governorOf(directives, governing)
   if (governor === undefined) return policy
-  const sources = governor.text
-    .split(/\s+/)
-    .slice(1)
-    .filter(source => source.toLowerCase() !== "'none'")
+  const sources = sourcesOf(governor).filter(source => source.toLowerCase() !== "'none'")
   if (has(sources, /^'self'$/i) && !has(sources, /^'strict-dynamic'$/i)) return policy
   // A hash would disable the page's 'unsafe-inline'.
   const isInlineAllowed = has(sources, /^'unsafe-inline'$/i) && !has(sources, /^'(?:nonce-|sha\d+-|strict-dynamic)/i)
   const permitted = ['script-src-elem', ...sources, isInlineAllowed ? "'self'" : `'${toolbarHash}'`].join(' ')
   return [...directives.filter(({ name }) => name !== 'script-src-elem').map(({ text }) => text), permitted].join('; ')
+}
+
+interface Directive {
+  name: string
+  text: string
+}
+
+function directivesOf(policy: string): Directive[] {
+  return policy.split(';').map(text => ({ name: text.trim().split(/\s/, 1).join().toLowerCase(), text: text.trim() }))
+}
+
+/** The directive that governs: the first of these names that the policy has. */
+function governorOf(directives: readonly Directive[], names: readonly string[]): Directive | undefined {
+  return names.flatMap(name => directives.find(directive => directive.name === name) ?? [])[0]
+}
+
+function sourcesOf({ text }: Directive): string[] {
+  return text.split(/\s+/).slice(1)
 }
 
 function has(sources: readonly string[], pattern: RegExp): boolean {

@@ -1,59 +1,101 @@
-import type { ViewContext } from '../../collect/panel.ts'
-import type { Profile, Span } from '../../base/profile.ts'
+import { sliceTime, type Timed } from '../../collect/exclusive-time.ts'
+import { coveredTime } from '../../collect/covered-time.ts'
+import { repetitionsFrom } from '../../collect/findings.ts'
+import type { Span } from '../../base/profile.ts'
 import { renderBadge } from './badge.ts'
+import { percent, renderPieces } from './bar.ts'
 import { renderEmptyState } from './empty-state.ts'
 import { html, type Markup } from '../../base/html.ts'
+import { foldedText } from './folded-rows.ts'
 import { renderLocation } from './location.ts'
-import { spanColour, spanColours } from './span-kind.ts'
-import { timelineRows, type TimelineRow } from './span-tree.ts'
-import { count, formatDuration } from './units.ts'
+import { kindView, renderKind } from './span-kind.ts'
+import type { TimedContext } from './timed-context.ts'
+import { axisTicks, waterfallScale } from './waterfall-scale.ts'
+import { waterfallRows, type WaterfallRow } from './waterfall-rows.ts'
+import { count, formatDuration, formatMilliseconds, formatNumber, formatShare } from './units.ts'
 
-const MAX_ROWS = 1000
+const MAX_ROWS = 500
+const MAX_DEPTH = 6
+const DETAIL_LENGTH = 300
 
-/** Dispatch points and spans as bars on one time scale; SVG attributes, since the policy forbids inline styles. */
-export function renderWaterfall(context: ViewContext): Markup {
+/** What ran, one line each with a bar on one time scale. Lines shorter than the threshold are folded below. */
+export function renderWaterfall(context: TimedContext, threshold: number): Markup {
   const { profile } = context
-  const rows = timelineRows(profile)
-  if (rows.length === 0) return renderEmptyState('Nothing was timed: the request failed before any hook ran.')
-  const total = rows.reduce((latest, row) => Math.max(latest, row.start + row.duration), profile.duration)
+  const scale = waterfallScale(profile)
+  const rows = waterfallRows(profile, sliceTime(profile), threshold, scale)
+  if (profile.spans.length === 0) {
+    return renderEmptyState('Nothing was timed: the request failed before any hook ran.')
+  }
+  const long = rows.filter(row => !row.isShort)
+  const short = rows.filter(row => row.isShort)
+  return html`<svg width="0" height="0" class="sr-only" aria-hidden="true"><defs><g id="ticks">${axisTicks(scale).map(
+    tick => html`<line class="tick" x1="${percent(tick, scale)}" x2="${percent(tick, scale)}" y1="0" y2="28"/>`,
+  )}</g></defs></svg>
+${renderRows('Waterfall', long, scale, context, renderHead(scale, profile))}
+${short.length > 0 && html`<details class="fold"><summary>${foldedText(short, coveredTime(short.map(({ start, time }) => ({ start, duration: time }))), threshold)}</summary>${renderRows('Folded', short, scale, context, null)}</details>`}`
+}
+
+function renderRows(
+  caption: string,
+  rows: readonly WaterfallRow[],
+  scale: number,
+  context: TimedContext,
+  head: Markup | null,
+): Markup {
   const left = rows.length - MAX_ROWS
-  return html`${renderLegend(profile)}
-<div class="scroll" role="region" aria-label="Timeline" tabindex="0"><table class="waterfall">
-<caption class="sr-only">Timeline</caption>
-<thead><tr><th scope="col">Name</th><th scope="col" class="number">Start</th><th scope="col" class="number">Duration</th><th scope="col" class="scale"><span>0</span> <span>${formatDuration(total)}</span></th></tr></thead>
-<tbody>${rows.slice(0, MAX_ROWS).map(row => renderRow(row, total, context))}
-</tbody></table></div>
-${left > 0 && html`<p class="muted">${count(left, 'more row')} not shown.</p>`}`
+  return html`<table class="lines waterfall"><caption class="sr-only">${caption}</caption>
+<colgroup><col class="what"><col class="ms"><col class="share only-wide"><col></colgroup>${head}
+<tbody>${rows.slice(0, MAX_ROWS).map(row => renderRow(row, scale, context))}
+</tbody></table>${left > 0 && html`<p class="muted">${count(left, 'more row')} not shown.</p>`}`
 }
 
-function renderLegend({ spans }: Profile): Markup {
-  const present = new Set(spans.map(span => spanColour(span.kind)))
-  return html`<ul class="legend" aria-label="Kinds">${spanColours
-    .filter(colour => present.has(colour))
-    .map(
-      colour => html`
-<li><span class="swatch ${colour}"></span>${colour}</li>`,
-    )}
-</ul>`
-}
-
-function renderRow(row: TimelineRow, total: number, context: ViewContext): Markup {
-  const colour = row.type === 'point' ? 'point' : spanColour(row.span.kind)
-  const label =
-    row.type === 'point' ? renderPoint(row.point.name, row.point.interrupted !== null) : renderSpan(row.span, context)
+function renderHead(scale: number, { duration }: Timed): Markup {
+  const ticks = axisTicks(scale)
+  const isCut = duration > scale
   return html`
-<tr class="${row.type} depth-${row.depth}"><th scope="row">${label}</th><td class="number">${formatDuration(row.start)}</td><td class="number">${formatDuration(row.duration)}</td><td class="track">${renderBar(row.start, row.duration, total, colour)}</td></tr>`
+<thead><tr><th scope="col">What ran</th><th scope="col" class="number">ms</th><th scope="col" class="number only-wide">Share</th><th scope="col"><svg class="axis" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${ticks.map(tick => html`<text class="only-wide" x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick.toLocaleString('en')}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)}${isCut && ` of ${formatNumber(duration)}`} ms</text></svg></th></tr></thead>`
 }
 
-function renderPoint(name: string, interrupted: boolean): Markup {
-  return html`${name}${interrupted && html` ${renderBadge('interrupted', 'error')}`}`
+function renderRow(row: WaterfallRow, scale: number, context: TimedContext): Markup {
+  const { kind, spans, depth, time, pieces } = row
+  const [span] = spans
+  return html`
+<tr><th scope="row"><span class="line depth-${Math.min(depth, MAX_DEPTH)}">${renderKind(kind)}${span === undefined ? renderGap(row, scale, context.profile) : renderSpan(span, spans, context)}</span></th><td class="number">${formatMilliseconds(time)}</td><td class="number muted only-wide">${formatShare(time, context.profile.duration)}</td><td><svg class="track" aria-hidden="true"><use href="#ticks"/>${renderPieces(pieces, scale, 9, 10)}</svg></td></tr>`
 }
 
-function renderSpan(span: Span, context: ViewContext): Markup {
-  const origin = [span.hook, span.plugin === null ? null : `plugin ${span.plugin}`]
-    .filter(part => part !== null)
-    .join(' · ')
-  return html`<span class="swatch ${spanColour(span.kind)}"></span><span class="sr-only">${span.kind}: </span>${span.name}${span.outcome !== 'continued' && html` ${renderSpanOutcome(span)}`} <small>${origin}${span.routeLevel && ' · route'}${span.detail !== null && html` <code>${span.detail}</code>`}${span.location !== null && html` ${renderLocation(span.location, context)}`}</small>`
+/** Time that no span accounts for. One that goes on beyond the scale says until when, since its bar cannot. */
+function renderGap({ kind, start, time }: WaterfallRow, scale: number, { duration }: Timed): Markup {
+  const end = start + time
+  const note = end > scale && duration > scale ? `until ${formatDuration(end)}, beyond the scale` : 'nothing recorded'
+  return html`<span class="what">${kindView(kind).label.toLowerCase()}</span><span class="place muted">${note}</span>`
+}
+
+/** The name of an HTTP request has most of its detail, the URL, which is therefore only its title. */
+function renderSpan(span: Span, all: readonly Span[], context: TimedContext): Markup {
+  const times = all.length > 1 ? html`<b>${all.length} ×</b> ` : null
+  const detail = span.detail === null ? null : shortened(span.detail)
+  return html`<span class="what"${detail !== null && html` title="${detail}"`}>${times}<span class="sr-only">${span.kind}: </span>${span.name} <span class="muted">${phaseOf(span)}</span>${detail !== null && span.kind !== 'http' && html` <code class="muted">${detail}</code>`}</span>${renderMarks(span, all)}${renderOrigin(span, context)}`
+}
+
+function shortened(text: string): string {
+  return text.length > DETAIL_LENGTH ? `${text.slice(0, DETAIL_LENGTH)}…` : text
+}
+
+function phaseOf({ hook, kind, routeLevel }: Span): string | null {
+  if (hook !== null) return routeLevel ? `${hook} of the route` : hook
+  return kind.endsWith('handler') ? kind.replaceAll('-', ' ') : null
+}
+
+function renderMarks(span: Span, all: readonly Span[]): Markup {
+  const isLoop = span.kind === 'query' && all.length >= repetitionsFrom
+  const telling = all.find(({ outcome }) => outcome === 'threw' || outcome === 'unfinished') ?? span
+  const isUsual = telling.outcome === 'continued' || (telling.outcome === 'replied' && span.hook === null)
+  return html`${isLoop && renderBadge('N+1', 'warning')}${!isUsual && renderSpanOutcome(telling)}`
+}
+
+function renderOrigin({ location, plugin }: Span, context: TimedContext): Markup | null {
+  if (location !== null) return renderLocation(location, context)
+  return plugin === null ? null : html`<span class="place muted">${plugin}</span>`
 }
 
 /** The badge of a span's outcome. */
@@ -61,14 +103,4 @@ export function renderSpanOutcome({ outcome }: Span): Markup {
   if (outcome === 'threw') return renderBadge(outcome, 'error')
   if (outcome === 'unfinished') return renderBadge(outcome, 'warning')
   return renderBadge(outcome, outcome === 'replied' ? 'good' : 'neutral')
-}
-
-function percent(part: number, total: number): string {
-  return `${Math.round(Math.min(1, Math.max(0, total > 0 ? part / total : 0)) * 10_000) / 100}%`
-}
-
-function renderBar(start: number, duration: number, total: number, colour: string): Markup {
-  // Wide enough to see, and never past the edge.
-  const width = Math.max(duration, total * 0.003)
-  return html`<svg aria-hidden="true" focusable="false"><rect class="bar ${colour}" x="${percent(Math.min(start, total - width), total)}" width="${percent(width, total)}" height="100%"/></svg>`
 }

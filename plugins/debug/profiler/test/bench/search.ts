@@ -20,7 +20,7 @@ const criteria = {
 console.log(
   `Node ${process.versions.node}: ms for a search, p50 and p99 of ${searches}; the first search by another process reads the folder`,
 )
-console.log(['profiles', 'first', ...Object.keys(criteria)].map(name => name.padStart(18)).join(''))
+console.log(['profiles', 'first', 'home', ...Object.keys(criteria)].map(name => name.padStart(18)).join(''))
 for (const profiles of [1000, 10_000, 100_000]) {
   const directory = mkdtempSync(join(tmpdir(), 'profiler-bench-'))
   try {
@@ -35,10 +35,10 @@ for (const profiles of [1000, 10_000, 100_000]) {
     const writer = new ProfileStore(options)
     for (let number = 0; number < profiles; number++) {
       const summary = summaryOf(number)
-      writer.write(
-        summary,
+      writer.write(summary, [
         JSON.stringify({ version: profileVersion, token: summary.token, padding: 'x'.repeat(profileBytes) }),
-      )
+        '[]',
+      ])
     }
     writer.flush()
     const reader = new ProfileStore(options)
@@ -47,7 +47,9 @@ for (const profiles of [1000, 10_000, 100_000]) {
       const times = Array.from({ length: searches }, () => timeOf(() => reader.search(wanted)))
       return `${quantile(times, 0.5).toFixed(1)} / ${quantile(times, 0.99).toFixed(1)}`
     })
-    console.log([String(profiles), first.toFixed(0), ...columns].map(cell => cell.padStart(18)).join(''))
+    const home = Array.from({ length: searches }, () => timeOf(() => reader.overview(0)))
+    const overview = `${quantile(home, 0.5).toFixed(1)} / ${quantile(home, 0.99).toFixed(1)}`
+    console.log([String(profiles), first.toFixed(0), overview, ...columns].map(cell => cell.padStart(18)).join(''))
     writer.close()
     reader.close()
   } finally {
@@ -76,6 +78,18 @@ function summaryOf(number: number): ProfileSummary {
     route: '/museums/:id',
     exception: number % 10 === 0 ? 'NotFoundHttpError: No route found' : null,
     logErrors: 0,
+    queries: { count: 3, duration: 4.5 },
+    statements: [0, 1, 2].map(at => ({
+      sql: `select * from museums where id = $${at + (number % 20)}`,
+      count: 1,
+      duration: at,
+    })),
+    repeated: 0,
+    times: [
+      ['sql', 4.5],
+      ['hook', number % 30],
+    ],
+    size: 5120,
     labels: { license: `Museum ${number % 50}` },
   }
 }

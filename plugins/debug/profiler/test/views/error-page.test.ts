@@ -1,19 +1,43 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
+import type { Profile } from '../../base/profile.ts'
 import { errorPagePolicy, profilerPolicy } from '../../show/parts/content-security-policy.ts'
 import { renderErrorMarkdown } from '../../show/markdown/error-markdown.ts'
 import { renderErrorPage } from '../../show/pages/diagnostic-error-page.ts'
-import { context, exception, failedProfile, notFoundProfile, profile } from './example-profile.ts'
+import { context, exception, failedProfile, notFoundProfile, ownFrame, profile } from './example-profile.ts'
 
-t.test('the header shows the chain of classes, the status and the message', async t => {
-  const header = renderErrorPage(context(notFoundProfile()))
-    .split('<main')[0]
-    ?.replace(/<style>.*<\/style>|<[^>]+>/gs, ' ')
-    .replace(/\s+/g, ' ')
-  t.match(
-    header,
-    '404 Not Found NotFoundHttpError caused by RouteResourceNotFoundError No route found for &quot;GET /version&quot; (from &quot;http://example.org/from&quot;) GET /version',
+function header(profile: Profile): string {
+  return (
+    renderErrorPage(context(profile))
+      .split('<main')[0]
+      ?.replace(/<style>.*<\/style>|<[^>]+>/gs, ' ')
+      .replace(/\s+/g, ' ') ?? ''
   )
+}
+
+t.test('the header shows the status, the request, the message and what led to it', async t => {
+  t.match(
+    header(failedProfile()),
+    /500 GET \/museums\/7 .*MuseumError: Museum 7 could not be shown Time 48\.2 ms Root cause connect ECONNREFUSED 10\.0\.0\.4:5432 Your line src\/database\/ connect\.ts:33 License Louvre When /,
+  )
+})
+
+t.test('the header of a routing failure names the nearest route, and the page that linked here', async t => {
+  const missing = notFoundProfile()
+  const text = header({
+    ...missing,
+    request: { ...missing.request, headers: [['Referer', 'http://example.org/from']] },
+  })
+  t.match(
+    text,
+    /404 GET \/version .*NotFoundHttpError: No route found for &quot;GET \/version&quot; \(from &quot;http:\/\/example\.org\/from&quot;\) Time 3\.40 ms Nearest POST \/version Linked from http:\/\/example\.org\/from License/,
+  )
+  t.notMatch(header(notFoundProfile({ routing: { matched: null, nearMisses: [], routes: 0 } })), 'Nearest')
+})
+
+t.test('a root cause without a message is named by its class', async t => {
+  const exceptions = [exception(), exception({ class: 'TimeoutError', message: '', relation: 'cause', parent: 0 })]
+  t.match(header(failedProfile({ exceptions })), 'Root cause TimeoutError')
 })
 
 t.test('the page has the sections Exceptions, Logs and Stack Traces with their counts', async t => {
@@ -48,7 +72,7 @@ t.test('the page lists what the profile left out', async t => {
 
 t.test('everything is readable without JavaScript, including the Markdown', async t => {
   const page = renderErrorPage(context(failedProfile()))
-  t.match(page, /<details class="trace"><summary>This page as Markdown.*id="markdown"># 500/s)
+  t.match(page, /<details class="fold trace"><summary>This page as Markdown.*id="markdown"># 500/s)
   t.match(page, 'data-copy="markdown" hidden')
 })
 
@@ -56,7 +80,7 @@ t.test('the token links to the same exception in the profiler', async t => {
   t.match(renderErrorPage(context(failedProfile())), 'href="/_profiler/k3Jx9PzQ4wTn?panel=exception"')
 })
 
-t.test('an error without a message is titled by its class', async t => {
+t.test('an error without a message is titled by its class alone', async t => {
   t.match(renderErrorPage(context(failedProfile({ exceptions: [exception({ message: '' })] }))), '<h1>MuseumError</h1>')
 })
 
@@ -111,4 +135,35 @@ t.test('the Markdown of a failure without exceptions and logs is minimal', async
     renderErrorMarkdown(context(profile({ status: 503, logs: [], url: '/' }))),
     '# 503 Service Unavailable\n\n`GET /`, profile `/_profiler/k3Jx9PzQ4wTn`\n\n## Exceptions (0)\n\n## Logs (0)\n\n## Stack Traces (0)\n',
   )
+})
+
+t.test('the Markdown has at most 2,000 tokens, whatever failed, and says where the rest is', async t => {
+  const message = 'The museum could not be shown. '.repeat(130)
+  const chain = Array.from({ length: 20 }, (_, index) =>
+    exception({
+      message,
+      relation: index === 0 ? 'thrown' : 'cause',
+      parent: index === 0 ? null : index - 1,
+      frames: Array.from({ length: 50 }, () => ownFrame()),
+      properties: { query: 'x'.repeat(4000) },
+    }),
+  )
+  const logs = Array.from({ length: 1000 }, (_, index) => ({
+    level: index === 999 ? 50 : 20,
+    start: index,
+    message: index === 999 ? 'the pool is exhausted' : message,
+    fields: { rows: ['`'.repeat(90)] },
+  }))
+  const markdown = renderErrorMarkdown(
+    context(failedProfile({ exceptions: chain, logs, url: `/${'🖼'.repeat(2000)}`, path: '/' })),
+  )
+  t.ok(Buffer.byteLength(markdown) <= 8000, `${Buffer.byteLength(markdown)} bytes`)
+  t.match(markdown, /## Exceptions \(20\).*more lines: `\/_profiler\/k3Jx9PzQ4wTn\?panel=exception`/s)
+  t.match(markdown, /## Logs \(1000\)\n\n\| Level .*\n.*\n\| error \| .* \| the pool is exhausted /)
+  t.match(markdown, /## Stack Traces \(20\)/)
+  t.equal([...markdown.matchAll(/^```/gm)].length % 2, 0, 'every code block is closed')
+})
+
+t.test('the Markdown of a short failure is cut nowhere', async t => {
+  t.notMatch(renderErrorMarkdown(context(failedProfile())), /more (?:lines|characters)/)
 })

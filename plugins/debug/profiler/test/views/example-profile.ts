@@ -1,5 +1,7 @@
-import type { Json, Profile, Configuration, Span, Exception, Frame, ProfileSummary } from '../../base/profile.ts'
+import type { Json, Profile, Configuration, Query, Span, Exception, Frame, ProfileSummary } from '../../base/profile.ts'
+import type { Samples } from '../../base/samples.ts'
 import type { Panel, ViewContext } from '../../collect/panel.ts'
+import type { RawSamples } from '../../watch/sampler.ts'
 import { renderKeyValueTable } from '../../show/parts/key-value-table.ts'
 
 const root = '/srv/museum'
@@ -19,6 +21,23 @@ export function span(changes: Partial<Span>): Span {
     duration: 1,
     outcome: 'continued',
     detail: null,
+    ...changes,
+  }
+}
+
+/** A query of PostgreSQL, with the given changes. */
+export function exampleQuery(changes: Partial<Query> = {}): Query {
+  return {
+    system: 'postgresql',
+    sql: 'select 1',
+    parameters: [],
+    start: 0,
+    duration: 1,
+    waited: 0,
+    rows: 1,
+    error: null,
+    location: null,
+    transaction: null,
     ...changes,
   }
 }
@@ -83,7 +102,7 @@ export function exception(changes: Partial<Exception> = {}): Exception {
 /** A successful request, with the given changes. */
 export function profile(changes: Partial<Profile> = {}): Profile {
   return {
-    version: 3,
+    version: 7,
     token: 'k3Jx9PzQ4wTn',
     parent: null,
     time: Date.UTC(2026, 10, 21, 1, 11, 7, 482),
@@ -296,6 +315,35 @@ export function profile(changes: Partial<Profile> = {}): Profile {
       },
       nearMisses: [],
       routes: 14,
+    },
+    database: {
+      count: 2,
+      failed: 0,
+      rows: 2,
+      duration: 3.4,
+      waited: 0.4,
+      transactions: 0,
+      repetitions: [],
+      queries: [],
+    },
+    http: {
+      count: 1,
+      failed: 0,
+      duration: 5.5,
+      calls: [
+        {
+          method: 'GET',
+          url: 'http://prices.example/7',
+          status: 200,
+          size: 512,
+          start: 6,
+          head: 5.1,
+          duration: 5.5,
+          error: null,
+          location: null,
+          token: null,
+        },
+      ],
     },
     eventLoop: { utilization: 0.31, active: 7.6, idle: 17 },
     memory: { heapUsedAtStart: 31_000_000, heapUsedAtEnd: 31_400_000, heapTotal: 48_000_000, heapLimit: 4_345_000_000 },
@@ -563,6 +611,41 @@ export function failedProfile(changes: Partial<Profile> = {}): Profile {
   })
 }
 
+/** What sampling the CPU has shown. */
+export function samples(): Samples {
+  const location = { file: `${root}/routes/museums.ts`, line: 41, column: 1 }
+  const source = 'const museum = await loadMuseum(id)'
+  return {
+    kind: 'cpu',
+    duration: 24,
+    interval: 100,
+    total: 20,
+    hot: [{ function: 'showMuseum', kind: 'own', location, amount: 15, source }],
+    charged: [{ function: 'showMuseum', kind: 'own', location, amount: 18 }],
+    others: { count: 3, tokens: ['o1'] },
+    unstored: null,
+  }
+}
+
+/** The samples themselves: a function of the application that calls one of a library and one of Node. */
+export function cpuProfile(): RawSamples {
+  const frame = (functionName: string, url: string) => ({
+    callFrame: { functionName, scriptId: '1', url, lineNumber: 40, columnNumber: 2 },
+  })
+  return {
+    nodes: [
+      { id: 1, ...frame('(root)', ''), hitCount: 0, children: [2] },
+      { id: 2, ...frame('showMuseum', `file://${root}/routes/museums.ts`), hitCount: 15, children: [3, 4] },
+      { id: 3, ...frame('preHandlerCallback', `${root}/node_modules/fastify/lib/handle-request.js`), hitCount: 3 },
+      { id: 4, ...frame('emit', 'node:events'), hitCount: 2 },
+    ],
+    startTime: 0,
+    endTime: 2000,
+    samples: [2, 3, 4],
+    timeDeltas: [0, 100, 100],
+  }
+}
+
 /** The context that a view gets with its data. */
 export function context(of: Profile, changes: Partial<ViewContext> = {}): ViewContext {
   return {
@@ -593,6 +676,14 @@ export function summary(of: Profile): ProfileSummary {
     route: of.routing.matched?.url ?? null,
     exception: of.exceptions[0]?.class ?? null,
     logErrors: of.logs.filter(line => line.level >= 50).length,
+    queries: { count: of.database?.count ?? 0, duration: of.database?.duration ?? 0 },
+    statements: [],
+    repeated: 0,
+    times: [
+      ['sql', of.duration * 0.6],
+      ['unaccounted', of.duration * 0.4],
+    ],
+    size: of.response.bodySize,
   }
 }
 

@@ -1,19 +1,28 @@
 import t from 'tap'
-import type { Profile } from '../../base/profile.ts'
+import { compare } from '../../compare/compare.ts'
+import { compareSets } from '../../compare/compare-sets.ts'
+import type { DatabaseUse, Profile } from '../../base/profile.ts'
+import { renderComparisonPage } from '../../show/pages/comparison-page.ts'
+import { renderSetComparisonPage } from '../../show/pages/set-comparison-page.ts'
+import { renderComparisonMarkdown } from '../../show/markdown/comparison-markdown.ts'
 import { renderErrorMarkdown } from '../../show/markdown/error-markdown.ts'
 import { renderErrorPage } from '../../show/pages/diagnostic-error-page.ts'
 import { renderNotFoundPage } from '../../show/pages/not-found-page.ts'
 import { renderProfileMarkdown } from '../../show/markdown/profile-markdown.ts'
+import { renderNotReplayedPage } from '../../show/pages/not-replayed-page.ts'
+import { renderProfileFile } from '../../show/pages/profile-file.ts'
 import { renderProfilePage } from '../../show/pages/profile-page.ts'
+import { NotRepeatable } from '../../replay/repeatable-request.ts'
 import { renderSearchPage } from '../../show/pages/search-page.ts'
 import { renderToolbar } from '../../show/pages/toolbar.ts'
+import { overviewOf } from '../../store/overview.ts'
 import { panels } from './example-panels.ts'
-import { context, failedProfile, notFoundProfile, summary } from './example-profile.ts'
+import { context, cpuProfile, failedProfile, notFoundProfile, profile, samples, summary } from './example-profile.ts'
 import { hostileProfile, hostileStrings } from './hostile-profile.ts'
 
 /** Every page that can show a profile. */
 function pages(profile: Profile): string[] {
-  const of = context(profile)
+  const of = context(profile, { readSamples: () => JSON.stringify(rawSamples(profile.url)) })
   const list = {
     criteria: { url: profile.url, labels: profile.labels },
     problems: [profile.url],
@@ -22,16 +31,78 @@ function pages(profile: Profile): string[] {
     page: 2,
     pages: 3,
   }
+  const hostileSummary = {
+    ...summary(profile),
+    time: 1,
+    repeated: 9,
+    statements: [{ sql: profile.url, count: 1, duration: 1 }],
+  }
+  list.profiles.push(hostileSummary)
   return [
     renderErrorPage(of),
     ...panels.map(({ name }) => renderProfilePage(of, panels, name)),
+    renderProfileFile(of, panels),
+    renderNotReplayedPage(new NotRepeatable(profile.url), profile, '/_profiler'),
     renderSearchPage(list, { base: '/_profiler', labels: Object.keys(profile.labels), panel: profile.url }),
+    renderSearchPage(
+      list,
+      { base: '/_profiler' },
+      { overview: overviewOf([hostileSummary], 0, Infinity), period: 'all' },
+    ),
     renderNotFoundPage({ what: 'panel', token: profile.token, panel: profile.url, panels }, list.profiles, {
       base: '/_profiler',
     }),
-    String(renderToolbar(of, panels)),
+    String(renderToolbar(of, panels, true)),
+    ...comparisonPages(profile),
   ]
 }
+
+/** Samples whose functions and files all have this name. */
+function rawSamples(name: string) {
+  return JSON.parse(
+    JSON.stringify(cpuProfile(), (key, value: unknown) => (key === 'functionName' || key === 'url' ? name : value)),
+  )
+}
+
+/** Comparisons with requests that have something else, more or less. */
+function comparisonPages(of: Profile): string[] {
+  const others = [profile(), notFoundProfile(), { ...of, database: null, spans: of.spans.slice(0, 2), logs: [] }]
+  const pairs = others.flatMap(other => [compare(of, other), compare(other, of)])
+  const route = { method: of.method, route: of.url, at: 5 }
+  const sets = compareSets(route, [
+    { ...summary(of), time: 1 },
+    { ...summary(of), time: 9 },
+  ])
+  return [...pairs.map(pair => renderComparisonPage(pair, context(of))), renderSetComparisonPage(sets, '/_profiler')]
+}
+
+const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }
+const query = {
+  system: 'postgresql',
+  sql: 'select $1',
+  parameters: ['text'],
+  start: 1,
+  duration: 2,
+  waited: 1,
+  rows: 1,
+  error: 'no such table',
+  location,
+  transaction: 1,
+}
+
+/** Queries with everything that a page can show of them. */
+const database: DatabaseUse = {
+  count: 3,
+  failed: 1,
+  rows: 1,
+  duration: 3,
+  waited: 1,
+  transactions: 1,
+  repetitions: [{ kind: 'loop', sql: 'select $1', count: 9, duration: 3, locations: [location] }],
+  queries: [query, query, { ...query, location: null, duration: null, transaction: null }],
+}
+
+const refused = { kind: 'cpu' as const, why: 'It was refused.' }
 
 /** The shape of every tag on a page: its name and the names of its attributes. */
 function shapes(page: string): Set<string> {
@@ -41,8 +112,8 @@ function shapes(page: string): Set<string> {
 
 const known = new Set(
   [
-    failedProfile(),
-    notFoundProfile(),
+    failedProfile({ database, samples: samples() }),
+    notFoundProfile({ database, samples: refused }),
     failedProfile({
       status: 301,
       outcome: 'aborted',
@@ -56,7 +127,8 @@ const known = new Set(
 
 for (const [index, hostile] of hostileStrings.entries()) {
   t.test(`hostile string ${index + 1} creates no tag and no attribute on any page`, async t => {
-    const made = [failedProfile(), notFoundProfile()].flatMap(good => pages(hostileProfile(good, hostile)))
+    const good = [failedProfile({ database, samples: samples() }), notFoundProfile({ database, samples: refused })]
+    const made = good.flatMap(one => pages(hostileProfile(one, hostile)))
     t.same(
       [...new Set(made.flatMap(page => [...shapes(page)]))].filter(shape => !known.has(shape)),
       [],
@@ -80,5 +152,12 @@ t.test('hostile strings do not break the headings of the Markdown', async t => {
     )
     t.equal(markdown.match(/^## /gm)?.length, 3, `string ${index + 1}`)
     t.type(renderProfileMarkdown(context(hostileProfile(failedProfile(), hostile)), panels), 'string')
+  }
+})
+
+t.test('hostile strings do not break the headings of a comparison in Markdown', async t => {
+  for (const [index, hostile] of hostileStrings.entries()) {
+    const comparison = compare(profile(), hostileProfile(failedProfile({ database }), hostile))
+    t.equal(renderComparisonMarkdown(comparison, '/').match(/^#/gm)?.length, 5, `string ${index + 1}`)
   }
 })

@@ -7,8 +7,24 @@ import { renderLogTable } from '../../show/parts/log-table.ts'
 import { logsMarkdown } from '../../show/markdown/logs-markdown.ts'
 import { blocks, code, codeBlock, plain, table } from '../../show/markdown/markdown.ts'
 import { levelName, levelNames, levelTone, outcomeText, statusText, statusTone } from '../../show/parts/tone.ts'
-import { count, formatBytes, formatDuration, formatTime } from '../../show/parts/units.ts'
+import { comparePaths, differenceText } from '../../show/parts/path-difference.ts'
+import { curlCommand } from '../../show/parts/curl-command.ts'
+import { mediaTypeName } from '../../show/parts/media-type.ts'
+import { renderSeverity } from '../../show/parts/severity.ts'
+import { renderTime } from '../../show/parts/time.ts'
+import {
+  alignNumber,
+  count,
+  formatAge,
+  formatBytes,
+  formatDuration,
+  formatMilliseconds,
+  formatNumber,
+  formatShare,
+  formatTime,
+} from '../../show/parts/units.ts'
 import { renderValue, valueText } from '../../show/parts/value.ts'
+import type { LogLine, RequestRecord } from '../../base/profile.ts'
 import { profile } from './example-profile.ts'
 
 // The smallest parts of all views, tested in one process: starting one takes longer than the tests.
@@ -31,17 +47,17 @@ t.test('stored data that looks like markup is escaped', async t => {
 })
 
 t.test('control characters are shown as pictures, and bidirectional ones by their code point', async t => {
-  t.equal(escape('a\0b\x7f\u202ec\n'), 'a\u2400b\u2421\\u202ec\n')
+  t.equal(escape('a\0b\x7f\x9b\u202ec\n'), 'a\u2400b\u2421\\u009b\\u202ec\n')
 })
 
 t.test('durations have three figures and a natural unit', async t => {
   t.same([0, 0.004, 0.424, 15, 48.26, 1234, 61_500].map(formatDuration), [
-    '0 ms',
-    '< 0.01 ms',
+    '<0.01 ms',
+    '<0.01 ms',
     '0.42 ms',
-    '15 ms',
+    '15.0 ms',
     '48.3 ms',
-    '1.23 s',
+    '1,230 ms',
     '1 min 2 s',
   ])
 })
@@ -55,7 +71,196 @@ t.test('a minute that is rounded up is shown as a full one', async t => {
 })
 
 t.test('sizes have three figures', async t => {
-  t.same([null, 312, 7500, 4_200_000, 4_345_000_000].map(formatBytes), ['n/a', '312 B', '7.5 kB', '4.2 MB', '4.35 GB'])
+  t.same([null, 312, 7500, 4_200_000, 4_345_000_000].map(formatBytes), [
+    'n/a',
+    '312 B',
+    '7.50 kB',
+    '4.20 MB',
+    '4.34 GB',
+  ])
+})
+
+t.test('numbers have three significant digits, and at most two decimals', async t => {
+  t.same([0, 0.004, 0.06, 0.999, 6.213, 9.996, 77.1, 99.96, 184, 3021].map(formatNumber), [
+    '0.00',
+    '<0.01',
+    '0.06',
+    '1.00',
+    '6.21',
+    '10.0',
+    '77.1',
+    '100',
+    '184',
+    '3,020',
+  ])
+})
+
+t.test('the decimal points of a column line up', async t => {
+  const points = [6.21, 77.1, 184].map(value => alignNumber(value)).map(text => text.length - text.search(/[.\u2008]/))
+  t.same(points, [3, 3, 3])
+})
+
+t.test('a column of milliseconds never has a zero, and is empty where nothing ran', async t => {
+  t.same([0, 6.21, null, undefined, NaN].map(formatMilliseconds), ['<0.01', '6.21', '', '', ''])
+})
+
+t.test('shares are whole per cent', async t => {
+  t.same(
+    [formatShare(54.2, 100), formatShare(0.4, 100), formatShare(2, 1), formatShare(0, 1), formatShare(1, 0)],
+    ['54%', '<1%', '100%', '', ''],
+  )
+})
+
+t.test('an age is in the largest unit that is full', async t => {
+  const second = 1000
+  t.same(
+    [0, 40, 150, 7200, 200_000].map(seconds => formatAge(0, seconds * second)),
+    ['just now', '40 s ago', '2 min ago', '2 h ago', '2 d ago'],
+  )
+})
+
+t.test('a time is shown by its age and its clock', async t => {
+  t.match(
+    String(renderTime(Date.now() - 3_600_000)),
+    /<time datetime="[\d-]+T[\d:.]+Z" title="[^"]+ UTC" data-age>1 h ago<\/time> <span class="muted"><time [^>]+>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</,
+  )
+})
+
+t.test('each severity has a mark of its own shape', async t => {
+  const shapes = (['error', 'warning', 'neutral'] as const).map(tone => String(renderSeverity(tone)))
+  t.equal(new Set(shapes.map(shape => shape.replace(/class="[^"]*"/, ''))).size, 3)
+})
+
+t.test('a content type is named in a word', async t => {
+  t.same(['text/html; charset=utf-8', 'application/json', 'image/png', ''].map(mediaTypeName), [
+    'HTML',
+    'JSON',
+    'png',
+    '',
+  ])
+})
+
+const sent = (changes: Partial<RequestRecord>, method = 'POST') =>
+  curlCommand(profile({ method, url: '/a?b=1', request: { ...profile().request, headers: [], ...changes } }))
+
+const compared = (asked: string, route: string) =>
+  comparePaths(asked, route)
+    .map(({ text, change }) => (change === 'same' ? text : `${change === 'missing' ? '+' : '-'}${text}~`))
+    .join('')
+
+t.test('a path is compared with a route letter by letter, and parameters match any segment', async t => {
+  t.same(
+    [
+      compared('/artwork/42/images', '/artworks/:id/images'),
+      compared('/artwork/42/images', '/artists/:id/images'),
+      compared('/artworks/42/image', '/artworks/:id(\\d+)/images'),
+      compared('/files/a/b', '/files/*'),
+      compared('/a.json', '/:name.:type'),
+      compared('/a', '/b'),
+      compared('/a/', '/a'),
+      compared('/x', '/x/:id'),
+    ],
+    [
+      '/artwork+s~/:id/images',
+      '/art+ists~-work~/:id/images',
+      '/artworks/:id(\\d+)/image+s~',
+      '/files/*',
+      '/:name.:type',
+      '/+b~-a~',
+      '/a-/~',
+      '/x+/:id~',
+    ],
+  )
+})
+
+t.test('a path too long to compare is shown as it is', async t => {
+  t.equal(compared('/'.repeat(201), '/a'), '/a')
+})
+
+t.test('all of a path is in excess of an empty route', async t => {
+  t.equal(compared('/a', ''), '-/a~')
+})
+
+t.test('a difference is said in words', async t => {
+  const said = (asked: string, route: string) => differenceText(comparePaths(asked, route))
+  t.same(
+    [
+      said('/artwork', '/artworks'),
+      said('/artworks', '/artwork'),
+      said('/artwork', '/artists'),
+      said('/a/c', '/ab/cd'),
+    ],
+    ['Add “s”', 'Drop “s”', '“ists” for “work”', 'Add “b”, add “d”'],
+  )
+  t.equal(said('/a1b2c3d4', '/abcd'), 'Similar path')
+})
+
+t.test('a request can be repeated with curl', async t => {
+  t.equal(
+    sent(
+      {
+        headers: [
+          ['Host', 'a.example:1'],
+          ['Accept', '*/*'],
+          ['Content-Length', '3'],
+        ],
+      },
+      'GET',
+    ),
+    "curl 'http://a.example:1/a?b=1' \\\n  -H 'Accept: */*'",
+  )
+  t.match(
+    sent({ body: { a: "it's" }, contentType: 'application/json' }),
+    `-X 'POST' \\\n  --data-raw '{"a":"it'\\''s"}'`,
+  )
+  t.match(sent({ body: { a: 'b c' }, contentType: 'application/x-www-form-urlencoded' }), "--data-raw 'a=b+c'")
+  t.match(sent({ body: 'plain', contentType: null }), "--data-raw 'plain'")
+  t.match(sent({ body: 7, contentType: 'application/x-www-form-urlencoded' }), "--data-raw '7'")
+  t.notMatch(sent({ body: { file: '…' }, contentType: 'multipart/form-data; boundary=x' }), '--data-raw')
+})
+
+t.test('a form with a repeated field repeats it', async t => {
+  const contentType = 'application/x-www-form-urlencoded'
+  t.match(
+    sent({ contentType, body: { tag: ['a', 'b'], name: 'Lisa', odd: { a: 1 } } }),
+    'tag=a&tag=b&name=Lisa&odd=%7B%22',
+  )
+})
+
+t.test('a binary body is not sent as its description, and text that looks like one is', async t => {
+  t.notMatch(sent({ body: '[312 bytes]', bodySize: 312 }), '--data-raw')
+  t.match(sent({ body: '[312 bytes]', bodySize: 11 }), "--data-raw '[312 bytes]'")
+})
+
+t.test('curl is kept from changing the URL, the method and empty headers', async t => {
+  const asked = (url: string) =>
+    curlCommand(profile({ method: 'GET', url, host: 'a', request: { ...profile().request, headers: [] } }))
+  t.equal(asked('/a[]?b={c}'), "curl --globoff 'http://a/a[]?b={c}'")
+  t.equal(asked('/../a'), "curl --path-as-is 'http://a/../a'")
+  t.equal(asked('/a/.?b'), "curl --path-as-is 'http://a/a/.?b'")
+  t.equal(asked('/.well-known/a..b'), "curl 'http://a/.well-known/a..b'")
+  t.equal(asked('http://other/a'), "curl 'http://a/a'", 'an absolute target is reduced to its path')
+  t.equal(asked('*'), "curl 'http://a/*'")
+  t.match(sent({}, 'HEAD'), / \\\n {2}--head$/)
+  t.match(sent({}, 'DELETE'), "-X 'DELETE'")
+  t.match(sent({ body: 'text' }, 'GET'), "-X 'GET'")
+  t.match(sent({ headers: [['x-empty', '']] }), "-H 'x-empty;'")
+})
+
+t.test('a request over HTTP/2 is repeated without its pseudo-headers', async t => {
+  const headers: RequestRecord['headers'] = [
+    [':method', 'GET'],
+    [':authority', 'a.example:8443'],
+    ['accept', '*/*'],
+  ]
+  t.equal(sent({ headers }, 'GET'), "curl 'http://a.example:8443/a?b=1' \\\n  -H 'accept: */*'")
+})
+
+t.test('a request without a host is repeated with localhost', async t => {
+  t.match(
+    curlCommand(profile({ host: null, request: { ...profile().request, headers: [] } })),
+    "curl 'http://localhost/museums/7",
+  )
 })
 
 t.test('times are UTC and sort as text', async t => {
@@ -260,37 +465,86 @@ t.test('an overlong statement is truncated', async t => {
   t.match(String(renderSqlBlock('x'.repeat(20_001))), 'x…')
 })
 
-t.test('every line is shown with level, time, message and fields', async t => {
-  const text = String(renderLogTable(profile().logs))
+const line = (changes: Partial<LogLine> = {}): LogLine => ({
+  level: 30,
+  start: 1,
+  message: 'said',
+  fields: {},
+  ...changes,
+})
+const logs = (...lines: LogLine[]) => String(renderLogTable({ logs: lines, requestId: 'req-1' }, place))
+
+t.test('every line is shown with time, level, message and fields', async t => {
+  const text = String(renderLogTable(profile(), place))
   t.equal(text.match(/<li class="level-/g)?.length, 4)
-  t.match(text, /badge warning">warn<.*12\.8 ms.*museum has no picture.*<dt>museum<\/dt>/s)
+  t.match(text, /12\.8.*badge warning">warn<.*museum has no picture <code class="muted">museum=7<.*<dt>museum<\/dt>/s)
+})
+
+t.test('the lines of the application come before those that Fastify logs about every request', async t => {
+  const text = String(renderLogTable(profile(), place))
+  t.match(text, /license found.*museum has no picture.*Fastify’s own line: incoming request<.*incoming request/s)
+  t.match(
+    logs(
+      line({ message: 'incoming request', fields: { req: {} } }),
+      line({ message: 'request completed', fields: { res: {} } }),
+    ),
+    /logged nothing itself.*Fastify’s own lines: incoming request, request completed/s,
+  )
+  t.notMatch(logs(line({ message: 'incoming request' })), 'Fastify’s own')
+})
+
+t.test('a warning is shown with the line that logged it', async t => {
+  const location = { file: '/srv/app/routes/<cart>.js', line: 12, column: 3 }
+  const text = logs(line({ level: 40, location }))
+  t.match(text, /<summary.*<code class="muted only-wide">routes\/&lt;cart&gt;\.js:12<\/code><\/summary>/)
+  t.match(
+    text,
+    /From<\/span> <a class="place" href="editor:\/\/open\?file=\/srv\/app\/routes\/%3Ccart%3E\.js&amp;line=12/,
+  )
+  t.match(logsMarkdown([line({ level: 40, location })], place.root), '`routes/<cart>.js:12:3` |')
+})
+
+t.test('the id of the request is shown once', async t => {
+  const text = logs(line({ fields: { reqId: 'req-1' } }), line({ fields: { reqId: 'other' } }))
+  t.equal(text.match(/req-1/g)?.length, 1)
+  t.match(text, 'reqId=other')
+  t.notMatch(String(renderLogTable({ logs: [line()], requestId: null }, place)), 'Request ID')
+})
+
+t.test('a line with fields or a long message opens', async t => {
+  t.notMatch(logs(line()), '<details')
+  for (const long of [line({ fields: { a: 1 } }), line({ message: 'x'.repeat(61) }), line({ message: 'two\nlines' })]) {
+    t.match(logs(long), '<details><summary class="log-line">')
+  }
+  t.match(logs(line({ message: '', fields: { a: 1 } })), 'No message.')
 })
 
 t.test('each level present can be hidden, and shows its count', async t => {
-  const text = String(renderLogTable(profile().logs))
+  const text = String(renderLogTable(profile(), place))
   t.match(text, /class="level-info"> info <span class="count">2</)
   t.notMatch(text, 'class="level-fatal"> fatal')
 })
 
-t.test('lines of a single level have no filter', async t => {
-  t.notMatch(String(renderLogTable([{ level: 30, start: 0, message: '', fields: {} }])), 'fieldset')
+t.test('many lines can be filtered by their text, and lines of a single level have no other filter', async t => {
+  t.notMatch(logs(line()), /fieldset|log-filter/)
+  t.match(logs(...Array.from({ length: 7 }, () => line())), 'class="log-filter" hidden')
 })
 
 t.test('a request that logged nothing says so', async t => {
-  t.match(String(renderLogTable([])), 'Nothing was logged')
+  t.match(logs(), 'Nothing was logged')
 })
 
 t.test('a field is truncated sooner than a value', async t => {
   const flood = [{ level: 50, start: 0, message: 'failed', fields: { err: 'x'.repeat(4003) } }]
-  t.match(String(renderLogTable(flood)), /x… \(3 more characters\)/)
-  t.match(logsMarkdown(flood), /x… \(\d+ more characters\)/)
+  t.match(logs(...flood), /x… \(3 more characters\)/)
+  t.match(logsMarkdown(flood, '/app'), /x… \(\d+ more characters\)/)
 })
 
 t.test('the Markdown has a row per line', async t => {
   t.equal(
-    logsMarkdown([...profile().logs, { level: 30, start: 1, message: 'a | b', fields: {} }])
+    logsMarkdown([...profile().logs, { level: 30, start: 1, message: 'a | b', fields: {} }], '/app')
       .split('\n')
       .at(-1),
-    '| info | 1 ms | a \\| b |  |',
+    '| info | 1.00 ms | a \\| b |  |  |',
   )
 })

@@ -13,14 +13,17 @@ const broken: AnyPanel = {
   },
 }
 
-t.test("the toolbar shows duration, route and the panels' own items, each linked to its panel", async t => {
+t.test("the toolbar shows time, route and the panels' own items, each linked to its panel", async t => {
   t.same(
     toolbarEntries(context(profile()), panels).map(({ label, value, panel }) => [label, value, panel]),
     [
-      ['Duration', '24.6 ms', 'performance'],
+      ['Time', '24.6 ms', 'performance'],
       ['Logs', '1 warning', 'logs'],
+      ['SQL', '2 · 3.40 ms', 'database'],
+      ['HTTP', '1 · 5.50 ms', 'http-client'],
       ['Route', '/museums/:id', 'routing'],
       ['License', 'louvre.example', 'license'],
+      ['Heap', '31.4 MB', 'performance'],
     ],
   )
 })
@@ -51,19 +54,22 @@ t.test('logs without a warning have no item', async t => {
 t.test('a panel that fails or has no item does not affect the others', async t => {
   const { toolbarItem, ...silent } = licensePanel
   t.type(toolbarItem, 'function')
-  t.same(toolbarEntries(context(profile()), [broken, silent]), [])
+  t.same(
+    toolbarEntries(context(profile()), [broken, silent]).map(({ label }) => label),
+    ['Heap'],
+  )
 })
 
 t.test('the toolbar is one tag: an external script that carries its data', async t => {
-  const tag = String(renderToolbar(context(profile({ labels: { a: '</script><b>"' } })), panels))
+  const tag = String(renderToolbar(context(profile({ labels: { a: '</script><b>"' } })), panels, true))
   t.match(
     tag,
-    /^<script src="\/_profiler\/assets\/toolbar\.js\?v=[\w-]{12}" integrity="sha256-[\w+/]{43}=" data-profiler="[^"]*" defer><\/script>$/,
+    /^<script src="\/_profiler\/assets\/toolbar\.js\?v=[\w-]{12}" integrity="sha256-[\w+/]{43}=" data-profiler="[^"]*"><\/script>$/,
   )
 })
 
 t.test("the script contains the stylesheet, so that a page's policy cannot block it", async t => {
-  t.match(assets['toolbar.js'].body, /const css = ".*:host {/)
+  t.match(assets['toolbar.js'].body, /const css = ".*:host{/)
 })
 
 t.test("an asset's URL changes with its content", async t => {
@@ -76,4 +82,13 @@ t.test('each stylesheet can be used alone', async t => {
     t.match(assets[name].body, '--error:')
     t.match(assets[name].type, 'text/css')
   }
+})
+
+t.test('a page that may not connect has nowhere to report to', async t => {
+  t.match(String(renderToolbar(context(profile()), panels, false)), '&quot;report&quot;:null')
+  t.match(String(renderToolbar(context(profile()), panels, true)), /&quot;report&quot;:&quot;[^&]*\/browser&quot;/)
+})
+
+t.test('the tag is ASCII, since the page may have any encoding', async t => {
+  t.notMatch(String(renderToolbar(context(profile({ url: '/\u00fc\u202e\u{1f600}' })), panels, true)), /[^ -~]/)
 })

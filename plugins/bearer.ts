@@ -1,0 +1,135 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import fp from 'fastify-plugin'
+import { whenRead } from '../src/cache/when-read.ts'
+import type { ApiToken } from '../src/entities/api-token.ts'
+import {
+  InsufficientScopeHttpError,
+  InvalidTokenHttpError,
+  RepeatedCredentialsHttpError,
+  TooManyRequestsHttpError,
+} from '../src/errors/http-errors.ts'
+import { isSafeMethod } from '../src/http/safe-methods.ts'
+
+import { Attempts } from '../src/sign-in/attempts.ts'
+import type { CookieSecrets } from '../src/sign-in/cookie-secrets.ts'
+import { networkOf } from '../src/sign-in/network.ts'
+import { apiTokenPrefix, hashOfToken } from '../src/sign-in/random-token.ts'
+import { TokenUses } from '../src/sign-in/token-uses.ts'
+import { passed, refused, waiting } from './verdicts.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The API token that authorises the request. Null if there is none. */
+    apiToken: ApiToken | null
+  }
+  interface FastifyContextConfig {
+    /** 'accepted': the route accepts API tokens. Others ignore the Authorization header. */
+    token?: 'accepted'
+  }
+}
+
+export interface BearerOptions {
+  cookieSecrets: CookieSecrets
+}
+
+/** The requests with an invalid token per minute and network that get a 401. Further ones get a 429. */
+const mostFailures = 60
+
+const scheme = /^bearer\b */i
+
+/**
+ * Sets request.apiToken for requests with an Authorization header of the scheme Bearer (RFC 6750), on routes that
+ * accept tokens. Refuses those whose token is not valid, even if a cookie would do.
+ */
+async function bearer(app: FastifyInstance, { cookieSecrets: [secret] }: BearerOptions) {
+  const { apiTokens } = app.entities
+  const { db } = app.database
+  // In memory: tokens cannot be guessed, so the limit only has to spare this server.
+  const failures = new Attempts({ database: { db, isShared: false }, secret })
+  const uses = new TokenUses(db)
+
+  app.addHook(
+    'onRequest',
+    function examineToken(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
+      // Unmatched paths and hosts without a license get the same answer whatever the token.
+      if (request.is404 || request.license === null || !acceptsTokens(request)) return done()
+      reply.varyOn('Authorization')
+      const { authorization } = request.raw.headers
+      if (authorization === undefined) return done()
+      if (isRepeated(request.raw.rawHeaders)) return done(refused(request, 'bearer', repeated(request)))
+      if (!scheme.test(authorization)) return done(passed(request, 'bearer', 'other scheme'))
+      const hash = hashOfToken(authorization.replace(scheme, ''), apiTokenPrefix)
+      if (hash === null) return fail(request, malformedToken(request), done)
+      waiting(request, 'bearer')
+      whenRead(
+        apiTokens.read(hash),
+        token => {
+          if (token === null) return fail(request, unknownToken(request), done)
+          if (token.expires_at !== null && token.expires_at <= Date.now()) {
+            return fail(request, expiredToken(request), done)
+          }
+          accept(request, token, done)
+        },
+        error => {
+          done(refused(request, 'bearer', error))
+        },
+      )
+    },
+  )
+
+  app.decorateRequest('apiToken', null)
+
+  function accept(request: FastifyRequest, token: ApiToken, done: HookHandlerDoneFunction): void {
+    uses.add(token).catch((error: unknown) => {
+      request.log.warn({ err: error }, 'The use of an API token could not be kept.')
+    })
+    if (token.read_only && !isSafeMethod(request.method)) return done(refused(request, 'bearer', readOnly(request)))
+    request.apiToken = token
+    done(passed(request, 'bearer', 'valid', token.name))
+  }
+
+  /** Refuses an invalid token. Only these are counted, so the limit never refuses a valid one. */
+  function fail(request: FastifyRequest, error: InvalidTokenHttpError, done: HookHandlerDoneFunction): void {
+    void failures.add(networkOf(request.ip), mostFailures).then(seconds => {
+      done(refused(request, 'bearer', seconds > 0 ? tooMany(seconds) : error))
+    })
+  }
+}
+
+/** Whether an API token may authorise this request. */
+export function acceptsTokens(request: FastifyRequest): boolean {
+  return request.routeOptions.config.token === 'accepted'
+}
+
+/** Whether there are several Authorization headers. Node keeps only the first. */
+function isRepeated(rawHeaders: string[]): boolean {
+  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'authorization').length > 1
+}
+
+/** The error for a token that does not exist, or does not any more. */
+export function unknownToken({ domain }: FastifyRequest): InvalidTokenHttpError {
+  return new InvalidTokenHttpError('This API token does not exist, or it has been revoked.', domain)
+}
+
+function malformedToken({ domain }: FastifyRequest): InvalidTokenHttpError {
+  return new InvalidTokenHttpError('This is not an API token. A token is "portico_" and 43 more characters.', domain)
+}
+
+function expiredToken({ domain }: FastifyRequest): InvalidTokenHttpError {
+  return new InvalidTokenHttpError('This API token has expired.', domain)
+}
+
+function readOnly({ domain }: FastifyRequest): InsufficientScopeHttpError {
+  return new InsufficientScopeHttpError('This API token may only read.', domain)
+}
+
+function repeated({ domain }: FastifyRequest): RepeatedCredentialsHttpError {
+  return new RepeatedCredentialsHttpError('There is more than one Authorization header.', domain)
+}
+
+function tooMany(seconds: number): TooManyRequestsHttpError {
+  const message = `Too many requests with an invalid API token. Try again in ${seconds} seconds.`
+  return new TooManyRequestsHttpError(message, seconds)
+}
+
+export default fp(bearer, { name: 'bearer', dependencies: ['database', 'license', 'vary'], fastify: '5.x' })

@@ -1,0 +1,34 @@
+import type { Span } from './profile.ts'
+
+/** The version of the stored form. */
+export const bootVersion = 1
+
+/** The start of an application: plain data, bounded and masked. Times are milliseconds. */
+export interface Boot {
+  version: typeof bootVersion
+  token: 'boot'
+  /** Since 1970, when the application was made. */
+  time: number
+  /** What the process did before that, such as loading modules. */
+  before: number
+  /** Until it was ready, or so far. */
+  duration: number
+  state: BootState
+  process: number
+  versions: Record<string, string>
+  /** Plugins, onReady hooks, and what they did. `start` counts from when the application was made. */
+  spans: Span[]
+  /** The errors of plugins and hooks. */
+  failures: BootFailure[]
+  /** Plugins that the bound left out, with all that they did. */
+  dropped: number
+}
+
+/** starting: not all plugins and hooks have ended. stuck: nothing has ended for seconds. failed: it was given up. */
+export type BootState = 'ready' | 'starting' | 'stuck' | 'failed'
+
+export interface BootFailure {
+  /** The span of the plugin or hook. */
+  span: number
+  message: string
+}

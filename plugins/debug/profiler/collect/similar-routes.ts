@@ -1,0 +1,137 @@
+import FindMyWay from 'find-my-way'
+import type { Config, HTTPMethod, HTTPVersion } from 'find-my-way'
+import { attempt } from '../base/foreign-value.ts'
+import type { NearMiss, Route } from '../base/profile.ts'
+import type { KnownRoute, KnownRoutes } from '../watch/known-routes.ts'
+import { pathDistance, segmentsOf } from './path-distance.ts'
+
+const nearMissesShown = 6
+
+/** Limits the time that comparing paths takes. Further routes are not suggested. */
+const routesCompared = 3000
+
+/** The parts of a request that decide on its route. */
+export interface Asked {
+  method: string
+  path: string
+  host: string
+  version: string
+}
+
+interface Candidate {
+  route: Route
+  distance: number
+  reason: NearMiss['reason']
+}
+
+/** Finds the routes that a request nearly matched. */
+export class SimilarRoutes {
+  readonly #known: KnownRoutes
+  readonly #router: FindMyWay.Instance<HTTPVersion.V1>
+  readonly #routeOf = new Map<unknown, Route>()
+  readonly #methods = new Set<HTTPMethod>()
+  /** The number of known routes that the router has. */
+  #learned = 0
+
+  /** @param options from `pathOptions`, so that this router matches the same paths as the application's */
+  constructor(known: KnownRoutes, options: Config<HTTPVersion.V1>) {
+    this.#known = known
+    this.#router = FindMyWay(options)
+  }
+
+  /** The routes that are similar to a path without a match, nearest first. */
+  nearMisses(asked: Asked): NearMiss[] {
+    this.#learn()
+    const { method, path } = asked
+    const misses = new Map<Route, NearMiss>()
+    const add = (route: Route, reason: NearMiss['reason'], distance: number) => {
+      if (!misses.has(route)) misses.set(route, { ...route, reason, distance })
+    }
+    const similar = this.#similar(asked)
+    for (const { route, reason } of similar) if (reason !== 'similar' && reason !== 'case') add(route, reason, 0)
+    for (const route of this.#matching(path)) if (!route.method.includes(method)) add(route, 'method', 0)
+    const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
+    if (slashed !== '') for (const route of this.#matching(slashed)) add(route, 'slash', 1)
+    for (const { route, reason, distance } of similar) add(route, reason, distance)
+    return [...misses.values()].slice(0, nearMissesShown)
+  }
+
+  /** Adds the routes that are new to the router. */
+  #learn(): void {
+    for (const { route } of this.#known.all.slice(this.#learned)) {
+      this.#routeOf.set(route, route)
+      for (const method of route.method.filter(isMethod)) {
+        this.#methods.add(method)
+        // The handler is never called, so any function does. The router throws for a pattern that it has already, under
+        // another constraint: then the first one stands for all.
+        attempt(() => this.#router.on(method, route.url, String, route), undefined)
+      }
+    }
+    this.#learned = this.#known.all.length
+  }
+
+  #matching(path: string): Set<Route> {
+    const routes = new Set<Route>()
+    for (const method of this.#methods) {
+      const found = this.#find(method, path)
+      if (found !== null && !isCatchAll(found)) routes.add(found)
+    }
+    return routes
+  }
+
+  #find(method: HTTPMethod, path: string): Route | null {
+    return this.#routeOf.get(this.#router.find(method, path)?.store) ?? null
+  }
+
+  #similar(asked: Asked): Candidate[] {
+    const { path } = asked
+    const wanted = segmentsOf(path)
+    const candidates: Candidate[] = []
+    for (const entry of this.#known.all.slice(0, routesCompared)) {
+      const { route } = entry
+      if (isCatchAll(route)) continue
+      const distance = pathDistance(wanted, segmentsOf(route.url))
+      const length = Math.max(path.length, 4)
+      if (distance > Math.max(2, length * 0.4)) continue
+      const reason = distance === 0 ? this.#refusal(entry, asked) : 'similar'
+      if (reason !== null) candidates.push({ route, distance, reason })
+    }
+    return candidates.sort((one, other) => one.distance - other.distance)
+  }
+
+  /** Why a route with the same path did not match; null if the reason is listed elsewhere (method, slash). */
+  #refusal({ route, constraints }: KnownRoute, { method, path, host, version }: Asked): NearMiss['reason'] | null {
+    if (route.method.filter(isMethod).some(each => this.#find(each, path)?.url === route.url)) {
+      if (!route.method.includes(method)) return null
+      if (!admits(constraints.host, host)) return 'host'
+      if (constraints.version !== undefined && constraints.version !== version) return 'version'
+      return Object.keys(constraints).some(name => name !== 'host' && name !== 'version') ? 'constraint' : null
+    }
+    if (path.includes('//') || path.endsWith('/') !== route.url.endsWith('/')) return 'similar'
+    if (!isSameCase(segmentsOf(path), segmentsOf(route.url))) return 'case'
+    return 'parameter'
+  }
+}
+
+/** Whether a host satisfies a route's host constraint, a string or a pattern. */
+function admits(constraint: unknown, host: string): boolean {
+  if (constraint === undefined) return true
+  return constraint instanceof RegExp ? constraint.test(host) : constraint === host
+}
+
+function isSameCase(path: readonly string[], pattern: readonly string[]): boolean {
+  return pattern.every((expected, index) => isPlaceholder(expected) || expected === path[index])
+}
+
+function isPlaceholder(segment: string): boolean {
+  return segment.includes(':') || segment === '*'
+}
+
+/** Catch-all routes match every path, so they are never suggested. */
+function isCatchAll({ url }: Route): boolean {
+  return url === '*' || url === '/*'
+}
+
+function isMethod(method: string): method is HTTPMethod {
+  return /^[A-Z-]+$/.test(method) && method !== '*'
+}

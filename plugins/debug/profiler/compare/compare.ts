@@ -1,0 +1,157 @@
+import type { LogLine, Profile } from '../base/profile.ts'
+import { sliceTime, timeByKind } from '../collect/exclusive-time.ts'
+import { compareValues } from './compare-values.ts'
+import type { ComparedRequest, Comparison, LogPair, Pair, SpanPair, StatementPair } from './comparison.ts'
+import { differenceOf } from './comparison.ts'
+import { match, placeOf } from './match.ts'
+import { judge, markChanges, type Others } from './noise.ts'
+import { groupSpans, isGap, type SpanGroup } from './span-groups.ts'
+import { statementShape } from './statement-shape.ts'
+
+const noOthers: Others = { before: [], after: [] }
+
+/** Compares two requests. @param others requests like them, which tell how much their times vary by chance */
+export function compare(a: Profile, b: Profile, others: Others = noOthers): Comparison {
+  const slicesA = sliceTime(a)
+  const slicesB = sliceTime(b)
+  const spans = compareSpans(groupSpans(a, slicesA), groupSpans(b, slicesB))
+  const requests = { a: describe(a), b: describe(b) }
+  const verdict = judge(requests.a, requests.b, spans, others)
+  const timesA = new Map(timeByKind(slicesA))
+  const timesB = new Map(timeByKind(slicesB))
+  return {
+    ...requests,
+    verdict,
+    times: [...new Set([...timesA.keys(), ...timesB.keys()])].map(kind => [
+      kind,
+      timesA.get(kind) ?? 0,
+      timesB.get(kind) ?? 0,
+    ]),
+    spans: markChanges(spans, verdict).sort(byChange),
+    statements: compareStatements(a, b),
+    exceptions: compareExceptions(a, b),
+    logs: compareLogs(a.logs, b.logs),
+    ...compareValues(a, b),
+    notes: [...notesOf('A', a), ...notesOf('B', b)],
+  }
+}
+
+function describe(profile: Profile): ComparedRequest {
+  const { token, method, url, status, time, duration, database, response, routing } = profile
+  const { count, duration: queryTime } = database ?? { count: 0, duration: 0 }
+  return {
+    token,
+    method,
+    url,
+    route: routing.matched?.url ?? null,
+    status,
+    time,
+    duration,
+    queries: { count, duration: queryTime },
+    size: response.bodySize,
+  }
+}
+
+function compareSpans(a: readonly SpanGroup[], b: readonly SpanGroup[]): SpanPair[] {
+  const pairs = match(a, b, [
+    ({ kind, name, location }) => [kind, name, ...placeOf(location)],
+    ({ kind, name, location }) => [kind, name, location?.file],
+    ({ kind, location }) => (location === null ? null : [kind, ...placeOf(location)]),
+  ])
+  return pairs.map(pair => {
+    const { a, b, either } = pair
+    const { kind, name, location } = either
+    const isSame = isGap(kind) || a?.count === b?.count
+    return {
+      kind,
+      name,
+      isPart: a?.isPart === true || b?.isPart === true,
+      location,
+      a: timesOf(a),
+      b: timesOf(b),
+      change: isSame ? null : 'calls',
+    }
+  })
+}
+
+function timesOf(group: SpanGroup | null): SpanPair['a'] {
+  return group === null ? null : { count: group.count, time: group.time, pieces: group.pieces }
+}
+
+/** What ran more or less often comes first, then what changed, then the rest; each by its difference. */
+function byChange(one: SpanPair, other: SpanPair): number {
+  return (
+    Number(other.change !== null) - Number(one.change !== null) ||
+    Math.abs(differenceOf(other)) - Math.abs(differenceOf(one))
+  )
+}
+
+interface Statement {
+  shape: string
+  location: StatementPair['location']
+  count: number
+  time: number
+}
+
+function compareStatements(a: Profile, b: Profile): StatementPair[] {
+  const pairs = match(statementsOf(a), statementsOf(b), [
+    ({ shape, location }) => [shape, ...placeOf(location)],
+    ({ shape, location }) => [shape, location?.file],
+    ({ shape }) => [shape],
+  ])
+  return pairs
+    .map(pair => {
+      const { shape, location } = pair.either
+      return { shape, location, a: totalsOf(pair.a), b: totalsOf(pair.b) }
+    })
+    .sort((one, other) => Math.abs(differenceOf(other)) - Math.abs(differenceOf(one)))
+}
+
+function totalsOf(statement: Statement | null): StatementPair['a'] {
+  return statement === null ? null : { count: statement.count, time: statement.time }
+}
+
+/** The statements on the timeline by shape and line. */
+function statementsOf({ spans }: Profile): Statement[] {
+  const statements = new Map<string, Statement>()
+  for (const { kind, name, detail, location, duration } of spans) {
+    if (kind !== 'query') continue
+    const shape = statementShape(detail ?? name)
+    const key = JSON.stringify([shape, ...placeOf(location)])
+    const statement = statements.get(key) ?? { shape, location, count: 0, time: 0 }
+    statement.count++
+    statement.time += duration
+    statements.set(key, statement)
+  }
+  return [...statements.values()]
+}
+
+/** Exceptions whose class and message, apart from numbers, only one of two requests has. */
+function compareExceptions(a: Profile, b: Profile): Array<Pair<string>> {
+  const textsOf = ({ exceptions }: Profile) =>
+    exceptions.map(({ class: name, message }) => ({ text: `${name}: ${message}` }))
+  return match(textsOf(a), textsOf(b), [({ text }) => [withoutNumbers(text)]])
+    .filter(({ a, b }) => a === null || b === null)
+    .map(({ a, b }) => ({ a: a?.text ?? null, b: b?.text ?? null }))
+}
+
+function compareLogs(a: readonly LogLine[], b: readonly LogLine[]): LogPair[] {
+  const lines = new Map<string, LogPair>()
+  for (const [side, list] of [['a', a] as const, ['b', b] as const]) {
+    for (const { level, message } of list) {
+      const key = `${level} ${withoutNumbers(message)}`
+      const pair = lines.get(key) ?? { level, message, a: 0, b: 0 }
+      pair[side]++
+      lines.set(key, pair)
+    }
+  }
+  return [...lines.values()].filter(({ a, b }) => a !== b).sort((one, other) => other.level - one.level)
+}
+
+function withoutNumbers(text: string): string {
+  return text.replace(/\d+/g, '#')
+}
+
+function notesOf(side: 'A' | 'B', { dropped }: Profile): string[] {
+  return dropped.map(({ what, count }) => `The profile of ${side} leaves out ${count} ${what}.`)
+}

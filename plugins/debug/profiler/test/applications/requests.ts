@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { once } from 'node:events'
+import type { Profile, SearchResult, Span } from '../../base/profile.ts'
+import type { Application, Request } from './catalogue.ts'
+
+/** What the profiler saw of an application's requests. */
+export interface Sight {
+  requests: number
+  profiled: number
+  queries: number
+  seen: number
+  /** Queries with the line that sent them. */
+  placed: number
+  /** What is missing, for the reader of a failure. */
+  misses: string[]
+}
+
+/** Sends an application its requests, and compares them with their profiles. @param folder has the package "ws" */
+export async function sendRequests({ requests }: Application, origin: string, folder: string): Promise<Sight> {
+  const sight: Sight = { requests: 0, profiled: 0, queries: 0, seen: 0, placed: 0, misses: [] }
+  for (const request of requests) {
+    await send(request, origin, folder)
+    sight.requests++
+    sight.queries += request.queries
+    const profile = await profileOf(request, origin)
+    const title = `${request.method ?? 'GET'} ${request.path}`
+    if (profile === null || profile.status !== request.status) {
+      sight.misses.push(`${title}: ${profile === null ? 'no profile' : `status ${String(profile.status)}`}`)
+      continue
+    }
+    sight.profiled++
+    const queries = profile.spans.filter(isQuery)
+    const placed = queries.filter(isPlaced)
+    sight.seen += Math.min(queries.length, request.queries)
+    sight.placed += placed.length
+    if (placed.length !== request.queries) {
+      const told = queries.map(
+        ({ name, location }) => `${name} (${location?.file ?? 'no file'}:${location?.line ?? 0})`,
+      )
+      sight.misses.push(`${title}: ${request.queries} queries, seen: ${told.join(', ')}`)
+    }
+  }
+  return sight
+}
+
+async function send({ path, method = 'GET', json, files, isWebSocket }: Request, origin: string, folder: string) {
+  if (isWebSocket === true) return talk(`${origin.replace('http', 'ws')}${path}`, folder)
+  const form = new FormData()
+  for (const [name, size] of Object.entries(files ?? {})) form.append('file', new Blob([Buffer.alloc(size)]), name)
+  const response = await fetch(origin + path, {
+    method,
+    ...(files !== undefined && { body: form }),
+    ...(json !== undefined && { body: JSON.stringify(json), headers: { 'content-type': 'application/json' } }),
+  })
+  await response.arrayBuffer()
+}
+
+/** Says hello, and waits for the end of the connection. */
+async function talk(url: string, folder: string): Promise<void> {
+  const { WebSocket } = createRequire(`${folder}/`)('ws')
+  const socket = new WebSocket(url)
+  await once(socket, 'open')
+  socket.send('hello')
+  await once(socket, 'close')
+}
+
+/** The newest profile of a request's path. It is written shortly after the response. */
+async function profileOf({ path }: Request, origin: string): Promise<Profile | null> {
+  const headers = { accept: 'application/json' }
+  for (const end = performance.now() + 3000; performance.now() < end;) {
+    const found = await fetch(`${origin}/_profiler/search?url=${encodeURIComponent(path)}`, { headers })
+    const { profiles }: SearchResult = await found.json()
+    const newest = profiles.find(({ url }) => url === path)
+    if (newest === undefined) continue
+    return (await fetch(`${origin}/_profiler/${newest.token}`, { headers })).json()
+  }
+  return null
+}
+
+const operations = ['query', 'cache', 'command']
+const control = /^(?:begin|start transaction|commit|rollback)\b/i
+
+function isQuery({ kind, name, detail }: Span): boolean {
+  return operations.includes(kind) && !control.test(detail ?? name)
+}
+
+/** Whether a query's place is marked with "// query". */
+function isPlaced({ location }: Span): boolean {
+  if (location === null) return false
+  const lines = readFileSync(location.file, 'utf8').split('\n')
+  // The mark of a call that ends with a function is on that function's first line.
+  return lines.slice(location.line - 1, location.line + 1).some(line => line.endsWith('// query'))
+}

@@ -1,0 +1,54 @@
+import { MongoClient } from 'mongodb'
+import t from 'tap'
+import { linesOf, profileOf } from './driver-app.ts'
+import { serveMongodb } from './mongodb-server.ts'
+
+const lineOf = linesOf(import.meta.filename)
+const port = await serveMongodb(t)
+const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, { serverApi: '1' })
+t.teardown(() => client.close())
+const art = client.db('museum').collection('art')
+
+t.test('a command has its name and collection, what it asks for, its documents and its caller', async t => {
+  const { database } = await profileOf(t, async () => {
+    t.match(await art.findOne({ name: 'Mona Lisa', password: 'hunter2' }), { name: 'Mona Lisa' }) // found
+    t.match(await art.find({ year: 1503 }).toArray(), [{ name: 'Mona Lisa' }]) // listed
+    await art.updateOne({ name: 'Mona Lisa' }, { $set: { year: 1503 } }) // changed
+  })
+  t.match(database, {
+    count: 3,
+    rows: 3,
+    queries: [
+      {
+        system: 'mongodb',
+        sql: 'find art',
+        parameters: [{ filter: { name: 'Mona Lisa', password: '[masked]' } }],
+        rows: 1,
+        location: { line: lineOf('found') },
+      },
+      { sql: 'find art', location: { line: lineOf('listed') } },
+      { sql: 'update art', rows: 1, location: { line: lineOf('changed') } },
+    ],
+  })
+})
+
+t.test('commands that nobody awaits have their caller, and a loop of them is one', async t => {
+  const { database } = await profileOf(t, () => {
+    for (let year = 1503; year < 1509; year++) void art.findOne({ year }) // in a loop
+  })
+  t.match(database?.repetitions, [{ kind: 'loop', count: 6, locations: [{ line: lineOf('in a loop') }] }])
+})
+
+t.test('the application gets the error of the driver itself', async t => {
+  let thrown: unknown
+  const failing = client.db('museum').collection('fail')
+  const { database } = await profileOf(t, async () => {
+    thrown = await failing.insertOne({}).catch((error: unknown) => error) // failed
+  })
+  t.match(thrown, { code: 13, message: 'cannot do that' })
+  t.match(database, {
+    count: 1,
+    failed: 1,
+    queries: [{ error: /cannot do that/, location: { line: lineOf('failed') } }],
+  })
+})

@@ -1,0 +1,20 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import type { Test } from 'tap'
+
+/** Serves each connection with `serve` until the test ends. @returns the port */
+export async function standIn(t: Test, serve: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    serve(socket)
+  })
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return Number(Reflect.get(Object(server.address()), 'port'))
+}

@@ -1,0 +1,171 @@
+import t from 'tap'
+import { explainQuery, type Explanation } from '../explain/explain-query.ts'
+import { NoPlan } from '../explain/no-plan.ts'
+import type { ExplainClient, ExplainPool } from '../explain/explain-pool.ts'
+import { exampleQuery } from './views/example-profile.ts'
+
+const query = exampleQuery({ sql: 'select * from carts where user_id = $1', parameters: [1] })
+
+/** A pool whose database answers EXPLAIN so. The statements and how connections were released are told. */
+function poolOf(answer: () => Promise<unknown>, sizes: object[] = []) {
+  const statements: string[] = []
+  const released: Array<boolean | undefined> = []
+  const client: ExplainClient = {
+    async query({ text }) {
+      statements.push(text)
+      if (text.includes('pg_class')) return { rows: sizes }
+      return { rows: text.startsWith('explain') ? [await answer()] : [] }
+    },
+    release: destroy => released.push(destroy),
+  }
+  return { pool: { connect: async () => client }, statements, released }
+}
+
+/** The plan of the query. Fails if there is none. */
+async function planOf(pool: ExplainPool, run = false, asked = query): Promise<Explanation> {
+  const explained = await explainQuery(pool, asked, run)
+  if (explained instanceof NoPlan) throw explained
+  return explained
+}
+
+/** Why there is no plan. */
+async function refusalOf(pool: ExplainPool, wait?: number): Promise<unknown> {
+  return explainQuery(pool, query, false, wait)
+}
+
+const planned = (plan: object) => async () => ({ 'QUERY PLAN': [{ Plan: plan }] })
+
+t.test('a plan is asked for in a read-only transaction with a time limit, and rolled back', async t => {
+  const { pool, released, statements } = poolOf(planned({ 'Node Type': 'Result' }))
+  await explainQuery(pool, query)
+  t.match(statements, [
+    'begin read only',
+    'set local statement_timeout = 2000',
+    `explain (format json) ${query.sql}`,
+    /pg_class/,
+    'rollback',
+  ])
+  t.strictSame(released, [false])
+})
+
+t.test('a query that was run again tells what was wrong about its plan', async t => {
+  const scan = { 'Node Type': 'Parallel Seq Scan', 'Relation Name': 'carts', 'Plan Rows': 5, 'Actual Loops': 2 }
+  const { pool, released } = poolOf(
+    planned({
+      'Node Type': 'Sort',
+      'Plan Rows': 10,
+      'Actual Rows': 5000,
+      'Actual Loops': 1,
+      'Actual Total Time': 3,
+      'Sort Space Type': 'Disk',
+      'Sort Space Used': 2048,
+      Plans: [
+        { ...scan, Filter: '(n % 2 = 0)', 'Actual Rows': 20, 'Rows Removed by Filter': 4000 },
+        { ...scan, Filter: 'is_open', 'Actual Rows': 1500, 'Rows Removed by Filter': 90_000 },
+        'no node',
+      ],
+    }),
+  )
+  const { nodes, verdicts } = await planOf(pool, true)
+  t.strictSame(released, [true], 'since the query may have locked something for the session')
+  t.strictSame(
+    verdicts.map(({ claim, sql }) => [claim, sql]),
+    [
+      ['Expected 10 rows from its Sort, and got 5,000.', null],
+      ['Sorting 5,000 rows wrote 2,048 kB to disk.', null],
+      ['Reads all 8,040 rows of carts to find 40.', null],
+      ['Reads all 183,000 rows of carts to find 3,000.', null],
+      ['Expected 10 rows of carts, and got 3,000.', 'analyze carts'],
+    ],
+  )
+  t.match(nodes, [{ depth: 0, time: 3 }, { depth: 1, actual: 40 }, { depth: 1 }])
+})
+
+t.test('an estimate that is a little wrong is no finding', async t => {
+  const { pool } = poolOf(planned({ 'Node Type': 'Result', 'Plan Rows': 5000, 'Actual Rows': 4000 }))
+  t.match((await planOf(pool, true)).verdicts, [{ tone: 'neutral' }])
+})
+
+t.test('without a run, the size of a table is what the database knows of it', async t => {
+  const scan = {
+    'Node Type': 'Seq Scan',
+    'Relation Name': 'carts',
+    'Plan Rows': 5,
+    Filter: '((c.age > 3) AND (id <= 4))',
+  }
+  const large = poolOf(planned(scan), [{ name: 'carts', size: 48_210 }])
+  t.match((await planOf(large.pool)).verdicts, [
+    { claim: 'Reads all 48,210 rows of carts to find 5.', sql: 'create index on carts (age)' },
+  ])
+  const unknown = poolOf(planned(scan))
+  t.match((await planOf(unknown.pool)).verdicts, [{ tone: 'neutral' }])
+})
+
+t.test('a filter with alternatives or computations is not taken for columns of an index', async t => {
+  for (const Filter of [
+    "(lower((email)::text) = 'a'::text)",
+    "((data ->> 'k'::text) = 'v'::text)",
+    '((a = 1) OR (b = 2))',
+  ]) {
+    const scan = { 'Node Type': 'Seq Scan', 'Relation Name': 'users', 'Plan Rows': 5, Filter }
+    const { verdicts } = await planOf(poolOf(planned(scan), [{ name: 'users', size: 48_210 }]).pool)
+    t.match(verdicts, [{ claim: /^Reads all 48,210 rows of users/, sql: null }])
+  }
+})
+
+t.test('a database that sends no plan, or an error, is quoted', async t => {
+  t.match(await refusalOf(poolOf(async () => ({})).pool), { message: /The database has sent no plan/ })
+  const failing = poolOf(async () => {
+    throw new Error('wrapped', { cause: new Error('relation is gone') })
+  })
+  t.match(await refusalOf(failing.pool), { message: /refuses to explain it: relation is gone\.$/ })
+  t.strictSame(failing.released, [true])
+})
+
+t.test('a database that does not answer is given up, and its connection closed', async t => {
+  const { pool, released } = poolOf(() => new Promise(() => {}))
+  t.match(await refusalOf(pool, 5), { message: 'The database takes too long to explain it.' })
+  t.strictSame(released, [true])
+})
+
+t.test('a connection that comes too late is given back', async t => {
+  const { pool, released } = poolOf(planned({}))
+  let connect = () => {}
+  const late: ExplainPool = {
+    connect: () =>
+      new Promise(resolve => {
+        connect = () => resolve(pool.connect())
+      }),
+  }
+  t.match(await refusalOf(late, 5), { name: 'NoPlan' })
+  connect()
+  while (released.length === 0) await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(released, [undefined])
+  const broken: ExplainPool = { connect: () => Promise.reject(new Error('too many clients')) }
+  t.match(await refusalOf(broken), { message: /too many clients/ })
+})
+
+t.test('values that are masked, shortened or missing are not sent', async t => {
+  for (const [sql, parameters] of [
+    ['select $1', ['[masked]']],
+    ['select $1', [{ token: '[masked]' }]],
+    ['select $1', ['[70000 characters]']],
+    ['select $1, $2', [1, '… (12 parameters)']],
+    ['select $1, $2', [1]],
+    ["select '[masked]'", []],
+  ] as const) {
+    const { pool, statements } = poolOf(planned({}))
+    const { plan } = await planOf(pool, false, { ...query, sql, parameters: [...parameters] })
+    t.equal(plan, 'generic', sql)
+    t.match(statements, [
+      /^begin/,
+      /timeout/,
+      /force_generic_plan/,
+      /^prepare /,
+      /execute/,
+      /pg_class/,
+      /^rollback/,
+      /^deallocate /,
+    ])
+  }
+})

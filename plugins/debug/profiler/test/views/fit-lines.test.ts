@@ -1,0 +1,31 @@
+import t from 'tap'
+import { fitLines } from '../../show/markdown/fit-lines.ts'
+import { code, codeBlock } from '../../show/markdown/markdown.ts'
+
+const image = '![x](http://evil.example/leak)'
+
+t.test('inline code in a line that is cut is closed', async t => {
+  for (const [line, end] of [
+    [`| ${code(`x&${image}&${'a'.repeat(900)}`)} |`, '`'],
+    [`| ${code(`x\`${image}${'a'.repeat(900)}`)} |`, '``'],
+    [`| ${code('whole')} \\\` ${'a'.repeat(900)} |`, ''],
+  ] as const) {
+    const { text } = fitLines(line, 1000)
+    t.match(text, /… \(\d+ more characters\)$/)
+    t.equal(/(`*)… \(/.exec(text)?.[1], end, text)
+  }
+})
+
+t.test('a fence is never so long that it is cut', async t => {
+  const block = codeBlock(`${'`'.repeat(1500)}\n${'`'.repeat(850)}\n# outside`)
+  const { text } = fitLines(block, 3000)
+  t.equal(text, block)
+  t.match(text, /^`{16}\n`{15}\(1500 backticks\)\n`{15}\(850 backticks\)\n# outside\n`{16}$/)
+})
+
+t.test('the head of a continued table leaves room for its rows', async t => {
+  const rows = Array.from({ length: 50 }, (_, index) => `| row ${index} |`)
+  const { text, more } = fitLines([`| ${'wide '.repeat(400)} |`, '| --- |', ...rows].join('\n'), 500, 10)
+  t.match(text, /\| row 8 \|\n/)
+  t.ok(more < 42)
+})

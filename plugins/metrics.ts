@@ -1,0 +1,91 @@
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type HookHandlerDoneFunction,
+} from 'fastify'
+import fp from 'fastify-plugin'
+import type { EntityMetadata } from '../src/cache/entity-segment.ts'
+import type { ReadOutcome } from '../src/cache/entity-cache-events.ts'
+import { reasonOf, StartError } from '../src/errors/start-error.ts'
+import type { ServerMetrics } from '../src/metrics/server-metrics.ts'
+import { requestTimeout } from '../src/serving/limits.ts'
+import type {} from './entities.ts'
+import { isRefusal, type Refusal, refusals } from './verdicts.ts'
+
+export interface MetricsOptions {
+  /** Undefined for no metrics. 0 lets the system choose. */
+  port: number | undefined
+  host: string
+}
+
+/** The values of the label "by". */
+const refusers: Record<Exclude<Refusal['by'], 'session-cookie'>, true> = {
+  overload: true,
+  forwarded: true,
+  host: true,
+  license: true,
+  bearer: true,
+  firewall: true,
+  validity: true,
+  locale: true,
+  access: true,
+  'request-checker': true,
+  'sign-in-address': true,
+  'sign-in-account': true,
+  'sign-in-passwords': true,
+}
+
+/** Counts requests, cache reads and refusals. Shows the counts to Prometheus on a port of their own. */
+async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
+  if (port === undefined) return
+  const { entityCache, database, server, supportedMethods } = app
+  // Imported on demand, so that servers without metrics load none of it.
+  const { ServerMetrics } = await import('../src/metrics/server-metrics.ts')
+  const counts = new ServerMetrics(new Set(Object.keys(refusers)), database.pool.counts)
+
+  app.addHook(
+    'onResponse',
+    function countRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
+      counts.countRequest({
+        // Clients may make up methods and paths, so those without a route share a label.
+        method: supportedMethods.includes(request.method) ? request.method : 'other',
+        route: request.routeOptions.url ?? 'none',
+        statusCode: reply.statusCode,
+        duration: reply.elapsedTime,
+      })
+      done()
+    },
+  )
+
+  const countRead = ({ table }: EntityMetadata, _key: string, outcome: ReadOutcome) => counts.countRead(table, outcome)
+  const countRefusal = (message: unknown) => {
+    // Other apps of the process publish on the same channel.
+    if (isRefusal(message) && message.request.server?.server === server) counts.countRefusal(message.by)
+  }
+  entityCache.events.on('read', countRead)
+  refusals.subscribe(countRefusal)
+  const listener = makeListener(counts)
+  // The sites have closed before, so a server can be watched while it finishes its requests.
+  app.addHook('onClose', async function stopCounting() {
+    entityCache.events.off('read', countRead)
+    refusals.unsubscribe(countRefusal)
+    await listener.close()
+  })
+
+  const address = await listener.listen({ port, host }).catch((error: unknown) => {
+    throw new StartError(`METRICS_HOST and METRICS_PORT cannot be used: ${reasonOf(error)}.`, { cause: error })
+  })
+  app.log.info(`Metrics are served at ${address}/metrics`)
+}
+
+/** A server that answers GET /metrics and nothing else. */
+function makeListener(counts: ServerMetrics): FastifyInstance {
+  const listener = fastify({ forceCloseConnections: true, requestTimeout })
+  listener.get('/metrics', async function tellMetrics(_request, reply) {
+    return reply.type(counts.contentType).send(await counts.text())
+  })
+  return listener
+}
+
+export default fp(metrics, { name: 'metrics', dependencies: ['database', 'entities'], fastify: '5.x' })

@@ -1,0 +1,86 @@
+import type {
+  DoneFuncWithErrOrRes,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
+import fp from 'fastify-plugin'
+import type { License } from '../src/entities/license.ts'
+import { SiteClosedHttpError } from '../src/errors/http-errors.ts'
+import { limitLifetime } from '../src/http/lifetime.ts'
+import { renderClosedPage } from '../src/pages/closure-view.ts'
+import { type Closure, closureOf } from '../src/records/closure.ts'
+import { signInPath } from './access.ts'
+import { passed, refused } from './verdicts.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why the site is closed to everybody but admins. Null if it is open, or the host has no license. */
+    closure: Closure | null
+  }
+}
+
+/**
+ * The second check: refuses requests while the license is not valid or is suspended. Admins pass, and so does everybody
+ * on public routes, such as the one to sign in. Looks at the clock each time, because the license is cached.
+ */
+async function validity(app: FastifyInstance) {
+  app.addHook(
+    'onRequest',
+    function checkValidity(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
+      const { license, user } = request
+      if (license === null) return done(passed(request, 'validity', 'no license'))
+      const now = Date.now()
+      const closure = closureOf(license, now)
+      if (closure === null) return done(passed(request, 'validity', 'open'))
+      request.closure = closure
+      // Unmatched paths get a 404 or 405 whatever the license.
+      if (request.is404) return done(passed(request, 'validity', 'no route'))
+      reply.varyOn('Cookie')
+      if (user?.admin === true) return done(passed(request, 'validity', 'admin', describe(closure)))
+      if (request.routeOptions.config.access === 'public') return done(passed(request, 'validity', 'public route'))
+      done(refused(request, 'validity', closedError(request, license, closure, now)))
+    },
+  )
+
+  app.addHook(
+    'onSend',
+    function limitCaching(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes) {
+      const { closure, license } = request
+      if (closure !== null) reply.header('cache-control', 'no-store')
+      else if (license !== null && license.valid_until !== null) limitLifetimeOf(reply, license.valid_until)
+      done(null, payload)
+    },
+  )
+
+  app.decorateRequest('closure', null)
+}
+
+function closedError(request: FastifyRequest, { name }: License, closure: Closure, now: number): SiteClosedHttpError {
+  const { locale } = request
+  const page = { language: locale, render: () => renderClosedPage(closure, name, locale, signInPath(request)) }
+  const opensIn = closure.reason === 'asleep' ? (closure.until.getTime() - now) / 1000 : undefined
+  return new SiteClosedHttpError(closure.reason === 'ended' ? 410 : 503, describe(closure), page, opensIn)
+}
+
+function describe(closure: Closure): string {
+  switch (closure.reason) {
+    case 'asleep':
+      return `This site opens on ${closure.until.toUTCString()}.`
+    case 'suspended':
+      return 'This site is suspended.'
+    case 'ended':
+      return `This site closed on ${closure.since.toUTCString()}.`
+  }
+}
+
+/** Keeps caches from showing a page after the site has closed. */
+function limitLifetimeOf(reply: FastifyReply, end: Date): void {
+  const stated = reply.getHeader('cache-control')
+  if (stated === undefined) return
+  const seconds = Math.max(0, Math.floor((end.getTime() - Date.now()) / 1000))
+  reply.header('cache-control', limitLifetime(String(stated), seconds))
+}
+
+export default fp(validity, { name: 'validity', dependencies: ['firewall', 'locale', 'vary'], fastify: '5.x' })

@@ -1,0 +1,62 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { etagOf } from '../../src/http/etag.ts'
+import type {} from '../../plugins/record-kinds.ts'
+import { auditFiltersOf, auditLine } from '../../src/records/audit-line.ts'
+import { listAudit } from '../../src/records/audit-list.ts'
+import { invalidCursor, readCursor, writeCursor } from '../../src/records/cursor.ts'
+import { requireAdmin } from './admission.ts'
+import { taggedAnswer, unchanged } from './answers.ts'
+import { closed, malformed, notAdmitted, tooManyTokens, unavailable } from './problems.ts'
+import { listHeaders, pageOf, paging } from './record-schemas.ts'
+
+/** Newest first. */
+const sort = '-id'
+
+const auditPage = pageOf(auditLine, 'AuditPage', 'A page of the audit.', {})
+
+/** GET /audit: who changed what. Lines cannot be changed through the API. */
+export default async function auditRoute(app: FastifyInstance) {
+  app.withTypeProvider<TypeBoxTypeProvider>().get(
+    '/audit',
+    {
+      onRequest: requireAdmin,
+      schema: {
+        tags: ['audit'],
+        operationId: 'listAudit',
+        summary: 'List who changed what, newest first',
+        description: 'For admins. The "next" of a page is the "cursor" of the following one.',
+        querystring: Type.Object(
+          { ...Type.Partial(Type.Object(auditFiltersOf(app.recordKinds))).properties, ...paging },
+          { additionalProperties: false },
+        ),
+        headers: listHeaders,
+        response: {
+          200: taggedAnswer('A page of the audit.', auditPage, { items: [], next: null }),
+          304: unchanged,
+          ...malformed('The query', 'limit', 'must be <= 200'),
+          ...notAdmitted,
+          ...closed,
+          ...tooManyTokens,
+          ...unavailable,
+        },
+      },
+    },
+    async function list(request, reply) {
+      const { limit = 50, cursor, _locale, ...filters } = request.query
+      const before = cursor === undefined ? undefined : readCursor(cursor, sort)
+      if (cursor !== undefined && before === undefined) throw invalidCursor()
+      const { lines, isLast } = await listAudit(app.database.db, filters, before?.id, limit)
+      const last = isLast ? undefined : lines.at(-1)
+      const page = {
+        items: lines,
+        next: last === undefined ? null : writeCursor({ sort, value: last.id, id: last.id }),
+      }
+      return reply
+        .varyOn('Cookie')
+        .header('etag', etagOf(JSON.stringify(page)))
+        .send(page)
+    },
+  )
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { type Content, html, Markup } from './html.ts'
+
+const style = new Markup(`
+  :root { color-scheme: light dark; --ink: light-dark(#1c2128, #e6e9ee); --quiet: light-dark(#57606a, #9aa4b0);
+    --line: light-dark(#d5dae1, #343b45); --ground: light-dark(#fbfbfa, #14171c); --link: light-dark(#0a57a4, #7cb8f2);
+    --band: light-dark(#eaf1f8, #1b2633) }
+  * { box-sizing: border-box }
+  body { margin: 0; background: var(--ground); color: var(--ink); font: 1.0625rem/1.6 system-ui, sans-serif }
+  main, header, footer { max-width: 44rem; margin: 0 auto; padding: 1.25rem clamp(1rem, 4vw, 2rem) }
+  main { padding-top: clamp(2rem, 8vw, 5rem) }
+  h1 { font-size: clamp(1.6rem, 5vw, 2.4rem); line-height: 1.2; margin: 0 0 1rem; text-wrap: balance }
+  h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem }
+  p, li, h1 { overflow-wrap: anywhere }
+  p { text-wrap: pretty }
+  a { color: var(--link); text-underline-offset: .2em }
+  a:focus-visible, nav button:focus-visible { outline: 2px solid currentcolor; outline-offset: 3px; border-radius: 2px }
+  ul.records { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--line) }
+  ul.records li { padding: .7rem 0; border-bottom: 1px solid var(--line) }
+  nav ul { display: flex; flex-wrap: wrap; gap: .4rem 1.2rem; list-style: none; margin: 0; padding: 0 }
+  main nav { margin-top: 1.5rem }
+  nav a { display: inline-block; padding: .3rem 0 }
+  nav button { border: 0; background: none; padding: .3rem 0; font: inherit; color: var(--link);
+    text-decoration: underline; text-underline-offset: .2em; cursor: pointer }
+  nav [aria-current] { color: var(--ink); font-weight: 600; text-decoration: none }
+  .notice { margin: 0 0 1rem; border-left: .25rem solid var(--link); padding: .3rem .9rem; background: var(--band) }
+  .quiet, .status { color: var(--quiet) }
+  .status { margin: 0; font-variant-numeric: tabular-nums }
+`)
+
+/** The additional style of pages with a form. */
+export const formStyle = new Markup(`
+  :root { --edge: light-dark(#818b98, #6e7783); --field: light-dark(#fff, #1b2027);
+    --problem: light-dark(#b3261e, #f2857c) }
+  form { margin: 0 }
+  .session, .session span { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: center;
+    justify-content: end; font-size: .95rem; overflow-wrap: anywhere }
+  .fields { display: grid; gap: .35rem; max-width: 26rem }
+  .fields label:not(:first-of-type) { margin-top: .8rem }
+  input, button { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .4rem;
+    background: var(--field); padding: .5rem .7rem; min-width: 0 }
+  input[type=checkbox] { accent-color: var(--link); width: 1.1rem; height: 1.1rem; margin: .25rem .3rem 0 0 }
+  .choice { display: flex; gap: .3rem; align-items: start }
+  button { cursor: pointer }
+  .session button { padding: .25rem .7rem }
+  .fields button { margin-top: 1.2rem; justify-self: start; padding: .55rem 1.4rem;
+    border-color: transparent; background: var(--link); color: var(--ground); font-weight: 600 }
+  input:focus-visible, button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
+  .problem { border-left: .25rem solid var(--problem); padding: .5rem .9rem; background: var(--field);
+    max-width: 26rem }
+`)
+
+/** The hashes of all inline styles, for the Content-Security-Policy. */
+export const styleHashes = [style, formStyle].map(
+  style => `'sha256-${createHash('sha256').update(style.toString()).digest('base64')}'`,
+)
+
+export interface Page {
+  /** A BCP 47 tag. */
+  language: string
+  title: string
+  /** An additional style. It has to be one of the above, or the Content-Security-Policy blocks it. */
+  style?: Markup | false
+  /** The content above the main part. */
+  header?: Content
+  main: Content
+}
+
+/** Renders a self-contained HTML document. */
+export function renderPage({ language, title, style: ownStyle, header, main }: Page): string {
+  return html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>${
+    ownStyle &&
+    html`
+<style>${ownStyle}</style>`
+  }
+</head>
+<body>
+${header !== undefined && html`<header>${header}</header>`}
+<main>${main}</main>
+</body>
+</html>
+`.toString()
+}

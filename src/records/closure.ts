@@ -1,0 +1,22 @@
+/** Why a site is closed to everybody but admins. */
+export type Closure = { reason: 'asleep'; until: Date } | { reason: 'suspended' } | { reason: 'ended'; since: Date }
+
+/** The part of a license that says when its site is open. */
+export interface Validity {
+  /** Null: it has always been valid. */
+  readonly valid_from: Date | null
+  /** When it ceases to be valid. Null: never. */
+  readonly valid_until: Date | null
+  readonly suspended: boolean
+}
+
+/**
+ * Why the site of a license is closed, or null if it is open. A license is valid from valid_from, and no longer at
+ * valid_until.
+ * @param now in milliseconds since 1970
+ */
+export function closureOf({ valid_from: from, valid_until: until, suspended }: Validity, now: number): Closure | null {
+  if (until !== null && until.getTime() <= now) return { reason: 'ended', since: until }
+  if (suspended) return { reason: 'suspended' }
+  return from !== null && now < from.getTime() ? { reason: 'asleep', until: from } : null
+}

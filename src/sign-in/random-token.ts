@@ -1,0 +1,30 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** 32 bytes in base64url. The last of the 43 characters has four bits, so it is one of 16. */
+const form = /^[\w-]{42}[AEIMQUYcgkosw048]$/
+
+/** The prefix lets people and secret scanners recognise an API token. */
+export const apiTokenPrefix = 'portico_'
+
+export interface NewToken {
+  /** The token itself, which is shown once and not stored. */
+  text: string
+  hash: string
+}
+
+/** Makes an unguessable token. */
+export function makeToken(prefix = ''): NewToken {
+  const bytes = randomBytes(32)
+  return { text: prefix + bytes.toString('base64url'), hash: hashOf(bytes) }
+}
+
+/** The hash by which a token is found. Null if the text is not the one spelling of a token with this prefix. */
+export function hashOfToken(text: string, prefix = ''): string | null {
+  const rest = text.slice(prefix.length)
+  return text.startsWith(prefix) && form.test(rest) ? hashOf(Buffer.from(rest, 'base64url')) : null
+}
+
+/** Looking a token up by its hash leaks nothing by its duration: nobody can choose a hash's first characters. */
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

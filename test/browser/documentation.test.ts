@@ -1,0 +1,41 @@
+import { chromium } from 'playwright-core'
+import t from 'tap'
+import { seed } from '../../src/database/migrate.ts'
+import { build } from '../support/build.ts'
+import { addUser, testPassword } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
+import { launchOptions, testInChromium } from './chromium.ts'
+import { lookAt } from './look-at.ts'
+
+await testInChromium("the API's documentation", testInBrowser)
+
+async function testInBrowser(): Promise<void> {
+  const database = await openTestDatabase(t)
+  await seed(database.db)
+  await addUser(database, { email: 'admin@museum.test', admin: true })
+  const app = await build(t, { database })
+  const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost')
+
+  t.test('an opened operation has no button to send it, and signing in comes back to it', async t => {
+    const browser = await chromium.launch(launchOptions)
+    t.teardown(() => browser.close())
+    const page = await browser.newPage()
+    await page.goto(`${origin}/api/docs`)
+    await page.getByText('Nobody is signed in.').waitFor()
+    await lookAt(t, page, 'documentation')
+    await page.getByText('Remove one museum', { exact: true }).click()
+    const removal = page.locator('#operations-museums-removeMuseum')
+    const tryOut = removal.getByRole('button', { name: 'Try it out' })
+    await tryOut.waitFor()
+    t.equal(await removal.getByRole('button', { name: 'Execute' }).count(), 0)
+
+    await page.locator('#signed-in').getByRole('link', { name: 'Sign in' }).click()
+    await page.getByLabel('E-mail address').fill('admin@museum.test')
+    await page.getByLabel('Password').fill(testPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('You are signed in as admin@museum.test, an admin.').waitFor()
+    t.equal(page.url(), `${origin}/api/docs#/museums/removeMuseum`)
+    await tryOut.click()
+    t.equal(await removal.getByPlaceholder('id', { exact: true }).inputValue(), '')
+  })
+}

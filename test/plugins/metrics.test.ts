@@ -1,0 +1,365 @@
+import { execFile } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { Agent, get, METHODS } from 'node:http'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { channel } from 'node:diagnostics_channel'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import type { FastifyInstance } from 'fastify'
+import parse from 'parse-prometheus-text-format'
+import t, { type Test } from 'tap'
+import { StartError } from '../../src/errors/start-error.ts'
+import { longestTurn } from '../../src/serving/limits.ts'
+import { build, type BuildOptions } from '../support/build.ts'
+import { addLicense, addUser, testPassword } from '../support/records.ts'
+import { sendBytes } from '../support/send-bytes.ts'
+import { openTestDatabase } from '../support/test-database.ts'
+import { uncountedNode } from '../support/uncounted.ts'
+
+const host = 'museum.test'
+const email = 'keeper@museum.test'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: host, museums: ['Louvre'] })
+const guarded = await addLicense(database, { domain: 'guarded.test', protected: true })
+await addUser(database, { email, licenses: [guarded] })
+
+type Labels = Record<string, string>
+
+/** An app with metrics, and the address of these. */
+async function start(t: Test, { environment, ...options }: BuildOptions = {}) {
+  const log = new PassThrough()
+  const app = await build(t, {
+    database,
+    environment: { METRICS_PORT: '0', ...environment },
+    logger: { stream: log },
+    ...options,
+  })
+  const [, address] = /Metrics are served at (http:\S+)"/.exec(String(log.read())) ?? []
+  if (address === undefined) throw new Error('The log does not say where the metrics are.')
+  log.resume()
+  return { app, address }
+}
+
+/** Reads the metrics as Prometheus does. */
+async function scrape(address: string) {
+  const answer = await (await fetch(address)).text()
+  // The parser would merge the histograms of all routes, so it reads their parts as metrics of their own.
+  const families = parse(answer.replace(/^# TYPE \S+ histogram\n/gm, ''))
+  return {
+    text: answer,
+    /** The value of the sample that has these labels. */
+    valueOf(name: string, labels: Labels = {}): number | undefined {
+      const sample = families
+        .filter(family => family.name === name)
+        .flatMap(({ metrics }) => metrics)
+        .find(({ labels: own = {} }) => Object.entries(labels).every(([label, value]) => own[label] === value))
+      return sample && Number(sample.value)
+    },
+    /** Every series of the server, without its values. */
+    series(): string[] {
+      return families
+        .filter(({ name }) => name.startsWith('portico_'))
+        .flatMap(({ name, metrics }) => metrics.map(({ labels }) => `${name} ${JSON.stringify(labels)}`))
+        .sort()
+    },
+  }
+}
+
+/** How often it was counted that something refused a request. */
+async function refusals(address: string, by: string): Promise<number | undefined> {
+  return (await scrape(address)).valueOf('portico_requests_refused_total', { by })
+}
+
+/** GET /held, which says that it has begun, and is answered at a signal. */
+function heldRoute() {
+  const signals = new EventEmitter()
+  async function routes(app: FastifyInstance) {
+    app.get('/held', { config: { license: 'optional' } }, async () => {
+      signals.emit('begun')
+      await once(signals, 'answer')
+      return 'ok'
+    })
+  }
+  return { signals, routes }
+}
+
+const requests = 'portico_http_requests_total'
+const durations = 'portico_http_request_duration_seconds'
+
+t.test('Requests are counted by method, route and class of the status', async t => {
+  const { app, address } = await start(t)
+  const ask = (method: 'GET' | 'HEAD' | 'POST', url: string) => app.inject({ method, url, headers: { host } })
+  await ask('GET', '/health')
+  await ask('GET', '/health?probe=1')
+  await ask('HEAD', '/health')
+  await ask('GET', '/api/museums/999998')
+  await ask('GET', '/api/museums/999999')
+  await ask('POST', '/health')
+  await ask('GET', '/health/')
+  const { valueOf } = await scrape(address)
+  t.equal(valueOf(requests, { method: 'GET', route: '/health', status: '2xx' }), 2)
+  t.equal(valueOf(requests, { method: 'HEAD', route: '/health', status: '2xx' }), 1)
+  t.equal(valueOf(requests, { method: 'GET', route: '/api/museums/:id(.+)', status: '4xx' }), 2, 'paths of one route')
+  t.equal(valueOf(requests, { method: 'POST', route: 'none', status: '4xx' }), 1, 'a wrong method has no route')
+  t.equal(valueOf(requests, { method: 'GET', route: 'none', status: '3xx' }), 1, 'nor has another slash form')
+})
+
+t.test('Durations are counted by route', async t => {
+  const { app, address } = await start(t)
+  for (const url of ['/health', '/health', '/nowhere']) await app.inject({ url, headers: { host } })
+  const { text: answer, valueOf } = await scrape(address)
+  t.match(answer, `# TYPE ${durations} histogram`)
+  t.equal(valueOf(`${durations}_count`, { route: '/health' }), 2)
+  t.equal(valueOf(`${durations}_count`, { route: 'none' }), 1)
+  t.equal(valueOf(`${durations}_bucket`, { route: '/health', le: '+Inf' }), 2)
+  const sum = Number(valueOf(`${durations}_sum`, { route: '/health' }))
+  t.ok(sum > 0 && sum < performance.now() / 1000, 'in seconds')
+})
+
+t.test('A thousand made-up paths and hosts, and every method, add no series', async t => {
+  const { app, address } = await start(t)
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  for (const method of [...app.supportedMethods, 'PROPFIND']) {
+    await sendBytes(origin, `${method} /x HTTP/1.1\r\nHost: x.test\r\n`)
+  }
+  await sendBytes(origin, `GET /api/museums/0 HTTP/1.1\r\nHost: ${host}\r\n`)
+  await sendBytes(origin, 'GET /health HTTP/1.1\r\nHost: x.test\r\n')
+  const before = (await scrape(address)).series()
+  for (const method of METHODS.filter(method => method !== 'CONNECT')) {
+    await sendBytes(origin, `${method} /x HTTP/1.1\r\nHost: x.test\r\n`)
+  }
+  for (let number = 0; number < 1000; number++) {
+    const paths = [`/made-up/${number}"\\{}=`, `/api/museums/9999999${number}`, `/health?${number}`]
+    await app.inject({ url: `${paths[number % 3]}`, headers: { host: number % 3 === 1 ? host : `${number}.test` } })
+  }
+  const { series, valueOf } = await scrape(address)
+  t.strictSame(series(), before)
+  t.ok(Number(valueOf(requests, { method: 'other', route: 'none', status: '4xx' })) > 10)
+})
+
+t.test('Reads of the cache are counted by table and outcome', async t => {
+  const { app, address } = await start(t)
+  const ask = () => app.inject({ url: '/nowhere', headers: { host } })
+  const read = async (outcome: string) =>
+    (await scrape(address)).valueOf('portico_cache_reads_total', { segment: 'licenses', outcome })
+  await Promise.all([ask(), ask(), ask()])
+  t.equal(await read('miss'), 1)
+  t.equal(await read('shared'), 2)
+  await ask()
+  t.equal(await read('hit'), 1)
+})
+
+t.test('The connections of the database pool are counted', async t => {
+  const { address } = await start(t)
+  const connection = await database.pool.connect()
+  const { valueOf } = await scrape(address)
+  const [size, idle] = [valueOf('portico_database_pool_size'), valueOf('portico_database_pool_idle')]
+  const release = () => connection.release()
+  t.ok(Number(size) >= 1)
+  t.ok(Number(idle) < Number(size), 'one is in use')
+  t.equal(valueOf('portico_database_pool_waiting'), 0)
+  release()
+})
+
+t.test('A database without a pool has no metrics of one', async t => {
+  const { address } = await start(t, {
+    database: { ...database, pool: { connect: () => database.pool.connect() } },
+  })
+  t.equal((await scrape(address)).valueOf('portico_database_pool_size'), undefined)
+})
+
+t.test('The process has the usual metrics', async t => {
+  const { address } = await start(t)
+  const { valueOf } = await scrape(address)
+  t.ok(Number(valueOf('process_resident_memory_bytes')) > 1_000_000)
+  t.ok(Number(valueOf('process_cpu_seconds_total')) > 0)
+  t.ok(Number(valueOf('nodejs_eventloop_lag_p99_seconds')) >= 0)
+})
+
+t.test('Two apps of one process count apart', async t => {
+  const one = await start(t)
+  const other = await start(t)
+  await one.app.inject({ url: '/health', headers: { host: 'a b' } })
+  await one.app.inject({ url: '/', headers: { host: 'a b' } })
+  t.equal(await refusals(one.address, 'host'), 1)
+  t.equal(await refusals(other.address, 'host'), 0)
+  t.equal((await scrape(other.address)).valueOf(requests, { route: '/health' }), undefined)
+})
+
+t.test('Refusals are counted by what refused', async t => {
+  const { app, address } = await start(t, { environment: { TRUST_PROXY: 'loopback' } })
+  await app.inject({ url: '/', headers: { host: 'a..b' } })
+  await app.inject({ url: '/', headers: { host, forwarded: 'for' } })
+  await app.inject({ url: '/', headers: { host: 'guarded.test' } })
+  await app.inject({ url: '/', headers: { host: 'guarded.test', accept: 'text/html' } })
+  await app.inject({ method: 'POST', url: '/login', headers: { host, 'sec-fetch-site': 'cross-site' } })
+  const { valueOf } = await scrape(address)
+  const counted = (by: string) => valueOf('portico_requests_refused_total', { by })
+  t.equal(counted('host'), 1)
+  t.equal(counted('forwarded'), 1)
+  t.equal(counted('access'), 2)
+  t.equal(counted('request-checker'), 1)
+  t.equal(counted('license'), 0, 'what refused nothing is counted, too')
+})
+
+t.test('Attempts to sign in that a limit refuses are counted', async t => {
+  const { app, address } = await start(t, { environment: { TRUST_PROXY: 'loopback' } })
+  await database.db.deleteFrom('sign_in_attempts').execute()
+  const attempt = (from: string, payload: object) =>
+    app.inject({ method: 'POST', url: '/login', headers: { host, 'x-forwarded-for': from }, payload })
+  for (let number = 0; number < 21; number++) await attempt('198.51.100.1', {})
+  t.equal(await refusals(address, 'sign-in-address'), 1)
+  // Not one after another, because each takes the time of a password.
+  const wrong = { email, password: 'wrong' }
+  await Promise.all(Array.from({ length: 40 }, (_, number) => attempt(`198.51.100.${number + 2}`, wrong)))
+  t.ok(Number(await refusals(address, 'sign-in-passwords')) > 0)
+  await attempt('198.51.100.99', { email, password: testPassword })
+  t.equal(await refusals(address, 'sign-in-account'), 1)
+  await database.db.deleteFrom('sign_in_attempts').execute()
+})
+
+t.test('Messages of others on the channel are not counted', async t => {
+  const { app, address } = await start(t, {
+    async routes(app) {
+      app.get('/', async request => {
+        for (const by of ['made-up', 'session-cookie', '__proto__', null, {}]) publish({ request, by })
+        for (const message of [null, 'text', {}, { by: 'host' }, { request: {}, by: 'host' }]) publish(message)
+        return 'ok'
+      })
+    },
+  })
+  const publish = (message: unknown) => channel('portico:refusal').publish(message)
+  const before = (await scrape(address)).series()
+  t.equal((await app.inject({ url: '/', headers: { host } })).body, 'ok')
+  const { series } = await scrape(address)
+  t.strictSame(
+    series().filter(name => name.includes('refused')),
+    before.filter(name => name.includes('refused')),
+  )
+  t.equal(await refusals(address, 'host'), 0)
+})
+
+t.test('Metrics are served while requests are under way, which are counted once they are answered', async t => {
+  const { signals, routes } = heldRoute()
+  const { app, address } = await start(t, { routes })
+  const begun = once(signals, 'begun')
+  const response = app.inject({ url: '/held', headers: { host } }).then()
+  await begun
+  t.equal((await scrape(address)).valueOf(requests, { route: '/held' }), undefined)
+  signals.emit('answer')
+  await response
+  t.equal((await scrape(address)).valueOf(requests, { route: '/held' }), 1)
+})
+
+t.test('Metrics are served under overload, which is counted', async t => {
+  const { app, address } = await start(t, {
+    async routes(app) {
+      app.get('/', async () => 'ok')
+      app.get('/slow', async () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, longestTurn))
+    },
+  })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  // Caches the license: waiting for the database would give each request a turn of its own.
+  await app.inject({ url: '/', headers: { host } })
+  const sockets = new Map<string, Socket>()
+  for (const path of ['/slow', '/']) {
+    const accepted = once(app.server, 'connection')
+    sockets.set(path, connect(Number(new URL(origin).port), '127.0.0.1'))
+    await accepted
+  }
+  for (const [path, socket] of sockets) {
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  }
+  const scraping = sendBytes(address, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n')
+  const [scraped, , refused] = await Promise.all([scraping, ...[...sockets.values()].map(socket => text(socket))])
+  t.match(refused, /^HTTP\/1\.1 503 /)
+  t.match(scraped, /^HTTP\/1\.1 200 /)
+  t.equal(await refusals(address, 'overload'), 1)
+})
+
+t.test('No site serves the metrics', async t => {
+  const { app } = await start(t)
+  t.equal((await app.inject({ url: '/metrics', headers: { host } })).statusCode, 404)
+})
+
+t.test('The metrics have the content type of the text format', async t => {
+  const { address } = await start(t)
+  const { headers, status } = await fetch(address)
+  t.equal(status, 200)
+  t.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+})
+
+t.test('The metrics port has no other path or method', async t => {
+  const { address } = await start(t)
+  for (const path of ['/', '/metrics/', '/health', '/metrics/x', '//metrics', '/_profiler/']) {
+    t.equal((await fetch(new URL(address).origin + path)).status, 404, path)
+  }
+  t.match(await sendBytes(address, 'GET /../metrics HTTP/1.1\r\nHost: x\r\n'), /^HTTP\/1\.1 404 /)
+  for (const method of ['POST', 'PUT', 'DELETE']) t.equal((await fetch(address, { method })).status, 404, method)
+})
+
+t.test('Invalid requests to the metrics port are refused, and the next scrape is answered', async t => {
+  const { address } = await start(t)
+  t.match(await sendBytes(address, 'GET /%zz HTTP/1.1\r\nHost: x\r\n'), /^HTTP\/1\.1 400 /)
+  t.match(await sendBytes(address, 'NONSENSE\r\n'), /^HTTP\/1\.1 400 /)
+  t.match(await sendBytes(address, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n`), /^HTTP\/1\.1 431 /)
+  t.equal((await fetch(address)).status, 200)
+})
+
+t.test('Metrics are served until all requests are answered, and end with the app', async t => {
+  const { signals, routes } = heldRoute()
+  const { app, address } = await start(t, { routes })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  const [kept] = await once(get(address, { agent }), 'response')
+  kept.resume()
+  const begun = once(signals, 'begun')
+  const response = fetch(`${origin}/held`)
+  await begun
+  const closed = app.close()
+  t.equal((await fetch(address)).status, 200)
+  signals.emit('answer')
+  await response
+  await closed
+  await t.rejects(fetch(address))
+})
+
+t.test('A metrics port in use stops the start with a sentence', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  await t.rejects(
+    build(t, { database, environment: { METRICS_PORT: String(port) } }),
+    new StartError(
+      `METRICS_HOST and METRICS_PORT cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.`,
+    ),
+  )
+})
+
+t.test('An address that the machine does not have stops the start with a sentence', async t => {
+  await t.rejects(
+    build(t, { database, environment: { METRICS_PORT: '0', METRICS_HOST: '192.0.2.1' } }),
+    /^METRICS_HOST and METRICS_PORT cannot be used: listen EADDRNOTAVAIL: [^\n]+$/,
+  )
+})
+
+t.test('Without METRICS_PORT the metrics library is not loaded', async t => {
+  const program = `
+    import { createRequire } from 'node:module'
+    import pg from 'pg'
+    import { buildApp } from '${new URL('../../src/app.js', import.meta.url).href}'
+    import { Changes } from '${new URL('../../src/database/changes.js', import.meta.url).href}'
+    import { assemble } from '${new URL('../../src/database/database.js', import.meta.url).href}'
+    const app = await buildApp({ database: assemble(new pg.Pool(), new Changes()) })
+    console.log(Object.keys(createRequire(import.meta.url).cache).filter(file => /fastify|prom-client/.test(file)))
+    await app.close()
+  `
+  const node = [...uncountedNode, '--input-type=module', '--eval', program]
+  const { stdout } = await promisify(execFile)('env', node)
+  t.match(stdout, /fastify/)
+  t.notMatch(stdout, /prom-client/)
+})

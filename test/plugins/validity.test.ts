@@ -1,0 +1,295 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import applicationRoutes from '../../routes/index.ts'
+import { build } from '../support/build.ts'
+import { hearAll, heardOf } from '../support/heard.ts'
+import { addLicense, addUser } from '../support/records.ts'
+import { hearQueries } from '../support/sent-queries.ts'
+import { signIn } from '../support/sign-in.ts'
+import { openTestDatabase } from '../support/test-database.ts'
+
+const database = await openTestDatabase(t)
+const day = 24 * 60 * 60 * 1000
+const future = new Date('2999-12-31T22:30:15.250Z')
+const past = new Date('2001-02-03T04:05:06.789Z')
+const open = await addLicense(database, { domain: 'open.test' })
+const asleep = await addLicense(database, { domain: 'asleep.test', valid_from: future })
+await addLicense(database, { domain: 'suspended.test', suspended: true, languages: ['en', 'de', 'fr'] })
+await addLicense(database, { domain: 'ended.test', valid_from: new Date(0), valid_until: past })
+await addLicense(database, { domain: 'rope.test', protected: true, suspended: true })
+await addUser(database, { email: 'admin@museum.test', admin: true })
+await addUser(database, { email: 'member@museum.test', licenses: [asleep] })
+await hearAll(database)
+
+const app = await build(t, { database, routes })
+const browser = 'text/html,*/*;q=0.8'
+
+async function routes(app: FastifyInstance) {
+  await app.register(applicationRoutes)
+  app.get('/optional', { config: { license: 'optional' } }, async () => 'inside')
+  app.get('/public', { config: { access: 'public' } }, async () => 'inside')
+  app.get<{ Querystring: { control: string } }>('/cached', async (request, reply) =>
+    reply.header('cache-control', request.query.control).send('inside'),
+  )
+}
+
+async function ask(host: string, url = '/', headers: Record<string, string> = {}) {
+  return await app.inject({ url, headers: { host, ...headers } })
+}
+
+/** Sets columns of the open license, and waits until the app has heard of it. */
+async function change(values: { valid_from?: Date | null; valid_until?: Date | null; suspended?: boolean }) {
+  await heardOf(database, () => database.db.updateTable('licenses').set(values).where('id', '=', open).execute())
+}
+
+for (const [host, status, title, detail, heading] of [
+  [
+    'asleep.test',
+    503,
+    'Service Unavailable',
+    'This site opens on Tue, 31 Dec 2999 22:30:15 GMT.',
+    'This site is not open yet',
+  ],
+  ['suspended.test', 503, 'Service Unavailable', 'This site is suspended.', 'This site is suspended'],
+  ['ended.test', 410, 'Gone', 'This site closed on Sat, 03 Feb 2001 04:05:06 GMT.', 'This site has closed'],
+  ['rope.test', 503, 'Service Unavailable', 'This site is suspended.', 'This site is suspended'],
+] as const) {
+  t.test(`${host} answers ${status} with the reason, as a page, a problem or a line`, async t => {
+    const page = await ask(host, '/?a=b', { accept: browser })
+    t.equal(page.statusCode, status)
+    t.equal(page.headers['content-type'], 'text/html; charset=utf-8')
+    t.match(page.body, `<h1>${heading}</h1>`)
+    t.match(page.body, '<a href="/login?next=%2F%3Fa%3Db">Sign in as an admin</a>')
+    const problem = await ask(host)
+    t.equal(problem.headers['content-type'], 'application/problem+json; charset=utf-8')
+    t.strictSame(problem.json(), { type: 'about:blank', title, status, detail })
+    t.equal((await ask(host, '/', { accept: 'text/plain' })).body, `${detail}\n`)
+  })
+
+  t.test(`no cache keeps the ${status} of ${host}`, async t => {
+    const { headers } = await ask(host)
+    t.equal(headers['cache-control'], 'no-store')
+    const vary = String(headers.vary).split(', ')
+    t.ok(['Accept', 'Cookie'].every(name => vary.includes(name)))
+  })
+
+  t.test(`${host} closes its API and its other routes, whatever the method`, async t => {
+    for (const url of ['/api/museums', '/api/openapi.json', '/optional', '/cached?control=public']) {
+      t.equal((await ask(host, url)).statusCode, status, url)
+    }
+    const posted = await app.inject({ method: 'POST', url: '/language', headers: { host }, payload: {} })
+    t.equal(posted.statusCode, status)
+    t.strictSame([(await app.inject({ method: 'HEAD', url: '/', headers: { host } })).body], [''])
+  })
+
+  t.test(`at ${host} everybody still reaches the form to sign in and other public routes`, async t => {
+    const form = await ask(host, '/login', { accept: browser })
+    t.equal(form.statusCode, 200)
+    t.match(form.body, '<p class="notice">')
+    t.match((await ask(host, '/password/reset', { accept: browser })).body, '<p class="notice">')
+    t.equal(form.headers['cache-control'], 'no-store')
+    t.equal((await ask(host, '/public')).body, 'inside')
+    t.equal((await app.inject({ method: 'POST', url: '/logout', headers: { host } })).statusCode, 303)
+  })
+
+  t.test(`an unmatched path of ${host} is answered as anywhere`, async t => {
+    t.equal((await ask(host, '/version')).json().detail, 'No route found for "GET /version"')
+    const put = await app.inject({ method: 'PUT', url: '/', headers: { host } })
+    t.equal(put.statusCode, 405)
+    t.equal((await ask(host, '/login/')).statusCode, 301)
+  })
+
+  t.test(`the health of the server does not depend on ${host}`, async t => {
+    t.equal((await ask(host, '/health')).statusCode, 200)
+    t.equal((await ask(host, '/ready')).statusCode, 200)
+  })
+
+  t.test(`an admin who is signed in sees ${host}, and no cache keeps what they see`, async t => {
+    const cookie = await signIn(app, { host, email: 'admin@museum.test' })
+    const page = await ask(host, '/', { cookie, accept: browser })
+    t.equal(page.statusCode, 200)
+    t.equal(page.headers['cache-control'], 'no-store')
+    t.match(page.headers.vary, 'Cookie')
+    t.match(page.body, /<header>\s*<p class="notice">/)
+    t.match((await ask(host, '/password', { cookie, accept: browser })).body, /<header>\s*<p class="notice">/)
+    t.equal((await ask(host, '/cached?control=public,max-age=60', { cookie })).headers['cache-control'], 'no-store')
+    t.equal((await ask(host, '/api/licenses', { cookie })).statusCode, 200)
+  })
+
+  t.test(`a visitor of ${host} who is no admin is refused, even a member of its groups`, async t => {
+    const cookie = await signIn(app, { host, email: 'member@museum.test' })
+    t.equal((await ask(host, '/', { cookie })).statusCode, status)
+  })
+}
+
+for (const [host, language, line] of [
+  ['asleep.test', 'en', 'Only admins see this site until it opens on 31 December 2999 at 22:30:15 UTC.'],
+  ['suspended.test', 'de', 'Nur Admins sehen diese Website, denn sie ist gesperrt.'],
+  ['suspended.test', 'fr', 'Seuls les administrateurs voient ce site, car il est suspendu.'],
+  ['ended.test', 'en', 'Only admins see this site, because it closed on 3 February 2001 at 04:05:06 UTC.'],
+] as const) {
+  t.test(`the front page of ${host} tells an admin in ${language} why others do not see it`, async t => {
+    const cookie = await signIn(app, { host, email: 'admin@museum.test' })
+    const { body } = await ask(host, '/', { cookie, accept: browser, 'accept-language': language })
+    t.match(body, `<p class="notice">${line}</p>`)
+  })
+}
+
+for (const [language, [notYet, opens], suspended, [closed, since], link] of [
+  [
+    'de',
+    ['Diese Website ist noch nicht geöffnet', /<p>Sie öffnet am 31\. Dezember 2999 .*UTC\.<\/p>/],
+    'Diese Website ist gesperrt',
+    ['Diese Website ist geschlossen', /<p>Sie wurde am 3\. Februar 2001 .*UTC geschlossen\.<\/p>/],
+    'Als Admin anmelden',
+  ],
+  [
+    'fr',
+    ['Ce site n’est pas encore ouvert', /<p>Il ouvrira le 31 décembre 2999 .*UTC\.<\/p>/],
+    'Ce site est suspendu',
+    ['Ce site est fermé', /<p>Il a fermé le 3 février 2001 .*UTC\.<\/p>/],
+    'Se connecter en tant qu’administrateur',
+  ],
+] as const) {
+  t.test(`a visitor who reads ${language} is told in that language that a site is closed`, async t => {
+    for (const [what, validity, heading, detail] of [
+      ['not-yet', { valid_from: future }, notYet, opens],
+      ['suspended', { suspended: true }, suspended, /<\/h1>\s*<p><a/],
+      ['closed', { valid_until: past }, closed, since],
+    ] as const) {
+      const domain = `${what}-${language}.test`
+      await addLicense(database, { domain, name: 'The Depot', languages: ['en', language], ...validity })
+      const { headers, body } = await ask(domain, '/', { accept: browser, 'accept-language': language })
+      t.equal(headers['content-language'], language)
+      t.match(body, `<html lang="${language}">`)
+      t.match(body, `<title>${heading} – The Depot</title>`)
+      t.match(body, `<h1>${heading}</h1>`)
+      t.match(body, detail)
+      t.match(body, `">${link}</a>`)
+      const problem = await ask(domain, '/', { 'accept-language': language })
+      t.equal(problem.headers['content-language'], 'en')
+    }
+  })
+}
+
+for (const [language, asleepLine, endedLine] of [
+  ['de', /bis sie am 31\. Dezember 2999 .*UTC öffnet/, /denn sie wurde am 3\. Februar 2001 .*UTC geschlossen/],
+  ['fr', /jusqu’à son ouverture le 31 décembre 2999 .*UTC\./, /car il a fermé le 3 février 2001 .*UTC\./],
+] as const) {
+  t.test(`an admin who reads ${language} is told when a site opens or has closed`, async t => {
+    for (const [domain, validity, line] of [
+      [`asleep-${language}.test`, { valid_from: future }, asleepLine],
+      [`ended-${language}.test`, { valid_until: past }, endedLine],
+    ] as const) {
+      await addLicense(database, { domain, languages: [language], ...validity })
+      const cookie = await signIn(app, { host: domain, email: 'admin@museum.test' })
+      t.match((await ask(domain, '/', { cookie, accept: browser })).body, line)
+    }
+  })
+}
+
+t.test('an open site has no such line, whoever sees it', async t => {
+  const cookie = await signIn(app, { host: 'open.test', email: 'admin@museum.test' })
+  t.notMatch((await ask('open.test', '/', { cookie, accept: browser })).body, '<p class="notice">')
+  t.notMatch((await ask('open.test', '/login', { accept: browser })).body, '<p class="notice">')
+})
+
+t.test('Retry-After is the number of seconds until the site opens, and is left out if nobody knows', async t => {
+  const secondsUntil = (now: number) => Math.ceil((future.getTime() - now) / 1000)
+  const before = Date.now()
+  const seconds = Number((await ask('asleep.test')).headers['retry-after'])
+  t.ok(secondsUntil(Date.now()) <= seconds && seconds <= secondsUntil(before))
+  t.notOk('retry-after' in (await ask('suspended.test')).headers)
+  t.notOk('retry-after' in (await ask('ended.test')).headers)
+})
+
+t.test('the end of a license counts more than its suspension, and that more than its beginning', async t => {
+  await addLicense(database, { domain: 'all.test', suspended: true, valid_from: new Date(0), valid_until: past })
+  await addLicense(database, { domain: 'both.test', suspended: true, valid_from: future })
+  t.equal((await ask('all.test')).statusCode, 410)
+  t.equal((await ask('both.test')).json().detail, 'This site is suspended.')
+})
+
+t.test('of several licenses with the same domain, only the first counts, even while it is closed', async t => {
+  await addLicense(database, { domain: 'twice.test', suspended: true })
+  await addLicense(database, { domain: 'twice.test' })
+  t.equal((await ask('twice.test')).statusCode, 503)
+})
+
+t.test('a change to the validity takes effect on the next request', async t => {
+  const statuses = []
+  for (const values of [
+    { suspended: true },
+    { suspended: false },
+    { valid_from: future },
+    { valid_from: past },
+    { valid_until: new Date(past.getTime() + 1) },
+    { valid_until: null, valid_from: null },
+  ]) {
+    await change(values)
+    statuses.push((await ask('open.test')).statusCode)
+  }
+  t.strictSame(statuses, [503, 200, 503, 200, 410, 200])
+})
+
+t.test('psql can suspend a site', async t => {
+  await heardOf(database, () =>
+    sql`update licenses set suspended = true where domain = 'open.test'`.execute(database.db),
+  )
+  t.equal((await ask('open.test')).statusCode, 503)
+  await change({ suspended: false })
+})
+
+for (const [column, before, after] of [
+  ['valid_until', 200, 410],
+  ['valid_from', 503, 200],
+] as const) {
+  t.test(`a cached license heeds its ${column} at that very moment, without a query`, async t => {
+    const moment = Date.now() + 1000
+    await change({ [column]: new Date(moment) })
+    await ask('open.test', '/public')
+    const sent: string[] = []
+    const stop = hearQueries(query => sent.push(query))
+    for (;;) {
+      const asked = Date.now()
+      const { statusCode } = await ask('open.test', '/cached?control=no-store')
+      const answered = Date.now()
+      if (answered < moment && statusCode !== before) t.fail(`${statusCode} before the moment`)
+      if (asked >= moment && statusCode !== after) t.fail(`${statusCode} after the moment`)
+      if (asked >= moment) break
+    }
+    stop()
+    t.strictSame(
+      sent.filter(query => query.includes('licenses')),
+      [],
+    )
+    await change({ [column]: null })
+  })
+}
+
+t.test('a page that a client has is not confirmed by a 304 after the site has closed', async t => {
+  const page = await ask('open.test', '/', { accept: browser })
+  await change({ valid_until: past })
+  const again = await ask('open.test', '/', { accept: browser, 'if-none-match': String(page.headers.etag) })
+  t.equal(again.statusCode, 410)
+  t.notOk('etag' in again.headers)
+  await change({ valid_until: null })
+})
+
+t.test('the lifetime in caches ends with the license', async t => {
+  const until = Date.now() + day
+  await change({ valid_until: new Date(until) })
+  const before = Date.now()
+  const { headers } = await ask('open.test', '/cached?control=public,max-age=31536000')
+  const [, seconds] = /^public, max-age=(\d+), must-revalidate$/.exec(String(headers['cache-control'])) ?? []
+  t.ok(Number(seconds) <= (until - before) / 1000)
+  t.ok(Number(seconds) >= Math.floor((until - Date.now()) / 1000))
+  t.equal((await ask('open.test')).headers['cache-control'], 'private, no-cache')
+  await change({ valid_until: null })
+})
+
+t.test('a license without an end leaves Cache-Control as it is', async t => {
+  const { headers } = await ask('open.test', '/cached?control=public,max-age=31536000')
+  t.equal(headers['cache-control'], 'public,max-age=31536000')
+})

@@ -1,0 +1,389 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import t from 'tap'
+import { apiTokens, auditedOf } from '../../../src/records/audited.ts'
+import { kinds } from '../../../src/records/kinds.ts'
+import { build } from '../../support/build.ts'
+import { addLicense, addLicenseType, addUser } from '../../support/records.ts'
+import { keptOpen, runCommand } from '../../support/run-command.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
+
+const database = await openTestDatabase(t)
+const { db } = database
+const license = await addLicense(database, { domain: 'museum.test' })
+await addLicense(database, { domain: 'other.test' })
+const type = await addLicenseType(database, 'standard')
+const adminId = await addUser(database, { email: 'admin@museum.test', admin: true })
+await addUser(database, { email: 'visitor@museum.test', licenses: [license] })
+
+const app = await build(t, { database })
+const admin = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+interface Asked {
+  host?: string
+  headers?: Record<string, string>
+  payload?: object
+  cookie?: string
+}
+
+async function ask(
+  method: Method,
+  path: string,
+  { host = 'museum.test', headers = {}, payload, cookie = admin }: Asked = {},
+) {
+  return await app.inject({
+    method,
+    url: `/api/${path}`,
+    headers: { host, cookie, ...headers },
+    ...(payload !== undefined && { payload }),
+  })
+}
+
+/** The lines that a query finds. */
+async function lines(query = '') {
+  return (await ask('GET', `audit?${query}`)).json().items
+}
+
+/** The line that was written last. */
+async function lastLine() {
+  return (await lines('limit=1'))[0]
+}
+
+async function add(path: string, payload: object) {
+  const response = await ask('POST', path, { payload })
+  if (response.statusCode !== 201) throw new Error(response.body)
+  return response.json()
+}
+
+t.test('an added record has a line with who added it, when and the record', async t => {
+  const record = await add('licenses', { domain: 'added.test', name: 'Added', type_id: type })
+  const { id, at, ...line } = await lastLine()
+  t.match(id, /^\d+$/)
+  t.equal(at, record.created_at)
+  t.strictSame(line, {
+    user_id: adminId,
+    token_id: null,
+    actor: 'admin@museum.test',
+    via: 'api',
+    table: 'licenses',
+    record_id: record.id,
+    action: 'add',
+    before: null,
+    after: record,
+  })
+})
+
+t.test('a changed record has a line with the record before and after', async t => {
+  const before = await add('platforms', { name: 'before' })
+  const after = (await ask('PATCH', `platforms/${before.id}`, { payload: { name: 'after' } })).json()
+  t.match(await lastLine(), { action: 'change', table: 'platforms', record_id: before.id, before, after })
+})
+
+t.test('a removed record has a line with the record', async t => {
+  const before = await add('platforms', { name: 'removed' })
+  await ask('DELETE', `platforms/${before.id}`)
+  t.match(await lastLine(), { action: 'remove', table: 'platforms', record_id: before.id, before, after: null })
+})
+
+t.test('a line mentions a new password, and no line has a password or a hash', async t => {
+  const payload = { email: 'secret@museum.test', password: 'four doors and an arch' }
+  const { id } = await add('users', payload)
+  await ask('PATCH', `users/${id}`, { payload: { password: 'five doors and an arch' } })
+  t.match(await lastLine(), { action: 'change', before: { id, password: undefined }, after: { id, password: '(new)' } })
+  await ask('DELETE', `users/${id}`)
+  const kept = JSON.stringify((await sql`select * from audit`.execute(db)).rows)
+  t.notMatch(kept, 'doors and an arch')
+  t.notMatch(kept, 'argon2')
+})
+
+t.test('the lines of tokens and of links to choose a password are found by their tables', async t => {
+  const user = await addUser(database, { email: 'script@museum.test' })
+  const run = async (...words: string[]) => await runCommand(words, { openDatabase: keptOpen(database) })
+  await run('token', 'add', 'script@museum.test', '--name', 'ci')
+  await run('user', 'password', 'script@museum.test', '--link')
+  t.match(await lines('table=api_tokens&action=add'), [{ via: 'command', after: { name: 'ci', user_id: user } }])
+  const links = await lines(`table=password_resets&record_id=${user}`)
+  t.match(links, [{ action: 'add', after: { user: 'script@museum.test' } }])
+  t.equal((await ask('DELETE', `users/${user}`)).statusCode, 204)
+  t.match(await lines('limit=2'), [
+    { action: 'remove', table: 'users' },
+    { action: 'remove', table: 'api_tokens', actor: 'admin@museum.test', before: { user: 'script@museum.test' } },
+  ])
+})
+
+t.test('a user who is removed or gets another address stays in the lines with the address of that time', async t => {
+  const payload = { email: 'leaver@museum.test', password: 'four doors and an arch', admin: true }
+  const { id } = await add('users', payload)
+  const cookie = await signIn(app, { host: 'museum.test', ...payload })
+  await ask('POST', 'platforms', { payload: { name: 'left behind' }, cookie })
+  await ask('PATCH', `users/${id}`, { payload: { email: 'gone@museum.test' } })
+  await ask('DELETE', `users/${id}`)
+  t.match(await lines(`user_id=${id}`), [{ actor: 'leaver@museum.test', user_id: id, table: 'platforms' }])
+})
+
+t.test('a change of no field has no line', async t => {
+  const { id } = await add('licenses', { domain: 'same.test', name: 'Same', type_id: type })
+  const before = await lastLine()
+  for (const payload of [{}, { name: 'Same' }, { language_ids: [] }]) {
+    t.equal((await ask('PATCH', `licenses/${id}`, { payload })).statusCode, 200)
+  }
+  t.strictSame(await lastLine(), before)
+})
+
+t.test('a change that is refused has no line', async t => {
+  const { id } = await add('platforms', { name: 'taken' })
+  const before = await lastLine()
+  for (const [method, path, payload, headers, status] of [
+    ['POST', 'platforms', { name: 'taken' }, {}, 409],
+    ['POST', 'museums', { license_id: '999999', name: 'Nowhere' }, {}, 422],
+    ['POST', 'platforms', { name: '' }, {}, 400],
+    ['PATCH', `platforms/${id}`, { name: 'new' }, { 'if-match': '"stale"' }, 412],
+    ['PATCH', 'platforms/999999', { name: 'new' }, {}, 404],
+    ['DELETE', `platforms/${id}`, undefined, { 'if-match': '"stale"' }, 412],
+    ['DELETE', `license-types/${type}`, undefined, {}, 409],
+    ['DELETE', `users/${adminId}`, undefined, {}, 409],
+  ] as const) {
+    const response = await ask(method, path, { headers, ...(payload !== undefined && { payload }) })
+    t.equal(response.statusCode, status, response.body)
+  }
+  t.strictSame(await lastLine(), before)
+})
+
+t.test('a change whose line cannot be written is not made', async t => {
+  const { id } = await add('platforms', { name: 'steady' })
+  const before = (await ask('GET', 'platforms?sort=-id')).body
+  await sql`alter table audit add constraint closed check (false) not valid`.execute(db)
+  for (const [method, path, payload] of [
+    ['POST', 'platforms', { name: 'another' }],
+    ['PATCH', `platforms/${id}`, { name: 'changed' }],
+    ['DELETE', `platforms/${id}`, undefined],
+  ] as const) {
+    t.equal((await ask(method, path, payload !== undefined ? { payload } : {})).statusCode, 500)
+  }
+  await sql`alter table audit drop constraint closed`.execute(db)
+  t.equal((await ask('GET', 'platforms?sort=-id')).body, before)
+})
+
+t.test('what goes with a removed license has lines, and so have the members of its groups', async t => {
+  const gone = await add('licenses', { domain: 'gone.test', name: 'Gone', type_id: type })
+  const museum = await add('museums', { license_id: gone.id, name: 'Gone Museum' })
+  const groups = [
+    await add('groups', { license_id: gone.id, name: 'Guards' }),
+    await add('groups', { license_id: gone.id, name: 'Guides' }),
+    await add('groups', { license_id: license, name: 'Stayers' }),
+  ]
+  const member = await add('users', {
+    email: 'member@museum.test',
+    password: 'four doors and an arch',
+    group_ids: groups.map(({ id }) => id),
+  })
+  const { id: last } = await lastLine()
+  t.equal((await ask('DELETE', `licenses/${gone.id}`)).statusCode, 204)
+  const written = (await lines()).filter(({ id }: { id: string }) => BigInt(id) > BigInt(last))
+  t.match(written, [
+    { action: 'remove', table: 'licenses', before: gone, after: null, actor: 'admin@museum.test' },
+    { action: 'remove', table: 'museums', before: museum },
+    { action: 'remove', table: 'groups', before: groups[1] },
+    { action: 'remove', table: 'groups', before: groups[0] },
+    { action: 'change', table: 'users', before: member, after: { ...member, group_ids: [groups[2].id] } },
+  ])
+  t.equal(written.length, 5)
+  t.strictSame((await ask('GET', `users/${member.id}`)).json(), written[4].after)
+})
+
+t.test('the audit knows everything that the database removes together with a record', async t => {
+  const { rows } = await sql<{ name: string; table: string; column: string }>`
+    select conname as name, conrelid::regclass::text as table, attname as column
+    from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1]
+    where contype = 'f' and confdeltype <> 'a'`.execute(db)
+  const links = kinds.flatMap(kind => Object.values(kind.links))
+  const known = auditedOf(kinds).flatMap(({ constraints }) =>
+    Object.entries(constraints).flatMap(([name, { cascades }]) => (cascades === true ? [name] : [])),
+  )
+  const cascading = rows
+    // A link to choose a password ends within an hour anyway.
+    .filter(({ table }) => [...kinds, apiTokens, ...links].some(kind => kind.table === table))
+    // The links of a record are in its line.
+    .filter(({ table, column }) => !links.some(link => link.table === table && link.own === column))
+    .map(({ name }) => name)
+  t.strictSame(cascading.sort(), known.sort())
+})
+
+t.test('each page has the next older lines', async t => {
+  for (const name of ['page one', 'page two', 'page three', 'page four', 'page five']) await add('platforms', { name })
+  const all = await lines('limit=5')
+  t.strictSame(
+    all.map(({ after }: { after: { name: string } }) => after.name),
+    ['page five', 'page four', 'page three', 'page two', 'page one'],
+  )
+  const first = (await ask('GET', 'audit?limit=2')).json()
+  // A new line moves no other to the next page.
+  await add('platforms', { name: 'page six' })
+  const second = (await ask('GET', `audit?limit=2&cursor=${first.next}`)).json()
+  t.strictSame([...first.items, ...second.items], all.slice(0, 4))
+  const { items, next } = (await ask('GET', 'audit?limit=200')).json()
+  t.equal(next, null)
+  t.ok(items.length > 5)
+})
+
+t.test('a page that has not changed is not sent again', async t => {
+  const { headers } = await ask('GET', 'audit')
+  const again = await ask('GET', 'audit', { headers: { 'if-none-match': String(headers.etag) } })
+  t.strictSame([again.statusCode, again.body], [304, ''])
+})
+
+t.test('each filter leaves out other lines', async t => {
+  await sql`
+    insert into audit (at, user_id, actor, via, "table", record_id, action, before, after) values
+    ('2001-01-31T22:00:00Z', 77, 'old@museum.test', 'command', 'museums', 77, 'change', '{"id":"77"}', '{"id":"77"}'),
+    ('2001-02-01T00:00:00Z', 78, 'old@museum.test', 'api', 'groups', 78, 'remove', '{"id":"78"}', null)`.execute(db)
+  for (const [query, found] of [
+    ['table=museums&record_id=77', ['77']],
+    ['record_id=77&table=groups', []],
+    ['user_id=77', ['77']],
+    ['user_id=78&via=api&action=remove', ['78']],
+    ['user_id=78&via=command', []],
+    ['user_id=78&action=add', []],
+    ['until=2001-02-01', ['77']],
+    ['until=2001-02-01T00:00:00.001Z', ['78', '77']],
+    ['until=2001-02-01T01:00:00%2B02:00', ['77']],
+    ['until=0001-01-01', []],
+    ['since=9999-12-31T23:59:59Z', []],
+    ['since=0001-01-01&until=2001-12-31', ['78', '77']],
+    ['since=2001-02-01&until=2001-12-31', ['78']],
+    ['since=2001-12-31&until=2001-02-01', []],
+  ] as const) {
+    t.strictSame(
+      (await lines(query)).map(({ record_id: id }: { record_id: string }) => id),
+      found,
+      query,
+    )
+  }
+  await sql`delete from audit where at < '2002-01-01'`.execute(db)
+})
+
+for (const [query, field] of [
+  ['table=secrets', 'table'],
+  ['table=license', 'table'],
+  ['table=museums&table=groups', 'table'],
+  ['record_id=0', 'record_id'],
+  ['record_id=9223372036854775808', 'record_id'],
+  ['user_id=admin@museum.test', 'user_id'],
+  ['via=psql', 'via'],
+  ['action=added', 'action'],
+  ['since=', 'since'],
+  ['since=yesterday', 'since'],
+  ['since=1767225600', 'since'],
+  ['since=2026-02-30', 'since'],
+  ['since=2026-13-01', 'since'],
+  ['since=2026-00-10', 'since'],
+  ['since=2026-01-31T24:00:00Z', 'since'],
+  ['since=2026-01-31T12:00:60Z', 'since'],
+  ['since=2026-01-31T12:00:00', 'since'],
+  ['since=2026-01-31T12:00:00+02:00', 'since'],
+  ['until=10000-01-01', 'until'],
+  ['until=-infinity', 'until'],
+  ['until=2026-01-01%00', 'until'],
+  ['actor=me', 'actor'],
+  ['before=1', 'before'],
+  ['sort=id', 'sort'],
+  ['limit=0', 'limit'],
+  ['limit=201', 'limit'],
+  ['cursor=none', 'cursor'],
+  [`cursor=${Buffer.from('["id","1","1"]').toString('base64url')}`, 'cursor'],
+  [`cursor=${Buffer.from('["-id","1","2"]').toString('base64url')}`, 'cursor'],
+] as const) {
+  t.test(`the query "${query}" is refused with the name of its field`, async t => {
+    const response = await ask('GET', `audit?${query}`)
+    t.equal(response.statusCode, 400)
+    t.match(response.json(), { errors: [{ field }] })
+  })
+}
+
+t.test('no value of a filter causes a fault', async t => {
+  const names = ['table', 'record_id', 'user_id', 'via', 'action', 'since', 'until', 'cursor', 'limit', '__proto__']
+  const value = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.date({ noInvalidDate: true }).map(date => date.toISOString()),
+    fc.bigInt().map(String),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...names), value, async (name, text) => {
+      const encoded = encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
+      const { statusCode, body } = await ask('GET', `audit?${name}=${encoded}`)
+      if (![200, 400].includes(statusCode)) throw new Error(body)
+    }),
+  )
+  t.pass()
+})
+
+t.test('a line with a megabyte before and after is listed whole', async t => {
+  const long = '\u0000".\\</script>'.repeat(80_000).replaceAll('\u0000', '\u0001')
+  await sql`
+    insert into audit (via, "table", record_id, action, before, after)
+    values ('command', 'museums', 79, 'change', ${JSON.stringify({ long })}::jsonb,
+      ${JSON.stringify({ long: { deep: [long] }, ['__proto__']: null })}::jsonb)`.execute(db)
+  const [line] = await lines('record_id=79')
+  t.equal(line.before.long, long)
+  t.strictSame(line.after.long, { deep: [long] })
+  await sql`delete from audit where record_id = 79`.execute(db)
+})
+
+t.test('only admins read the audit, at every licensed host', async t => {
+  const visitor = await signIn(app, { host: 'museum.test', email: 'visitor@museum.test' })
+  const nobody = await ask('GET', 'audit', { cookie: '' })
+  t.match([nobody.statusCode, nobody.json().detail], [401, 'Sign in as an admin.'])
+  t.equal((await ask('GET', 'audit', { cookie: visitor })).statusCode, 403)
+  const elsewhere = await signIn(app, { host: 'other.test', email: 'admin@museum.test' })
+  const { statusCode, body } = await ask('GET', 'audit', { host: 'other.test', cookie: elsewhere })
+  t.strictSame([statusCode, body], [200, (await ask('GET', 'audit')).body])
+  t.equal((await ask('GET', 'audit', { host: 'nobody.test' })).statusCode, 404)
+})
+
+t.test('no request changes or removes a line', async t => {
+  const before = (await ask('GET', 'audit')).body
+  const { id } = await lastLine()
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+    const all = await ask(method, 'audit', { payload: {} })
+    t.strictSame([all.statusCode, all.headers.allow], [405, 'GET'])
+    t.equal((await ask(method, `audit/${id}`, { payload: {} })).statusCode, 404)
+  }
+  t.equal((await ask('GET', 'audit')).body, before)
+})
+
+t.test('the OpenAPI document describes the audit and its filters', async t => {
+  const { components, paths } = (await ask('GET', 'openapi.json')).json()
+  const { get, ...others } = paths['/api/audit']
+  t.strictSame(others, {})
+  t.strictSame(
+    get.parameters.map(({ name }: { name: string }) => name),
+    ['table', 'record_id', 'user_id', 'via', 'action', 'since', 'until', 'limit', 'cursor', '_locale', 'if-none-match'],
+  )
+  t.match(components.schemas.AuditPage.properties, { items: {}, next: {} })
+  t.strictSame(get.parameters[0].schema.enum, [...kinds.map(({ table }) => table), 'api_tokens', 'password_resets'])
+})
+
+t.test('every kind of record leaves a line for each thing that is done to it', async t => {
+  const overrides: Record<string, object> = {
+    license_types: { type: 'unusual' },
+    licenses: { type_id: type, language_ids: [] },
+    museums: { license_id: license },
+    groups: { license_id: license },
+    users: { group_ids: [] },
+  }
+  for (const { plural, table, examples } of kinds) {
+    const path = plural.replaceAll(' ', '-')
+    const added = await add(path, { ...examples.create, ...overrides[table] })
+    const payload = { ...examples.change, ...('group_ids' in added && { group_ids: [], admin: true }) }
+    const changed = (await ask('PATCH', `${path}/${added.id}`, { payload })).json()
+    await ask('DELETE', `${path}/${added.id}`)
+    t.match(await lines(`table=${table}&record_id=${added.id}`), [
+      { action: 'remove', before: changed, after: null },
+      { action: 'change', before: added, after: changed },
+      { action: 'add', before: null, after: added },
+    ])
+  }
+})

@@ -1,0 +1,168 @@
+import t from 'tap'
+import { build } from '../../support/build.ts'
+import { addLicense, addLicenseType, addUser } from '../../support/records.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
+
+const database = await openTestDatabase(t)
+await addLicense(database, { domain: 'museum.test' })
+const type = await addLicenseType(database, 'standard')
+await addUser(database, { email: 'admin@museum.test', admin: true })
+const app = await build(t, { database })
+const cookie = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
+
+async function ask(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: object) {
+  return await app.inject({
+    method,
+    url: `/api/${path}`,
+    headers: { host: 'museum.test', cookie },
+    ...(payload !== undefined && { payload }),
+  })
+}
+
+const add = (domain: string, fields: object = {}) =>
+  ask('POST', 'licenses', { domain, name: 'New', type_id: type, ...fields })
+const statusOf = async (host: string) => (await app.inject({ url: '/', headers: { host } })).statusCode
+
+t.test('a license is valid at once and for ever, unless it says otherwise', async t => {
+  const added = await add('default.test')
+  t.match(added.json(), { suspended: false, valid_from: null, valid_until: null })
+  t.equal(await statusOf('default.test'), 200)
+})
+
+t.test('a license can be added for a time, and is read as it was written', async t => {
+  const fields = { suspended: true, valid_from: '2900-01-01T00:00:00.000Z', valid_until: '2900-12-31T23:59:59.999Z' }
+  const added = await add('timed.test', fields)
+  t.equal(added.statusCode, 201)
+  t.match(added.json(), fields)
+  t.match((await ask('GET', `licenses/${added.json().id}`)).json(), fields)
+  t.equal(await statusOf('timed.test'), 503)
+})
+
+t.test('a change of the validity takes effect with its answer, and null takes it back', async t => {
+  const { id } = (await add('changed.test')).json()
+  for (const [fields, status] of [
+    [{ suspended: true }, 503],
+    [{ suspended: false, valid_from: '2900-01-01T00:00:00Z' }, 503],
+    [{ valid_from: null, valid_until: '2001-01-01T00:00:00Z' }, 410],
+    [{ valid_until: null }, 200],
+  ] as const) {
+    t.equal((await ask('PATCH', `licenses/${id}`, fields)).statusCode, 200)
+    t.equal(await statusOf('changed.test'), status)
+  }
+})
+
+for (const [written, read] of [
+  ['2027-01-31T13:00:00+01:00', '2027-01-31T12:00:00.000Z'],
+  ['2027-01-31T12:00:00.5-00:30', '2027-01-31T12:30:00.500Z'],
+  ['2027-01-01T00:00:00+14:00', '2026-12-31T10:00:00.000Z'],
+  ['2028-02-29T23:59:59.999999Z', '2028-02-29T23:59:59.999Z'],
+  ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999Z'],
+] as const) {
+  t.test(`${written} is a time, and read as ${read}`, async t => {
+    const { id } = (await add(`time-${Date.parse(written)}.test`)).json()
+    for (const field of ['valid_from', 'valid_until']) {
+      const response = await ask('PATCH', `licenses/${id}`, { valid_from: null, valid_until: null, [field]: written })
+      t.equal(response.json()[field], read)
+    }
+  })
+}
+
+for (const value of [
+  '2027-02-30T00:00:00Z',
+  '2027-02-29T00:00:00Z',
+  '2027-13-01T00:00:00Z',
+  '2027-00-10T00:00:00Z',
+  '2027-01-00T00:00:00Z',
+  '2027-01-01T24:00:00Z',
+  '2027-01-01T23:60:00Z',
+  '2027-01-01T23:59:60Z',
+  '0000-01-01T00:00:00Z',
+  '0001-01-01T00:00:00+01:00',
+  '9999-12-31T23:59:59-01:00',
+  '10000-01-01T00:00:00Z',
+  '+010000-01-01T00:00:00Z',
+  '-0044-03-15T00:00:00Z',
+  '2027-01-01T00:00:00+15:00',
+  '2027-01-01T00:00:00+01',
+  '2027-01-01T00:00:00.1234567Z',
+  '2027-01-01T00:00:00,5Z',
+  '2027-01-01T00:00Z',
+  '2027-01-01T00:00:00',
+  '2027-01-01 00:00:00Z',
+  '2027-01-01t00:00:00z',
+  '2027-01-01',
+  '20270101T000000Z',
+  '2027-W01-1T00:00:00Z',
+  ' 2027-01-01T00:00:00Z',
+  '2027-01-01T00:00:00Z\n',
+  '２０２７-01-01T00:00:00Z',
+  "2027-01-01T00:00:00Z'; drop table licenses; --",
+  '1798761600',
+  1798761600,
+  1798761600.5,
+  'Fri, 01 Jan 2027 00:00:00 GMT',
+  'infinity',
+  '-infinity',
+  'tomorrow',
+  'now',
+  'none',
+  'null',
+  '',
+  'x'.repeat(10_000),
+  true,
+  [],
+  {},
+]) {
+  t.test(`${JSON.stringify(value).slice(0, 60)} is no time`, async t => {
+    for (const field of ['valid_from', 'valid_until']) {
+      const response = await add('never.test', { [field]: value })
+      t.equal(response.statusCode, 400)
+      const message = `${field} must be a time with its zone, such as 2027-01-31T12:00:00Z or 2027-01-31T13:00:00+01:00`
+      t.match(response.json(), { detail: `${message}.`, errors: [{ field, message }] })
+    }
+  })
+}
+
+for (const [what, from, until] of [
+  ['the same time', '2027-01-01T00:00:00Z', '2027-01-01T00:00:00Z'],
+  ['the same time in another zone', '2027-01-01T00:00:00Z', '2027-01-01T01:00:00+01:00'],
+  ['earlier', '2027-01-01T00:00:00Z', '2026-12-31T23:59:59.999Z'],
+  ['earlier, although its text comes later', '2027-01-01T00:00:00-14:00', '2027-01-01T12:00:00Z'],
+] as const) {
+  t.test(`an end that is ${what} is refused, added or changed, together or alone`, async t => {
+    const refusal = { errors: [{ field: 'valid_until', message: 'valid_until must be after valid_from' }] }
+    const added = await add('order.test', { valid_from: from, valid_until: until })
+    t.equal(added.statusCode, 400)
+    t.match(added.json(), { detail: 'valid_until must be after valid_from.', ...refusal })
+    const { id } = (await add('kept.test', { valid_from: from })).json()
+    const before = (await ask('GET', `licenses/${id}`)).body
+    for (const fields of [{ valid_until: until }, { valid_from: from, valid_until: until }]) {
+      const changed = await ask('PATCH', `licenses/${id}`, fields)
+      t.equal(changed.statusCode, 400)
+      t.match(changed.json(), refusal)
+    }
+    t.equal((await ask('GET', `licenses/${id}`)).body, before)
+    t.equal((await ask('PATCH', `licenses/${id}`, { valid_from: null, valid_until: until })).statusCode, 200)
+    t.equal((await ask('PATCH', `licenses/${id}`, { valid_from: from })).statusCode, 400)
+  })
+}
+
+for (const value of ['true', 1, null, 'yes']) {
+  t.test(`${JSON.stringify(value)} is no suspension`, async t => {
+    const response = await add('never.test', { suspended: value })
+    t.equal(response.statusCode, 400)
+    t.equal(response.json().detail, 'suspended must be true or false.')
+  })
+}
+
+t.test('the OpenAPI document has the fields, and null as their default', async t => {
+  const { components } = (await ask('GET', 'openapi.json')).json()
+  const schema = components.schemas.LicenseInput
+  for (const field of ['valid_from', 'valid_until']) {
+    t.match(schema.properties[field], { type: ['string', 'null'], format: 'date-time', default: null })
+  }
+  t.match(schema.properties.suspended, { type: 'boolean', default: false })
+  t.notOk(schema.required.includes('valid_from'))
+})

@@ -1,0 +1,183 @@
+import t from 'tap'
+import { formats } from '../../../src/records/formats.ts'
+import { build } from '../../support/build.ts'
+import { addLanguage, addLicense, addLicenseType, addUser } from '../../support/records.ts'
+import { signIn } from '../../support/sign-in.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
+
+const database = await openTestDatabase(t)
+const names = [
+  'Arsenal',
+  'arsenal two',
+  'Armoury',
+  '100% Art',
+  '1000 Arts',
+  'a_c',
+  'abc',
+  '\\back',
+  '\\\\back',
+  'Éclat',
+]
+const license = await addLicense(database, { domain: 'museum.test', languages: ['en', 'sr-Latn'], museums: names })
+await addLicense(database, { domain: 'museums.test', protected: true, type: 'short-term', museums: ['Louvre'] })
+await addLicense(database, { domain: 'other.test', type: 'long-term' })
+await addUser(database, { email: 'admin@museum.test', admin: true })
+
+const app = await build(t, { database })
+const admin = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
+
+async function list(path: string, cookie = admin) {
+  return await app.inject({ url: `/api/${path}`, headers: { host: 'museum.test', ...(cookie !== '' && { cookie }) } })
+}
+
+async function valuesOf(path: string, field: string, cookie = admin): Promise<unknown[]> {
+  const response = await list(path, cookie)
+  if (response.statusCode !== 200) throw new Error(response.body)
+  return response.json().items.map((item: Record<string, unknown>) => item[field])
+}
+
+t.test('a list can be filtered by every field of its records', async t => {
+  const type = await addLicenseType(database, 'short-term')
+  const language = await addLanguage(database, 'en')
+  const [group] = await Promise.all(
+    ['groups', 'platforms'].map(async path => {
+      const payload = path === 'groups' ? { license_id: license, name: 'Staff' } : { name: 'kiosk' }
+      const url = `/api/${path}`
+      return (
+        await app.inject({ method: 'POST', url, headers: { host: 'museum.test', cookie: admin }, payload })
+      ).json()
+    }),
+  )
+  t.match(group, { name: 'Staff' })
+  for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'museums', 'groups', 'users']) {
+    const { items } = (await list(`${path}?limit=1`)).json()
+    const fields = Object.entries(items[0]).filter(([, value]) => !Array.isArray(value) && value !== null)
+    for (const [field, value] of fields) {
+      const found = (await list(`${path}?${field}=${encodeURIComponent(String(value))}`)).json().items
+      t.ok(
+        found.some(({ id }: { id: string }) => id === items[0].id),
+        `${path} by ${field}`,
+      )
+      t.ok(found.every((record: Record<string, unknown>) => record[field] === value))
+    }
+  }
+  t.strictSame(await valuesOf(`licenses?type_id=${type}&protected=false`, 'domain'), [])
+  t.strictSame(await valuesOf(`licenses?protected=true&type_id=${type}`, 'domain'), ['museums.test'])
+  t.strictSame(await valuesOf(`licenses?language_id=${language}&id=${license}`, 'domain'), ['museum.test'])
+  t.strictSame(await valuesOf('users?admin=false', 'email'), [])
+})
+
+t.test('a time can be asked for in any time zone', async t => {
+  const [createdAt] = await valuesOf(`licenses?id=${license}`, 'created_at')
+  const elsewhere = new Date(Date.parse(String(createdAt)) + 3_600_000).toISOString().replace('Z', '+01:00')
+  t.strictSame(await valuesOf(`licenses?id=${license}&created_at=${encodeURIComponent(elsewhere)}`, 'id'), [license])
+  t.strictSame(await valuesOf('licenses?created_at=1999-12-31T23:00:00Z', 'id'), [])
+})
+
+t.test('a field that may be null can be asked for null, by "none" or nothing', async t => {
+  const until = new Date('2900-01-01T00:00:00Z')
+  await addLicense(database, { name: 'Timed', domain: 'ending.test', valid_until: until, suspended: true })
+  await addLicense(database, { name: 'Timed', domain: 'endless.test' })
+  await addLicense(database, { name: 'Timed', domain: 'typeless.test', type: null })
+  const domains = async (query: string) => await valuesOf(`licenses?name=Timed&sort=domain&${query}`, 'domain')
+  for (const none of ['none', '']) {
+    t.strictSame(await domains(`valid_until=${none}`), ['endless.test', 'typeless.test'])
+    t.strictSame(await domains(`valid_from=${none}&suspended=true`), ['ending.test'])
+    t.strictSame(await domains(`type_id=${none}`), ['typeless.test'])
+    t.equal((await list(`licenses?name=Timed&limit=1&total=true&valid_until=${none}`)).json().total, 2)
+  }
+  t.strictSame(await domains('valid_until=2900-01-01T00:00:00Z'), ['ending.test'])
+  await database.db.deleteFrom('licenses').where('name', '=', 'Timed').execute()
+})
+
+t.test('the OpenAPI document says of which fields null can be asked for', async t => {
+  const { parameters } = (await list('openapi.json')).json().paths['/api/licenses'].get
+  const find = (name: string) => parameters.find((parameter: { name: string }) => parameter.name === name)
+  t.match(find('valid_until'), {
+    description:
+      'When the site closes to everybody but admins. Null: never. "none" or nothing finds the records that have none.',
+    schema: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
+  })
+  t.match(find('domain').schema, { type: 'string', format: 'host' })
+  t.notMatch(find('domain').description, 'none')
+})
+
+for (const [path, field, values] of [
+  ['museums?name_prefix=ARS', 'name', ['Arsenal', 'arsenal two']],
+  ['museums?name_prefix=arsenal%20', 'name', ['arsenal two']],
+  ['museums?name_prefix=ars&name=Arsenal', 'name', ['Arsenal']],
+  ['museums?name_prefix=senal', 'name', []],
+  ['museums?name_prefix=100%25', 'name', ['100% Art']],
+  ['museums?name_prefix=%25', 'name', []],
+  ['museums?name_prefix=a_', 'name', ['a_c']],
+  ['museums?name_prefix=%5C', 'name', ['\\back', '\\\\back']],
+  ['museums?name_prefix=%5C%5C', 'name', ['\\\\back']],
+  ['museums?name_prefix=%5C%25', 'name', []],
+  ['museums?name_prefix=%C3%89c', 'name', ['Éclat']],
+  ['licenses?domain_prefix=museum', 'domain', ['museum.test', 'museums.test']],
+  ['licenses?domain_prefix=museum.', 'domain', ['museum.test']],
+  ['licenses?domain_prefix=museum&protected=true', 'domain', ['museums.test']],
+  ['license-types?type_prefix=long', 'type', ['long-term']],
+  ['languages?code_prefix=SR', 'code', ['sr-Latn']],
+  ['users?email_prefix=Admin%40', 'email', ['admin@museum.test']],
+] as const) {
+  t.test(`GET /api/${path} finds ${values.length === 0 ? 'nothing' : values.join(' and ')}`, async t => {
+    t.strictSame(await valuesOf(path, field), values)
+  })
+}
+
+for (const [path, message] of [
+  ['museums?name_prefix=', 'name_prefix must not be empty'],
+  [`museums?name_prefix=${'x'.repeat(256)}`, 'name_prefix must have at most 255 characters'],
+  ['museums?name_prefix=a%00', 'name_prefix must be the beginning of one line of UTF-8 text'],
+  ['museums?name_prefix=%EF%BF%BD', 'name_prefix must be the beginning of one line of UTF-8 text'],
+  ['museums?name_prefix=a&name_prefix=b', 'name_prefix must be the beginning of one line of UTF-8 text'],
+  ['museums?license_id_prefix=1', '"license_id_prefix" is not a known field'],
+  ['licenses?protected=maybe', 'protected must be true or false'],
+  ['licenses?protected=', 'protected must be true or false'],
+  ['licenses?domain=', `domain must be ${formats.host.expects}`],
+  ['licenses?created_at=none', `created_at must be ${formats['date-time'].expects}`],
+  ['licenses?type_id=null', `type_id must be ${formats.id.expects}`],
+  ['licenses?valid_until=none&valid_until=none', `valid_until must be ${formats['date-time'].expects}`],
+  ['licenses?limit=', 'limit must be a whole number'],
+  ['licenses?limit=none', 'limit must be a whole number'],
+  ['licenses?created_at=yesterday', `created_at must be ${formats['date-time'].expects}`],
+  ['licenses?created_at=2026-13-01T00:00:00Z', `created_at must be ${formats['date-time'].expects}`],
+  ['users?password=secret', '"password" is not a known field'],
+  ['users?password_hash=secret', '"password_hash" is not a known field'],
+  ['museums?total=maybe', 'total must be true or false'],
+] as const) {
+  t.test(`GET /api/${path.slice(0, 40)} is refused: ${message}`, async t => {
+    const response = await list(path)
+    t.strictSame([response.statusCode, response.json().detail], [400, `${message}.`])
+  })
+}
+
+t.test('a list counts all its records only if asked to', async t => {
+  const of = async (query: string, cookie = admin) => (await list(`museums?${query}`, cookie)).json()
+  t.notHas(await of('limit=1'), 'total')
+  t.notHas(await of('limit=1&total=false'), 'total')
+  const { total, next } = await of('limit=1&total=true')
+  t.equal(total, (await of('limit=200')).items.length)
+  t.equal((await of(`limit=1&total=true&cursor=${next}`)).total, total)
+  t.equal((await of('total=true&name_prefix=ars')).total, 2)
+  t.match(await of('total=true&name=Nowhere'), { items: [], next: null, total: 0 })
+  t.equal((await of('total=true', '')).total, names.length)
+})
+
+t.test('a filtered list can be read in parts, in either order, with each record once', async t => {
+  for (const filter of ['name_prefix=a', `license_id=${license}&name_prefix=ar`]) {
+    for (const sort of ['id', '-id', 'name', '-name']) {
+      const whole = await valuesOf(`museums?${filter}&sort=${sort}`, 'name')
+      const parts: unknown[] = []
+      let cursor = ''
+      do {
+        const { items, next } = (await list(`museums?${filter}&sort=${sort}&limit=2${cursor}`)).json()
+        parts.push(...items.map(({ name }: { name: string }) => name))
+        cursor = next && `&cursor=${next}`
+      } while (cursor !== null)
+      t.strictSame(parts, whole)
+      t.ok(parts.length >= 3)
+    }
+  }
+})

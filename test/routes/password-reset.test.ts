@@ -1,0 +1,256 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { build } from '../support/build.ts'
+import { loggerOptions } from '../../src/logging.ts'
+import { addLicense, addUser, testPassword } from '../support/records.ts'
+import { keptOpen, runCommand } from '../support/run-command.ts'
+import { signIn } from '../support/sign-in.ts'
+import { openTestDatabase } from '../support/test-database.ts'
+
+const host = 'museum.test'
+const database = await openTestDatabase(t)
+const license = await addLicense(database, { domain: host, languages: ['en', 'de', 'fr'], protected: true })
+const lines: string[] = []
+const app = await build(t, {
+  database,
+  logger: { ...loggerOptions('trace', false), stream: { write: (line: string) => lines.push(line) } },
+})
+
+const fresh = 'a fresh password'
+let users = 0
+
+async function someone(): Promise<string> {
+  const email = `user-${users++}@museum.test`
+  await addUser(database, { email, licenses: [license] })
+  return email
+}
+
+/** Runs the command. @returns the path and the query of the link */
+async function linkFor(email: string): Promise<string> {
+  const { code, output, errors } = await runCommand(['user', 'password', email, '--link'], {
+    openDatabase: keptOpen(database),
+  })
+  t.equal(code, 0)
+  t.equal(errors, `A link for ${email} that works once, for 60 minutes:\n`)
+  t.match(output, /^https:\/\/museum\.test\/password\/reset\?token=[\w-]{43}\n$/)
+  return output.trim().replace(`https://${host}`, '')
+}
+
+function tokenOf(link: string): string {
+  return link.replace(/.*=/, '')
+}
+
+async function open(url: string, headers: Record<string, string> = { accept: 'text/html' }) {
+  return await app.inject({ url, headers: { host, ...headers } })
+}
+
+let clients = 0
+
+async function choose(fields: Record<string, string>, headers: Record<string, string> = {}) {
+  clients++
+  return await app.inject({
+    method: 'POST',
+    url: '/password/reset',
+    remoteAddress: `198.51.${100 + (clients >> 8)}.${clients & 255}`,
+    headers: { host, accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    payload: new URLSearchParams({ password: fresh, repeated_password: fresh, ...fields }).toString(),
+  })
+}
+
+async function canSignIn(email: string, password: string): Promise<boolean> {
+  clients++
+  return await signIn(app, { host, email, password, remoteAddress: `198.51.100.${clients & 255}` }).then(
+    () => true,
+    () => false,
+  )
+}
+
+t.test('opening a link uses it up never, choosing a password once', async t => {
+  const email = await someone()
+  const link = await linkFor(email)
+  for (let n = 0; n < 3; n++) {
+    const page = await open(link)
+    t.equal(page.statusCode, 200)
+    t.equal(page.headers['referrer-policy'], 'no-referrer')
+    t.equal(page.headers['cache-control'], 'no-store')
+    t.match(page.body, `<input type="hidden" name="token" value="${tokenOf(link)}">`)
+    t.equal((await app.inject({ method: 'HEAD', url: link, headers: { host } })).statusCode, 200)
+  }
+  t.ok(await canSignIn(email, testPassword), 'the old password still works')
+  const chosen = await choose({ token: tokenOf(link) })
+  t.equal(chosen.statusCode, 200)
+  t.match(chosen.body, '<a href="/login">Sign in</a>')
+  t.equal(chosen.headers['referrer-policy'], 'no-referrer')
+  t.notOk(chosen.headers['set-cookie'])
+  t.ok(await canSignIn(email, fresh))
+  t.notOk(await canSignIn(email, testPassword))
+  t.equal((await open(link)).statusCode, 404)
+  t.equal(
+    (await choose({ token: tokenOf(link), password: 'another one', repeated_password: 'another one' })).statusCode,
+    404,
+  )
+  t.ok(await canSignIn(email, fresh))
+})
+
+t.test(
+  'a password that is chosen leaves two lines in the audit: of the user, and of the link that was used',
+  async t => {
+    const email = await someone()
+    const token = tokenOf(await linkFor(email))
+    await choose({ token, password: 'short', repeated_password: 'short' })
+    await choose({ token })
+    await choose({ token })
+    const written = await database.db
+      .selectFrom('audit')
+      .select(['via', 'user_id', 'token_id', 'table', 'record_id', 'action', 'before', 'after'])
+      .where('actor', '=', email)
+      .orderBy('id')
+      .execute()
+    const user = { id: written[0]?.user_id, email }
+    const author = { via: 'api', user_id: user.id, token_id: null, record_id: user.id }
+    t.match(written, [
+      { ...author, table: 'password_resets', action: 'remove', before: { user: email, user_id: user.id }, after: null },
+      { ...author, table: 'users', action: 'change', before: user, after: { ...user, password: '(new)' } },
+    ])
+    t.equal(written.length, 2)
+    t.notMatch(JSON.stringify(written), fresh)
+  },
+)
+
+t.test('a password that is refused leaves the link to be used', async t => {
+  const email = await someone()
+  const token = tokenOf(await linkFor(email))
+  for (const [fields, problem] of [
+    [{ repeated_password: 'something else' }, 'The new passwords are not the same.'],
+    [{ password: 'short', repeated_password: 'short' }, 'A password has 8 to 1024 characters.'],
+    [{ password: '' }, 'Fill in all fields.'],
+  ] as const) {
+    const { statusCode, body } = await choose({ token, ...fields })
+    t.equal(statusCode, 400)
+    t.match(body, `<p class="problem" role="alert">${problem}</p>`)
+    t.match(body, `value="${token}"`)
+  }
+  t.equal((await choose({ token })).statusCode, 200)
+})
+
+t.test('a new link ends the one before', async t => {
+  const email = await someone()
+  const [older, newer] = [await linkFor(email), await linkFor(email)]
+  t.equal((await open(older)).statusCode, 404)
+  t.equal((await open(newer)).statusCode, 200)
+})
+
+t.test('a link ends after an hour', async t => {
+  const link = await linkFor(await someone())
+  await sql`update password_resets set expires_at = expires_at - interval '59 minutes'`.execute(database.db)
+  t.equal((await open(link)).statusCode, 200)
+  await sql`update password_resets set expires_at = expires_at - interval '1 minute'`.execute(database.db)
+  t.equal((await open(link)).statusCode, 404)
+  t.equal((await choose({ token: tokenOf(link) })).statusCode, 404)
+})
+
+t.test('a link ends with any other change of the password, and with the user', async t => {
+  const email = await someone()
+  const link = await linkFor(email)
+  await sql`update users set password_hash = 'another' where email = ${email}`.execute(database.db)
+  t.equal((await open(link)).statusCode, 404)
+  const gone = await someone()
+  const theirs = await linkFor(gone)
+  await sql`delete from users where email = ${gone}`.execute(database.db)
+  t.equal((await open(theirs)).statusCode, 404)
+})
+
+t.test('of several uses at once, one counts', async t => {
+  const token = tokenOf(await linkFor(await someone()))
+  const statuses = await Promise.all(
+    ['the first one', 'the second one', 'the third one'].map(
+      async password => (await choose({ token, password, repeated_password: password })).statusCode,
+    ),
+  )
+  t.strictSame(statuses.sort(), [200, 404, 404])
+})
+
+for (const token of [
+  '',
+  'A',
+  'A'.repeat(43),
+  'A'.repeat(10_000),
+  'B'.repeat(43),
+  `portico_${'A'.repeat(43)}`,
+  'ä',
+  '\0',
+  '"><script>',
+  "' or 1 = 1 --",
+]) {
+  t.test(`a link with the token "${token.slice(0, 60)}" leads to a page that says what to do`, async t => {
+    for (const [locale, title] of [
+      ['en', 'This link does not work any more'],
+      ['de', 'Dieser Link gilt nicht mehr'],
+      ['fr', 'Ce lien ne fonctionne plus'],
+    ]) {
+      const { statusCode, headers, body } = await open(
+        `/password/reset?_locale=${locale}&token=${encodeURIComponent(token)}`,
+      )
+      t.equal(statusCode, 404)
+      t.match(body, `<h1>${title}</h1>`)
+      t.equal(headers['referrer-policy'], 'no-referrer')
+      t.equal(headers['cache-control'], 'no-store')
+    }
+    t.match(String((await choose({ token })).statusCode), /^40[04]$/)
+  })
+}
+
+t.test('a link without a token, or with two, does not work', async t => {
+  const link = await linkFor(await someone())
+  t.equal((await open('/password/reset')).statusCode, 404)
+  t.equal((await open(`${link}&token=${tokenOf(link)}`)).statusCode, 404)
+  const { statusCode, headers } = await open('/password/reset', { accept: 'application/json' })
+  t.equal(statusCode, 404)
+  t.match(headers['content-type'], 'application/problem+json')
+  t.equal(headers['referrer-policy'], 'no-referrer')
+})
+
+t.test('the form works in browsers that send "Origin: null" and a cookie', async t => {
+  const token = tokenOf(await linkFor(await someone()))
+  t.equal((await choose({ token }, { origin: 'null', cookie: 'locale=en' })).statusCode, 200)
+})
+
+t.test('programs may send JSON', async t => {
+  const email = await someone()
+  const payload = { token: tokenOf(await linkFor(email)), password: fresh, repeated_password: fresh }
+  const send = async (payload: object) =>
+    await app.inject({ method: 'POST', url: '/password/reset', headers: { host }, payload })
+  t.match((await send({ ...payload, repeated_password: 'x' })).json(), {
+    detail: 'The new passwords are not the same.',
+  })
+  t.equal((await send({ ...payload, token: [payload.token] })).statusCode, 400)
+  t.equal((await send(payload)).statusCode, 204)
+  t.ok(await canSignIn(email, fresh))
+})
+
+t.test('an address has 20 attempts a minute, counted with those to sign in', async t => {
+  const attempt = async () =>
+    await app.inject({
+      method: 'POST',
+      url: '/password/reset',
+      remoteAddress: '203.0.113.9',
+      headers: { host, accept: 'text/html' },
+      payload: { token: 'A'.repeat(43), password: fresh, repeated_password: fresh },
+    })
+  for (let n = 0; n < 20; n++) t.equal((await attempt()).statusCode, 404)
+  const { statusCode, body } = await attempt()
+  t.equal(statusCode, 429)
+  t.match(body, 'Too many attempts. Try again in a minute.')
+  await t.rejects(signIn(app, { host, email: 'user-0@museum.test', password: fresh, remoteAddress: '203.0.113.9' }), {
+    message: /429/,
+  })
+})
+
+t.test('no log line has a token', async t => {
+  const link = await linkFor(await someone())
+  await open(link)
+  await choose({ token: tokenOf(link) })
+  t.ok(lines.length > 10)
+  t.notMatch(lines.join(''), tokenOf(link))
+  t.notMatch(lines.join(''), 'token=')
+})

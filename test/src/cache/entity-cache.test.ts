@@ -1,0 +1,232 @@
+import t from 'tap'
+import { ServiceUnavailableHttpError } from '../../../src/errors/http-errors.ts'
+import { EntityCache, type EntityCacheOptions } from '../../../src/cache/entity-cache.ts'
+
+const museums = { table: 'museums', columns: ['name'], key: 'id', joins: [] }
+const rooms = { table: 'rooms', columns: ['name'], key: 'museum_id', joins: ['museums', 'floors'] }
+
+/** A cache whose records count their loads. */
+function counting(options?: EntityCacheOptions) {
+  const cache = new EntityCache(options)
+  const counter = () => {
+    const loads = new Map<string, number>()
+    return async (key: string) => {
+      const count = (loads.get(key) ?? 0) + 1
+      loads.set(key, count)
+      return `${key}: ${count}`
+    }
+  }
+  return { cache, museums: cache.segment(museums, counter()), rooms: cache.segment(rooms, counter()) }
+}
+
+/** A cache with one cached record and a database that can go down. */
+async function failing(options: EntityCacheOptions) {
+  const cache = new EntityCache(options)
+  let loads = 0
+  const database = { down: false, error: new Error('down') }
+  const segment = cache.segment(museums, async () => {
+    loads++
+    if (database.down) throw database.error
+    return `Louvre ${loads}`
+  })
+  await segment.read('1')
+  return { cache, segment, database, loads: () => loads }
+}
+
+t.test('A change to a row drops the record cached under its key', async t => {
+  const { cache, museums } = counting()
+  await museums.read('1')
+  await museums.read('2')
+  cache.change('museums', '1')
+  t.equal(await museums.read('1'), '1: 2')
+  t.equal(museums.read('2'), '2: 1')
+})
+
+t.test('A change to a whole table drops all of its records', async t => {
+  const { cache, museums } = counting()
+  await museums.read('1')
+  await museums.read('2')
+  cache.change('museums', null)
+  t.equal(await museums.read('1'), '1: 2')
+  t.equal(await museums.read('2'), '2: 2')
+})
+
+t.test('A change to a joined table drops every record, whatever its key', async t => {
+  const { cache, rooms } = counting()
+  await rooms.read('1')
+  await rooms.read('2')
+  cache.change('floors', '7')
+  t.equal(await rooms.read('1'), '1: 2')
+  t.equal(await rooms.read('2'), '2: 2')
+})
+
+t.test('A change to a table reaches the segment that caches it and the one that joins it', async t => {
+  const { cache, museums, rooms } = counting()
+  await museums.read('1')
+  await rooms.read('2')
+  cache.change('museums', '1')
+  t.equal(await museums.read('1'), '1: 2')
+  t.equal(await rooms.read('2'), '2: 2')
+})
+
+t.test('A change to a row that is not cached drops nothing', async t => {
+  const { cache, museums, rooms } = counting()
+  await museums.read('1')
+  await rooms.read('1')
+  cache.change('constructor', '1')
+  cache.change('rooms', '2')
+  t.equal(museums.read('1'), '1: 1')
+  t.equal(rooms.read('1'), '1: 1')
+})
+
+t.test('Segments with different columns have separate records', async t => {
+  const cache = new EntityCache()
+  const names = cache.segment({ ...museums, columns: ['name'] }, async () => 'Louvre')
+  const streets = cache.segment({ ...museums, columns: ['street'] }, async () => 'Rue de Rivoli')
+  t.equal(await names.read('1'), 'Louvre')
+  t.equal(await streets.read('1'), 'Rue de Rivoli')
+  t.equal(names.read('1'), 'Louvre')
+})
+
+t.test('A segment has the metadata that it was made with', async t => {
+  t.equal(new EntityCache().segment(rooms, async () => null).metadata, rooms)
+})
+
+t.test('While changes may be missed, a record older than the short lifetime is read again', async t => {
+  const { cache, museums } = counting({ deafLifetime: 0 })
+  await museums.read('1')
+  cache.deafen()
+  t.equal(await museums.read('1'), '1: 2')
+  t.equal(await museums.read('1'), '1: 3')
+})
+
+t.test('While changes may be missed, a record within the short lifetime is trusted', async t => {
+  const { cache, museums } = counting({ deafLifetime: 3_600_000 })
+  cache.deafen()
+  await museums.read('1')
+  t.equal(museums.read('1'), '1: 1')
+})
+
+t.test('While changes may be missed, concurrent reads share one load', async t => {
+  const { cache, museums } = counting({ deafLifetime: 0 })
+  cache.deafen()
+  t.strictSame(await Promise.all([museums.read('1'), museums.read('1')]), ['1: 1', '1: 1'])
+})
+
+t.test('While changes may be missed and the database is down, cached records are served', async t => {
+  const { cache, segment, database } = await failing({ deafLifetime: 0 })
+  cache.deafen()
+  database.down = true
+  t.equal(await segment.read('1'), 'Louvre 1')
+  t.equal(await segment.read('1'), 'Louvre 1')
+})
+
+t.test('While the database is down, each record is retried once per lifetime', async t => {
+  const { cache, segment, database, loads } = await failing({ deafLifetime: 200 })
+  cache.deafen()
+  database.down = true
+  while (!(segment.read('1') instanceof Promise)) await new Promise(resolve => setImmediate(resolve))
+  await segment.read('1')
+  t.equal(segment.read('1'), 'Louvre 1')
+  t.equal(loads(), 2)
+})
+
+t.test('A record that is known to have changed is not served, even if the database is down', async t => {
+  const { cache, segment, database } = await failing({ deafLifetime: 0 })
+  cache.deafen()
+  database.down = true
+  cache.change('museums', '1')
+  await t.rejects(Promise.resolve(segment.read('1')), { message: 'down' })
+})
+
+t.test('A record that changes during a failing load is not served', async t => {
+  const { cache, segment, database } = await failing({ deafLifetime: 0 })
+  cache.deafen()
+  database.down = true
+  const reading = segment.read('1')
+  cache.change('museums', '1')
+  await t.rejects(Promise.resolve(reading), { message: 'down' })
+})
+
+t.test('Once the database is back, stale records are read again', async t => {
+  const { cache, segment, database } = await failing({ deafLifetime: 0 })
+  cache.deafen()
+  database.down = true
+  await segment.read('1')
+  database.down = false
+  t.equal(await segment.read('1'), 'Louvre 3')
+})
+
+t.test('Once changes arrive again, records from before are read again', async t => {
+  const { cache, museums } = counting({ deafLifetime: 3_600_000 })
+  await museums.read('1')
+  cache.deafen()
+  cache.listen()
+  t.equal(await museums.read('1'), '1: 2')
+})
+
+t.test('Once changes arrive again, new records are trusted', async t => {
+  const { cache, museums } = counting({ deafLifetime: 0 })
+  cache.deafen()
+  cache.listen()
+  await museums.read('1')
+  t.equal(museums.read('1'), '1: 1')
+})
+
+t.test('A load that began before changes arrived again is not cached', async t => {
+  const { cache, museums } = counting({ deafLifetime: 0 })
+  cache.deafen()
+  const reading = museums.read('1')
+  cache.listen()
+  t.equal(await reading, '1: 1')
+  t.equal(await museums.read('1'), '1: 2')
+})
+
+t.test(
+  'Records from before changes arrived again are served if changes may be missed and the database is down',
+  async t => {
+    const { cache, segment, database } = await failing({ deafLifetime: 0 })
+    database.down = true
+    cache.deafen()
+    cache.listen()
+    await t.rejects(Promise.resolve(segment.read('1')), { message: 'down' })
+    cache.deafen()
+    t.equal(await segment.read('1'), 'Louvre 1')
+  },
+)
+
+t.test('Records from before changes arrived again are served while queries are refused, and no longer', async t => {
+  const { cache, segment, database } = await failing({ deafLifetime: 0 })
+  database.down = true
+  database.error = new ServiceUnavailableHttpError('busy', 1)
+  cache.listen()
+  t.equal(await segment.read('1'), 'Louvre 1')
+  t.equal(await segment.read('1'), 'Louvre 1')
+  database.down = false
+  t.equal(await segment.read('1'), 'Louvre 4')
+})
+
+t.test('A load that fails just as changes arrive again falls back to the earlier record', async t => {
+  const { cache, segment, database } = await failing({ deafLifetime: 3_600_000 })
+  database.down = true
+  database.error = new ServiceUnavailableHttpError('busy', 1)
+  cache.listen()
+  const readings = [segment.read('1')]
+  cache.listen()
+  readings.push(segment.read('1'))
+  t.strictSame(await Promise.all(readings), ['Louvre 1', 'Louvre 1'])
+})
+
+t.test('Each read of a possibly stale record emits an event', async t => {
+  const { cache, segment, database } = await failing({ deafLifetime: 3_600_000 })
+  const told: string[] = []
+  cache.events.on('stale', ({ table }, key) => told.push(`${table} ${key}`))
+  void segment.read('1')
+  database.down = true
+  cache.listen()
+  cache.deafen()
+  await segment.read('1')
+  t.strictSame(told, ['museums 1'])
+  void segment.read('1')
+  t.strictSame(told, ['museums 1', 'museums 1'])
+})

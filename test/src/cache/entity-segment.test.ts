@@ -1,0 +1,248 @@
+import t from 'tap'
+import { EntityCache, type EntityCacheOptions } from '../../../src/cache/entity-cache.ts'
+
+const metadata = { table: 'museums', columns: ['name'], key: 'id', joins: ['licenses', 'languages'] }
+
+/** A segment whose loads the test settles itself, in any order. */
+function controlled(options?: EntityCacheOptions) {
+  const cache = new EntityCache(options)
+  const loads: { key: string; resolve: (value: string | null) => void; reject: (error: Error) => void }[] = []
+  const segment = cache.segment<string | null>(
+    metadata,
+    key =>
+      new Promise((resolve, reject) => {
+        loads.push({ key, resolve, reject })
+      }),
+  )
+  return {
+    cache,
+    segment,
+    loads,
+    /** Reads a record that is not cached. */
+    async load(key: string, value: string | null) {
+      const reading = segment.read(key)
+      loads.at(-1)?.resolve(value)
+      return await reading
+    },
+  }
+}
+
+t.test('A record that is not cached is loaded and returned as a promise', async t => {
+  const { segment, loads } = controlled()
+  const reading = segment.read('1')
+  t.type(reading, Promise)
+  t.match(loads, [{ key: '1' }])
+  loads[0]?.resolve('Louvre')
+  t.equal(await reading, 'Louvre')
+})
+
+t.test('A cached record is returned without a promise', async t => {
+  const { segment, load, loads } = controlled()
+  await load('1', 'Louvre')
+  t.equal(segment.read('1'), 'Louvre')
+  t.equal(loads.length, 1)
+})
+
+t.test('The absence of a record is cached', async t => {
+  const { segment, load, loads } = controlled()
+  await load('1', null)
+  t.equal(segment.read('1'), null)
+  t.equal(loads.length, 1)
+})
+
+t.test('Concurrent reads of a record share one load', async t => {
+  const { segment, loads } = controlled()
+  const readings = [segment.read('1'), segment.read('1'), segment.read('1')]
+  t.equal(loads.length, 1)
+  loads[0]?.resolve('Louvre')
+  t.strictSame(await Promise.all(readings), ['Louvre', 'Louvre', 'Louvre'])
+})
+
+t.test('Records with different keys are loaded concurrently', async t => {
+  const { segment, loads } = controlled()
+  const readings = [segment.read('1'), segment.read('2')]
+  t.match(loads, [{ key: '1' }, { key: '2' }])
+  loads[1]?.resolve('Prado')
+  loads[0]?.resolve('Louvre')
+  t.strictSame(await Promise.all(readings), ['Louvre', 'Prado'])
+})
+
+t.test('"__proto__" and "constructor" are ordinary keys', async t => {
+  const { segment, load } = controlled()
+  t.type(segment.read('__proto__'), Promise)
+  await load('constructor', 'Louvre')
+  t.equal(segment.read('constructor'), 'Louvre')
+})
+
+t.test('A failed load rejects every waiting read', async t => {
+  const { segment, loads } = controlled()
+  const readings = [segment.read('1'), segment.read('1')]
+  loads[0]?.reject(new Error('down'))
+  t.match(await Promise.allSettled(readings), [{ reason: { message: 'down' } }, { reason: { message: 'down' } }])
+})
+
+t.test('A failed load is not cached', async t => {
+  const { segment, load, loads } = controlled()
+  const reading = segment.read('1')
+  loads[0]?.reject(new Error('down'))
+  await t.rejects(Promise.resolve(reading), { message: 'down' })
+  t.equal(await load('1', 'Louvre'), 'Louvre')
+  t.equal(segment.read('1'), 'Louvre')
+})
+
+t.test('A forgotten record is loaded again', async t => {
+  const { segment, load } = controlled()
+  await load('1', 'Louvre')
+  segment.forget('1')
+  t.equal(await load('1', 'Prado'), 'Prado')
+})
+
+t.test('Forgetting one key keeps the others', async t => {
+  const { segment, load } = controlled()
+  await load('1', 'Louvre')
+  await load('2', 'Prado')
+  segment.forget('1')
+  t.equal(segment.read('2'), 'Prado')
+})
+
+t.test('Forgetting all keys leaves none', async t => {
+  const { segment, load } = controlled()
+  await load('1', 'Louvre')
+  await load('2', 'Prado')
+  segment.forget(null)
+  t.type(segment.read('1'), Promise)
+  t.type(segment.read('2'), Promise)
+})
+
+t.test('Forgetting an unknown key does nothing', async t => {
+  const { segment, load } = controlled()
+  await load('1', 'Louvre')
+  segment.forget('2')
+  t.equal(segment.read('1'), 'Louvre')
+})
+
+for (const key of ['1', null]) {
+  const forgotten = key === null ? 'all records' : 'a record'
+
+  t.test(`Forgetting ${forgotten} during a load still answers the reads before it`, async t => {
+    const { segment, loads } = controlled()
+    const reading = segment.read('1')
+    segment.forget(key)
+    loads[0]?.resolve('Louvre')
+    t.equal(await reading, 'Louvre')
+  })
+
+  t.test(`Forgetting ${forgotten} during a load keeps the result out of the cache`, async t => {
+    const { segment, loads } = controlled()
+    const reading = segment.read('1')
+    segment.forget(key)
+    loads[0]?.resolve('Louvre')
+    await reading
+    t.type(segment.read('1'), Promise)
+    t.equal(loads.length, 2)
+  })
+
+  t.test(`After forgetting ${forgotten} during a load, a read starts a load of its own, which is cached`, async t => {
+    const { segment, loads } = controlled()
+    const before = segment.read('1')
+    segment.forget(key)
+    const after = segment.read('1')
+    t.equal(loads.length, 2)
+    loads[1]?.resolve('Prado')
+    t.equal(await after, 'Prado')
+    loads[0]?.resolve('Louvre')
+    t.equal(await before, 'Louvre')
+    t.equal(segment.read('1'), 'Prado')
+  })
+
+  t.test(`Forgetting ${forgotten} during a load that fails does not affect the next load`, async t => {
+    const { segment, loads } = controlled()
+    const before = segment.read('1')
+    segment.forget(key)
+    const after = segment.read('1')
+    loads[0]?.reject(new Error('down'))
+    await t.rejects(Promise.resolve(before), { message: 'down' })
+    t.equal(segment.read('1'), after)
+    loads[1]?.resolve('Prado')
+    t.equal(await after, 'Prado')
+  })
+}
+
+t.test('The least recently read record is evicted first', async t => {
+  const { segment, load } = controlled({ maxEntries: 2 })
+  await load('1', 'Louvre')
+  await load('2', 'Prado')
+  void segment.read('1')
+  await load('3', 'Uffizi')
+  t.equal(segment.read('1'), 'Louvre')
+  t.equal(segment.read('3'), 'Uffizi')
+  t.type(segment.read('2'), Promise)
+})
+
+t.test('Records are evicted beyond the byte limit', async t => {
+  const { segment, load } = controlled({ maxBytes: 3000 })
+  await load('1', 'a'.repeat(1000))
+  await load('2', 'b'.repeat(1000))
+  t.equal(segment.read('2'), 'b'.repeat(1000))
+  t.type(segment.read('1'), Promise)
+})
+
+t.test('A long key counts as much as a long record', async t => {
+  const { segment, load } = controlled({ maxBytes: 3000 })
+  await load('1', 'Louvre')
+  await load('k'.repeat(1300), '')
+  t.equal(segment.read('k'.repeat(1300)), '')
+  t.type(segment.read('1'), Promise)
+})
+
+t.test('A record larger than the byte limit is returned, but not cached', async t => {
+  const { segment, load } = controlled({ maxBytes: 1000 })
+  await load('1', null)
+  t.equal(await load('2', 'b'.repeat(1000)), 'b'.repeat(1000))
+  t.type(segment.read('2'), Promise)
+  t.equal(segment.read('1'), null)
+})
+
+t.test('Misses fill at most a tenth of the cache and evict no record', async t => {
+  const { segment, load } = controlled({ maxEntries: 100 })
+  await load('1', 'Louvre')
+  for (let key = 2; key < 10_000; key++) await load(String(key), null)
+  t.type(segment.read('9989'), Promise)
+  t.equal(segment.read('9990'), null)
+  t.equal(segment.read('1'), 'Louvre')
+})
+
+for (const [before, after] of [
+  ['Louvre', null],
+  [null, 'Louvre'],
+]) {
+  t.test(`An unannounced change from ${before} to ${after} leaves no stale record`, async t => {
+    const { segment, load } = controlled({ maxEntries: 1 })
+    await load('1', before ?? null)
+    segment.expect()('1', after ?? null)
+    await load('2', after ?? null)
+    t.type(segment.read('1'), Promise)
+  })
+}
+
+t.test('A record that another load brings along is cached', t => {
+  const { segment } = controlled()
+  const keep = segment.expect()
+  keep('1', 'Louvre')
+  t.equal(segment.read('1'), 'Louvre')
+  t.end()
+})
+
+for (const key of ['1', null]) {
+  t.test(
+    `A record that another load brings along is not cached if ${key === null ? 'all' : 'it'} was forgotten meanwhile`,
+    t => {
+      const { segment } = controlled()
+      const keep = segment.expect()
+      segment.forget(key)
+      keep('1', 'Louvre')
+      t.type(segment.read('1'), Promise)
+      t.end()
+    },
+  )
+}

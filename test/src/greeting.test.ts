@@ -1,0 +1,162 @@
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import type { Database } from '../../src/database/database.ts'
+import { greet } from '../../src/greeting.ts'
+import { build } from '../support/build.ts'
+import { addLicense, addUser, type LicenseRecord } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
+
+const database = await openTestDatabase(t)
+
+/** What a terminal shows for an app with these sites. */
+async function greeting(app: FastifyInstance, how: { host?: string; isRestart?: boolean; isTTY?: boolean } = {}) {
+  const { host = '127.0.0.1', isRestart = false, isTTY = true } = how
+  let text = ''
+  const output = {
+    isTTY,
+    write(line: string | Uint8Array) {
+      text += String(line)
+      return true
+    },
+  }
+  await greet(app, { host, port: 3000, isRestart }, output)
+  return text
+}
+
+/** An app on a database with only these licenses, or licenses for these domains. */
+async function buildWith(t: Test, sites: (string | LicenseRecord)[], environment: Record<string, string> = {}) {
+  await database.db.deleteFrom('licenses').execute()
+  await database.db.deleteFrom('users').execute()
+  for (const site of sites) await addLicense(database, typeof site === 'string' ? { domain: site } : site)
+  const app = await build(t, { database, environment })
+  await app.ready()
+  return app
+}
+
+const noUsers = 'No users yet: npm run portico -- user add you@museum.example --admin\n'
+
+t.test('a terminal gets links to the sites and the API, and hears what is missing', async t => {
+  const app = await buildWith(t, ['localhost', '127.0.0.1', 'protected.localhost'])
+  t.equal(
+    await greeting(app),
+    `Sites     http://localhost:3000/  http://127.0.0.1:3000/  http://protected.localhost:3000/
+API       http://localhost:3000/api/docs
+${noUsers}`,
+  )
+})
+
+t.test('with DEBUG=1 the profiler is named, and all is said in four lines', async t => {
+  const app = await buildWith(t, ['localhost'], { DEBUG: '1' })
+  const shown = await greeting(app)
+  t.match(shown, /^Profiler {2}http:\/\/localhost:3000\/_profiler\/$/m)
+  t.equal(shown.split('\n').length, 4 + 1)
+})
+
+t.test('once there is a user, none is missing', async t => {
+  const app = await buildWith(t, ['localhost'])
+  await addUser(database, { email: 'first@museum.test' })
+  t.equal(await greeting(app), 'Sites     http://localhost:3000/\nAPI       http://localhost:3000/api/docs\n')
+})
+
+t.test('sites at other addresses and beyond the third are counted', async t => {
+  const app = await buildWith(t, ['a.test', 'a.localhost', 'a.localhost', 'b.localhost', 'c.localhost', 'd.localhost'])
+  t.match(
+    await greeting(app),
+    /^Sites {5}http:\/\/a\.localhost:3000\/ {2}http:\/\/b\.localhost:3000\/ {2}http:\/\/c\.localhost:3000\/ {2}and 2 more\n/,
+  )
+})
+
+t.test('sites that no name of this machine reaches are counted beside the address', async t => {
+  const app = await buildWith(t, ['museum.test', 'localhost'])
+  t.match(await greeting(app, { host: '192.0.2.1' }), /^Sites {5}2, served at http:\/\/192\.0\.2\.1:3000\/\nNo users/)
+  t.match(
+    await greeting(app, { host: '2001:db8::1' }),
+    /^Sites {5}2, served at http:\/\/\[2001:db8::1\]:3000\/\nNo users/,
+  )
+})
+
+t.test('without sites it says how to add one, and links to no page that needs one', async t => {
+  const app = await buildWith(t, [], { DEBUG: '1' })
+  t.equal(
+    await greeting(app),
+    `No sites yet: npm run portico -- seed adds three, and http://127.0.0.1:3000/ says how to add your own.
+Profiler  http://127.0.0.1:3000/_profiler/
+${noUsers}`,
+  )
+})
+
+const past = new Date('2001-01-01T00:00:00Z')
+const future = new Date('2900-01-01T00:00:00Z')
+
+t.test('sites that do not answer everybody are counted and not linked to', async t => {
+  const app = await buildWith(t, [
+    { domain: 'suspended.localhost', suspended: true },
+    { domain: 'ended.localhost', valid_until: past },
+    { domain: 'asleep.localhost', valid_from: future },
+    // The first license of a domain counts.
+    { domain: 'twice.localhost', suspended: true },
+    'twice.localhost',
+    { domain: 'open.localhost', valid_from: past, valid_until: future },
+    { domain: 'museum.test', suspended: true },
+  ])
+  t.match(
+    await greeting(app),
+    /^Sites {5}http:\/\/open\.localhost:3000\/ {2}and 5 closed\nAPI {7}http:\/\/open\.localhost/,
+  )
+})
+
+t.test('open and closed sites beside the links are both counted', async t => {
+  const app = await buildWith(t, ['localhost', 'a.test', 'b.test', { domain: 'c.test', suspended: true }])
+  t.match(await greeting(app), /^Sites {5}http:\/\/localhost:3000\/ {2}and 2 more, 1 closed\n/)
+})
+
+t.test('closed sites at other addresses are counted', async t => {
+  const app = await buildWith(t, ['a.test', { domain: 'localhost', suspended: true }])
+  t.match(await greeting(app), /^Sites {5}1, served at http:\/\/127\.0\.0\.1:3000\/, and 1 closed\nNo users/)
+})
+
+t.test('if all sites are closed, it says how to learn why, and links to none of their pages', async t => {
+  const app = await buildWith(t, [{ domain: 'localhost', suspended: true }])
+  t.equal(await greeting(app), `Sites     1 closed: npm run portico -- license list says why.\n${noUsers}`)
+})
+
+t.test('a thousand sites are many', async t => {
+  const app = await buildWith(
+    t,
+    Array.from({ length: 1000 }, (_, index) => `s${index}.test`),
+  )
+  t.match(await greeting(app), /^Sites {5}many, served at http:\/\/127\.0\.0\.1:3000\/\n/)
+})
+
+t.test('no domain controls the terminal', async t => {
+  const app = await buildWith(t, ['localhost'])
+  const hostile = { ...database, db: withDomain(database, '\u001b]8;;http://evil.test\u0007.localhost') }
+  const shown = await greeting(Object.assign(Object.create(app), { database: hostile }))
+  t.match(shown, /^Sites {5}1, served at http:\/\/127\.0\.0\.1:3000\/\n/)
+  t.notMatch(shown, /\p{Cc}(?<!\n)/u)
+})
+
+for (const [what, how] of [
+  ['off a terminal', { isTTY: false }],
+  ['after a restart', { isRestart: true }],
+] as const) {
+  t.test(`nothing is said ${what}`, async t => {
+    t.equal(await greeting(await buildWith(t, ['localhost']), how), '')
+  })
+}
+
+t.test('a database that fails does not stop the start', async t => {
+  const app = await buildWith(t, ['localhost'])
+  t.equal(await greeting(Object.assign(Object.create(app), { database: {} })), '')
+})
+
+/** The database as if each license had this domain, which the table itself would refuse. */
+function withDomain({ db }: Database, domain: string): Database['db'] {
+  return db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => ({
+      ...result,
+      rows: result.rows.map(row => ('domain' in row ? { ...row, domain } : row)),
+    }),
+  })
+}
