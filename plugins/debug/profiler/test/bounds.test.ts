@@ -227,6 +227,24 @@ t.test('compiled code is shown as it was written, by its source map', async t =>
   t.match(huge, { line: 1, excerpt: undefined }, 'an oversized file is not read')
 })
 
+t.test('a place before the first mapping of its line belongs to that line', async t => {
+  const directory = makeFolder(t)
+  writeFileSync(join(directory, 'written.ts'), 'one()\n\n\n\nfive()\n')
+  // Line 1 of the output is line 1 of the source; line 3, from its fifth column, is line 5.
+  const map = { version: 3, sources: ['written.ts'], names: [], mappings: 'AAAA;;IAIA' }
+  writeFileSync(join(directory, 'made.js.map'), JSON.stringify(map))
+  writeFileSync(join(directory, 'made.js'), 'one()\n\nif(five());\n//# sourceMappingURL=made.js.map\n')
+  const app = await profiledApp(t, { directory: join(directory, 'profiles') })
+  app.get('/', async ({ recorder }) => {
+    const stack = `Error: mapped\n    at run (${pathToFileURL(join(directory, 'made.js'))}:3:1)`
+    recorder?.exception(Object.assign(new Error('mapped'), { stack }))
+    return 'ok'
+  })
+  await app.inject('/')
+  const { profile } = app.profiler.viewContext(await onlyProfile(t, app, '/'))
+  t.match(profile.exceptions[0]?.frames[0], { file: join(directory, 'written.ts'), line: 5, column: 1 })
+})
+
 t.test('the caller of a function is found past dependencies and built-in functions', async t => {
   const find = (_item: unknown) => findCaller(find)
   t.match(find(null)?.file, /bounds\.test\.[jt]s$/)
