@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { namesInApi } from '../routes/api/record-schemas.ts'
 import { tablesOfPortico } from './backup/kept-tables.ts'
 import { migrationTables } from './database/migrate.ts'
 import type { Migrations } from './database/migration.ts'
@@ -28,36 +29,64 @@ const ownersOfNames: readonly (readonly [name: string, owner: string])[] = [
   ...commands.map(name => [name, `the command "${name}"`] as const),
   ['docs', 'the path /api/docs'],
   ['openapi.json', 'the path /api/openapi.json'],
-  ['problem', "the API's schema of problems"],
   ...kinds.flatMap(({ name, plural }) =>
     [name, plural].map(word => [spelled(word), `Portico's kind "${name}"`] as const),
   ),
 ]
 
+/** What has a name already in the API's document. */
+const ownersInApi: readonly (readonly [name: string, owner: string])[] = [
+  ['Problem', "the API's problems"],
+  ['AuditPage', 'the audit'],
+  ...kinds.flatMap(kind => namesInApi(kind).map(name => [name, `Portico's kind "${kind.name}"`] as const)),
+]
+
 /**
- * Asserts that every kind of records that an application adds has names and a table of its own.
+ * Asserts that every kind of records that an application adds has names and tables of its own.
  * @throws {StartError} if one has those of Portico or of another kind
  */
 export function assertDistinct(own: readonly RecordKind[]): void {
   const names = new Map(ownersOfNames)
+  const apiNames = new Map(ownersInApi)
   const tables = new Map([...tablesOfPortico, ...migrationTables].map(table => [table, 'Portico']))
-  for (const { name, plural, table } of own) {
+  for (const kind of own) {
+    const { name, plural, table, links } = kind
+    const thisKind = `the kind "${name}"`
     for (const word of [name, plural]) {
       const owner = names.get(spelled(word))
       if (owner !== undefined) {
         throw new StartError(`The kind of records "${name}" cannot be called "${word}": that is ${owner}.`)
       }
     }
-    const owner = tables.get(table)
-    if (owner !== undefined) {
-      throw new StartError(`The kind of records "${name}" cannot have the table "${table}", which belongs to ${owner}.`)
+    for (const word of [name, plural]) names.set(spelled(word), thisKind)
+    for (const apiName of namesInApi(kind)) {
+      const owner = apiNames.get(apiName)
+      if (owner !== undefined) {
+        throw new StartError(
+          `The kind of records "${name}" cannot be added: its name "${apiName}" in the API's document is that of ${owner}.`,
+        )
+      }
+      apiNames.set(apiName, thisKind)
     }
-    for (const word of [name, plural]) names.set(spelled(word), `the kind "${name}"`)
-    tables.set(table, `the kind "${name}"`)
+    const linkTables = Object.values(links).map(link => ['link table', link.table] as const)
+    for (const [what, used] of [['table', table] as const, ...linkTables]) {
+      const owner = tables.get(unqualified(used))
+      if (owner !== undefined) {
+        throw new StartError(
+          `The kind of records "${name}" cannot have the ${what} "${used}", which belongs to ${owner}.`,
+        )
+      }
+      tables.set(unqualified(used), thisKind)
+    }
   }
 }
 
-/** As commands and paths spell a name, in lower case because the API's schemas ignore it. */
+/** "public.licenses" is the same table as "licenses". */
+function unqualified(table: string): string {
+  return table.replace(/^public\./, '')
+}
+
+/** As commands and paths spell a name, in lower case so that capitals alone make no other name. */
 function spelled(name: string): string {
   return name.toLowerCase().replaceAll(' ', '-')
 }

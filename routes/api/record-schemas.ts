@@ -20,21 +20,27 @@ export function securityOf({ open }: RecordKind) {
 
 /** A record as it is read: "License". */
 export function recordSchema(kind: RecordKind) {
-  return titled(kind.schema, nameOf(kind))
+  return titled(kind.schema, schemaNamesOf(kind).record)
 }
 
 /** A record as it is added: "LicenseInput". */
 export function inputSchema(kind: RecordKind) {
-  return titled(kind.create, `${nameOf(kind)}Input`)
+  return titled(kind.create, schemaNamesOf(kind).input)
 }
 
 /** The fields to change: "LicenseChange". */
 export function changeSchema(kind: RecordKind) {
-  return titled(kind.change, `${nameOf(kind)}Change`)
+  return titled(kind.change, schemaNamesOf(kind).change)
 }
 
-function nameOf(kind: RecordKind): string {
-  return camelCase(kind.name)
+/** The names in the API's document that no other kind may have: of its schemas, and of the operation that lists it. */
+export function namesInApi(kind: RecordKind): string[] {
+  return [...Object.values(schemaNamesOf(kind)), `list${camelCase(kind.plural)}`]
+}
+
+function schemaNamesOf({ name }: RecordKind) {
+  const record = camelCase(name)
+  return { record, input: `${record}Input`, change: `${record}Change`, page: `${record}Page` }
 }
 
 function titled<Schema extends TSchema>(schema: Schema, title: string) {
@@ -119,7 +125,9 @@ export function listQuery(kind: RecordKind) {
 /** A page of records: "LicensePage". */
 export function listPage(kind: RecordKind) {
   const total = Type.Integer({ minimum: 0, description: 'The number of matching records on all pages, if asked for.' })
-  return pageOf(recordSchema(kind), `${nameOf(kind)}Page`, `A page of ${kind.plural}.`, { total: Type.Optional(total) })
+  return pageOf(recordSchema(kind), schemaNamesOf(kind).page, `A page of ${kind.plural}.`, {
+    total: Type.Optional(total),
+  })
 }
 
 /** The schema of a page of a list. */

@@ -300,7 +300,7 @@ t.test('a command lists by a number, and refuses another value in one line', asy
   t.match((await type('room', 'list', '--help')).output, /--floor <integer> +The floor that it is on\.\n/)
 })
 
-/** The ways to start with these kinds of records, each of which is refused with the same sentence. */
+/** Starts the server and a command with these kinds of records. Both are refused with the sentence that it returns. */
 async function refusalOf(t: Test, ...records: portico.RecordKind[]): Promise<string> {
   const refusal = await build(t, { database, records }).then(
     () => 'none',
@@ -319,10 +319,16 @@ for (const [names, what, refusal] of [
   [{ plural: 'users' }, 'tour', 'be called "users": that is Portico\'s kind "user"'],
   [{ plural: 'docs' }, 'tour', 'be called "docs": that is the path /api/docs'],
   [{ plural: 'openapi.json' }, 'tour', 'be called "openapi.json": that is the path /api/openapi.json'],
-  [{ name: 'problem' }, 'problem', 'be called "problem": that is the API\'s schema of problems'],
-  ...['licenses', 'audit', 'api_tokens', 'user_groups', 'portico_migrations', 'site_migrations', 'portico_seeds'].map(
-    table => [{ table }, 'tour', `have the table "${table}", which belongs to Portico`] as const,
-  ),
+  ...[
+    'licenses',
+    'public.licenses',
+    'audit',
+    'api_tokens',
+    'user_groups',
+    'portico_migrations',
+    'site_migrations',
+    'portico_seeds',
+  ].map(table => [{ table }, 'tour', `have the table "${table}", which belongs to Portico`] as const),
 ] as const) {
   t.test(`a kind is not added with ${JSON.stringify(names)}`, async t => {
     t.equal(
@@ -353,6 +359,93 @@ t.test('two own kinds are not added with the same name or the same table', async
     ],
   ] as const) {
     t.equal(await refusalOf(t, tours, kind), `portico: ${collision}`)
+  }
+})
+
+for (const table of ['licenses', 'public.licenses', 'license_languages', 'audit', 'portico_seeds']) {
+  t.test(`a kind is not added with the link table ${table}`, async t => {
+    t.equal(
+      await refusalOf(t, { ...rooms, links: { neighbour_ids: { ...neighbours, table } } }),
+      `portico: The kind of records "room" cannot have the link table "${table}", which belongs to Portico.`,
+    )
+  })
+}
+
+t.test('two own kinds are not added with a link table that is a table or a link table of one of them', async t => {
+  const withLinks = (kind: portico.RecordKind, ...tables: string[]) => ({
+    ...kind,
+    links: Object.fromEntries(tables.map(table => [table, { ...neighbours, table }])),
+  })
+  for (const [records, refusal] of [
+    [
+      [tours, withLinks(rooms, 'tours')],
+      '"room" cannot have the link table "tours", which belongs to the kind "tour".',
+    ],
+    [
+      [rooms, withLinks(tours, 'public.room_neighbours')],
+      '"tour" cannot have the link table "public.room_neighbours", which belongs to the kind "room".',
+    ],
+    [
+      [rooms, { ...tours, table: 'room_neighbours' }],
+      '"tour" cannot have the table "room_neighbours", which belongs to the kind "room".',
+    ],
+    [[withLinks(rooms, 'rooms')], '"room" cannot have the link table "rooms", which belongs to the kind "room".'],
+    [
+      [withLinks(rooms, 'a', 'a2', 'public.a')],
+      '"room" cannot have the link table "public.a", which belongs to the kind "room".',
+    ],
+  ] as const) {
+    t.equal(await refusalOf(t, ...records), `portico: The kind of records ${refusal}`)
+  }
+})
+
+t.test('a kind is not added with the name of a schema of the API', async t => {
+  const app = await build(t, { database })
+  const cookie = await signIn(app, { host, email: 'admin@museum.test' })
+  const { components } = (await app.inject({ url: '/api/openapi.json', headers: { host, cookie } })).json()
+  const schemas = Object.keys(components.schemas)
+  t.ok(['LicenseType', 'LicenseTypeChange', 'AuditPage', 'Problem'].every(name => schemas.includes(name)))
+  for (const name of schemas) {
+    t.match(await refusalOf(t, { ...tours, name }), new RegExp(`^portico: The kind of records "${name}" cannot be `))
+  }
+})
+
+t.test("a kind is not added if one of its names in the API's document is that of another", async t => {
+  const trips = { ...tours, name: 'trip', plural: 'trips', table: 'trips' }
+  for (const [records, refusal] of [
+    [
+      [{ ...tours, name: 'licenseType' }],
+      '"licenseType" cannot be added: its name "LicenseType" in the API\'s document is that of Portico\'s kind "license type".',
+    ],
+    [
+      [{ ...tours, name: 'license page' }],
+      '"license page" cannot be added: its name "LicensePage" in the API\'s document is that of Portico\'s kind "license".',
+    ],
+    [
+      [{ ...tours, name: 'audit page' }],
+      '"audit page" cannot be added: its name "AuditPage" in the API\'s document is that of the audit.',
+    ],
+    [
+      [{ ...tours, name: 'problem' }],
+      '"problem" cannot be added: its name "Problem" in the API\'s document is that of the API\'s problems.',
+    ],
+    [
+      [tours, { ...trips, name: 'tour input' }],
+      '"tour input" cannot be added: its name "TourInput" in the API\'s document is that of the kind "tour".',
+    ],
+    [
+      [{ ...trips, name: 'tour change' }, tours],
+      '"tour" cannot be added: its name "TourChange" in the API\'s document is that of the kind "tour change".',
+    ],
+    [
+      [
+        { ...tours, plural: 'night tours' },
+        { ...trips, plural: 'nightTours' },
+      ],
+      '"trip" cannot be added: its name "listNightTours" in the API\'s document is that of the kind "tour".',
+    ],
+  ] as const) {
+    t.equal(await refusalOf(t, ...records), `portico: The kind of records ${refusal}`)
   }
 })
 
