@@ -4,6 +4,7 @@ import { RestoreRefusedError } from '../backup/restore-refused.ts'
 import { isPostgresUrl } from '../config.ts'
 import { openNamedDatabase } from '../database/database.ts'
 import { type Command, CommandError, readWords, UsageError } from './command.ts'
+import { allOrNothing } from './database-failure.ts'
 import { effort } from './effort.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { writeOutcome } from './record-output.ts'
@@ -34,7 +35,7 @@ The command creates the tables. The records are those of one moment, and keep th
           const target = await openNamedDatabase(to, 'The database of --to', source.series)
           try {
             const lines = exportRecords(source, ownKinds, (part, records) => bar.show(part, records, 'records'))
-            return await restoreRecords(target, ownKinds, lines, () => {})
+            return await allOrNothing(() => restoreRecords(target, ownKinds, lines, () => {}))
           } finally {
             await target.close()
           }

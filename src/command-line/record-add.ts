@@ -2,7 +2,8 @@ import type { RecordKind } from '../records/record-kind.ts'
 import { createRecord } from '../records/repository.ts'
 import { type Command, readWords } from './command.ts'
 import { commandAuthor } from './command-author.ts'
-import { completeFlags, describeFields, optionsOf, readFields, unlessRefused, wordOf } from './record-fields.ts'
+import { allOrNothing } from './database-failure.ts'
+import { completeFlags, describeFields, optionsOf, readFields, wordOf } from './record-fields.ts'
 import { writeRecord, writeWarning } from './record-output.ts'
 import { describeReferences, idsOf, referenceOptions } from './references.ts'
 import { withDatabase } from './with-database.ts'
@@ -27,7 +28,7 @@ ${describeReferences(kind)}--json  print the record as a line of JSON`,
         kind,
         await withDatabase(terminal, async ({ db }) => {
           const values = readFields(kind.create, { ...options, ...(await idsOf(db, kind, options)) })
-          const record = await unlessRefused(() => createRecord(db, commandAuthor(terminal), kind, values))
+          const record = await allOrNothing(() => createRecord(db, commandAuthor(terminal), kind, values))
           writeWarning(terminal, await kind.warnOf(db, record))
           return record
         }),

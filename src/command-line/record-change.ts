@@ -3,15 +3,8 @@ import type { RecordKind } from '../records/record-kind.ts'
 import { changeRecord } from '../records/repository.ts'
 import { type Command, readWords, UsageError } from './command.ts'
 import { commandAuthor } from './command-author.ts'
-import {
-  completeFlags,
-  describeFields,
-  findRecord,
-  optionsOf,
-  readFields,
-  unlessRefused,
-  wordOf,
-} from './record-fields.ts'
+import { allOrNothing } from './database-failure.ts'
+import { completeFlags, describeFields, findRecord, optionsOf, readFields, wordOf } from './record-fields.ts'
 import { writeRecord, writeWarning } from './record-output.ts'
 import { describeReferences, idsOf, referenceOptions } from './references.ts'
 import { withDatabase } from './with-database.ts'
@@ -38,7 +31,7 @@ ${describeReferences(kind)}--json  print the record as a line of JSON`,
         const values = readFields(schema, { ...options, ...(await idsOf(db, kind, options)) })
         if (Object.keys(values).length === 0) throw new UsageError('There is nothing to change.')
         const { id } = await findRecord(db, kind, word)
-        const change = await unlessRefused(() => changeRecord(db, commandAuthor(terminal), kind, id, values, () => {}))
+        const change = await allOrNothing(() => changeRecord(db, commandAuthor(terminal), kind, id, values, () => {}))
         writeWarning(terminal, await kind.warnOf(db, change.after))
         return change
       })

@@ -5,6 +5,7 @@ import { importFormats, readRows } from '../records/import-rows.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import { type Command, CommandError, readWords, UsageError } from './command.ts'
 import { commandAuthor } from './command-author.ts'
+import { allOrNothing } from './database-failure.ts'
 import { openInput } from './input-file.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { wordOf } from './record-fields.ts'
@@ -51,13 +52,15 @@ ${hasUniqueName ? `--update           change the ${kind.name} with the same ${ki
         const { added, changed } = await withDatabase(
           terminal,
           async ({ db }) =>
-            await importRecords(
-              db,
-              commandAuthor(terminal),
-              kind,
-              readRows(bytes, kind, format),
-              rows => bar.show(input.part(), rows, kind.plural),
-              { update, isDryRun },
+            await allOrNothing(() =>
+              importRecords(
+                db,
+                commandAuthor(terminal),
+                kind,
+                readRows(bytes, kind, format),
+                rows => bar.show(input.part(), rows, kind.plural),
+                { update, isDryRun },
+              ),
             ),
         )
         bar.clear()

@@ -2,7 +2,8 @@ import type { RecordKind } from '../records/record-kind.ts'
 import { removeRecord } from '../records/repository.ts'
 import { type Command, readWords } from './command.ts'
 import { commandAuthor } from './command-author.ts'
-import { findRecord, unlessRefused, wordOf } from './record-fields.ts'
+import { allOrNothing } from './database-failure.ts'
+import { findRecord, wordOf } from './record-fields.ts'
 import { cellOf, writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -19,7 +20,7 @@ export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Co
       } = readWords(words, [`${kind.knownBy}|id`], { json: { type: 'boolean', default: false } })
       const removed = await withDatabase(terminal, async ({ db }) => {
         const { id } = await findRecord(db, kind, word)
-        return await unlessRefused(() => removeRecord(db, commandAuthor(terminal), kinds, kind, id, () => {}))
+        return await allOrNothing(() => removeRecord(db, commandAuthor(terminal), kinds, kind, id, () => {}))
       })
       writeOutcome(terminal, `Removed the ${kind.name} "${cellOf(removed[kind.knownBy])}".`, removed, json)
     },

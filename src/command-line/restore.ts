@@ -1,6 +1,7 @@
 import { RestoreRefusedError } from '../backup/restore-refused.ts'
 import { restoreRecords } from '../backup/restore-records.ts'
 import { type Command, CommandError, readWords, UsageError } from './command.ts'
+import { allOrNothing } from './database-failure.ts'
 import { effort } from './effort.ts'
 import { openInput } from './input-file.ts'
 import { isTerminal } from './is-terminal.ts'
@@ -31,8 +32,10 @@ changed are replaced; with other records the database is not empty.
       const restored = await withDatabase(
         terminal,
         async database =>
-          await restoreRecords(database, terminal.additions?.records ?? [], input.chunks, records =>
-            bar.show(input.part(), records, 'records'),
+          await allOrNothing(() =>
+            restoreRecords(database, terminal.additions?.records ?? [], input.chunks, records =>
+              bar.show(input.part(), records, 'records'),
+            ),
           ),
       )
       bar.clear()

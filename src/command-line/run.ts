@@ -1,11 +1,10 @@
 import { createRequire } from 'node:module'
 import { assertDistinct } from '../additions.ts'
-import { isCondition, isMeeting } from '../database/failures.ts'
-import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
-import { reasonOf, StartError } from '../errors/start-error.ts'
+import { StartError } from '../errors/start-error.ts'
 import { program } from '../program.ts'
 import { type Command, CommandError, type Terminal, UsageError } from './command.ts'
 import { commandsFor } from './commands.ts'
+import { describeDatabaseFailure } from './database-failure.ts'
 import { nearest } from './nearest.ts'
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string }
@@ -56,13 +55,9 @@ async function runAmong(commands: readonly Command[], typed: string[], terminal:
 /** @throws the error if it is a fault of the program */
 function failureOf(error: unknown): string {
   if (error instanceof CommandError || error instanceof StartError) return error.message
-  const isUnavailable = error instanceof ServiceUnavailableHttpError
-  const cause = isUnavailable ? error.cause : error
-  if (isMeeting(cause)) {
-    return `Another change was in the way (${reasonOf(cause)}). This command changed nothing: run it again.`
-  }
-  if (isUnavailable || isCondition(error)) return `The database was lost: ${reasonOf(cause)}.`
-  throw error
+  const failure = describeDatabaseFailure(error)
+  if (failure === undefined) throw error
+  return failure
 }
 
 /** A message without control characters, which the terminal would execute. They come from files and arguments. */

@@ -7,6 +7,7 @@ import { users } from '../records/user.ts'
 import { apiTokenPrefix, makeToken } from '../sign-in/random-token.ts'
 import { type Command, CommandError, readWords, UsageError } from './command.ts'
 import { commandAuthor } from './command-author.ts'
+import { allOrNothing } from './database-failure.ts'
 import { readExpiry } from './expiry.ts'
 import { findRecord, readFields } from './record-fields.ts'
 import { writeOutcome } from './record-output.ts'
@@ -43,17 +44,19 @@ The output is the token alone. Only its hash is stored, so it cannot be shown ag
     const { user, id } = await withDatabase(terminal, async ({ db }) => {
       const user = await findRecord(db, users, word)
       const email = String(user['email'])
-      return await db.transaction().execute(async transaction => {
-        const added = await transaction
-          .insertInto('api_tokens')
-          .values({ user_id: user.id, name, hash, read_only: isReadOnly, expires_at: expiresAt })
-          .onConflict(conflict => conflict.columns(['user_id', 'name']).doNothing())
-          .returning('id')
-          .executeTakeFirst()
-        if (added === undefined) throw new CommandError(`${email} already has a token "${name}".`)
-        await writeAdditions(transaction, commandAuthor(terminal), apiTokens, sql`select ${added.id}::bigint`)
-        return { user: email, id: added.id }
-      })
+      return await allOrNothing(() =>
+        db.transaction().execute(async transaction => {
+          const added = await transaction
+            .insertInto('api_tokens')
+            .values({ user_id: user.id, name, hash, read_only: isReadOnly, expires_at: expiresAt })
+            .onConflict(conflict => conflict.columns(['user_id', 'name']).doNothing())
+            .returning('id')
+            .executeTakeFirst()
+          if (added === undefined) throw new CommandError(`${email} already has a token "${name}".`)
+          await writeAdditions(transaction, commandAuthor(terminal), apiTokens, sql`select ${added.id}::bigint`)
+          return { user: email, id: added.id }
+        }),
+      )
     })
     terminal.errors.write(`Added the token "${name}" of ${user}. It is not shown again:\n`)
     writeOutcome(terminal, token, { id, user, name, read_only: isReadOnly, expires_at: expiresAt, token }, json)

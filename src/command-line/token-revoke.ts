@@ -4,6 +4,7 @@ import { writeRemovals } from '../records/audit-lines.ts'
 import { apiTokens } from '../records/audited.ts'
 import { type Command, CommandError, readWords } from './command.ts'
 import { commandAuthor } from './command-author.ts'
+import { allOrNothing } from './database-failure.ts'
 import { writeOutcome } from './record-output.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -21,12 +22,14 @@ A request that has begun is still answered.`,
     } = readWords(words, ['name|id'], { user: { type: 'string' }, json: { type: 'boolean', default: false } })
     const revoked = await withDatabase(terminal, async ({ db }) => {
       const token = await findToken(db, word, user)
-      await db.transaction().execute(async transaction => {
-        // Locked, so that of several who revoke it at once only the first leaves a line.
-        await transaction.selectFrom('api_tokens').select('id').where('id', '=', token.id).forUpdate().execute()
-        await writeRemovals(transaction, commandAuthor(terminal), [], apiTokens, token.id)
-        await transaction.deleteFrom('api_tokens').where('id', '=', token.id).execute()
-      })
+      await allOrNothing(() =>
+        db.transaction().execute(async transaction => {
+          // Locked, so that of several who revoke it at once only the first leaves a line.
+          await transaction.selectFrom('api_tokens').select('id').where('id', '=', token.id).forUpdate().execute()
+          await writeRemovals(transaction, commandAuthor(terminal), [], apiTokens, token.id)
+          await transaction.deleteFrom('api_tokens').where('id', '=', token.id).execute()
+        }),
+      )
       return token
     })
     writeOutcome(terminal, `Revoked the token "${revoked.name}" of ${revoked.user}.`, revoked, json)

@@ -5,8 +5,8 @@ import { findAccount } from '../sign-in/account.ts'
 import { shortestPassword } from '../sign-in/passwords.ts'
 import { type Command, CommandError, readWords } from './command.ts'
 import { commandAuthor } from './command-author.ts'
+import { allOrNothing } from './database-failure.ts'
 import { readPassword } from './password-input.ts'
-import { unlessRefused } from './record-fields.ts'
 import { writeOutcome } from './record-output.ts'
 import { findGroup } from './references.ts'
 import { withDatabase } from './with-database.ts'
@@ -37,7 +37,7 @@ A password has at least ${shortestPassword} characters.`,
       const groups = new Set<string>()
       for (const group of values.group) groups.add(await findGroup(db, group, values.license))
       const password = await readPassword(terminal)
-      return await unlessRefused(() =>
+      return await allOrNothing(() =>
         createRecord(db, commandAuthor(terminal), users, {
           email,
           ...password,

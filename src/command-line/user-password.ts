@@ -4,8 +4,9 @@ import { changeRecord } from '../records/repository.ts'
 import { shortestPassword } from '../sign-in/passwords.ts'
 import { type Command, readWords, type Terminal, UsageError } from './command.ts'
 import { commandAuthor } from './command-author.ts'
+import { allOrNothing } from './database-failure.ts'
 import { readPassword } from './password-input.ts'
-import { findRecord, unlessRefused } from './record-fields.ts'
+import { findRecord } from './record-fields.ts'
 import { writeOutcome } from './record-output.ts'
 import { findSite } from './site-address.ts'
 import { withDatabase } from './with-database.ts'
@@ -34,7 +35,7 @@ A password has at least ${shortestPassword} characters. A new link ends the user
     const { after } = await withDatabase(terminal, async ({ db }) => {
       const { id } = await findRecord(db, users, word)
       const password = await readPassword(terminal)
-      return await unlessRefused(() => changeRecord(db, commandAuthor(terminal), users, id, password, () => {}))
+      return await allOrNothing(() => changeRecord(db, commandAuthor(terminal), users, id, password, () => {}))
     })
     writeOutcome(terminal, `Changed the password of ${String(after['email'])}.`, after, json)
   },
@@ -48,7 +49,7 @@ async function printLink(word: string, host: string | undefined, json: boolean, 
   const { user, link } = await withDatabase(terminal, async ({ db }) => {
     const { id, email } = await findRecord(db, users, word)
     const site = await findSite(db, id, host, terminal.port?.() ?? usualPort)
-    const token = await makeReset(db, commandAuthor(terminal), id)
+    const token = await allOrNothing(() => makeReset(db, commandAuthor(terminal), id))
     return { user: String(email), link: `${site}/password/reset?token=${token}` }
   })
   terminal.errors.write(`A link for ${user} that works once, for ${resetLifetime} minutes:\n`)

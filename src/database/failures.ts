@@ -25,11 +25,14 @@ export function isUnanswered(error: unknown): boolean {
  * an operator's intervention (57), a read-only database (25006), or transactions that met.
  */
 export function isCondition(error: unknown): boolean {
-  return isMeeting(error) || (error instanceof pg.DatabaseError && /^(?:08|53|57|25006$)/.test(String(error.code)))
+  return (
+    isTransactionConflict(error) ||
+    (error instanceof pg.DatabaseError && /^(?:08|53|57|25006$)/.test(String(error.code)))
+  )
 }
 
 /** Whether the transaction met another one (a serialization failure or a deadlock) and was rolled back. */
-export function isMeeting(error: unknown): boolean {
+export function isTransactionConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
 }
 

@@ -242,6 +242,19 @@ test('the demonstration records leave lines when a command adds them, and still 
   t.strictSame(await contentOf(database), content)
 })
 
+test('"seed" says how many records of each kind it has added', async t => {
+  const seedAgain = async (...options: string[]) => {
+    await sql`drop table if exists portico_seeds`.execute(db)
+    return await type(['seed', ...options])
+  }
+  t.equal(await seedAgain(), 'Added 1 license type, 3 languages, 2 platforms, 3 licenses, 5 museums and 3 groups.\n')
+  await type('license remove localhost')
+  t.equal(await seedAgain(), 'Added 1 license, 3 museums and 1 group.\n')
+  await type('license remove protected.localhost')
+  t.strictSame(JSON.parse(await seedAgain('--json')), { seeded: true, added: { licenses: 1, museums: 1, groups: 1 } })
+  t.equal(await seedAgain(), 'The database has had the demonstration records before. Nothing was added.\n')
+})
+
 test('a database is not empty if the audit tells of a change', async t => {
   const exported = await exportLines(database)
   await type('platform add --name kiosk')

@@ -354,6 +354,25 @@ for (const [kept, open] of [
   ['shared with a server', async () => ({ ...database, close: async () => {} })],
   ['of its own', openPatiently],
 ] as const) {
+  t.test(
+    `on a connection ${kept}, a command that the database refuses says why, and that it changed no records`,
+    async t => {
+      const opened = await open(t)
+      t.teardown(() => opened.close())
+      const add = ['platform', 'add', '--name', 'refused']
+      for (const code of ['53100', '25006', '57014', 'P0001']) {
+        await failAudit(opened, code)
+        t.strictSame(await runCommand(add, { openDatabase: keptOpen(opened) }), {
+          code: 1,
+          output: '',
+          errors: 'portico: The database refused the command: it failed. This command changed no records.\n',
+        })
+        await mendAudit(opened)
+      }
+      t.match((await runCommand(['platform', 'show', 'refused'], { openDatabase: keptOpen(opened) })).code, 1)
+    },
+  )
+
   t.test(`on a connection ${kept}, a command whose transaction met another changed nothing and says so`, async t => {
     const opened = await open(t)
     t.teardown(() => opened.close())
@@ -363,7 +382,7 @@ for (const [kept, open] of [
       t.strictSame(await add(), {
         code: 1,
         output: '',
-        errors: 'portico: Another change was in the way (it failed). This command changed nothing: run it again.\n',
+        errors: 'portico: Another change was in the way (it failed). This command changed no records: run it again.\n',
       })
       await mendAudit(opened)
       t.equal((await add()).code, 0)
@@ -381,6 +400,42 @@ t.test('on a connection of its own, a command tells in one line that the databas
     output: '',
     errors: 'portico: The database was lost: it failed.\n',
   })
+})
+
+t.test('every command that writes says that it changed no records if the database refuses it', async t => {
+  await type('platform add --name steady')
+  await addUser(database, { email: 'steady@museum.test' })
+  await type('token add steady@museum.test --name steady')
+  await failAudit(database, '53100')
+  for (const [words, input] of [
+    ['platform add --name fresh'],
+    ['platform change steady --name other'],
+    ['platform remove steady'],
+    ['platform import - --format csv', 'name\nfresh\n'],
+    ['user add fresh@museum.test', 'a long password'],
+    ['user password steady@museum.test', 'another password'],
+    ['user password steady@museum.test --link --host localhost'],
+    ['token add steady@museum.test --name fresh'],
+    ['token revoke steady'],
+  ] as const) {
+    t.match(await type(words, { input: Readable.from([input ?? '']) }), {
+      code: 1,
+      errors: /^portico: The database refused the command: it failed\. This command changed no records\.\n$/,
+    })
+  }
+  await mendAudit(database)
+  t.equal((await type('platform remove steady')).code, 0)
+  t.equal((await type('user remove steady@museum.test')).code, 0)
+})
+
+t.test('a command that only reads says no more than why the database refuses it', async t => {
+  await sql`alter table platforms rename to stages`.execute(database.db)
+  t.strictSame(await type('platform list'), {
+    code: 1,
+    output: '',
+    errors: 'portico: The database refused the command: relation "platforms" does not exist.\n',
+  })
+  await sql`alter table stages rename to platforms`.execute(database.db)
 })
 
 /** Opens a database as commands do. */
@@ -475,7 +530,10 @@ t.test('a fault of the database during --update is no bad line', async t => {
     database.db,
   )
   await sql`create trigger fail before update on platforms for each row execute function fail()`.execute(database.db)
-  await t.rejects(type(['platform', 'import', file('fault.ndjson', { name: 'web' }), '--update']), /broken/)
+  t.match(await type(['platform', 'import', file('fault.ndjson', { name: 'web' }), '--update']), {
+    code: 1,
+    errors: /^portico: The database refused the command: broken\. This command changed no records\.\n$/,
+  })
   await sql`drop trigger fail on platforms`.execute(database.db)
 })
 
@@ -755,7 +813,7 @@ t.test('"migrate" lists when each migration was applied, and "seed" adds nothing
     output: 'The database has had the demonstration records before. Nothing was added.\n',
     errors: '',
   })
-  t.strictSame(await json('seed'), [{ seeded: true }])
+  t.strictSame(await json('seed'), [{ seeded: true, added: {} }])
   t.strictSame(await json('license list'), before)
 })
 
