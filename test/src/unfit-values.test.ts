@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import t from 'tap'
 import { Type } from 'typebox'
@@ -76,6 +77,37 @@ const add = async (item: object): Promise<{ id: string }> => (await ask('POST', 
 const namesOf = async (query: string): Promise<string[]> =>
   (await ask('GET', `items?sort=name&${query}`)).json().items.map(({ name }: { name: string }) => name)
 const type = async (...words: string[]) => await runCommand(words, { openDatabase, additions })
+const importLines = async (lines: readonly string[], ...options: string[]) =>
+  await runCommand(['item', 'import', '-', ...options], {
+    openDatabase,
+    additions,
+    input: Readable.from([lines.map(line => `${line}\n`).join('')]),
+  })
+
+for (const number of ['9007199254740992', '-9007199254740992', '99999999999999999999', '1.5']) {
+  t.test(`commands and CSV cannot set a whole number to ${number}`, async t => {
+    const refusal = 'shelf must be a whole number.'
+    t.match(await type('item', 'add', '--name', 'Vase', `--shelf=${number}`), {
+      code: 1,
+      errors: `portico: ${refusal}\n`,
+    })
+    t.match(await importLines(['name,shelf', `Vase,${number}`], '--format', 'csv'), {
+      code: 1,
+      errors: `  line 2: ${refusal}\n`,
+    })
+  })
+}
+
+t.test('a command sets a number that is not whole, and refuses text in its place', async t => {
+  const { output } = await type('item', 'add', '--name', 'Vase', '--weight', '1.5', '--json')
+  const { id, weight } = JSON.parse(output)
+  t.equal(weight, 1.5)
+  t.match(await type('item', 'change', id, '--weight', 'heavy'), {
+    code: 1,
+    errors: 'portico: weight must be a number.',
+  })
+  t.equal((await type('item', 'remove', id)).code, 0)
+})
 
 t.test('a field with several schemas is written and filtered by a value of each', async t => {
   const ids = [(await add({ name: 'Bowl', size: 'small' })).id, (await add({ name: 'Vase', size: 'large' })).id]
