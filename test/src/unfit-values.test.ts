@@ -35,6 +35,18 @@ const items = portico.recordKind({
   examples: { create: { name: 'Vase' }, change: { name: 'Great Vase' } },
 })
 
+/** A kind that the database cannot read. */
+const faults = portico.recordKind({
+  name: 'fault',
+  plural: 'faults',
+  table: 'faults',
+  purpose: 'What cannot be read.',
+  fields: { required: { name: portico.line('The name.') }, optional: {}, generated: {}, secret: {} },
+  knownBy: 'name',
+  sorts: ['id'],
+  examples: { create: { name: 'Fault' }, change: { name: 'Great Fault' } },
+})
+
 const additions = {
   migrations: {
     '0001-items': {
@@ -51,10 +63,11 @@ const additions = {
             found date,
             code uuid
           )`.execute(db)
+        await sql`create view faults as select 1::bigint as id, (1 / 0)::text as name`.execute(db)
       },
     },
   },
-  records: [items],
+  records: [items, faults],
 } satisfies portico.Additions
 
 const shared = await openTestDatabase(t)
@@ -64,6 +77,7 @@ await addUser(shared, { email: 'admin@museum.test', admin: true })
 const series = allSeriesWith(additions.migrations)
 await migrate(db, series)
 t.teardown(async () => {
+  await sql`drop view faults`.execute(db)
   await sql`drop table items, site_migrations`.execute(db)
 })
 const database = { ...shared, series }
@@ -107,6 +121,28 @@ t.test('a command sets a number that is not whole, and refuses text in its place
     errors: 'portico: weight must be a number.',
   })
   t.equal((await type('item', 'remove', id)).code, 0)
+})
+
+const cursor = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+const predicate = 'has a value that no record can have'
+const badCursor = cursor('shelf', 'nine', '1')
+for (const [query, subject, field] of [
+  ['shelf=99999999999', 'A filter', 'shelf'],
+  ['shelf=99999999999&name=Vase', 'A filter', undefined],
+  [`cursor=${badCursor}`, 'The cursor', 'cursor'],
+  [`cursor=${badCursor}&name=Vase`, 'The cursor or a filter', undefined],
+] as const) {
+  t.test(`a list with ${query.replace(badCursor, '…')} is refused because of ${subject.toLowerCase()}`, async t => {
+    t.match((await ask('GET', `items?sort=shelf&${query}`)).json(), {
+      status: 400,
+      detail: `${subject} ${predicate}.`,
+      errors: field && [{ field, message: `${field} ${predicate}` }],
+    })
+  })
+}
+
+t.test('a list that cannot be read without any filter is a fault of the server', async t => {
+  t.equal((await ask('GET', 'faults')).statusCode, 500)
 })
 
 t.test('a field with several schemas is written and filtered by a value of each', async t => {
