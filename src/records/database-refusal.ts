@@ -11,8 +11,16 @@ import type { Listing } from './repository.ts'
 const uniqueViolation = '23505'
 const foreignKeyViolation = '23503'
 
-/** The HTTP error for a write that violates a constraint of its kind, or undefined for any other error. */
-export function refusedWrite(kind: RecordKind, error: unknown): HttpError | undefined {
+/**
+ * The HTTP error for a write that violates a constraint of its kind, or that has a value that its column cannot have.
+ * Undefined for any other error.
+ * @param fields the fields that were to be written
+ */
+export function refusedWrite(kind: RecordKind, fields: readonly string[], error: unknown): HttpError | undefined {
+  if (isAboutValue(error)) {
+    // The reason quotes the value, which may have line breaks.
+    return unfitValue('A field', fields, error, `: ${error.message.replace(/\s+/g, ' ')}`)
+  }
   if (!(error instanceof pg.DatabaseError) || (error.code !== uniqueViolation && error.code !== foreignKeyViolation)) {
     return undefined
   }
@@ -50,14 +58,14 @@ export function refusedList({ filters, after }: Listing, error: unknown): HttpEr
   return unfitValue(after === undefined ? 'A filter' : other, fields, error)
 }
 
-/** Whether the database refuses a value (class 22). */
+/** Whether the database refuses a value (class 22). That a sequence has no more ids is in this class, too. */
 function isAboutValue(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError && String(error.code).startsWith('22')
+  return error instanceof pg.DatabaseError && /^22(?!00H)/.test(String(error.code))
 }
 
 /** @param fields the fields that may have the value. The database does not say which, so only a single one is named. */
-function unfitValue(subject: string, fields: readonly string[], cause: pg.DatabaseError): HttpError {
-  const predicate = 'has a value that no record can have'
+function unfitValue(subject: string, fields: readonly string[], cause: pg.DatabaseError, reason = ''): HttpError {
+  const predicate = `has a value that no record can have${reason}`
   const errors = fields.map(field => ({ field, message: `${field} ${predicate}` }))
   return new BadRequestHttpError(`${subject} ${predicate}.`, { cause, members: fields.length === 1 ? { errors } : {} })
 }

@@ -90,7 +90,7 @@ export async function readRecord(
 
 /**
  * Adds a record, with its line in the audit.
- * @throws {HttpError} if the record violates a constraint of its kind
+ * @throws {HttpError} if the record violates a constraint of its kind, or a value is none of its column's type
  */
 export async function createRecord(
   db: Kysely<Tables>,
@@ -113,7 +113,7 @@ export async function createRecord(
       return record
     })
     .catch((error: unknown) => {
-      throw refusedWrite(kind, error) ?? error
+      throw refusedWrite(kind, Object.keys(values), error) ?? error
     })
 }
 
@@ -141,7 +141,7 @@ export async function changeRecord(
     .transaction()
     .execute(transaction => changeRecordWithin(transaction, author, kind, id, values, prepared, assertCurrent))
     .catch((error: unknown) => {
-      throw refusedWrite(kind, error) ?? error
+      throw refusedWrite(kind, Object.keys(values), error) ?? error
     })
 }
 

@@ -98,6 +98,89 @@ const importLines = async (lines: readonly string[], ...options: string[]) =>
     input: Readable.from([lines.map(line => `${line}\n`).join('')]),
   })
 
+const refused = 'A field has a value that no record can have'
+const cases = [
+  ['shelf', 99999999999, 'value "99999999999" is out of range for type integer'],
+  ['name', 'A name of more than 20 characters', 'value too long for type character varying(20)'],
+  ['found', 'in\nMay', 'invalid input syntax for type date: "in May"'],
+  ['found', '2026-02-30', 'date/time field value out of range: "2026-02-30"'],
+  ['code', 'five', 'invalid input syntax for type uuid: "five"'],
+] as const
+
+for (const [field, value, reason] of [
+  ...cases,
+  ['note', 'a\0b', 'invalid byte sequence for encoding "UTF8": 0x00'],
+] as const) {
+  t.test(`the API refuses ${field} ${JSON.stringify(value)}, which its column cannot have`, async t => {
+    t.match((await ask('POST', 'items', { name: 'Vase', shelf: 1, [field]: value })).json(), {
+      status: 400,
+      detail: `${refused}: ${reason}.`,
+      errors: undefined,
+    })
+    const { id } = await add({ name: 'Vase' })
+    t.match((await ask('PATCH', `items/${id}`, { [field]: value })).json(), {
+      status: 400,
+      detail: `${refused}: ${reason}.`,
+      errors: [{ field, message: `${field} has a value that no record can have: ${reason}` }],
+    })
+    t.equal((await type('item', 'remove', id)).code, 0)
+  })
+}
+
+for (const [field, value, reason] of cases) {
+  t.test(`commands refuse ${field} ${JSON.stringify(value)} in one line`, async t => {
+    const refusal = { code: 1, output: '', errors: `portico: ${refused}: ${reason}.\n` }
+    const { id } = await add({ name: 'Vase' })
+    t.strictSame(await type('item', 'add', '--name', 'Bowl', `--${field}`, String(value)), refusal)
+    t.strictSame(await type('item', 'change', id, `--${field}`, String(value)), refusal)
+    t.strictSame(await namesOf(''), ['Vase'])
+    t.equal((await type('item', 'remove', id)).code, 0)
+  })
+}
+
+t.test('an import names each line with a value that its column cannot have, and adds nothing', async t => {
+  const lines = [
+    '{"name":"One"}',
+    '{"name":"Two","shelf":99999999999}',
+    '{"name":"Three","shelf":3}',
+    '{"name":"Four","note":"a\\u0000b"}',
+    '{"name":5}',
+    '{"name":"Six","found":"soon"}',
+    '{"name":"Seven"}',
+  ]
+  t.strictSame(await importLines(lines, '--format', 'ndjson'), {
+    code: 1,
+    output: '',
+    errors: `portico: Nothing was added: 4 lines of - are invalid.
+  line 2: ${refused}: value "99999999999" is out of range for type integer.
+  line 4: ${refused}: unsupported Unicode escape sequence.
+  line 5: name must be one line of UTF-8 text without leading or trailing spaces.
+  line 6: ${refused}: invalid input syntax for type date: "soon".
+`,
+  })
+  t.strictSame(await namesOf(''), [])
+})
+
+t.test('an import names each line that changes a value to one that its column cannot have', async t => {
+  const ids = [(await add({ name: 'Bowl', shelf: 1 })).id, (await add({ name: 'Vase', shelf: 1 })).id]
+  const lines = ['name,shelf', 'Bowl,2', 'Vase,99999999999', 'Urn,3', 'Vase,88888888888']
+  t.match(await importLines(lines, '--format', 'csv', '--update'), {
+    code: 1,
+    errors: `portico: Nothing was added: 2 lines of - are invalid.
+  line 3: ${refused}: value "99999999999" is out of range for type integer.
+  line 5: ${refused}: value "88888888888" is out of range for type integer.
+`,
+  })
+  t.strictSame(await namesOf('shelf=1'), ['Bowl', 'Vase'])
+  for (const id of ids) t.equal((await type('item', 'remove', id)).code, 0)
+})
+
+t.test('that a table has no more ids is a fault of the server', async t => {
+  await sql`select setval('items_id_seq', 9223372036854775807)`.execute(db)
+  t.equal((await ask('POST', 'items', { name: 'Vase' })).statusCode, 500)
+  await sql`select setval('items_id_seq', 1000)`.execute(db)
+})
+
 for (const number of ['9007199254740992', '-9007199254740992', '99999999999999999999', '1.5']) {
   t.test(`commands and CSV cannot set a whole number to ${number}`, async t => {
     const refusal = 'shelf must be a whole number.'
