@@ -12,11 +12,12 @@ import { existing, withDatabase } from './with-database.ts'
 
 export const copy: Command = {
   usage: 'copy --to <url> [--json]',
-  summary: 'Copies all records to an empty PostgreSQL database, all or nothing.',
+  summary: 'Copies all records to a PostgreSQL database.',
   details: `--to <url>  postgres://…; leave the password out, since others can see it: PGPASSWORD or ~/.pgpass has it
 --json      print the number of records, seconds and megabytes of memory as a line of JSON
 
-The command creates the tables. The records are those of one moment, and keep their ids.`,
+The other database must be empty. The command creates its tables, and copies everything or nothing. The records are
+those of one moment, and keep their ids.`,
   async run(words, terminal) {
     const {
       values: { to, json },

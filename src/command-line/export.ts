@@ -10,7 +10,7 @@ import { existing, withDatabase } from './with-database.ts'
 
 export const exportAll: Command = {
   usage: 'export [--output <file>] [--force] [--json]',
-  summary: 'Exports all records, with the hashes of passwords.',
+  summary: 'Exports all records, with password hashes.',
   details: `--output <file>  write to a file that only you can read; default, and "-": standard output, unless it is a terminal
 --force          replace the file if there is one
 --json           print the number of records, seconds and megabytes of memory as a line of JSON; needs --output

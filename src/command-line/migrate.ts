@@ -5,8 +5,10 @@ import { withDatabase } from './with-database.ts'
 
 export const migrate: Command = {
   usage: 'migrate [--json]',
-  summary: 'Migrates the tables, as every start does, and lists all migrations.',
-  details: '--json  print each as a line of JSON',
+  summary: 'Migrates the tables, and lists all migrations.',
+  details: `--json  print each as a line of JSON
+
+Every start of the server migrates the tables, too.`,
   async run(words, terminal) {
     const {
       values: { json },

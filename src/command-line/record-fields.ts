@@ -63,7 +63,7 @@ export function describeFields({ properties }: TObject, fields: readonly string[
 }
 
 function placeholderOf(schema: TSchema | undefined): string {
-  const { type, format } = valueOf(schema)
+  const { type = 'value', format } = valueOf(schema)
   const none = isNullable(schema) ? '|none' : ''
   if (type === 'boolean') return `true|false${none}; default: true`
   return type === 'array' ? 'id,id,…' : `${String(format ?? type)}${none}`

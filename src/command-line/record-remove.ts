@@ -11,8 +11,8 @@ import { withDatabase } from './with-database.ts'
 export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Command {
   return {
     usage: `${wordOf(kind)} remove <${kind.knownBy}|id> [--json]`,
-    summary: `Removes one ${kind.name} and the records that belong to it.`,
-    details: '--json  print the removed record as a line of JSON',
+    summary: `Removes one ${kind.name} with its records.`,
+    details: '--json  print the removed record as a line of JSON\n\nThe records that belong to it are removed, too.',
     async run(words, terminal) {
       const {
         values: { json },
@@ -22,7 +22,12 @@ export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Co
         const { id } = await findRecord(db, kind, word)
         return await allOrNothing(() => removeRecord(db, commandAuthor(terminal), kinds, kind, id, () => {}))
       })
-      writeOutcome(terminal, `Removed the ${kind.name} "${cellOf(removed[kind.knownBy])}".`, removed, json)
+      writeOutcome(
+        terminal,
+        `Removed the ${kind.name} "${cellOf(removed[kind.knownBy])}" (id ${removed.id}).`,
+        removed,
+        json,
+      )
     },
   }
 }

@@ -11,9 +11,9 @@ import { withDatabase } from './with-database.ts'
 
 export const restore: Command = {
   usage: 'restore [--input] [<file>] [--json]',
-  summary: 'Restores an export into an empty database, all or nothing.',
-  details: `Without a file, or with "-", it reads standard input. Ids stay the same. Demonstration records that nobody has
-changed are replaced; with other records the database is not empty.
+  summary: 'Restores an export into an empty database.',
+  details: `Without a file, or with "-", it reads standard input. It restores everything or nothing. Ids stay the same.
+Demonstration records that nobody has changed are replaced; with other records the database is not empty.
 
 --input <file>  the same as <file>
 --json          print the number of records, seconds and megabytes of memory as a line of JSON`,

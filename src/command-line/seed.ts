@@ -13,7 +13,7 @@ import { withDatabase } from './with-database.ts'
 
 export const seed: Command = {
   usage: 'seed [--json]',
-  summary: 'Adds the demonstration records, once per database.',
+  summary: 'Adds the demonstration records, once.',
   details: `--json  print the number of added records of each table as a line of JSON
 
 An embedded database has them from its first start.`,

@@ -11,10 +11,10 @@ const pageSize = 500
 
 export const tokenList: Command = {
   usage: 'token list [<email|id>] [--json]',
-  summary: "Lists API tokens, all or a user's. The tokens themselves are not stored.",
+  summary: "Lists API tokens, all or a user's.",
   details: `--json  print each as a line of JSON
 
-When a token was last used is kept to the hour. Times are in UTC.`,
+The tokens themselves are not stored. When one was last used is kept to the hour. Times are in UTC.`,
   async run(words, terminal) {
     const {
       values: { json },

@@ -10,11 +10,11 @@ import { withDatabase } from './with-database.ts'
 
 export const tokenRevoke: Command = {
   usage: 'token revoke <name|id> [--user <email>] [--json]',
-  summary: 'Revokes an API token. Every server refuses it within a second.',
+  summary: 'Revokes an API token.',
   details: `--user <email>  the user of the token, if several have one of that name
 --json          print the token's id, name and user as a line of JSON
 
-A request that has begun is still answered.`,
+Every server refuses the token within a second. A request that has begun is still answered.`,
   async run(words, terminal) {
     const {
       values: { user, json },

@@ -13,7 +13,7 @@ import { withDatabase } from './with-database.ts'
 
 export const userPassword: Command = {
   usage: 'user password <email|id> [--link [--host <host>]] [--json]',
-  summary: "Changes a password, which ends all of the user's sessions.",
+  summary: 'Changes a password, which ends all sessions.',
   details: `--link         print a link by which the user chooses a password; it works once, for an hour
 --host <host>  the site of the link, such as museum.example, localhost:3000 or http://museum.test;
                default: the first site of the user's groups, or else the first of all

@@ -1,8 +1,12 @@
 import pg from 'pg'
 import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 
-/** pg's error message for a query that exceeded query_timeout. */
-const unanswered = 'Query read timeout'
+/** pg's messages for a query that exceeded query_timeout, and for a connection that has ended. */
+const unanswered: readonly string[] = [
+  'Query read timeout',
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+]
 
 /** The Retry-After of a refused request, in seconds. */
 const retryAfter = 2
@@ -17,7 +21,9 @@ export function isAnswer(error: unknown): boolean {
 
 /** Whether the server did not answer in time, or is going away. */
 export function isUnanswered(error: unknown): boolean {
-  return error instanceof pg.DatabaseError ? !isAnswer(error) : error instanceof Error && error.message === unanswered
+  return error instanceof pg.DatabaseError
+    ? !isAnswer(error)
+    : error instanceof Error && unanswered.includes(error.message)
 }
 
 /**

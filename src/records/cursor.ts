@@ -23,9 +23,9 @@ export function readCursor(text: string, sort: string): Position | undefined {
 }
 
 /** The error for a cursor that is not of this list. */
-export function invalidCursor(options?: ErrorOptions): BadRequestHttpError {
+export function invalidCursor(): BadRequestHttpError {
   const message = 'cursor must be the "next" of a previous page of the same list, in the same order'
-  return new BadRequestHttpError(`${message}.`, { ...options, members: { errors: [{ field: 'cursor', message }] } })
+  return new BadRequestHttpError(`${message}.`, { members: { errors: [{ field: 'cursor', message }] } })
 }
 
 function parse(text: string): unknown[] {

@@ -5,14 +5,22 @@ import {
   type HttpError,
   UnprocessableContentHttpError,
 } from '../errors/http-errors.ts'
-import { invalidCursor, type Position } from './cursor.ts'
 import type { RecordKind } from './record-kind.ts'
+import type { Listing } from './repository.ts'
 
 const uniqueViolation = '23505'
 const foreignKeyViolation = '23503'
 
-/** The HTTP error for a write that violates a constraint of its kind, or undefined for any other error. */
-export function refusedWrite(kind: RecordKind, error: unknown): HttpError | undefined {
+/**
+ * The HTTP error for a write that violates a constraint of its kind, or that has a value that its column cannot have.
+ * Undefined for any other error.
+ * @param fields the fields that were to be written
+ */
+export function refusedWrite(kind: RecordKind, fields: readonly string[], error: unknown): HttpError | undefined {
+  if (isAboutValue(error)) {
+    // The reason quotes the value, which may have line breaks.
+    return unfitValue('A field', fields, error, `: ${error.message.replace(/\s+/g, ' ')}`)
+  }
   if (!(error instanceof pg.DatabaseError) || (error.code !== uniqueViolation && error.code !== foreignKeyViolation)) {
     return undefined
   }
@@ -39,13 +47,25 @@ export function refusedRemoval(kind: RecordKind, error: unknown): HttpError | un
 }
 
 /**
- * The HTTP error for a list that is asked for by a value that is none of its column's type (class 22), or undefined for
- * any other error. Only the database knows the types of all columns.
- * @param after the position that the cursor says, if there is one
+ * The HTTP error for a list that is asked for by a value that its column cannot have, or undefined for any other error.
+ * Only the database knows the types of all columns.
  */
-export function refusedList(after: Position | undefined, error: unknown): HttpError | undefined {
-  if (!(error instanceof pg.DatabaseError) || !String(error.code).startsWith('22')) return undefined
-  return after === undefined
-    ? new BadRequestHttpError('A filter has a value that no record can have.', { cause: error })
-    : invalidCursor({ cause: error })
+export function refusedList({ filters, after }: Listing, error: unknown): HttpError | undefined {
+  const filtered = Object.keys(filters)
+  const fields = after === undefined ? filtered : [...filtered, 'cursor']
+  if (!isAboutValue(error) || fields.length === 0) return undefined
+  const other = filtered.length === 0 ? 'The cursor' : 'The cursor or a filter'
+  return unfitValue(after === undefined ? 'A filter' : other, fields, error)
+}
+
+/** Whether the database refuses a value (class 22). That a sequence has no more ids is in this class, too. */
+function isAboutValue(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && /^22(?!00H)/.test(String(error.code))
+}
+
+/** @param fields the fields that may have the value. The database does not say which, so only a single one is named. */
+function unfitValue(subject: string, fields: readonly string[], cause: pg.DatabaseError, reason = ''): HttpError {
+  const predicate = `has a value that no record can have${reason}`
+  const errors = fields.map(field => ({ field, message: `${field} ${predicate}` }))
+  return new BadRequestHttpError(`${subject} ${predicate}.`, { cause, members: fields.length === 1 ? { errors } : {} })
 }

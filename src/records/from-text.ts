@@ -12,8 +12,10 @@ export function fromText(field: TSchema | undefined, text: string): unknown {
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text)
     case 'integer':
+      // A greater number would be rounded.
+      return isNumber(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
     case 'number':
-      return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
+      return isNumber(text) ? Number(text) : text
     case 'array':
       return text
         .split(',')
@@ -22,4 +24,8 @@ export function fromText(field: TSchema | undefined, text: string): unknown {
     default:
       return text
   }
+}
+
+function isNumber(text: string): boolean {
+  return /^-?\d+(?:\.\d+)?$/.test(text)
 }

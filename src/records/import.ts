@@ -3,6 +3,7 @@ import type { Tables } from '../database/tables.ts'
 import { HttpError } from '../errors/http-errors.ts'
 import { writeAdditions } from './audit-lines.ts'
 import type { Author } from './author.ts'
+import { refusedWrite } from './database-refusal.ts'
 import { describeFieldErrors } from './field-error.ts'
 import type { ImportRow } from './import-rows.ts'
 import type { RecordKind } from './record-kind.ts'
@@ -92,21 +93,43 @@ export async function importRecords(
       const errors = problem === undefined ? validate(value) : [{ field: '', message: `The line ${problem}` }]
       if (errors.length > 0 || typeof value !== 'object') refuse(line, describeFieldErrors(errors))
       else batch.push({ line, values: { ...value } })
-      if (++read % batchSize === 0) batch = await flush(batch)
+      if (++read % batchSize === 0) {
+        await flush(batch)
+        batch = []
+      }
     }
     await flush(batch)
     if (badLines > 0) throw new ImportRefusedError(bad, badLines)
     if (isDryRun) throw new DryRun(outcome)
     return outcome
 
-    async function flush(batch: readonly Candidate[]): Promise<Candidate[]> {
-      const known = await withKnownReferences(transaction, kind, batch, refuse)
-      const unknown = update ? await updateRecords(transaction, author, kind, known, refuse) : known
-      await insertRecords(transaction, author, kind, unknown, refuse)
-      outcome.added += unknown.length
-      outcome.changed += known.length - unknown.length
+    async function flush(batch: readonly Candidate[]): Promise<void> {
+      await writeBatch(batch)
       onProgress(read)
-      return []
+    }
+
+    /** If the database refuses a line, halves the batch until it has found it. */
+    async function writeBatch(batch: readonly Candidate[]): Promise<void> {
+      const refused: BadLine[] = []
+      const remember: Refuse = (line, reason) => refused.push({ line, reason })
+      await sql`savepoint imported`.execute(transaction)
+      try {
+        const known = await withKnownReferences(transaction, kind, batch, remember)
+        const unknown = update ? await updateRecords(transaction, author, kind, known, remember) : known
+        await insertRecords(transaction, author, kind, unknown, remember)
+        await sql`release savepoint imported`.execute(transaction)
+        outcome.added += unknown.length
+        outcome.changed += known.length - unknown.length
+        for (const { line, reason } of refused) refuse(line, reason)
+      } catch (error) {
+        const refusal = refusedWrite(kind, [], error)
+        if (refusal === undefined) throw error
+        await sql`rollback to savepoint imported`.execute(transaction)
+        const half = Math.ceil(batch.length / 2)
+        if (half === batch.length) return batch.forEach(({ line }) => refuse(line, refusal.message))
+        await writeBatch(batch.slice(0, half))
+        await writeBatch(batch.slice(half))
+      }
     }
   }
 

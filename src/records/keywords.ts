@@ -21,9 +21,11 @@ export function keywordsOf(schema: (TSchema & Keywords) | undefined): Keywords {
   return { ...schema }
 }
 
-/** The keywords of a field's values that are not null. */
+/** The keywords of a field's values that are not null. A union of several schemas besides null stays a union. */
 export function valueOf(schema: TSchema | undefined): TSchema & Keywords {
   const { anyOf = [], ...keywords } = keywordsOf(schema)
   const [type] = [keywords.type].flat().filter(name => name !== 'null')
-  return { ...keywords, type, ...anyOf.find(member => !isNullable(member)) }
+  const values = anyOf.filter(member => member.type !== 'null')
+  if (values.length > 1) return { ...keywords, type, anyOf: values }
+  return { ...keywords, type, ...values.map(valueOf)[0] }
 }

@@ -36,11 +36,8 @@ export interface Page {
  * Reads a page of records.
  * @throws {HttpError} if a value of a filter or the position is none of its column's type
  */
-export async function listRecords(
-  db: Kysely<Tables>,
-  kind: RecordKind,
-  { filters, sort, after, limit }: Listing,
-): Promise<Page> {
+export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing: Listing): Promise<Page> {
+  const { filters, sort, after, limit } = listing
   const column = sort.replace('-', '')
   const direction = sort.startsWith('-') ? sql`desc` : sql`asc`
   const order = [...new Set([column, 'id'])].map(name => columnOf(kind, name))
@@ -54,7 +51,7 @@ export async function listRecords(
     order by ${sql.join(order.map(expression => sql`${expression} ${direction}`))} limit ${limit + 1}`
     .execute(db)
     .catch((error: unknown) => {
-      throw refusedList(after, error) ?? error
+      throw refusedList(listing, error) ?? error
     })
   const records = rows.slice(0, limit)
   const last = records.at(-1)
@@ -93,7 +90,7 @@ export async function readRecord(
 
 /**
  * Adds a record, with its line in the audit.
- * @throws {HttpError} if the record violates a constraint of its kind
+ * @throws {HttpError} if the record violates a constraint of its kind, or a value is none of its column's type
  */
 export async function createRecord(
   db: Kysely<Tables>,
@@ -116,7 +113,7 @@ export async function createRecord(
       return record
     })
     .catch((error: unknown) => {
-      throw refusedWrite(kind, error) ?? error
+      throw refusedWrite(kind, Object.keys(values), error) ?? error
     })
 }
 
@@ -144,7 +141,7 @@ export async function changeRecord(
     .transaction()
     .execute(transaction => changeRecordWithin(transaction, author, kind, id, values, prepared, assertCurrent))
     .catch((error: unknown) => {
-      throw refusedWrite(kind, error) ?? error
+      throw refusedWrite(kind, Object.keys(values), error) ?? error
     })
 }
 

@@ -54,6 +54,7 @@ const typeNames: Record<string, string> = {
   string: 'text',
   boolean: 'true or false',
   integer: 'a whole number',
+  number: 'a number',
   array: 'a list',
   object: 'a JSON object',
 }

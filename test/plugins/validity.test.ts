@@ -173,6 +173,12 @@ for (const [language, [notYet, opens], suspended, [closed, since], link] of [
   })
 }
 
+t.test('a cache is told that the page of a closed site depends on the language', async t => {
+  await addLicense(database, { domain: 'two.test', name: 'The Depot', languages: ['en', 'de'], suspended: true })
+  const { headers } = await ask('two.test', '/', { accept: browser })
+  t.ok(String(headers.vary).split(', ').includes('Accept-Language'), String(headers.vary))
+})
+
 for (const [language, asleepLine, endedLine] of [
   ['de', /bis sie am 31\. Dezember 2999 .*UTC öffnet/, /denn sie wurde am 3\. Februar 2001 .*UTC geschlossen/],
   ['fr', /jusqu’à son ouverture le 31 décembre 2999 .*UTC\./, /car il a fermé le 3 février 2001 .*UTC\./],

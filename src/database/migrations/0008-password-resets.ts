@@ -10,6 +10,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       hash text not null unique constraint password_resets_hash_is_a_digest check (hash ~ '^[0-9a-f]{64}$'),
       -- Of the password when the link was made. Another password ends the link.
       fingerprint text not null,
+      -- An hour after the link was made.
       expires_at timestamptz not null
     )`.execute(db)
 }

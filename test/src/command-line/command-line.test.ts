@@ -81,7 +81,7 @@ t.test('the list of all commands has their operands and not their options, so th
   const { output } = await type('--help')
   t.match(output, /^ {2}license add {2}.*\n {2}license change <domain\|id> {2}/m)
   t.strictSame(
-    output.split('\n').filter(line => line.length > 105),
+    output.split('\n').filter(line => line.length > 80),
     [],
   )
 })
@@ -119,6 +119,8 @@ const mistyped: Record<string, RegExp> = {
   [`${'x'.repeat(100)}`]: /^portico: "x{100}" is not a command\. npm run/,
   'user add a@b --admn':
     /^portico: There is no option --admn\. Did you mean --admin\? npm run portico -- user add --help/,
+  // --type has as few different letters as a proposal may have.
+  'license list --nape': /^portico: There is no option --nape\. Did you mean --name\?/,
   'user frob': /^portico: "user frob" is not a command\./,
   'frob add': /^portico: "frob add" is not a command\./,
   'user add': /^portico: <email> is missing\. npm run portico -- user add --help shows how\.\n$/,
@@ -258,9 +260,9 @@ t.test("changing a password ends the user's sessions, and the new password signs
 
 t.test('a removed user is gone', async t => {
   await addUser(database, { email: 'gone@museum.test', licenses: [license] })
-  t.strictSame(await type('user remove GONE@museum.test'), {
+  t.match(await type('user remove GONE@museum.test'), {
     code: 0,
-    output: 'Removed the user "gone@museum.test".\n',
+    output: /^Removed the user "gone@museum\.test" \(id \d+\)\.\n$/,
     errors: '',
   })
   t.equal(await findUser('gone@museum.test'), undefined)

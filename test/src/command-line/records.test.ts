@@ -142,7 +142,7 @@ for (const [name, columns, add, known, change, changed] of [
     t.match((await type([name, 'change', added.id, ...change])).output, new RegExp(`^id +${added.id}\n`))
     t.match(await type([name, 'remove', added.id]), {
       code: 0,
-      output: new RegExp(`^Removed the ${name.replace('-', ' ')} ".+"\\.\n$`),
+      output: new RegExp(`^Removed the ${name.replace('-', ' ')} ".+" \\(id \\d+\\)\\.\n$`),
       errors: '',
     })
     t.strictSame(await type([name, 'show', added.id]), {

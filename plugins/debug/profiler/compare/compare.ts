@@ -153,5 +153,5 @@ function withoutNumbers(text: string): string {
 }
 
 function notesOf(side: 'A' | 'B', { dropped }: Profile): string[] {
-  return dropped.map(({ what, count }) => `The profile of ${side} leaves out ${count} ${what}.`)
+  return dropped.map(({ what, count }) => `The profile of ${side} is incomplete. Left out: ${what} (${count}).`)
 }

@@ -45,6 +45,19 @@ t.test('a comparison is a page, JSON and Markdown', async t => {
   t.match((await show(`/${a}/${b}`, markdown)).body, /^# .*\n\n- A: 200 OK, `GET \/cart\?queries=20`/)
 })
 
+t.test('a comparison tells what a profile leaves out', async t => {
+  const app = await profiledApp(t, { profileBounds: { spans: 1 } })
+  app.get('/cart', async ({ recorder }) => {
+    recorder?.record({ kind: 'query', name: 'one' }, 1)
+    return 'cart'
+  })
+  const [a, b] = [await app.inject('/cart'), await app.inject('/cart')]
+  const url = `/_profiler/compare/${a.headers['x-debug-token']}/${b.headers['x-debug-token']}`
+  const { body } = await app.inject({ url, headers: html })
+  t.match(body, '<p class="notice">The profile of A is incomplete. Left out: spans (1).</p>')
+  t.match(body, '<p class="notice">The profile of B is incomplete. Left out: spans (1).</p>')
+})
+
 t.test('an unknown token is a 404 that names it', async t => {
   const { tokenOf, show } = await shop(t)
   const token = await tokenOf('/cart')

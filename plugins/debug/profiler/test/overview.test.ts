@@ -104,13 +104,14 @@ t.test('statements are summed over all requests, most time first', async t => {
   const statements = (sql: string, count: number, duration: number) => ({ statements: [{ sql, count, duration }] })
   t.match(
     overview(
+      requestOf(statements('select a', 10, 10)),
       requestOf(statements('select a', 20, 30)),
       requestOf(statements('select a', 10, 10)),
       requestOf(statements('select b', 1, 90)),
     ).statements,
     [
       { sql: 'select b', count: 1, p50: 90, worst: 90 },
-      { sql: 'select a', count: 30, p50: 1, worst: 1.5 },
+      { sql: 'select a', count: 40, p50: 1, worst: 1.5 },
     ],
   )
 })

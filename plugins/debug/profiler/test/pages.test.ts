@@ -618,6 +618,17 @@ t.test("a trust rule that throws is logged: the profiler's page fails, and the r
   )
 })
 
+t.test('with a trust rule that rejects, another method on a page is an unknown path', async t => {
+  const app = await profiledApp(t, { isTrustedHost: async () => Promise.reject(new Error('no rule')) })
+  const { statusCode, headers } = await app.inject({
+    method: 'POST',
+    url: '/_profiler/',
+    headers: { host: 'museum.test' },
+  })
+  t.equal(statusCode, 404)
+  t.equal(headers.allow, undefined)
+})
+
 for (const [statusCode, answered, told] of [
   [401, 401, /^This request was refused: Sign in first\n$/],
   [503, 503, /^The profiler failed to show this page\./],

@@ -434,6 +434,18 @@ t.test('the size limit of a profile counts bytes, not characters', async t => {
   t.ok(Buffer.byteLength(JSON.stringify(profile)) <= 50_000)
 })
 
+t.test('a profile that was shortened to its bytes names no listener whose span is left out', async t => {
+  const app = await profiledApp(t, { profileBounds: { bytes: 8000 } })
+  for (let hook = 0; hook < 60; hook++) app.addHook('onRequest', async function check() {})
+  app.get('/', async () => 'ok')
+  await app.inject('/')
+  const { dropped, lifecycle, spans } = await onlyProfile(t, app, '/')
+  t.equal(dropped[0]?.what, 'spans')
+  const listeners = lifecycle.flatMap(({ listeners }) => listeners)
+  t.ok(listeners.length > 0 && listeners.length < 60, `${listeners.length} listeners`)
+  t.ok(listeners.every(id => id < spans.length))
+})
+
 t.test(
   "a hundred thousand queries and a body of 100 MB stay within a profile's bounds, and the rest is reported",
   { timeout: 60_000 },

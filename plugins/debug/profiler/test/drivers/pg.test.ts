@@ -167,6 +167,17 @@ t.test('a stream is a query until it ends, and is passed on as it is', async t =
   t.ok(database?.queries[0]?.duration !== null)
 })
 
+t.test('the error of a stream is that of its query, and reaches who reads it', async t => {
+  const pool = open(t)
+  const { database } = await profileOf(t, async () => {
+    const client = await pool.connect()
+    const stream = client.query(new QueryStream('fail here', []))
+    await t.rejects(stream.toArray(), { message: 'cannot fail here' })
+    client.release()
+  })
+  t.match(database?.queries, [{ sql: 'fail here', error: 'error: cannot fail here' }])
+})
+
 t.test('methods keep their name and length, and a call without a query fails as before', async t => {
   t.equal(pg.Client.prototype.query.name, 'query')
   t.equal(pg.Client.prototype.query.length, 3)

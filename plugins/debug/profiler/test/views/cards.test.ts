@@ -6,6 +6,7 @@ import { httpCard } from '../../show/cards/http-card.ts'
 import { logCard } from '../../show/cards/log-card.ts'
 import { queryCard } from '../../show/cards/query-card.ts'
 import { requestCard } from '../../show/cards/request-card.ts'
+import { timeCard } from '../../show/cards/time-card.ts'
 import { context, exampleQuery, notFoundProfile, profile } from './example-profile.ts'
 
 const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }
@@ -96,4 +97,9 @@ t.test('a card is cut to what a toolbar can show', async t => {
   })
   t.same([card.title.length, card.warnings?.length, card.rows?.length, card.foot], [161, 3, 5, '4 more'])
   t.same(card.rows?.[0], ['', 'a b', ''])
+})
+
+t.test('the card of the time warns of time in which nothing ran', async t => {
+  const idle = profile({ duration: 100, lifecycle: [], spans: [], database: null })
+  t.match(timeCard(idle).warnings, ['100 ms unaccounted, 100% of the request.'])
 })
