@@ -166,8 +166,8 @@ t.test('statuses and exceptions that differ come first', async t => {
 
 t.test('what a profile left out is told', async t => {
   const cut = request(9, [], { dropped: [{ what: 'spans', count: 30, why: 'A profile holds 2000 spans.' }] })
-  t.same(compare(cut, request(9, [])).notes, ['The profile of A leaves out 30 spans.'])
-  t.match(renderComparisonMarkdown(compare(cut, cut), '/srv/museum'), 'leaves out 30 spans')
+  t.same(compare(cut, request(9, [])).notes, ['The profile of A is incomplete. Left out: spans (30).'])
+  t.match(renderComparisonMarkdown(compare(cut, cut), '/srv/museum'), 'Left out: spans')
 })
 
 t.test('requests without queries or routes are compared, too', async t => {
