@@ -119,8 +119,8 @@ const mistyped: Record<string, RegExp> = {
   [`${'x'.repeat(100)}`]: /^portico: "x{100}" is not a command\. npm run/,
   'user add a@b --admn':
     /^portico: There is no option --admn\. Did you mean --admin\? npm run portico -- user add --help/,
-  // --type has as few different letters as a proposal may have.
-  'license list --nape': /^portico: There is no option --nape\. Did you mean --name\?/,
+  // --type differs in two letters, and --name in one.
+  'license add --nape x': /^portico: There is no option --nape\. Did you mean --name\?/,
   'user frob': /^portico: "user frob" is not a command\./,
   'frob add': /^portico: "frob add" is not a command\./,
   'user add': /^portico: <email> is missing\. npm run portico -- user add --help shows how\.\n$/,
