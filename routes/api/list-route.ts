@@ -43,9 +43,9 @@ export function listRoute(app: FastifyInstance, kind: RecordKind): void {
       const { sort = 'id', limit = 50, cursor, total = false, _locale, ...asked } = request.query
       const after = cursor === undefined ? undefined : readCursor(cursor, sort)
       if (cursor !== undefined && after === undefined) throw invalidCursor()
-      const filters = { ...asked, ...scopeOf(request, asked) }
-      const { records, next } = await listRecords(app.database.db, kind, { filters, sort, limit, after })
-      const counted = total ? { total: await countRecords(app.database.db, kind, filters) } : {}
+      const scope = scopeOf(request, asked)
+      const { records, next } = await listRecords(app.database.db, kind, { filters: asked, scope, sort, limit, after })
+      const counted = total ? { total: await countRecords(app.database.db, kind, { ...asked, ...scope }) } : {}
       const page = { items: records, next: next && writeCursor(next), ...counted }
       return reply
         .varyOn('Cookie')

@@ -1,5 +1,4 @@
-import { isAnswer, isTransactionConflict, isUnanswered } from '../database/failures.ts'
-import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
+import { causeOf, isAnswer, isTransactionConflict, isUnanswered } from '../database/failures.ts'
 import { reasonOf } from '../errors/start-error.ts'
 import { CommandError } from './command.ts'
 import { unlessRefused } from './record-fields.ts'
@@ -27,9 +26,4 @@ export async function allOrNothing<Result>(transaction: () => Promise<Result>): 
     if (!isAnswer(cause)) throw error
     throw new CommandError(`${describeDatabaseFailure(cause)} This command changed no records.`, { cause: error })
   }
-}
-
-/** The driver's error. A pool with time limits wraps it. */
-function causeOf(error: unknown): unknown {
-  return error instanceof ServiceUnavailableHttpError ? error.cause : error
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { TObject, TSchema } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { HttpError, ServiceUnavailableHttpError } from '../errors/http-errors.ts'
+import { BadRequestHttpError, HttpError, ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 import { describeFieldErrors } from '../records/field-error.ts'
 import { fromText } from '../records/from-text.ts'
 import { formats } from '../records/formats.ts'
@@ -76,14 +76,19 @@ function placeholderOf(schema: TSchema | undefined): string {
 export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: string): Promise<AnyRecord> {
   const byId = formats.id.accepts(word) ? await readRecord(db, kind, word) : undefined
   if (byId !== undefined) return byId
-  const {
-    records: [first, second],
-  } = await listRecords(db, kind, { filters: { [kind.knownBy]: word }, sort: 'id', after: undefined, limit: 2 })
+  const listing = { filters: { [kind.knownBy]: word }, sort: 'id', after: undefined, limit: 2 }
+  const [first, second] = await listRecords(db, kind, listing).then(({ records }) => records, noneIfUnfit)
   if (first === undefined) throw new CommandError(`There is no ${kind.name} "${word}".`)
   if (second !== undefined) {
     throw new CommandError(`There are several ${kind.plural} "${word}". Use an id such as ${first.id} or ${second.id}.`)
   }
   return first
+}
+
+/** No records, if the word has a value that no record can have. */
+function noneIfUnfit(error: unknown): AnyRecord[] {
+  if (error instanceof BadRequestHttpError) return []
+  throw error
 }
 
 /** Turns a refusal into a CommandError with the same message. @throws {CommandError} */

@@ -11,8 +11,8 @@ import { withDatabase } from './with-database.ts'
 export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Command {
   return {
     usage: `${wordOf(kind)} remove <${kind.knownBy}|id> [--json]`,
-    summary: `Removes one ${kind.name} with its records.`,
-    details: '--json  print the removed record as a line of JSON\n\nThe records that belong to it are removed, too.',
+    summary: `Removes one ${kind.name}.`,
+    details: `--json  print the removed record as a line of JSON${alsoRemoved(kind, kinds)}`,
     async run(words, terminal) {
       const {
         values: { json },
@@ -30,4 +30,16 @@ export function recordRemove(kind: RecordKind, kinds: readonly RecordKind[]): Co
       )
     },
   }
+}
+
+/** A paragraph on the records that go with one of this kind, or nothing if none do. */
+function alsoRemoved(kind: RecordKind, kinds: readonly RecordKind[]): string {
+  const owned = kinds.filter(({ constraints, links }) =>
+    Object.values(constraints).some(
+      ({ field, refersTo, cascades }) => refersTo === kind && cascades === true && !(field in links),
+    ),
+  )
+  if (owned.length === 0) return ''
+  const names = new Intl.ListFormat('en-GB').format(owned.map(({ plural }) => plural))
+  return `\n\nThe ${names} of the ${kind.name} are removed, too.`
 }

@@ -17,7 +17,7 @@ const schema = Type.Object({ name: line('The name of the token.') })
 
 export const tokenAdd: Command = {
   usage: 'token add <email|id> --name <name> [--expires <when>] [--read-only] [--json]',
-  summary: 'Adds an API token of a user, and prints it.',
+  summary: 'Adds an API token for a user, and prints it.',
   details: `--name <name>     tells the user's tokens apart: the script or the machine that has it
 --expires <when>  days from now, such as 90d, or a day such as 2027-01-31, on which it ends at 00:00 UTC;
                   default: never

@@ -14,7 +14,7 @@ export const tokenList: Command = {
   summary: "Lists API tokens, all or a user's.",
   details: `--json  print each as a line of JSON
 
-The tokens themselves are not stored. When one was last used is kept to the hour. Times are in UTC.`,
+The tokens themselves are not stored. The time of last use is kept to the hour. Times are in UTC.`,
   async run(words, terminal) {
     const {
       values: { json },

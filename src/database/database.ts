@@ -4,6 +4,7 @@ import pg from 'pg'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { Availability } from './availability.ts'
 import { Changes } from './changes.ts'
+import { causeOf } from './failures.ts'
 import { LockedError } from './directory-lock.ts'
 import { type OnCreation, openEmbedded } from './embedded.ts'
 import { GuardedPool } from './guarded-pool.ts'
@@ -167,13 +168,15 @@ async function openPostgres(connectionString: string, limits: Limits, series: Al
 /** Opens and migrates the database on connections without time limits, since a migration may take long. */
 async function openPatiently(
   connectionString: string,
-  { connection }: Limits,
+  limits: Limits,
   series: AllSeries,
   name = nameOfPostgres,
   assertOurs: (db: Kysely<Tables>) => Promise<void> = async () => {},
 ): Promise<Database> {
-  const pool = new pg.Pool({ ...configOf(connectionString), connectionTimeoutMillis: connection })
-  const database = assemble(withoutUncaughtErrors(pool), new Changes())
+  const pool = new pg.Pool({ ...configOf(connectionString), connectionTimeoutMillis: limits.connection })
+  const availability = new Availability()
+  const guarded = new GuardedPool(withoutUncaughtErrors(pool), availability, limits)
+  const database = assemble(guarded, new Changes(), availability)
   return await prepare(database, name, async () => {
     await assertOurs(database.db)
     return await migrate(database.db, series)
@@ -241,6 +244,6 @@ async function prepare(
     return { ...database, newer: await steps() }
   } catch (error) {
     await database.close()
-    throw new StartError(`${name} cannot be used: ${reasonOf(error)}.`, { cause: error })
+    throw new StartError(`${name} cannot be used: ${reasonOf(causeOf(error))}.`, { cause: error })
   }
 }

@@ -1,12 +1,8 @@
 import pg from 'pg'
 import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 
-/** pg's messages for a query that exceeded query_timeout, and for a connection that has ended. */
-const unanswered: readonly string[] = [
-  'Query read timeout',
-  'Connection terminated',
-  'Connection terminated unexpectedly',
-]
+/** pg's error message for a query that exceeded query_timeout. */
+const unanswered = 'Query read timeout'
 
 /** The Retry-After of a refused request, in seconds. */
 const retryAfter = 2
@@ -21,9 +17,7 @@ export function isAnswer(error: unknown): boolean {
 
 /** Whether the server did not answer in time, or is going away. */
 export function isUnanswered(error: unknown): boolean {
-  return error instanceof pg.DatabaseError
-    ? !isAnswer(error)
-    : error instanceof Error && unanswered.includes(error.message)
+  return error instanceof pg.DatabaseError ? !isAnswer(error) : error instanceof Error && error.message === unanswered
 }
 
 /**
@@ -40,6 +34,11 @@ export function isCondition(error: unknown): boolean {
 /** Whether the transaction met another one (a serialization failure or a deadlock) and was rolled back. */
 export function isTransactionConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
+}
+
+/** The driver's error, which `unavailable` may have wrapped. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof ServiceUnavailableHttpError ? error.cause : error
 }
 
 /** Makes the 503 for a request that needs the database while it is unavailable. */

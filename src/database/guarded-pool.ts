@@ -22,10 +22,10 @@ export class GuardedPool implements PostgresPool, ConnectionPool {
     this.#availability = availability
     this.#mostWaiting = waiting
     pool.on('connect', client => this.#connections.set(client, new GuardedConnection(client, this.#lent)))
-    availability.on('lost', () => {
+    availability.on('lost', cause => {
       this.#connections = new WeakMap()
       // Their queries will never be answered.
-      for (const connection of this.#lent) connection.abandon()
+      for (const connection of this.#lent) connection.abandon(cause)
     })
   }
 
@@ -62,13 +62,14 @@ export class GuardedPool implements PostgresPool, ConnectionPool {
 class GuardedConnection implements PostgresPoolClient, QueryConnection {
   readonly #client: pg.PoolClient
   readonly #lent: Set<GuardedConnection>
-  #isBroken = false
+  /** Why no query can be answered any more; null while they can. */
+  #fault: { reason: unknown } | null = null
 
   constructor(client: pg.PoolClient, lent: Set<GuardedConnection>) {
     this.#client = client
     this.#lent = lent
-    client.on('error', () => {
-      this.#isBroken = true
+    client.on('error', error => {
+      this.#fault ??= { reason: error }
     })
   }
 
@@ -86,20 +87,22 @@ class GuardedConnection implements PostgresPoolClient, QueryConnection {
       return await this.#client.query(query, values && [...values])
     } catch (error) {
       // A late answer would be mistaken for the next query's.
-      if (isUnanswered(error)) this.abandon()
-      throw this.#isBroken || isCondition(error) ? unavailable(error) : error
+      if (isUnanswered(error)) this.abandon(error)
+      // The errors of later queries, such as ROLLBACK, do not say what happened.
+      if (this.#fault !== null) throw unavailable(this.#fault.reason)
+      throw isCondition(error) ? unavailable(error) : error
     }
   }
 
   /** Gives the connection back, or closes it if asked to. */
   release(destroy = false): void {
     this.#lent.delete(this)
-    this.#client.release(destroy || this.#isBroken)
+    this.#client.release(destroy || this.#fault !== null)
   }
 
   /** Destroys the connection. Its current query and all later ones fail at once. */
-  abandon(): void {
-    this.#isBroken = true
+  abandon(reason: unknown): void {
+    this.#fault ??= { reason }
     this.#client.connection.stream.destroy()
   }
 }

@@ -5,6 +5,7 @@ import {
   type HttpError,
   UnprocessableContentHttpError,
 } from '../errors/http-errors.ts'
+import { reasonOf } from '../errors/start-error.ts'
 import type { RecordKind } from './record-kind.ts'
 import type { Listing } from './repository.ts'
 
@@ -18,8 +19,7 @@ const foreignKeyViolation = '23503'
  */
 export function refusedWrite(kind: RecordKind, fields: readonly string[], error: unknown): HttpError | undefined {
   if (isAboutValue(error)) {
-    // The reason quotes the value, which may have line breaks.
-    return unfitValue('A field', fields, error, `: ${error.message.replace(/\s+/g, ' ')}`)
+    return unfitValue('A field', fields, error, `: ${characterReasons[String(error.code)] ?? reasonOf(error)}`)
   }
   if (!(error instanceof pg.DatabaseError) || (error.code !== uniqueViolation && error.code !== foreignKeyViolation)) {
     return undefined
@@ -50,7 +50,10 @@ export function refusedRemoval(kind: RecordKind, error: unknown): HttpError | un
  * The HTTP error for a list that is asked for by a value that its column cannot have, or undefined for any other error.
  * Only the database knows the types of all columns.
  */
-export function refusedList({ filters, after }: Listing, error: unknown): HttpError | undefined {
+export function refusedList(
+  { filters, after }: Pick<Listing, 'filters' | 'after'>,
+  error: unknown,
+): HttpError | undefined {
   const filtered = Object.keys(filters)
   const fields = after === undefined ? filtered : [...filtered, 'cursor']
   if (!isAboutValue(error) || fields.length === 0) return undefined
@@ -58,10 +61,16 @@ export function refusedList({ filters, after }: Listing, error: unknown): HttpEr
   return unfitValue(after === undefined ? 'A filter' : other, fields, error)
 }
 
-/** Whether the database refuses a value (class 22). That a sequence has no more ids is in this class, too. */
+/**
+ * Whether the database refuses a value: for its type (class 22, without 2200H: a sequence has no more ids), for a
+ * check, or because it is too long for an index.
+ */
 function isAboutValue(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError && /^22(?!00H)/.test(String(error.code))
+  return error instanceof pg.DatabaseError && /^(?:22(?!00H)|23514|54000)/.test(String(error.code))
 }
+
+/** PostgreSQL's own messages do not say which character is meant. JavaScript's text has no other that it refuses. */
+const characterReasons: Readonly<Record<string, string>> = { '22021': 'a NUL character', '22P05': 'a NUL character' }
 
 /** @param fields the fields that may have the value. The database does not say which, so only a single one is named. */
 function unfitValue(subject: string, fields: readonly string[], cause: pg.DatabaseError, reason = ''): HttpError {

@@ -8,24 +8,21 @@ import { isNullable, valueOf } from './keywords.ts'
  */
 export function fromText(field: TSchema | undefined, text: string): unknown {
   if (isNullable(field) && (text === 'none' || text === '')) return null
-  switch (valueOf(field).type) {
+  const { type, anyOf = [] } = valueOf(field)
+  switch (type) {
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text)
     case 'integer':
       // A greater number would be rounded.
-      return isNumber(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
+      return /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
     case 'number':
-      return isNumber(text) ? Number(text) : text
+      return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
     case 'array':
       return text
         .split(',')
         .map(item => item.trim())
         .filter(item => item !== '')
     default:
-      return text
+      return anyOf.map(member => fromText(member, text)).find(value => value !== text) ?? text
   }
-}
-
-function isNumber(text: string): boolean {
-  return /^-?\d+(?:\.\d+)?$/.test(text)
 }

@@ -108,10 +108,15 @@ export async function importRecords(
       onProgress(read)
     }
 
-    /** If the database refuses a line, halves the batch until it has found it. */
+    /**
+     * If the database refuses a value, halves the batch until it has found the line. Each half is written by itself,
+     * so a line may then be refused for a unique value that a later line would have changed.
+     */
     async function writeBatch(batch: readonly Candidate[]): Promise<void> {
+      // Those of an attempt that failed would be refused twice.
       const refused: BadLine[] = []
       const remember: Refuse = (line, reason) => refused.push({ line, reason })
+      // A failed statement would end the transaction.
       await sql`savepoint imported`.execute(transaction)
       try {
         const known = await withKnownReferences(transaction, kind, batch, remember)
@@ -125,8 +130,10 @@ export async function importRecords(
         const refusal = refusedWrite(kind, [], error)
         if (refusal === undefined) throw error
         await sql`rollback to savepoint imported`.execute(transaction)
+        // A savepoint for each of many refused lines would take hundreds of megabytes of the server.
+        await sql`release savepoint imported`.execute(transaction)
+        if (batch.length <= 1) return batch.forEach(({ line }) => refuse(line, refusal.message))
         const half = Math.ceil(batch.length / 2)
-        if (half === batch.length) return batch.forEach(({ line }) => refuse(line, refusal.message))
         await writeBatch(batch.slice(0, half))
         await writeBatch(batch.slice(half))
       }
@@ -213,7 +220,7 @@ function nameOf({ knownBy, filters }: RecordKind, values: Values): string {
 async function idsByName(db: Kysely<Tables>, kind: RecordKind, candidates: readonly Candidate[]) {
   const names = candidates.map(({ values }) => nameOf(kind, values))
   const column = sql.ref(kind.knownBy)
-  const name = kind.filters[kind.knownBy]?.ignoresCase === true ? sql`lower(${column})` : column
+  const name = kind.filters[kind.knownBy]?.ignoresCase === true ? sql`lower(${column})` : sql`${column}::text`
   const { rows } = await sql<{ id: string; name: string }>`
     select min(id) as id, ${name} as name from ${sql.table(kind.table)}
     where ${name} = any(${names}::text[]) group by ${name}`.execute(db)

@@ -20,6 +20,8 @@ export type Filters = Values
 
 export interface Listing {
   filters: Filters
+  /** Values that a record has to match, too, and that the client has not asked for. */
+  scope?: Filters
   /** One of the kind's sorts, with a "-" in front for descending order. */
   sort: string
   after: Position | undefined
@@ -37,11 +39,11 @@ export interface Page {
  * @throws {HttpError} if a value of a filter or the position is none of its column's type
  */
 export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing: Listing): Promise<Page> {
-  const { filters, sort, after, limit } = listing
+  const { filters, scope, sort, after, limit } = listing
   const column = sort.replace('-', '')
   const direction = sort.startsWith('-') ? sql`desc` : sql`asc`
   const order = [...new Set([column, 'id'])].map(name => columnOf(kind, name))
-  const conditions = conditionsOf(kind, filters)
+  const conditions = conditionsOf(kind, { ...filters, ...scope })
   if (after !== undefined) {
     const place = sql.join(column === 'id' ? [after.id] : [after.value, after.id])
     conditions.push(sql`(${sql.join(order)}) ${sort.startsWith('-') ? sql`<` : sql`>`} (${place})`)

@@ -86,6 +86,11 @@ t.test('the list of all commands has their operands and not their options, so th
   )
 })
 
+t.test('the help of "remove" names what is removed, too', async t => {
+  t.match((await type('license remove --help')).output, 'The museums and groups of the license are removed, too.')
+  t.notMatch((await type('group remove --help')).output, 'removed, too')
+})
+
 t.test('"help" before a command is the same as "--help" after it', async t => {
   t.strictSame(await type('help user add'), await type('user add --help'))
 })

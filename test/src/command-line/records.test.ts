@@ -402,6 +402,31 @@ t.test('on a connection of its own, a command tells in one line that the databas
   })
 })
 
+const skip = serverUrl === undefined && 'TEST_DATABASE_URL names none'
+t.test('a connection that breaks during an import is told in one line, and nothing is added', { skip }, async t => {
+  const opened = await openPatiently(t)
+  const input = Readable.from(
+    (async function* () {
+      for (let line = 0; line < 6000; line++) yield `{"name":"broken ${line}"}\n`
+      // The input is read ahead of the transaction.
+      while ((await breakTransactions(opened)) === 0);
+      yield '{"name":"last"}\n'
+    })(),
+  )
+  const importing = ['platform', 'import', '-', '--format', 'ndjson']
+  const { code, errors } = await runCommand(importing, { openDatabase: keptOpen(opened), input })
+  t.equal(code, 1)
+  t.match(errors, /^portico: The database was lost: [^\n]+\.\n$/)
+  t.notMatch(errors, 'not queryable')
+})
+
+/** @returns how many connections it broke */
+async function breakTransactions({ db }: Database): Promise<number> {
+  const { rows } = await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`.execute(db)
+  return rows.length
+}
+
 t.test('every command that writes says that it changed no records if the database refuses it', async t => {
   await type('platform add --name steady')
   await addUser(database, { email: 'steady@museum.test' })
