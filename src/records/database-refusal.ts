@@ -62,11 +62,11 @@ export function refusedList(
 }
 
 /**
- * Whether the database refuses a value: for its type (class 22, without 2200H: a sequence has no more ids), for a
- * check, or because it is too long for an index.
+ * Whether the database refuses a value: for its type (class 22, without 2200H: a sequence has no more ids), or because
+ * it is too long for an index.
  */
 function isAboutValue(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError && /^(?:22(?!00H)|23514|54000)/.test(String(error.code))
+  return error instanceof pg.DatabaseError && /^(?:22(?!00H)|54000)/.test(String(error.code))
 }
 
 /** PostgreSQL's own messages do not say which character is meant. JavaScript's text has no other that it refuses. */
