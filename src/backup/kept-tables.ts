@@ -51,12 +51,12 @@ export async function readKeptTables(db: Kysely<Tables>, ownKinds: readonly Reco
   const own = ownKinds.flatMap(({ table, links }) => [table, ...Object.values(links).map(link => link.table)])
   const names = [...Object.entries(areKept).flatMap(([name, isKept]) => (isKept ? [name] : [])), ...own]
   const { rows } = await sql<Column & { table: string; position: number | null }>`
-    select relname as table, attname as name, format_type(atttypid, null) as type,
-      array_position(indkey::int2[], attnum) as position, pg_get_serial_sequence(relname, attname) as sequence
-    from pg_class
+    select asked.name as table, attname as name, format_type(atttypid, null) as type,
+      array_position(indkey::int2[], attnum) as position, pg_get_serial_sequence(asked.name, attname) as sequence
+    from unnest(${names}::text[]) as asked(name)
+    join pg_class on pg_class.oid = asked.name::regclass
     join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
     join pg_index on indrelid = pg_class.oid and indisprimary
-    where pg_class.oid = any(${names}::regclass[])
     order by attnum`.execute(db)
   return names.map(name => {
     const columns = rows.filter(({ table }) => table === name)

@@ -590,6 +590,14 @@ t.test('the security panel shows what an own check publishes', async t => {
   t.match(panel.body, /robots[^]*It looks human\./)
 })
 
+t.test('an export has the records of a table that is named with its schema', async t => {
+  const records = additions.records.map(kind => ({ ...kind, ...(kind.table === 'tours' && { table: 'public.tours' }) }))
+  const { output } = await runCommand(['export'], { openDatabase, additions: { ...additions, records } })
+  const plain = (await type('export')).output.replaceAll('{"table":"tours",', '{"table":"public.tours",')
+  t.match(plain, '"public.tours"')
+  t.strictSame(output.split('\n').slice(1, -2), plain.split('\n').slice(1, -2))
+})
+
 t.test('an export has the records of own kinds, and is restored by the same application only', async t => {
   const { output } = await type('export')
   const [header = ''] = output.split('\n')
