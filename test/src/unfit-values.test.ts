@@ -157,10 +157,7 @@ const cases = [
   ['code', 'five', 'invalid input syntax for type uuid: "five"'],
 ] as const
 
-for (const [field, value, reason] of [
-  ...cases,
-  ['note', 'a\0b', 'a NUL character'],
-] as const) {
+for (const [field, value, reason] of [...cases, ['note', 'a\0b', 'a NUL character']] as const) {
   t.test(`the API refuses ${field} ${JSON.stringify(value)}, which its column cannot have`, async t => {
     t.match((await ask('POST', 'items', { name: 'Vase', shelf: 1, [field]: value })).json(), {
       status: 400,
