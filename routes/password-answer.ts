@@ -9,7 +9,14 @@ import {
 } from '../src/errors/http-errors.ts'
 import { sendError } from '../src/errors/send-error.ts'
 import { isPassword } from '../src/records/new-password.ts'
-import { describeProblem, type PasswordForm, type PasswordProblem, renderPasswordForm } from './password-view.ts'
+import { isForm } from './form-body.ts'
+import {
+  describeProblem,
+  type PasswordForm,
+  type PasswordProblem,
+  renderPasswordChanged,
+  renderPasswordForm,
+} from './password-view.ts'
 
 /** A new password, typed twice. */
 export interface NewPassword {
@@ -25,6 +32,16 @@ export function siteOf(request: FastifyRequest) {
 /** Sends a page that no cache keeps. */
 export function sendPasswordPage(reply: FastifyReply, page: string): FastifyReply {
   return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).send(page)
+}
+
+/** Tells a browser that the password is changed, by a page; others by the status alone. */
+export function confirmChange(
+  outcome: { isSignedIn: boolean },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (!isForm(request)) return reply.code(204).header('cache-control', 'no-store').send()
+  return sendPasswordPage(reply, renderPasswordChanged(siteOf(request), outcome))
 }
 
 /** What is wrong with a new password, or undefined. */

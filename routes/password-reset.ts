@@ -2,17 +2,18 @@ import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyReques
 import { errorForm } from '../src/errors/error-answer.ts'
 import { NotFoundHttpError } from '../src/errors/http-errors.ts'
 import { findReset, useReset } from '../src/records/password-reset.ts'
-import { bodyLimit, isForm, takeForms } from './form-body.ts'
+import { bodyLimit, takeForms } from './form-body.ts'
 import { textOf } from './login-form.ts'
 import {
   answerThrown,
+  confirmChange,
   type NewPassword,
   problemOf,
   refusePassword,
   sendPasswordPage,
   siteOf,
 } from './password-answer.ts'
-import { renderLinkEnded, renderPasswordChanged, renderPasswordForm } from './password-view.ts'
+import { renderLinkEnded, renderPasswordForm } from './password-view.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
 interface Reset extends NewPassword {
@@ -71,10 +72,7 @@ export default async function passwordReset(app: FastifyInstance, { limits }: Pa
       // The next request may arrive before the database's notification.
       entityCache.change('users', id)
       request.log.info({ user: id }, 'Changed the password by a link')
-      if (!isForm(request)) {
-        return reply.code(204).header('cache-control', 'no-store').send()
-      }
-      return sendPasswordPage(reply, renderPasswordChanged(siteOf(request), { isSignedIn: false }))
+      return confirmChange({ isSignedIn: false }, request, reply)
     },
   )
 }

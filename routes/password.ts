@@ -4,16 +4,17 @@ import { UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { replacePassword } from '../src/records/new-password.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { bodyLimit, isForm, takeForms } from './form-body.ts'
+import { bodyLimit, takeForms } from './form-body.ts'
 import {
   answerThrown,
+  confirmChange,
   type NewPassword,
   problemOf,
   refusePassword,
   sendPasswordPage,
   siteOf,
 } from './password-answer.ts'
-import { renderPasswordChanged, renderPasswordForm } from './password-view.ts'
+import { renderPasswordForm } from './password-view.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
 interface Change extends NewPassword {
@@ -82,10 +83,7 @@ export default async function password(app: FastifyInstance, { limits }: Passwor
         { id: user.id, fingerprint: fingerprintOf(hash) },
         request.authentication?.token?.remembered === true,
       )
-      if (!isForm(request)) {
-        return reply.code(204).header('cache-control', 'no-store').send()
-      }
-      return sendPasswordPage(reply, renderPasswordChanged(siteOf(request), { isSignedIn: true }))
+      return confirmChange({ isSignedIn: true }, request, reply)
     },
   )
 }
