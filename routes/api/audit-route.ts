@@ -5,10 +5,10 @@ import { etagOf } from '../../src/http/etag.ts'
 import type {} from '../../plugins/record-kinds.ts'
 import { auditFiltersOf, auditLine } from '../../src/records/audit-line.ts'
 import { listAudit } from '../../src/records/audit-list.ts'
-import { invalidCursor, readCursor, writeCursor } from '../../src/records/cursor.ts'
+import { positionOf, writeCursor } from '../../src/records/cursor.ts'
 import { requireAdmin } from './admission.ts'
-import { taggedAnswer, unchanged } from './answers.ts'
-import { closed, malformed, notAdmitted, tooManyTokens, unavailable } from './problems.ts'
+import { taggedAnswer } from './answers.ts'
+import { listAnswers } from './list-answers.ts'
 import { listHeaders, pageOf, paging } from './record-schemas.ts'
 
 /** Newest first. */
@@ -32,21 +32,12 @@ export default async function auditRoute(app: FastifyInstance) {
           { additionalProperties: false },
         ),
         headers: listHeaders,
-        response: {
-          200: taggedAnswer('A page of the audit.', auditPage, { items: [], next: null }),
-          304: unchanged,
-          ...malformed('The query', 'limit', 'must be <= 200'),
-          ...notAdmitted,
-          ...closed,
-          ...tooManyTokens,
-          ...unavailable,
-        },
+        response: listAnswers(taggedAnswer('A page of the audit.', auditPage, { items: [], next: null })),
       },
     },
     async function list(request, reply) {
       const { limit = 50, cursor, _locale, ...filters } = request.query
-      const before = cursor === undefined ? undefined : readCursor(cursor, sort)
-      if (cursor !== undefined && before === undefined) throw invalidCursor()
+      const before = positionOf(cursor, sort)
       const { lines, isLast } = await listAudit(app.database.db, filters, before?.id, limit)
       const last = isLast ? undefined : lines.at(-1)
       const page = {

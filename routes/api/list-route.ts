@@ -1,13 +1,13 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { etagOf } from '../../src/http/etag.ts'
-import { invalidCursor, readCursor, writeCursor } from '../../src/records/cursor.ts'
+import { positionOf, writeCursor } from '../../src/records/cursor.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
 import { countRecords, listRecords } from '../../src/records/repository.ts'
 import { admissionTo } from './admission.ts'
-import { pageAnswer, unchanged } from './answers.ts'
+import { pageAnswer } from './answers.ts'
+import { listAnswers } from './list-answers.ts'
 import { operation, readersOf } from './operation.ts'
-import { closed, malformed, notAdmitted, tooManyTokens, unavailable } from './problems.ts'
 import { listHeaders, listQuery, securityOf } from './record-schemas.ts'
 import { scopeOf } from './record-scope.ts'
 
@@ -28,21 +28,12 @@ export function listRoute(app: FastifyInstance, kind: RecordKind): void {
         security: securityOf(kind),
         querystring: listQuery(kind),
         headers: listHeaders,
-        response: {
-          200: pageAnswer(kind),
-          304: unchanged,
-          ...malformed('The query', 'limit', 'must be <= 200'),
-          ...notAdmitted,
-          ...closed,
-          ...tooManyTokens,
-          ...unavailable,
-        },
+        response: listAnswers(pageAnswer(kind)),
       },
     },
     async function list(request, reply) {
       const { sort = 'id', limit = 50, cursor, total = false, _locale, ...asked } = request.query
-      const after = cursor === undefined ? undefined : readCursor(cursor, sort)
-      if (cursor !== undefined && after === undefined) throw invalidCursor()
+      const after = positionOf(cursor, sort)
       const scope = scopeOf(request, asked)
       const { records, next } = await listRecords(app.database.db, kind, { filters: asked, scope, sort, limit, after })
       const counted = total ? { total: await countRecords(app.database.db, kind, { ...asked, ...scope }) } : {}
