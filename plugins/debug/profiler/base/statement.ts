@@ -1,3 +1,5 @@
+import { rememberStatements } from './remember-statements.ts'
+
 /** What can be read from a statement's text. */
 export interface StatementFacts {
   /** The verb and the first table: "select licenses". */
@@ -17,26 +19,13 @@ const allowed = /(?:\/\*|--)\s*profiler:\s*allow\b/i
 
 const reading = /^[\s(]*(?:select|with|values|table|show|get|mget|hget|hgetall|hmget|exists|find|aggregate|count)\b/i
 
-/** An application repeats a few statements. The cache is cleared when it is full. */
-const known = new Map<string, StatementFacts>()
-const mostKnown = 500
-const longestKnown = 10_000
-
 /** Finds what a statement does by its text. */
-export function factsOf(statement: string): StatementFacts {
-  const facts = known.get(statement)
-  if (facts !== undefined) return facts
-  const found = {
-    name: nameOf(statement),
-    transaction: transactionOf(statement),
-    isReading: reading.test(statement),
-    isAllowed: allowed.test(statement),
-  }
-  if (statement.length > longestKnown) return found
-  if (known.size >= mostKnown) known.clear()
-  known.set(statement, found)
-  return found
-}
+export const factsOf = rememberStatements((statement): StatementFacts => ({
+  name: nameOf(statement),
+  transaction: transactionOf(statement),
+  isReading: reading.test(statement),
+  isAllowed: allowed.test(statement),
+}))
 
 function transactionOf(statement: string): StatementFacts['transaction'] {
   const match = control.exec(statement)

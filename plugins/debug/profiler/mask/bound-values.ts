@@ -1,3 +1,5 @@
+import { rememberStatements } from '../base/remember-statements.ts'
+
 /** A parameter or a literal of a statement, with the columns it is bound to. */
 export interface BoundValue {
   /** Position among the parameters, from 0; null for a literal. */
@@ -42,21 +44,8 @@ const constant = /^(?:null|default|true|false|now|current_timestamp)$/i
 /** Keywords that start a new expression. */
 const clause = /^(?:select|from|where|and|or|set|on|having|values|limit|offset|returning|order|group|union|join)$/i
 
-/** An application repeats a few statements. Long ones are rarely repeated, so they are not cached. */
-const known = new Map<string, BoundStatement>()
-const mostKnown = 500
-const longestKnown = 10_000
-
 /** Finds the values of a statement and the columns they are bound to. */
-export function boundValues(sql: string): BoundStatement {
-  const statement = known.get(sql)
-  if (statement !== undefined) return statement
-  const read = new StatementReader().read(sql)
-  if (sql.length > longestKnown) return read
-  if (known.size >= mostKnown) known.clear()
-  known.set(sql, read)
-  return read
-}
+export const boundValues = rememberStatements((sql): BoundStatement => new StatementReader().read(sql))
 
 /** A depth that is not set. */
 const nowhere = -1
