@@ -5,9 +5,12 @@
 FROM node:20-slim AS build
 WORKDIR /portico
 COPY package.json package-lock.json build.js ./
-COPY plugins/debug/profiler/package.json plugins/debug/profiler/
+COPY packages/fastify-profiler/package.json packages/fastify-profiler/
 COPY bench/package.json bench/
 RUN npm ci --omit=dev
+COPY app.ts index.ts server.ts ./
+COPY cli cli
+COPY packages packages
 COPY plugins plugins
 COPY routes routes
 COPY src src
@@ -25,4 +28,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=5s --timeout=5s --start-period=30s \
   CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Not npm, which would not pass on every signal.
-CMD ["node", "--enable-source-maps", "dist/src/server.js"]
+CMD ["node", "--enable-source-maps", "dist/server.js"]

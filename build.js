@@ -1,17 +1,17 @@
 // Transpiles each TypeScript file: `x.ts` becomes `dist/x.js`. The profiler, as a package, has its own dist folder.
 // Arguments add more folders: `node build.js test bench`. `npm run types` checks types.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { build } from 'esbuild'
 
-const profiler = 'plugins/debug/profiler'
-const folders = ['src', 'plugins', 'routes', ...process.argv.slice(2)]
+const profiler = 'packages/fastify-profiler'
+const roof = ['app.ts', 'index.ts', 'server.ts']
+const folders = ['cli', 'src', 'plugins', 'routes', ...process.argv.slice(2)]
+/** Folders with TypeScript that is built already, or is run as it is. */
+const leftOut = ['dist', 'examples', 'test/applications/examples'].map(folder => join(profiler, folder) + sep)
 
 await Promise.all([
-  transpile(
-    '.',
-    folders.flatMap(sourcesIn).filter(file => !file.startsWith(profiler)),
-  ),
+  transpile('.', [...roof, ...folders.flatMap(sourcesIn)]),
   transpile(
     profiler,
     sourcesIn(profiler).filter(file => folders.includes('test') || !file.startsWith(join(profiler, 'test'))),
@@ -19,9 +19,15 @@ await Promise.all([
 ])
 
 function sourcesIn(folder) {
-  return readdirSync(folder, { recursive: true })
+  const files = readdirSync(folder, { recursive: true })
     .map(name => join(folder, name))
-    .filter(file => file.endsWith('.ts') && !/\.d\.ts$|\b(?:dist|examples|node_modules)\b/.test(file))
+    .filter(file => !file.split(sep).includes('node_modules') && leftOut.every(folder => !file.startsWith(folder)))
+  for (const file of files) {
+    if (/\.(?:[cm]?jsx?|[cm]ts|tsx)$/.test(file) && !file.startsWith(profiler)) {
+      console.error(`build.js builds .ts files, and leaves out ${file}.`)
+    }
+  }
+  return files.filter(file => file.endsWith('.ts') && !file.endsWith('.d.ts'))
 }
 
 async function transpile(root, files) {

@@ -47,7 +47,7 @@ function build() {
 }
 
 function start() {
-  const child = fork('dist/src/server.js', {
+  const child = fork('dist/server.js', {
     env: { ...env, DEBUG: '1', CONNECTIONS: 'handed', PORT: String(listening.address().port), RESTARTED: hasStarted },
     execArgv: ['--enable-source-maps'],
   })
@@ -90,7 +90,7 @@ async function stop() {
 
 /** Watches each folder by itself: on Linux, Node 20's recursive watch loses a file once an editor has replaced it. */
 function watchFolders() {
-  const folders = new Set(['src', 'plugins', 'routes'].flatMap(foldersIn))
+  const folders = new Set(['.', ...['cli', 'packages', 'plugins', 'routes', 'src'].flatMap(foldersIn)])
   for (const [folder, watcher] of watchers) {
     if (folders.has(folder)) continue
     watcher.close()

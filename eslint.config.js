@@ -20,7 +20,7 @@ export default config(
     extends: [configs.recommendedTypeChecked],
     languageOptions: {
       // The examples import the package by its name, so they are no part of the project.
-      parserOptions: { projectService: { allowDefaultProject: ['plugins/debug/profiler/examples/*.ts'] } },
+      parserOptions: { projectService: { allowDefaultProject: ['packages/fastify-profiler/examples/*.ts'] } },
     },
     rules: {
       // Prettier does not break comments.

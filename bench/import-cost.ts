@@ -40,14 +40,14 @@ async function measure(): Promise<void> {
   await pipeline(Readable.from(lines()), createWriteStream(file))
 
   const env = { ...process.env, DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' }
-  const server = fork(fileURLToPath(new URL('../src/server.js', import.meta.url)), { env, cwd: folder })
+  const server = fork(fileURLToPath(new URL('../server.js', import.meta.url)), { env, cwd: folder })
   try {
     while ((await statusOf('localhost').catch(() => 0)) !== 200);
     const last = `site-${licenses - 1}.example`
     console.log(`Before: GET / of ${last} is ${await statusOf(last)}.`)
     const command = spawn(
       process.execPath,
-      [fileURLToPath(new URL('../src/command-line/main.js', import.meta.url)), 'license', 'import', file],
+      [fileURLToPath(new URL('../cli/main.js', import.meta.url)), 'license', 'import', file],
       { env, cwd: folder, stdio: 'inherit' },
     )
     await once(command, 'exit')

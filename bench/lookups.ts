@@ -1,6 +1,6 @@
 /** Measures license lookups among 1,000, 100,000 and 1,000,000 licenses, and the memory of 100,000 cached hosts. */
 import { openDatabase } from '../src/database/database.ts'
-import { createEntities } from '../src/entities/entities.ts'
+import { createEntities } from '../src/entities.ts'
 import { EntityCache } from '../src/cache/entity-cache.ts'
 import { dropDatabase, environmentOf, makeDatabase } from './bench-database.ts'
 import { quantile } from './quantile.ts'

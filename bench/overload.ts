@@ -6,6 +6,7 @@ import underPressure from '@fastify/under-pressure'
 import Fastify, { type FastifyInstance } from 'fastify'
 import overload from '../plugins/overload.ts'
 import vary from '../plugins/vary.ts'
+import { HttpServers } from '../src/serving/http-servers.ts'
 import { LoadConnection, requestText } from './load-connection.ts'
 import { quantile } from './quantile.ts'
 
@@ -16,9 +17,10 @@ const waves = 4
 const work = 5
 const pause = 200
 
+const portico = "Portico's overload"
 const plugins: Record<string, (app: FastifyInstance) => unknown> = {
   'no plugin': () => {},
-  "Portico's overload": app => app.register(vary).register(overload),
+  [portico]: app => app.register(vary).register(overload),
   '@fastify/under-pressure': app => app.register(underPressure, { maxEventLoopDelay: 1000, retryAfter: 1 }),
   '@fastify/under-pressure, sampling every 100 ms': app =>
     app.register(underPressure, { maxEventLoopDelay: 1000, retryAfter: 1, sampleInterval: 100 }),
@@ -29,7 +31,7 @@ if (served === undefined) for (const name of Object.keys(plugins)) await flood(n
 else await serve(served)
 
 async function serve(name: string): Promise<void> {
-  const app = Fastify()
+  const app = Fastify(name === portico ? { serverFactory: new HttpServers().create } : {})
   await plugins[name]?.(app)
   app.get('/', (_request, reply) => {
     for (const end = performance.now() + work; performance.now() < end;);

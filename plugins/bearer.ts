@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { whenRead } from '../src/cache/when-read.ts'
-import type { ApiToken } from '../src/entities/api-token.ts'
+import { whenRead } from '../src/cache/entity-cache.ts'
+import type { ApiToken } from '../src/entities.ts'
 import {
   InsufficientScopeHttpError,
   InvalidTokenHttpError,

@@ -8,6 +8,7 @@ import {
   type NewerMigration,
   readNewerMigrations,
 } from '../src/database/newer-migrations.ts'
+import { reasonOf } from '../src/errors/start-error.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -21,9 +22,11 @@ export interface DatabasePluginOptions {
 
 /** Adds app.database. Logs when the database is lost, when it is back, and when a newer version migrates it. */
 async function database(app: FastifyInstance, { database }: DatabasePluginOptions) {
-  const { availability, changes, db, series } = database
-  const tellOfLoss = (cause: unknown) =>
-    app.log.error({ err: cause }, 'The database is lost. Cached records are still served.')
+  const { availability, changes, db, isShared, series } = database
+  const tellOfLoss = (cause: unknown) => {
+    if (isShared) app.log.error({ err: cause }, 'The database is lost. Cached records are still served.')
+    else app.log.fatal(`${reasonOf(cause)}. Cached records are still served, until the process ends.`)
+  }
   const tellOfReturn = () => app.log.info('The database is back.')
   const tellOfUpgrade = (table: string) => {
     if (series.every(migrations => migrations.table !== table)) return

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { createEntities, type Entities, type MakeOwnEntities } from '../src/entities/entities.ts'
+import { createEntities, type Entities, type MakeOwnEntities } from '../src/entities.ts'
 import { EntityCache } from '../src/cache/entity-cache.ts'
 
 declare module 'fastify' {

@@ -7,8 +7,8 @@ import type {
 } from 'fastify'
 import fp from 'fastify-plugin'
 import type {} from '@fastify/cookie'
-import { whenRead } from '../src/cache/when-read.ts'
-import type { Language } from '../src/entities/language.ts'
+import { whenRead } from '../src/cache/entity-cache.ts'
+import type { Language } from '../src/entities.ts'
 import { languageRanges, lookupLanguage } from '../src/http/negotiation.ts'
 import { passed, type Reasons, refused, waiting } from './verdicts.ts'
 

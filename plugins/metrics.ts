@@ -5,8 +5,7 @@ import fastify, {
   type HookHandlerDoneFunction,
 } from 'fastify'
 import fp from 'fastify-plugin'
-import type { EntityMetadata } from '../src/cache/entity-segment.ts'
-import type { ReadOutcome } from '../src/cache/entity-cache-events.ts'
+import type { EntityMetadata, ReadOutcome } from '../src/cache/entity-cache.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
 import type { ServerMetrics } from '../src/metrics/server-metrics.ts'
 import { requestTimeout } from '../src/serving/limits.ts'

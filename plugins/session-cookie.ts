@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { UserRecord } from '../src/entities/user.ts'
+import type { UserRecord } from '../src/entities.ts'
 import type { CookieSecrets } from '../src/sign-in/cookie-secrets.ts'
 import { lifetimeOf, nameSession, type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
 import { passed } from './verdicts.ts'

@@ -6,7 +6,7 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import fp from 'fastify-plugin'
-import type { License } from '../src/entities/license.ts'
+import type { License } from '../src/entities.ts'
 import { SiteClosedHttpError } from '../src/errors/http-errors.ts'
 import { limitLifetime } from '../src/http/lifetime.ts'
 import { renderClosedPage } from '../src/pages/closure-view.ts'

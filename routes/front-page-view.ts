@@ -1,6 +1,5 @@
 import type { User } from '../plugins/firewall.ts'
-import type { Language } from '../src/entities/language.ts'
-import type { License } from '../src/entities/license.ts'
+import type { Language, License } from '../src/entities.ts'
 import { html } from '../src/pages/html.ts'
 import { formStyle, renderPage } from '../src/pages/site-page.ts'
 import type { Closure } from '../src/records/closure.ts'

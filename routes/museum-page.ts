@@ -1,8 +1,8 @@
-import { museumsOnPage, type Museum } from '../src/entities/museum.ts'
+import { museumsOnPage, type Museum } from '../src/entities.ts'
 import type { Database } from '../src/database/database.ts'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
-import { type Position, readCursor, writeCursor } from '../src/records/cursor.ts'
-import { museums as kind } from '../src/records/museum.ts'
+import { type Position, readCursor, writeCursor } from '../src/records/selection.ts'
+import { museums as kind } from '../src/records/kinds.ts'
 import { type AnyRecord, listRecords } from '../src/records/repository.ts'
 
 /** One page of a license's museums, sorted by name. */

@@ -8,7 +8,7 @@ import {
   TooManyRequestsHttpError,
 } from '../src/errors/http-errors.ts'
 import { sendError } from '../src/errors/send-error.ts'
-import { isPassword } from '../src/records/new-password.ts'
+import { isPassword } from '../src/records/passwords.ts'
 import { isForm } from './form-body.ts'
 import {
   describeProblem,

@@ -1,7 +1,7 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { NotFoundHttpError } from '../src/errors/http-errors.ts'
-import { findReset, useReset } from '../src/records/password-reset.ts'
+import { findReset, useReset } from '../src/records/passwords.ts'
 import { bodyLimit, takeForms } from './form-body.ts'
 import { textOf } from './login-form.ts'
 import {

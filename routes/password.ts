@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isNavigation, signInPath } from '../plugins/access.ts'
 import { UnauthorizedHttpError } from '../src/errors/http-errors.ts'
-import { replacePassword } from '../src/records/new-password.ts'
+import { replacePassword } from '../src/records/passwords.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
 import { bodyLimit, takeForms } from './form-body.ts'

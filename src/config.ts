@@ -15,7 +15,9 @@ export interface Config {
   /** A postgres:// URL, or undefined for PGlite in dataDir. */
   databaseUrl: string | undefined
   dataDir: string
-  /** Whether diagnostics are shown to clients on this machine and in debugAllow. */
+  /** Whether NODE_ENV is production. */
+  production: boolean
+  /** Whether diagnostics are shown to clients in debugAllow, and outside of production to those on this machine. */
   debug: boolean
   debugAllow: string[]
   /** A URL template that turns file names into links: vscode://file/{file}:{line}:{column}. */
@@ -99,6 +101,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
     metricsHost: read('METRICS_HOST'),
     databaseUrl: read('DATABASE_URL') || undefined,
     dataDir: read('DATA_DIR'),
+    production: read('NODE_ENV').trim().toLowerCase() === 'production',
     debug: read('DEBUG') === '1',
     debugAllow: listOf(read('DEBUG_ALLOW')),
     editorUrl: read('EDITOR_URL') || undefined,
@@ -111,7 +114,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
   if (config.metricsPort === config.port && config.port !== 0) {
     throw new StartError('METRICS_PORT must differ from PORT.')
   }
-  if (read('NODE_ENV') === 'production') assertFitForProduction(config)
+  if (config.production) assertFitForProduction(config)
   return config
 }
 

@@ -1,6 +1,4 @@
-import type { FastifyInstance } from 'fastify'
-import type {} from '../plugins/database.ts'
-import type {} from '../plugins/landmarks.ts'
+import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from './database/database.ts'
 import { normaliseHost } from './http/host.ts'
 import { program } from './program.ts'
@@ -22,9 +20,17 @@ interface Greeting {
   isRestart?: boolean
 }
 
+/** What a running server can tell of itself. */
+interface Greeter {
+  database: Pick<Database, 'db'>
+  log: Pick<FastifyBaseLogger, 'warn'>
+  /** Pages by their labels, and whether only hosts with a license have them. */
+  landmarks: ReadonlyMap<string, { path: string; needsSite: boolean }>
+}
+
 /** Tells a terminal in at most four lines which sites are served, where other pages are, and what is missing. */
 export async function greet(
-  app: FastifyInstance,
+  app: Greeter,
   { host, port, isRestart = false }: Greeting,
   output: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
 ): Promise<void> {
@@ -36,7 +42,7 @@ export async function greet(
   }
 }
 
-async function linesOf(app: FastifyInstance, host: string, port: number): Promise<string[]> {
+async function linesOf(app: Greeter, host: string, port: number): Promise<string[]> {
   const { db } = app.database
   const sites = selectSites(db)
   const local = localAddresses.includes(host) ? ['localhost', '127.0.0.1', '[::1]', host] : [host]

@@ -61,7 +61,7 @@ export function terminalLog(output: Pick<NodeJS.WritableStream, 'write'>) {
 /** Parses a line, with a replacement character for each unprintable one. */
 function parse(text: string): Line {
   const value: unknown = JSON.parse(text.replace(unprintable, match => (match === '\\\\' ? match : '\uFFFD')))
-  return { msg: '', level: info, ...Object.assign({}, value) }
+  return { msg: '', level: info, ...(value ?? {}) }
 }
 
 /** Whether logRefusal() has written a line. */

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 
 // Packs Portico, installs it in an empty folder, and runs the site of examples/ there. It needs the npm registry, so
-// `npm test` leaves it out: `npm run test:package` runs it.
+// `npm test` leaves it out.
 
 const repository = dirname(dirname(import.meta.dirname))
 const scratch = mkdtempSync(join(tmpdir(), 'portico-package-'))
@@ -53,7 +53,7 @@ await run(folder, 'npm', ['install', '--prefer-offline', '--no-audit', ...tarbal
 
 t.test('the package has what it needs to run and to be typed, and no tests', async t => {
   const files = (await run(scratch, 'tar', ['-tzf', tarball])).trim().split('\n')
-  for (const entry of ['src/index', 'src/start-server', 'src/command-line/run-command-line', 'plugins/license']) {
+  for (const entry of ['index', 'cli/start-server', 'cli/run-command-line', 'plugins/license']) {
     t.ok(files.includes(`package/dist/${entry}.js`), entry)
     t.ok(files.includes(`package/dist/${entry}.d.ts`), entry)
   }
@@ -107,7 +107,7 @@ await t.test('an export has the records that the site adds, and only the site it
   await type(['restore', file], { variables: { DATA_DIR: join(scratch, 'restored') } })
   const list = ['exhibition', 'list', '--json']
   t.equal(await type(list, { variables: { DATA_DIR: join(scratch, 'restored') } }), await type(list))
-  const plain = join(folder, 'node_modules/portico/dist/src/command-line/main.js')
+  const plain = join(folder, 'node_modules/portico/dist/cli/main.js')
   const refused = await run(folder, process.execPath, [plain, 'restore', file], {
     variables: { DATA_DIR: join(scratch, 'plain') },
   }).catch(({ stderr }: { stderr: string }) => stderr)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type BenchDatabase, environmentOf } from '../bench-database.ts'
 import { listenWith } from '../measurable.ts'

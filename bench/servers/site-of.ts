@@ -25,7 +25,7 @@ import { HttpServers } from '../../src/serving/http-servers.ts'
 import { type BenchDatabase, cookieSecret, environmentOf } from '../bench-database.ts'
 import { listenWith } from '../measurable.ts'
 
-/** The plugins of a site, in the order of src/app.ts. */
+/** The plugins of a site, in the order of app.ts. */
 const plugins: Record<string, (site: FastifyInstance) => unknown> = {
   'security-headers': site => site.register(securityHeaders),
   errors: site => site.register(errors),

@@ -2,13 +2,13 @@ import { AsyncResource } from 'node:async_hooks'
 import { join } from 'node:path'
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { mapRead } from '../../src/cache/when-read.ts'
+import { mapRead } from '../../src/cache/entity-cache.ts'
 import type {} from '../database.ts'
 import type {} from '../landmarks.ts'
 import type { Config } from '../../src/config.ts'
 import { databaseFolder } from '../../src/database/database.ts'
 import { closeFolder } from '../../src/database/private-folder.ts'
-import { longestDomain } from '../../src/entities/license.ts'
+import { longestDomain } from '../../src/entities.ts'
 import { toError } from '../../src/errors/error-answer.ts'
 import { normaliseHost } from '../../src/http/host.ts'
 import { cachePanel } from './panels/cache.ts'
@@ -40,6 +40,7 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
   await app.register(profiler, {
     directory,
     allow: config.debugAllow,
+    allowLoopback: !config.production,
     isTrustedHost: isLicensed,
     panels: [licensePanel(verdicts, reads), securityPanel(verdicts), cachePanel(reads)],
     passThrough: [databaseFolder],

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { EntityMetadata } from '../../src/cache/entity-segment.ts'
-import type { ReadOutcome, EntityCacheEvents } from '../../src/cache/entity-cache-events.ts'
+import type { EntityCacheEvents, EntityMetadata, ReadOutcome } from '../../src/cache/entity-cache.ts'
 import { Attachment, currentRecorder, isSensitiveField, masked, type Recorder, toMicroseconds } from 'fastify-profiler'
 
 /** One read of the cache. */

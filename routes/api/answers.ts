@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { exampleId } from '../../src/records/fields.ts'
-import { keywordsOf } from '../../src/records/keywords.ts'
+import { keywordsOf } from '../../src/records/validation.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
 import { listPage, recordSchema } from './record-schemas.ts'
 
@@ -53,8 +53,7 @@ function exampleOf({ schema, examples: { create } }: RecordKind): Record<string,
   return Object.fromEntries(
     Object.entries(schema.properties).map(([name, field]) => {
       const { type, format } = keywordsOf(field)
-      const values = [create[name], generated[`${String(type)} ${String(format)}`], null]
-      return [name, values.find(value => value !== undefined)]
+      return [name, name in create ? create[name] : (generated[`${String(type)} ${String(format)}`] ?? null)]
     }),
   )
 }

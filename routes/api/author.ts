@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type {} from '../../plugins/bearer.ts'
-import type { Author } from '../../src/records/author.ts'
+import type { Author } from '../../src/records/audit.ts'
 
 /** Who makes the changes of a request. */
 export function authorOf({ apiToken, user }: FastifyRequest): Author {

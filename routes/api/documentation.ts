@@ -73,14 +73,20 @@ async function documentation(app: FastifyInstance) {
     transformObject: nameSchemas,
   })
 
-  let document: string | undefined
+  let document: ReturnType<typeof documentOf> | undefined
   app.get('/openapi.json', { schema: { hide: true } }, async function showOpenApi(_request, reply) {
-    document ??= JSON.stringify(app.swagger())
-    return reply.type('application/json; charset=utf-8').header('etag', etagOf(document)).send(document)
+    document ??= documentOf(app)
+    return reply.type('application/json; charset=utf-8').header('etag', document.etag).send(document.bytes)
   })
 
   await app.register(documentationPage)
   app.landmarks.set('API', { path: `${app.prefix}/docs`, needsSite: true })
+}
+
+/** Made once: hashing and encoding it takes 0.7 ms of CPU. */
+function documentOf(app: FastifyInstance) {
+  const text = JSON.stringify(app.swagger())
+  return { bytes: Buffer.from(text), etag: etagOf(text) }
 }
 
 /** GET /api/docs. Nothing can be sent before a click on "Try it out". */

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { etagOf } from '../../src/http/etag.ts'
-import { positionOf, writeCursor } from '../../src/records/cursor.ts'
+import { positionOf, writeCursor } from '../../src/records/selection.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
 import { countRecords, listRecords } from '../../src/records/repository.ts'
 import { admissionTo } from './admission.ts'

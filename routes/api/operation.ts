@@ -1,3 +1,4 @@
+import { camelCase } from '../../src/records/distinct-kinds.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
 
 /**
@@ -17,9 +18,4 @@ export function operation(verb: string, kind: RecordKind, object: string, descri
 /** Says who may read these records. */
 export function readersOf({ open, plural }: RecordKind): string {
   return open ? `Visitors see only the ${plural} of the site's license. Admins see all.` : 'For admins.'
-}
-
-/** "license types" becomes "LicenseTypes". */
-export function camelCase(words: string): string {
-  return words.replace(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -63,7 +63,7 @@ export function missing({ name }: RecordKind) {
 
 /** Another record has the same value of a unique field. */
 export function taken({ name, constraints }: RecordKind) {
-  const [unique] = Object.values(constraints).filter(({ refersTo }) => refersTo === undefined)
+  const unique = Object.values(constraints).find(({ refersTo }) => refersTo === undefined)
   if (unique === undefined) return {}
   const { field } = unique
   const detail = `Another ${name} has this ${field}.`
@@ -88,15 +88,13 @@ export const unreadable = {
 
 /** A field refers to a record that does not exist. */
 export function dangling({ constraints }: RecordKind) {
-  const [reference] = Object.values(constraints).flatMap(({ field, refersTo }) =>
-    refersTo === undefined ? [] : [{ field, name: refersTo.name }],
-  )
-  if (reference === undefined) return {}
-  const { field, name } = reference
+  const reference = Object.values(constraints).find(({ refersTo }) => refersTo !== undefined)
+  if (reference?.refersTo === undefined) return {}
+  const { field, refersTo } = reference
   return problem(
     422,
     'A field refers to a record that does not exist.',
-    aboutField(field, `${field} names no existing ${name}`),
+    aboutField(field, `${field} names no existing ${refersTo.name}`),
   )
 }
 

@@ -1,7 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { id } from '../../src/records/fields.ts'
+import { schemaNamesOf } from '../../src/records/distinct-kinds.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
-import { camelCase } from './operation.ts'
 
 /** The pattern requires an id, so that a list's path with a trailing slash is still the list. */
 export const onePath = '/:id(.+)'
@@ -31,16 +31,6 @@ export function inputSchema(kind: RecordKind) {
 /** The fields to change: "LicenseChange". */
 export function changeSchema(kind: RecordKind) {
   return titled(kind.change, schemaNamesOf(kind).change)
-}
-
-/** The names in the API's document that no other kind may have: of its schemas, and of the operation that lists it. */
-export function namesInApi(kind: RecordKind): string[] {
-  return [...Object.values(schemaNamesOf(kind)), `list${camelCase(kind.plural)}`]
-}
-
-function schemaNamesOf({ name }: RecordKind) {
-  const record = camelCase(name)
-  return { record, input: `${record}Input`, change: `${record}Change`, page: `${record}Page` }
 }
 
 function titled<Schema extends TSchema>(schema: Schema, title: string) {

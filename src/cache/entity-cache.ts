@@ -1,8 +1,7 @@
+import { EventEmitter } from 'node:events'
 import { performance } from 'node:perf_hooks'
+import { LRUCache } from 'lru-cache'
 import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
-import { type EntityMetadata, EntitySegment } from './entity-segment.ts'
-import { defaultBounds } from './size.ts'
-import { EntityCacheEvents } from './entity-cache-events.ts'
 
 export interface EntityCacheOptions {
   /** Per segment. */
@@ -70,4 +69,214 @@ export class EntityCache {
   deafen(): void {
     this.#deaf = true
   }
+}
+
+/** Describes the cached records of one entity. */
+export interface EntityMetadata {
+  table: string
+  /** The columns of a record. */
+  columns: readonly string[]
+  /** The column by which records are read. Notifications of changes to the table contain its value (migration 0002). */
+  key: string
+  /** Joined tables. A change to one of them drops every record. */
+  joins: readonly string[]
+}
+
+export interface EntitySegmentOptions {
+  maxEntries: number
+  maxBytes: number
+  /** Whether a record read at this time (by performance.now) may still be served. */
+  isTrusted: (readAt: number, isStale: boolean) => boolean
+  /** Whether an untrusted record may be served after reading it again failed with this error. */
+  mayBeStale: (error: unknown) => boolean
+  events: EntityCacheEvents
+}
+
+interface Entry<Value> {
+  value: Value
+  readAt: number
+  /** Whether reading it again at that time failed. The value is then older than readAt. */
+  isStale: boolean
+}
+
+/** A read-through cache of one entity's records. Concurrent reads of a missing record share one load. */
+export class EntitySegment<Value> {
+  readonly metadata: EntityMetadata
+  readonly #load: (key: string) => Promise<Value>
+  readonly #options: EntitySegmentOptions
+  /** Created with the first entry: it allocates space for maxEntries at once, and few sites use every segment. */
+  #entries: LRUCache<string, Entry<Value>> | undefined
+  /** Keys without a record (null). A smaller cache of their own, so that made-up keys do not evict records. */
+  #absences: LRUCache<string, Entry<Value>> | undefined
+  readonly #loading = new Map<string, Promise<Value>>()
+  /** The number of calls that forgot or doubted records. */
+  #forgotten = 0
+
+  constructor(metadata: EntityMetadata, load: (key: string) => Promise<Value>, options: EntitySegmentOptions) {
+    this.metadata = metadata
+    this.#load = load
+    this.#options = options
+  }
+
+  /** @returns the value itself if it is cached, so that callers need not await it; otherwise its promise */
+  read(key: string): Value | Promise<Value> {
+    const entry = this.#entries?.get(key) ?? this.#absences?.get(key)
+    if (entry !== undefined && this.#options.isTrusted(entry.readAt, entry.isStale)) {
+      this.#tellRead(key, 'hit')
+      if (entry.isStale) this.#options.events.emit('stale', this.metadata, key)
+      return entry.value
+    }
+    const loading = this.#loading.get(key)
+    this.#tellRead(key, loading === undefined ? 'miss' : 'shared')
+    return loading ?? this.#startLoading(key)
+  }
+
+  /**
+   * For records that come with the load of another one. Call it before that load.
+   * @returns a function that caches a record, unless any record was forgotten since, because it may be out of date then
+   */
+  expect(): (key: string, value: Value) => void {
+    const readAt = performance.now()
+    const forgotten = this.#forgotten
+    return (key, value) => {
+      if (forgotten === this.#forgotten) this.#hold(key, value, readAt)
+    }
+  }
+
+  /** Does not cache the loads in progress, because they may be out of date. */
+  doubt(): void {
+    this.#forgotten++
+    this.#loading.clear()
+  }
+
+  /** Forgets one key's record, or all (null). Does not cache loads in progress, because they may be out of date. */
+  forget(key: string | null): void {
+    if (key === null) {
+      this.#entries?.clear()
+      this.#absences?.clear()
+      this.doubt()
+    } else {
+      this.#forgotten++
+      this.#entries?.delete(key)
+      this.#absences?.delete(key)
+      this.#loading.delete(key)
+    }
+  }
+
+  #startLoading(key: string): Promise<Value> {
+    const readAt = performance.now()
+    const loading: Promise<Value> = this.#load(key).then(
+      value => {
+        if (this.#endLoading(key, loading)) this.#hold(key, value, readAt)
+        return value
+      },
+      error => {
+        this.#endLoading(key, loading)
+        const entry = this.#entries?.peek(key) ?? this.#absences?.peek(key)
+        if (entry === undefined || !this.#options.mayBeStale(error)) throw error
+        if (this.#options.isTrusted(entry.readAt, entry.isStale)) return entry.value
+        // No change to it is known, so it is served while the database is down, and read again once per deafLifetime.
+        this.#hold(key, entry.value, performance.now(), true)
+        this.#options.events.emit('stale', this.metadata, key)
+        return entry.value
+      },
+    )
+    this.#loading.set(key, loading)
+    return loading
+  }
+
+  #hold(key: string, value: Value, readAt: number, isStale = false): void {
+    const entry = { value, readAt, isStale }
+    const size = { size: sizeOfEntry(key, value) }
+    if (value === null) {
+      this.#entries?.delete(key)
+      this.#absences ??= this.#makeCache(Math.ceil(this.#options.maxEntries / 10))
+      this.#absences.set(key, entry, size)
+    } else {
+      this.#absences?.delete(key)
+      this.#entries ??= this.#makeCache(this.#options.maxEntries)
+      this.#entries.set(key, entry, size)
+    }
+  }
+
+  #tellRead(key: string, outcome: ReadOutcome): void {
+    if (this.#options.events.areReadsFollowed) this.#options.events.emit('read', this.metadata, key, outcome)
+  }
+
+  #makeCache(max: number): LRUCache<string, Entry<Value>> {
+    return new LRUCache({ max, maxSize: this.#options.maxBytes })
+  }
+
+  /** @returns whether the record was not forgotten while it was being loaded */
+  #endLoading(key: string, loading: Promise<Value>): boolean {
+    if (this.#loading.get(key) !== loading) return false
+    return this.#loading.delete(key)
+  }
+}
+
+/** hit: the record was cached. miss: this read loads it. shared: another read was already loading it. */
+export type ReadOutcome = 'hit' | 'miss' | 'shared'
+
+interface Events {
+  read: [metadata: EntityMetadata, key: string, outcome: ReadOutcome]
+  /** A record was served that may be out of date, because the database did not answer. */
+  stale: [metadata: EntityMetadata, key: string]
+}
+
+/** Emits an event for each record that is read. */
+export class EntityCacheEvents extends EventEmitter<Events> {
+  /** Whether "read" has listeners. Reads are frequent, so they are only emitted if it has. */
+  get areReadsFollowed(): boolean {
+    return this.listenerCount('read') > 0
+  }
+}
+
+/** Passes a cached value to `use` at once, and a value that is still loading when its load has ended. */
+export function whenRead<Value>(
+  value: Value | Promise<Value>,
+  use: (value: Value) => void,
+  fail: (error: Error) => void,
+): void {
+  if (value instanceof Promise) value.then(use, fail)
+  else use(value)
+}
+
+type Read<Values> = { -readonly [Index in keyof Values]: Awaited<Values[Index]> }
+
+/** Like whenRead, for several values that load at the same time. */
+export function whenAllRead<Values extends readonly unknown[] | []>(
+  values: Values,
+  use: (values: Read<Values>) => void,
+  fail: (error: Error) => void,
+): void {
+  if (areRead(values)) use(values)
+  else Promise.all(values).then(use, fail)
+}
+
+function areRead<Values extends readonly unknown[]>(values: Values | Read<Values>): values is Read<Values> {
+  return !values.some(value => value instanceof Promise)
+}
+
+/** The result for a cached value at once, and a promise of the result for a value that is still loading. */
+export function mapRead<Value, Result>(
+  value: Value | Promise<Value>,
+  use: (value: Value) => Result,
+  fail: (error: Error) => Result,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(use, fail) : use(value)
+}
+
+/** What one cache holds. */
+export const defaultBounds = { maxEntries: 100_000, maxBytes: 64 * 1024 * 1024 }
+
+/** The approximate size of an entry in bytes, at two bytes per character. */
+export function sizeOfEntry(key: string, value: unknown): number {
+  return 200 + 2 * key.length + sizeOf(value)
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return 2 * value.length
+  if (typeof value !== 'object' || value === null) return 8
+  if (ArrayBuffer.isView(value)) return value.byteLength
+  return Object.entries(value).reduce((size, [key, member]) => size + 2 * key.length + sizeOf(member), 16)
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { defaultBounds, sizeOfEntry } from './size.ts'
+import { defaultBounds, sizeOfEntry } from './entity-cache.ts'
 
 /** The segment in which @fastify/caching would store the ETags of its responses. */
 export const etagSegment = 'etags'

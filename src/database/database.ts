@@ -86,14 +86,15 @@ async function openPglite(
   const changes = new Changes()
   const availability = new Availability()
   const embedded = await openEmbedded(dataDir, client => changes.listenOn(client), onCreation)
+  embedded.death.addEventListener('abort', () => availability.lose(embedded.death.reason))
   const pool = withoutUncaughtErrors(embedded.pool)
-  const guarded = limits === null ? pool : new GuardedPool(pool, availability, limits)
+  const guarded = new GuardedPool(pool, availability, limits ?? { waiting: Infinity })
   const assembled = { ...assemble(guarded, changes, availability, embedded.close), isShared: false }
   const database = await prepareEmbedded(assembled, series)
   if (limits === null) return database
   // Set only now, since PGlite's first connection may be slow.
   pool.options.connectionTimeoutMillis = limits.connection
-  const queries = new QueryServer(pool)
+  const queries = new QueryServer(guarded)
   embedded.onWaiting(queries.serve)
   return {
     ...database,
@@ -244,6 +245,7 @@ async function prepare(
     return { ...database, newer: await steps() }
   } catch (error) {
     await database.close()
+    if (error instanceof StartError) throw error
     throw new StartError(`${name} cannot be used: ${reasonOf(causeOf(error))}.`, { cause: error })
   }
 }

@@ -1,11 +1,47 @@
+import { inspect } from 'node:util'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { PrivateFileSystem } from './private-file-system.ts'
 
 // PGlite blocks its thread for the whole of a query, so it runs in a worker. Each MessagePort that arrives is one
-// connection and carries PostgreSQL's wire protocol in both directions.
+// connection and carries PostgreSQL's wire protocol in both directions. The worker tells its parent null once the
+// database is open. If PostgreSQL dies, the worker tells its parent why, and exits.
 
-const database = await PGlite.create({ fs: new PrivateFileSystem(String(workerData)) })
+/** The exit status with which PostgreSQL returns to its main loop after an ordinary error. */
+const ordinaryError = 100
+
+/**
+ * A PGlite that tells when PostgreSQL has died. PGlite itself ignores what ended it, such as a PANIC or a stack
+ * overflow, and runs on: some statements are answered, some are not, and some wait for ever for a lock.
+ */
+class MortalPGlite extends PGlite {
+  async open(onDeath: (cause: unknown) => void): Promise<this> {
+    await this.waitReady
+    const { mod } = this
+    if (mod === undefined) return this
+    const { _PostgresMainLoopOnce: runOnce } = mod
+    mod._PostgresMainLoopOnce = () => {
+      try {
+        runOnce()
+      } catch (error) {
+        if (!(error instanceof Object && 'status' in error && error.status === ordinaryError)) onDeath(error)
+        throw error
+      }
+    }
+    return this
+  }
+}
+
+process.on('uncaughtException', end)
+/** Why PostgreSQL dies, as its log says. */
+let reason: string | undefined
+const database = await new MortalPGlite({
+  fs: new PrivateFileSystem(String(workerData)),
+  onStderr(line) {
+    reason = /(?:FATAL|PANIC): +(.*)/.exec(line)?.[1] ?? reason
+    return false
+  },
+}).open(end)
 /** Once true, messages are ignored: they may arrive after PGlite has closed. */
 let isClosing = false
 
@@ -14,12 +50,11 @@ parentPort?.on('message', (message: MessagePort | 'close') => {
   isClosing = true
   void database.close().then(() => parentPort?.close())
 })
-parentPort?.postMessage('ready')
+parentPort?.postMessage(null)
 
 function serve(port: MessagePort): void {
   // PGlite has one session. A new connection must not inherit the state of the last one.
   const fresh = database.exec('rollback').then(() => database.exec('discard all'))
-  // A failure here is an unhandled rejection: it ends the worker, and its connections close.
   port.on('message', (bytes: Uint8Array) => {
     void answer(bytes)
   })
@@ -29,7 +64,14 @@ function serve(port: MessagePort): void {
     await database.runExclusive(async () => {
       if (isClosing) return
       // Copied, because the next query overwrites PGlite's memory.
-      await database.execProtocolRawStream(bytes, { onRawData: output => port.postMessage(output.slice()) })
+      const onRawData = (output: Uint8Array) => port.postMessage(output.slice())
+      await database.execProtocolRawStream(bytes, { onRawData }).catch(end)
     })
   }
+}
+
+/** Stops the thread before PGlite can go on. */
+function end(cause: unknown): void {
+  parentPort?.postMessage(reason ?? (cause instanceof Error ? cause.message : inspect(cause)))
+  process.exit(1)
 }

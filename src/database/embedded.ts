@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { Duplex } from 'node:stream'
+import { addAbortSignal, Duplex } from 'node:stream'
 import { type MessagePort, MessageChannel, Worker } from 'node:worker_threads'
 import pg from 'pg'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
+import { crashed } from './failures.ts'
 import { makeDataDirectory, makePrivateFolder } from './private-folder.ts'
 
 /** A PGlite in a worker thread. pg connects to it as to any PostgreSQL. */
@@ -14,6 +15,8 @@ export interface EmbeddedDatabase {
   pool: pg.Pool
   /** See DirectoryLock. */
   onWaiting: DirectoryLock['onWaiting']
+  /** Aborted with an error if PostgreSQL dies, for example because the disk is full. */
+  death: AbortSignal
   /** Ends the worker. Call it after the pool has ended. */
   close: () => Promise<void>
 }
@@ -42,6 +45,12 @@ export async function openEmbedded(
     makePrivateFolder(directory)
     const onCreated = existsSync(join(directory, 'PG_VERSION')) ? () => {} : onCreation()
     const worker = await startWorker(directory).finally(onCreated)
+    const exited = new Promise(resolve => worker.once('exit', resolve))
+    const death = new AbortController()
+    const die = (reason: unknown) => {
+      death.abort(crashed(`The embedded database in ${dataDir} has failed: ${withFreeSpace(reason, dataDir)}`))
+    }
+    worker.once('message', die).once('error', die)
     return {
       pool: new pg.Pool({
         max: 1,
@@ -50,14 +59,31 @@ export async function openEmbedded(
         database: 'postgres',
         ssl: false,
         onConnect,
-        stream: () => new EmbeddedStream(worker),
+        stream: () => addAbortSignal(death.signal, new EmbeddedStream(worker)),
       }),
       onWaiting: lock.onWaiting,
-      close: () => stopWorker(worker).finally(lock.release),
+      death: death.signal,
+      async close() {
+        worker.postMessage('close')
+        await exited
+        lock.release()
+      },
     }
   } catch (error) {
     lock.release()
     throw new StartError(`The embedded database in ${dataDir} cannot be opened: ${reasonOf(error)}.`, { cause: error })
+  }
+}
+
+/** A full disk is the usual reason, even if the error does not name it. */
+function withFreeSpace(error: unknown, folder: string): string {
+  const reason = reasonOf(error)
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return `${reason} (its disk has ${Math.floor((bavail * bsize) / 1e6).toLocaleString('en')} MB left)`
+  } catch {
+    // Somebody has removed the folder.
+    return reason
   }
 }
 
@@ -66,13 +92,9 @@ async function startWorker(directory: string): Promise<Worker> {
   const worker = new Worker(new URL(`embedded-worker${extname(import.meta.url)}`, import.meta.url), {
     workerData: directory,
   })
-  await once(worker, 'message')
+  const messages: unknown[] = await once(worker, 'message')
+  if (typeof messages[0] === 'string') throw new Error(withFreeSpace(messages[0], directory))
   return worker
-}
-
-async function stopWorker(worker: Worker): Promise<void> {
-  worker.postMessage('close')
-  await once(worker, 'exit')
 }
 
 /** Stands in for pg's socket. */
@@ -86,10 +108,10 @@ class EmbeddedStream extends Duplex {
   }
 
   connect(): this {
+    if (this.destroyed) return this
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     port1.on('message', (bytes: Uint8Array) => this.push(Buffer.from(bytes.buffer)))
-    port1.once('close', () => this.destroy())
     this.#worker.postMessage(port2, [port2])
     process.nextTick(() => this.emit('connect'))
     return this

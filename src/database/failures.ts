@@ -8,11 +8,11 @@ const unanswered = 'Query read timeout'
 const retryAfter = 2
 
 /**
- * Whether a running server sent this error. Class 08 comes from a proxy that has lost its server, and 57P from a server
- * that is starting or stopping (PostgreSQL's manual, appendix A).
+ * Whether a running server sent this error. A PANIC comes from a server that dies, class 08 from a proxy that has lost
+ * its server, and 57P from a server that is starting or stopping (PostgreSQL's manual, appendix A).
  */
 export function isAnswer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(String(error.code))
+  return error instanceof pg.DatabaseError && error.severity !== 'PANIC' && !/^(?:08|57P)/.test(String(error.code))
 }
 
 /** Whether the server did not answer in time, or is going away. */
@@ -44,4 +44,9 @@ export function causeOf(error: unknown): unknown {
 /** Makes the 503 for a request that needs the database while it is unavailable. */
 export function unavailable(cause: unknown): ServiceUnavailableHttpError {
   return new ServiceUnavailableHttpError('This site is temporarily unavailable.', retryAfter, { cause })
+}
+
+/** Makes the error of a database that has died, with PostgreSQL's code crash_shutdown. */
+export function crashed(message: string): Error {
+  return Object.assign(new Error(message), { code: '57P02' })
 }

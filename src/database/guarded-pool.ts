@@ -17,7 +17,7 @@ export class GuardedPool implements PostgresPool, ConnectionPool {
   #connections = new WeakMap<pg.PoolClient, GuardedConnection>()
   readonly #lent = new Set<GuardedConnection>()
 
-  constructor(pool: pg.Pool, availability: Availability, { waiting }: Limits) {
+  constructor(pool: pg.Pool, availability: Availability, { waiting }: Pick<Limits, 'waiting'>) {
     this.#pool = pool
     this.#availability = availability
     this.#mostWaiting = waiting
@@ -44,7 +44,7 @@ export class GuardedPool implements PostgresPool, ConnectionPool {
         client.release(true)
       }
     } catch (error) {
-      throw unavailable(error)
+      throw unavailable(this.#availability.loss?.cause ?? error)
     }
   }
 

@@ -71,6 +71,6 @@ export function closeToOthers(path: string): void {
   if ((mode & open) !== 0) chmodSync(path, mode & ~open)
 }
 
-function currentUser(): number {
-  return Number(process.geteuid?.())
+function currentUser(): number | undefined {
+  return process.geteuid?.()
 }

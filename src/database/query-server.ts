@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { reasonOf } from '../errors/start-error.ts'
+import { causeOf } from './failures.ts'
 import { messagesFrom, sendMessage } from './message-lines.ts'
+import type { ConnectionPool, QueryConnection } from './prepared-queries.ts'
 
 /** A message of a command. */
 interface Question {
@@ -36,13 +38,13 @@ export interface QueryServerOptions {
  * socket. Each connection has the database to itself from its first query until it closes, in order of arrival.
  */
 export class QueryServer {
-  readonly #pool: pg.Pool
+  readonly #pool: ConnectionPool
   readonly #options: Required<QueryServerOptions>
   readonly #sockets = new Set<Socket>()
   #last: Promise<unknown> = Promise.resolve()
   #isClosing = false
 
-  constructor(pool: pg.Pool, options: QueryServerOptions = {}) {
+  constructor(pool: ConnectionPool, options: QueryServerOptions = {}) {
     this.#pool = pool
     this.#options = { longestPause, mostConnections, ...options }
   }
@@ -106,7 +108,7 @@ export class QueryServer {
       }
     } finally {
       // A command that was interrupted may have left a transaction open.
-      await client.query('rollback').finally(() => client.release())
+      await client.query({ text: 'rollback' }).finally(() => client.release())
     }
   }
 }
@@ -117,20 +119,17 @@ function isQuestion(message: unknown): message is Question {
   return typeof text === 'string' && Array.isArray(values)
 }
 
-/** PGlite never answers again after a COPY that fails. Commands need none. */
+/** PGlite does not survive COPY FROM STDIN. Commands need none. */
 const copy = /\bcopy\b/i
 
-async function answer(client: pg.PoolClient, { text, values }: Question): Promise<Answer> {
+async function answer(client: QueryConnection, { text, values }: Question): Promise<Answer> {
   try {
     if (copy.test(text)) throw new Error('COPY is not possible beside a server.')
-    const { command, rowCount, fields, rows } = await client.query<(string | null)[]>({
-      text,
-      values,
-      rowMode: 'array',
-      types,
-    })
+    const query: pg.QueryArrayConfig = { text, values, rowMode: 'array', types }
+    const { command, rowCount, fields, rows } = await client.query<pg.QueryResultRow & (string | null)[]>(query)
     return { command, rowCount, fields: fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID })), rows }
   } catch (error) {
-    return { error: Object.assign({}, error, { message: reasonOf(error) }) }
+    const cause = causeOf(error)
+    return { error: Object.assign({}, cause, { message: reasonOf(cause) }) }
   }
 }

@@ -25,7 +25,7 @@ const counterparts = [
 export function forwardedReader(trustProxy: string[]): (raw: IncomingMessage) => void {
   const isTrusted = proxyAddr.compile(trustProxy)
   return raw => {
-    if (!isTrusted(String(raw.socket.remoteAddress), 0)) {
+    if (!isTrusted(raw.socket.remoteAddress ?? '', 0)) {
       if (raw.headers.forwarded !== undefined) ignored.add(raw)
       return
     }

@@ -18,10 +18,16 @@ export function negotiateType<Type extends string>(
   })
 }
 
+/** Of a header that asks for a language. Clients state a dozen at most, and each costs a comparison with each tag. */
+const mostRanges = 100
+/** In characters. A longer range costs a comparison for each of its subtags. */
+const longestRange = 100
+
 /** The language ranges of an Accept-Language header (RFC 9110, section 12.5.4), preferred first, without "*". */
-export const languageRanges = byHeader((header): readonly string[] =>
-  new Negotiator({ headers: { 'accept-language': header } }).languages().filter(range => range !== '*'),
-)
+export const languageRanges = byHeader((header): readonly string[] => {
+  const ranges = new Negotiator({ headers: { 'accept-language': header } }).languages()
+  return [...new Set(ranges)].filter(range => range !== '*').slice(0, mostRanges)
+})
 
 /**
  * The language tag for the first range that has one: the same, a more general one (de for de-AT) or a more specific one
@@ -29,6 +35,7 @@ export const languageRanges = byHeader((header): readonly string[] =>
  */
 export function lookupLanguage(tags: readonly string[], ranges: readonly string[]): string | undefined {
   for (const range of ranges) {
+    if (range.length > longestRange) continue
     const tag = lookup([...tags], range) ?? basicFilter([...tags], range)[0]
     if (tag !== undefined) return tag
   }

@@ -35,7 +35,7 @@ export function isTarget(method: string, target: string): boolean {
  * header (RFC 9112, section 3.2.2) before routing, because routes may be constrained by host.
  */
 export function toOriginForm(request: IncomingMessage): string {
-  const target = String(request.url)
+  const target = request.url ?? ''
   if (target.startsWith('/')) return target
   const authority = absoluteForm.exec(target)?.[1]
   if (authority !== undefined) request.headers.host = authority

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ReadOutcome } from '../cache/entity-cache-events.ts'
+import type { ReadOutcome } from '../cache/entity-cache.ts'
 import type { ConnectionCounts, ConnectionPool } from '../database/prepared-queries.ts'
 import { processMetrics } from './process-metrics.ts'
 

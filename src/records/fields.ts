@@ -1,5 +1,5 @@
 import { Type, type TSchema, type TSchemaOptions } from 'typebox'
-import type { formats } from './formats.ts'
+import type { formats } from './validation.ts'
 
 /** Some names are JSON Schema's own, but formats.ts defines all of them. */
 type Format = keyof typeof formats

@@ -1,7 +1,6 @@
 import { pipeline, type Readable } from 'node:stream'
 import { parse } from 'csv-parse'
-import { fromText } from './from-text.ts'
-import { isNullable } from './keywords.ts'
+import { fromText, isNullable } from './validation.ts'
 import type { RecordKind } from './record-kind.ts'
 
 /** One row of an imported file. */

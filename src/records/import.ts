@@ -1,14 +1,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { HttpError } from '../errors/http-errors.ts'
-import { writeAdditions } from './audit-lines.ts'
-import type { Author } from './author.ts'
-import { refusedWrite } from './database-refusal.ts'
-import { describeFieldErrors } from './field-error.ts'
+import { type Author, writeAdditions } from './audit.ts'
+import { changeRecordWithin, insertLinks, refusedWrite } from './repository.ts'
+import { describeFieldErrors, validator } from './validation.ts'
 import type { ImportRow } from './import-rows.ts'
 import type { RecordKind } from './record-kind.ts'
-import { changeRecordWithin, insertLinks } from './repository.ts'
-import { validator } from './validation.ts'
 
 /** Rows per INSERT. */
 const batchSize = 5000
@@ -244,7 +241,7 @@ async function insertRecords(
     consistent.map(async ({ line, values }, index) => ({
       line,
       values,
-      id: String(ids[index]),
+      id: ids[index] ?? '',
       columns: { ...defaultsOf(kind), ...(await kind.prepare(values)) },
     })),
   )

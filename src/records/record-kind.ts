@@ -1,10 +1,8 @@
 import type { Kysely } from 'kysely'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import type { FieldError } from './field-error.ts'
-import { columnFilters } from './column-filters.ts'
-import { id } from './fields.ts'
-import { isNullable, valueOf } from './keywords.ts'
+import { id, prefix } from './fields.ts'
+import { type FieldError, isNullable, type Keywords, valueOf } from './validation.ts'
 
 /** A table that links records of two kinds. */
 export interface Link {
@@ -196,4 +194,30 @@ function withDefaults(fields: TProperties): TProperties {
 function withDefault(schema: TSchema): TSchema {
   if (Type.IsBoolean(schema)) return Type.Boolean({ ...schema, default: false })
   return isNullable(schema) ? Type.Unsafe({ ...schema, default: null }) : schema
+}
+
+/** The formats of columns that people search by their beginning. */
+const searched: readonly unknown[] = ['line', 'host', 'language-tag', 'email']
+
+/**
+ * The filters of a kind's columns: "name" for its value and "name_prefix" for how it begins. A column can be asked for
+ * even if it cannot be written.
+ */
+function columnFilters(fields: TProperties, links: Readonly<Record<string, unknown>>): Record<string, Filter> {
+  const columns = Object.entries(fields).filter(([name]) => !(name in links))
+  return Object.fromEntries(
+    columns.flatMap(([name, field]): [string, Filter][] => {
+      const { readOnly, ...value } = valueOf(field)
+      const whole: [string, Filter] = [name, { schema: isNullable(field) ? orNone(value) : value }]
+      if (!searched.includes(value.format)) return [whole]
+      return [whole, [`${name}_prefix`, { schema: prefix(`How the ${name} begins. Case is ignored.`), prefixOf: name }]]
+    }),
+  )
+}
+
+/** Asks for null, too, which fromText reads. */
+function orNone({ description, ...value }: TSchema & Keywords): TSchema {
+  return Type.Union([value, Type.Null()], {
+    description: `${String(description)} "none" or nothing finds the records that have none.`,
+  })
 }

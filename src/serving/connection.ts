@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { maxHeld, maxUnderWay } from './limits.ts'
 import { answerParserError } from './parser-errors.ts'
+import { type Begin, startLater } from './turns.ts'
 
 /** The number of requests held on all connections of a server. */
 export interface Backlog {
@@ -16,9 +17,10 @@ export class Connection {
   readonly #backlog: Backlog
   /** In order, each until it is sent and its request is read. */
   readonly #answers: ServerResponse[] = []
-  /** Start the held requests, which arrived in one read with others and exceed the limit. */
-  readonly #held: Array<() => void> = []
-  #turn: NodeJS.Immediate | undefined
+  /** Start the requests that exceed the limit of this connection or of a turn. */
+  readonly #held: Begin[] = []
+  /** Whether the first held request waits for its turn. */
+  #isQueued = false
   /** Bytes read when the last response was sent. Any more are the start of a request. */
   #bytesAtRest = 0
   /** Bytes that the client had read at the last check. */
@@ -34,7 +36,6 @@ export class Connection {
     this.#backlog = backlog
     socket.once('close', () => {
       this.#backlog.size -= this.#held.splice(0).length
-      clearImmediate(this.#turn)
       abandon(this.#answers.splice(0))
     })
     // Node resumes reading at the end of each request.
@@ -57,15 +58,19 @@ export class Connection {
     return this.#socket.writableLength > this.#socket.writableHighWaterMark
   }
 
-  /** Starts a request once fewer than maxUnderWay precede it. Closes the connection if maxHeld are already held. */
-  hold(begin: () => void): void {
-    if (this.#backlog.size >= maxHeld) {
+  /**
+   * Starts a request in a later turn, once fewer than maxUnderWay precede it. Closes the connection if it holds others
+   * and all connections hold maxHeld.
+   */
+  hold(begin: Begin): void {
+    if (this.#held.length > 0 && this.#backlog.size >= maxHeld) {
       this.#socket.destroy()
       this.#backlog.overflow()
       return
     }
     this.#backlog.size++
     this.#held.push(begin)
+    this.#queue()
   }
 
   /** Tracks the response to a new request. */
@@ -77,6 +82,29 @@ export class Connection {
     this.#answers.push(answer)
     answer.on('close', this.#settle)
     if (this.underWay >= maxUnderWay) this.#socket.pause()
+  }
+
+  /** Sends a response after the others, on a socket that Node has stopped looking after. */
+  takeOver(answer: ServerResponse): void {
+    const destroy = () => {
+      this.#socket.destroy()
+    }
+    this.#socket
+      .on('error', destroy)
+      .on('timeout', destroy)
+      .on('drain', () => {
+        this.#answers[0]?.emit('drain')
+      })
+      // Closing a connection with unread bytes would reset it, and the client could lose the response.
+      .resume()
+    this.#settle()
+    const last = this.#answers.at(-1)
+    if (last === undefined) answer.assignSocket(this.#socket)
+    else {
+      last.once('close', () => {
+        answer.assignSocket(this.#socket)
+      })
+    }
   }
 
   /** Closes the connection after this many silent milliseconds of a request. Node resets this after the response. */
@@ -130,22 +158,27 @@ export class Connection {
     const { underWay } = this
     while (isOver(this.#answers[0])) this.#answers.shift()
     const [first] = this.#answers
-    // In another turn, so that other connections get theirs.
-    if (this.#held.length > 0) {
-      this.#turn ??= setImmediate(() => {
-        this.#beginHeld()
-      })
-    }
+    this.#queue()
     if (underWay >= maxUnderWay && this.underWay < maxUnderWay) this.#socket.resume()
     if (underWay > 0 && first === undefined) this.#rest()
   }
 
-  #beginHeld(): void {
-    this.#turn = undefined
-    while (this.#held.length > 0 && this.underWay - this.#held.length < maxUnderWay && !this.#isUnread) {
+  /** Has the first held request wait for its turn, if it may start. */
+  #queue(): void {
+    if (this.#isQueued || !this.#mayBegin) return
+    this.#isQueued = true
+    startLater(isLate => {
+      this.#isQueued = false
+      if (!this.#mayBegin) return
       this.#backlog.size--
-      this.#held.shift()?.()
-    }
+      this.#held.shift()?.(isLate)
+      this.#queue()
+    })
+  }
+
+  /** Whether the first held request may start: few are before it, and the client has read their responses. */
+  get #mayBegin(): boolean {
+    return this.#held.length > 0 && this.underWay - this.#held.length < maxUnderWay && !this.#isUnread
   }
 
   #rest(): void {

@@ -19,11 +19,12 @@ export interface EndOptions {
 /**
  * Closes the app, then ends the process: on SIGTERM, SIGINT and SIGHUP, on an uncaught error, and when the parent is
  * gone. Fault signals such as SIGSEGV keep their default action, because a handler would return to the fault.
+ * @returns a function that ends the process in the same way
  */
 export function endInOrder(
   app: Pick<FastifyInstance, 'close' | 'log'>,
   { parent, longest = grace }: EndOptions = {},
-): void {
+): () => void {
   let isClosing = false
 
   // Ctrl-C arrives twice, from the terminal and from npm, so the second must not force an exit.
@@ -37,6 +38,7 @@ export function endInOrder(
       if (process.ppid !== parent) end()
     }, parentCheckInterval).unref()
   }
+  return end
 
   function end(): void {
     if (isClosing) return

@@ -60,6 +60,7 @@ export class HttpServers {
     server.on('connection', (socket: Socket) => {
       this.#connections.add(socket)
     })
+    server.on('connect', this.#connections.refuseTunnel)
     server.on('clientError', (error: Error, socket: Socket) => {
       this.#connections.get(socket)?.refuse(error)
     })

@@ -20,7 +20,9 @@ export const maxUnderWay = 20
 export const maxHeld = 10_000
 /** The body, unless the route sets another limit. */
 export const bodyLimit = 64 * 1024
-/** One turn of the event loop, from its first request. Requests that have not started by then are refused. */
+/** Of a turn of the event loop, for starting requests. The others wait for the next turns. */
+export const turnSlice = 100
+/** One turn of the event loop, and the wait for one. Requests that have not started by then are refused. */
 export const longestTurn = 1000
 /** For a client to read that it sent invalid HTTP. */
 export const lingering = 1000

@@ -1,6 +1,15 @@
-import type { RequestListener } from 'node:http'
+import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Backlog, Connection } from './connection.ts'
+import { mayStart } from './turns.ts'
+
+/** Requests that could not be started in time. */
+const late = new WeakSet<IncomingMessage>()
+
+/** Whether a request has waited for its turn for so long that it should be refused. */
+export function isLate(request: IncomingMessage): boolean {
+  return late.has(request)
+}
 
 /** Decides when each request of an app's open connections starts. */
 export class OpenConnections {
@@ -31,6 +40,17 @@ export class OpenConnections {
   follow(listener: RequestListener): RequestListener {
     this.#listener ??= this.#followed(listener)
     return this.#listener
+  }
+
+  /** Answers a CONNECT like any other request, and closes its connection. Node makes no response for it. */
+  readonly refuseTunnel = (request: IncomingMessage, socket: Socket): void => {
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.once('finish', () => {
+      socket.destroySoon()
+    })
+    this.#connections.get(socket)?.takeOver(response)
+    this.#listener?.(request, response)
   }
 
   add(socket: Socket): void {
@@ -75,8 +95,9 @@ export class OpenConnections {
         this.#held.push(() => {
           listener(request, response)
         })
-      } else if (connection?.isOverfull === true) {
-        connection.hold(() => {
+      } else if (connection !== undefined && (connection.isOverfull || !mayStart())) {
+        connection.hold(isLate => {
+          if (isLate) late.add(request)
           listener(request, response)
         })
       } else listener(request, response)

@@ -34,15 +34,22 @@ export async function findAccount(db: Kysely<Tables>, email: string): Promise<Ac
 }
 
 /**
- * Ends a session, and deletes ended sessions whose cookies have expired. The database notifies all servers. This
- * server's entity cache is told at once, because its next request may arrive before the notification.
+ * Ends a session, and deletes ended sessions whose cookies have expired, both by the database's clock. The database
+ * notifies all servers. This server's entity cache is told at once, because its next request may arrive before the
+ * notification.
  */
 export async function endSession(db: Kysely<Tables>, cache: EntityCache, token: SessionToken): Promise<void> {
-  const { session } = token
-  await db.deleteFrom('ended_sessions').where('expires_at', '<', new Date()).execute()
+  const { session, expires } = token
+  await db
+    .deleteFrom('ended_sessions')
+    .where('expires_at', '<', sql<Date>`now()`)
+    .execute()
+  // The server that signed the cookie may have been ahead of the database.
+  const expiresAt = sql<Date>`greatest(
+    now() + ${lifetimeOf(token)} * interval '1 millisecond', to_timestamp(${expires / 1000}::float8))`
   await db
     .insertInto('ended_sessions')
-    .values({ session, expires_at: new Date(Date.now() + lifetimeOf(token)) })
+    .values({ session, expires_at: expiresAt })
     .onConflict(conflict => conflict.doNothing())
     .execute()
   cache.change('ended_sessions', session)

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import type { ApiToken } from '../entities/api-token.ts'
+import type { ApiToken } from '../entities.ts'
 
 /** In milliseconds. */
 const hourLength = 60 * 60 * 1000
@@ -20,12 +20,14 @@ export class TokenUses {
     const hour = Math.floor(Date.now() / hourLength) * hourLength
     if (Math.max(token.last_used_at ?? 0, this.#written.get(token) ?? 0) >= hour) return
     this.#written.set(token, hour)
+    // The database's hour: no other server would write before one in the future has come.
+    const now = sql<Date>`date_trunc('hour', now(), 'UTC')`
     await this.#db
       .updateTable('api_tokens')
-      .set({ last_used_at: new Date(hour) })
+      .set({ last_used_at: now })
       .where('id', '=', token.id)
       // Another server may have been faster.
-      .where(({ eb, or }) => or([eb('last_used_at', 'is', null), eb('last_used_at', '<', new Date(hour))]))
+      .where(({ eb, or }) => or([eb('last_used_at', 'is', null), eb('last_used_at', '<', now)]))
       .execute()
   }
 }

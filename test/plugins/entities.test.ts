@@ -3,6 +3,7 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../support/build.ts'
 import { makeFolder } from '../support/folder.ts'
+import { keepLog } from '../support/log.ts'
 import { addLicense, addUser } from '../support/records.ts'
 import { signIn } from '../support/sign-in.ts'
 import { createDatabase, serverUrl } from '../support/test-database.ts'
@@ -59,25 +60,15 @@ t.test('while the database is unreachable, known hosts are served and unknown on
 })
 
 t.test('the log says when the database is lost and when it is back', async t => {
-  const lines: string[] = []
-  const app = await build(t, {
-    routes,
-    environment: { DATABASE_URL: server.url },
-    logger: {
-      stream: {
-        write: line => {
-          lines.push(line)
-        },
-      },
-    },
-  })
+  const { logger, records } = keepLog()
+  const app = await build(t, { routes, environment: { DATABASE_URL: server.url }, logger })
   const { availability } = app.database
   availability.lose(new Error('gone'))
   availability.lose(new Error('still gone'))
   await app.inject({ url: '/', headers: { host: 'unknown.test' } })
   availability.find()
   availability.find()
-  const said = lines.map(line => JSON.parse(line)).filter(({ msg }) => !/request/.test(msg))
+  const said = records().filter(({ msg }) => !/request/.test(msg))
   t.match(said, [
     { level: 50, msg: 'The database is lost. Cached records are still served.', err: { message: 'gone' } },
     { level: 40, msg: 'This site is temporarily unavailable.', reason: 'still gone' },

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../src/errors/http-errors.ts'
 import { build } from '../support/build.ts'
+import { keepLog } from '../support/log.ts'
 import { addLicense } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
@@ -203,18 +204,12 @@ for (const status of [400, 401, 429, 500, 503]) {
   })
 }
 
-t.test('a thrown object with a status is answered with that status and its headers', async t => {
+t.test('a thrown object is answered with its status, message and headers, if it has them', async t => {
   const response = await ask('/object')
   t.equal(response.headers['retry-after'], '5')
   t.match(response.json(), { status: 429, detail: 'Too Many Requests' })
-})
-
-t.test('a thrown object with a message is answered with that message', async t => {
   t.match((await ask('/object-with-message')).json(), { status: 409, detail: 'Somebody else has taken it.' })
-})
-
-t.test('a thrown object without a status is answered with 500', async t => {
-  t.equal((await ask('/null-object')).statusCode, 500)
+  for (const url of ['/null-object', '/null']) t.equal((await ask(url)).statusCode, 500)
 })
 
 for (const [what, hostile] of Object.entries({
@@ -260,7 +255,7 @@ for (const [what, hostile] of Object.entries({
   })
 }
 
-for (const odd of [null, 'text', 5, true, [], ['a'], new Map([['a', 'b']])]) {
+for (const odd of [null, 'text', ['a']]) {
   t.test(`headers that are ${JSON.stringify(odd)} are ignored`, async t => {
     errorHeaders = odd
     t.equal((await ask('/headers/422')).statusCode, 422)
@@ -285,10 +280,6 @@ t.test('no header of an error can split an answer', async t => {
   t.notOk(headers.link)
 })
 
-t.test('throwing null is answered with 500', async t => {
-  t.equal((await ask('/null')).statusCode, 500)
-})
-
 t.test('with DEBUG=1 a problem lists the chain of exceptions', async t => {
   t.match((await ask('/thrown', {}, debug)).json(), {
     type: 'about:blank',
@@ -301,24 +292,19 @@ t.test('with DEBUG=1 a problem lists the chain of exceptions', async t => {
   })
 })
 
-t.test('with DEBUG=1 a remote client still gets no exceptions', async t => {
-  const response = await debug.inject({
-    url: '/thrown',
-    headers: { host: 'museum.test' },
-    remoteAddress: '203.0.113.5',
-  })
-  t.same(response.json(), {
-    type: 'about:blank',
-    title: 'Internal Server Error',
-    status: 500,
-    detail: 'Internal Server Error',
-  })
-})
-
-for (const header of ['x-forwarded-for', 'x-real-ip']) {
-  t.test(`with DEBUG=1 a client behind an undeclared proxy that sends ${header} gets no exceptions`, async t => {
-    const response = await ask('/thrown', { [header]: '203.0.113.5' }, debug)
-    t.notOk(response.json().exceptions)
+for (const [whom, headers, remoteAddress] of [
+  ['a remote client', {}, '203.0.113.5'],
+  ['a client behind an undeclared proxy', { 'x-forwarded-for': '203.0.113.5' }, '127.0.0.1'],
+  ['a client behind another one', { 'x-real-ip': '203.0.113.5' }, '127.0.0.1'],
+] as const) {
+  t.test(`with DEBUG=1 ${whom} still gets no exceptions`, async t => {
+    const sent = { url: '/thrown', headers: { host: 'museum.test', ...headers }, remoteAddress }
+    t.strictSame((await debug.inject(sent)).json(), {
+      type: 'about:blank',
+      title: 'Internal Server Error',
+      status: 500,
+      detail: 'Internal Server Error',
+    })
   })
 }
 
@@ -328,47 +314,25 @@ t.test('DEBUG_ALLOW lets other addresses see diagnostics', async t => {
   t.match(response.json().exceptions, [{ class: 'Error' }, { class: 'TypeError' }])
 })
 
+for (const [what, payload, type, status, detail] of [
+  ['that is malformed', '{"name":', 'application/json', 400, /JSON/],
+  ['that fails validation', '{"name":{}}', 'application/json', 400, /^body\/name must be string$/],
+  ['of an unknown type', 'x', 'application/x-unknown', 415, /Unsupported/],
+  ['over the limit', JSON.stringify({ name: 'a'.repeat(2 ** 21) }), 'application/json', 413, /too large/],
+] as const) {
+  t.test(`a body ${what} is answered with ${status}`, async t => {
+    const headers = { host: 'museum.test', 'content-type': type }
+    const response = await app.inject({ method: 'POST', url: '/', headers, payload })
+    t.equal(response.statusCode, status)
+    t.match(response.json().detail, detail)
+  })
+}
+
 t.test("a malformed body is a bad request caused by the parser's error", async t => {
-  const response = await debug.inject({
-    method: 'POST',
-    url: '/',
-    headers: { host: 'museum.test', 'content-type': 'application/json' },
-    payload: '{"name":',
-  })
-  t.equal(response.statusCode, 400)
-  t.match(response.json(), { detail: /JSON/, exceptions: [{ class: 'BadRequestHttpError' }, { class: /./ }] })
-  t.equal(response.json().exceptions[0].message, response.json().exceptions[1].message)
-})
-
-t.test("a body that fails validation is a bad request with the validator's message", async t => {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/',
-    headers: { host: 'museum.test' },
-    payload: { name: {} },
-  })
-  t.equal(response.statusCode, 400)
-  t.equal(response.json().detail, 'body/name must be string')
-})
-
-t.test('a body of an unknown type is answered with 415', async t => {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/',
-    headers: { host: 'museum.test', 'content-type': 'application/x-unknown' },
-    payload: 'x',
-  })
-  t.equal(response.statusCode, 415)
-})
-
-t.test('a body over the limit is answered with 413', async t => {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/',
-    headers: { host: 'museum.test' },
-    payload: { name: 'a'.repeat(2 ** 21) },
-  })
-  t.equal(response.statusCode, 413)
+  const headers = { host: 'museum.test', 'content-type': 'application/json' }
+  const response = await debug.inject({ method: 'POST', url: '/', headers, payload: '{"name":' })
+  const [thrown, cause] = response.json().exceptions
+  t.match([thrown, cause], [{ class: 'BadRequestHttpError' }, { class: /./, message: thrown.message }])
 })
 
 for (const url of ['/%zz', '/%', '/%c3%28', '/a/%e0%a4%a', '/%zz?a=%zz']) {
@@ -392,33 +356,16 @@ t.test('an error before any hook shows its cause with DEBUG=1', async t => {
   t.equal((await ask('/%zz', {}, debug)).json().exceptions.length, 2)
 })
 
-t.test('the log has', async t => {
-  const lines: { level: number; msg: string; err?: unknown }[] = []
-  const logged = await build(t, {
-    database,
-    routes,
-    logger: {
-      level: 'info',
-      stream: {
-        write(line: string) {
-          lines.push(JSON.parse(line))
-        },
-      },
-    },
-  })
-
-  t.test('one line without a stack for a client error', async t => {
-    await ask('/none/such', {}, logged)
-    const line = lines.find(({ msg }) => msg.startsWith('No route found'))
-    t.match(line, { level: 30, err: undefined })
-    t.notMatch(JSON.stringify(line), 'stack')
-  })
-
-  t.test('the error with its stack for a server error', async t => {
-    await ask('/thrown', {}, logged)
-    t.match(
-      lines.find(({ msg }) => msg === 'beneath the surface'),
-      { level: 50, err: { type: 'Error', stack: /errors\.test\.ts/ } },
-    )
-  })
+t.test('the log has one line without a stack for a client error, and the stack for a server error', async t => {
+  const { logger, records } = keepLog()
+  const logged = await build(t, { database, routes, logger })
+  await ask('/none/such', {}, logged)
+  await ask('/thrown', {}, logged)
+  const line = records().find(({ msg }) => msg.startsWith('No route found'))
+  t.match(line, { level: 30, err: undefined })
+  t.notMatch(JSON.stringify(line), 'stack')
+  t.match(
+    records().find(({ msg }) => msg === 'beneath the surface'),
+    { level: 50, err: { type: 'Error', stack: /errors\.test\.ts/ } },
+  )
 })

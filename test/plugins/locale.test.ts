@@ -21,6 +21,11 @@ async function ask(headers: Record<string, string>, url = '/') {
   return await app.inject({ url, headers: { host: 'museum.test', ...headers } })
 }
 
+/** Language ranges that no license has. */
+function made(count: number): string {
+  return Array.from({ length: count }, (_, number) => `x${number}`).join()
+}
+
 t.test('the query takes precedence over the cookie, and the cookie over Accept-Language', async t => {
   const headers = { cookie: 'locale=pt-BR', 'accept-language': 'zh-Hant' }
   t.equal((await ask(headers, '/?_locale=en')).body, 'en')
@@ -45,6 +50,10 @@ for (const [header, locale] of [
   ['\u00fc\u00df', 'de'],
   ['a-'.repeat(5000), 'de'],
   [`${'xx,'.repeat(500)}en`, 'en'],
+  [`${made(99)},en`, 'en'],
+  [`${made(100)},en`, 'de'],
+  [`en${'-a'.repeat(20)}`, 'en'],
+  [`en${'-a'.repeat(7000)}`, 'de'],
 ] as const) {
   t.test(`Accept-Language: ${header.slice(0, 40)} is answered in ${locale}`, async t => {
     t.equal((await ask({ 'accept-language': header })).body, locale)

@@ -37,9 +37,7 @@ const tenant = {
     const { 'x-tenant': tenant } = request.headers
     const error = tenant === 'lost' && asked.has(request) ? new Error('The tenant is lost.') : null
     asked.add(request)
-    setImmediate(() => {
-      done(error, tenant)
-    })
+    setImmediate(() => done(error, tenant))
   },
 }
 

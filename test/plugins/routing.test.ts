@@ -1,7 +1,9 @@
+import { METHODS } from 'node:http'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../support/build.ts'
 import { addLicense } from '../support/records.ts'
+import { sendBytes } from '../support/send-bytes.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
@@ -46,7 +48,7 @@ t.test('a path without a route is a 404, whose cause names the trailing-slash fo
   })
 })
 
-for (const [method, url, message] of [
+for (const [method, url, detail, sent] of [
   ['GET', '/portal/backend/info.php', 'No route found for "GET /portal/backend/info.php"'],
   ['POST', '/version', 'No route found for "POST /version"'],
   ['DELETE', '/version/', 'No route found for "DELETE /version/"'],
@@ -55,27 +57,50 @@ for (const [method, url, message] of [
   ['GET', '/a%20b%2Fc', 'No route found for "GET /a%20b%2Fc"'],
   ['GET', '/double%252Fencoded', 'No route found for "GET /double%252Fencoded"'],
   ['GET', '/nul%00', 'No route found for "GET /nul%00"'],
+  // The referer is added to the message, whatever the host, and even on a protected site.
+  ['GET', '/version', 'No route found for "GET /version" (from "http://a.test/x")', { referer: 'http://a.test/x' }],
+  ['GET', '/version', 'No route found for "GET /version"', { referer: '' }],
+  ['GET', '/version', 'No route found for "GET /version"', { host: 'nobody.test' }],
+  ['GET', '/version', 'No route found for "GET /version"', { host: 'protected.test' }],
+  // Only GET and HEAD are sent to the other slash form, and only if it has them.
+  ['POST', '/slash', 'No route found for "POST /slash"'],
+  ['PUT', '/slash', 'No route found for "PUT /slash"'],
+  ['DELETE', '/slash', 'No route found for "DELETE /slash"'],
+  ['GET', '/posted', 'No route found for "GET /posted"'],
+  // It has the method only under other constraints.
+  ['GET', '/constrained', 'No route found for "GET /constrained"'],
+  // The route calls reply.callNotFound().
+  ['GET', '/missing', 'No route found for "GET /missing"'],
 ] as const) {
-  t.test(`${method} ${url} is a 404 that names the raw path`, async t => {
-    const response = await app.inject({ method, url, headers })
+  t.test(`${method} ${url} with ${JSON.stringify(sent)} is a 404: ${detail}`, async t => {
+    const response = await app.inject({ method, url, headers: { ...headers, ...sent } })
     t.equal(response.statusCode, 404)
-    t.equal(response.json().detail, message)
+    t.equal(response.json().detail, detail)
   })
 }
+
+t.test('a path without a route is a 404 with every method that Node reads, with DEBUG=1 and without', async t => {
+  for (const each of [app, withoutDebug]) {
+    const address = await each.listen({ port: 0, host: '127.0.0.1' })
+    for (const method of METHODS) {
+      const answer = await sendBytes(
+        address,
+        `${method} /version HTTP/1.1\r\nHost: museum.test\r\nAccept: text/plain\r\n`,
+      )
+      t.match(answer, /^HTTP\/1\.1 404 Not Found\r\n/, method)
+      const [, body] = answer.split('\r\n\r\n')
+      t.equal(body, method === 'HEAD' ? '' : `No route found for "${method} /version"\n`)
+    }
+    t.match(
+      await sendBytes(address, 'CONNECT museum.test:80 HTTP/1.1\r\nHost: museum.test:80\r\n'),
+      /^HTTP\/1\.1 400 [^]*\r\nconnection: close\r\n[^]*"Invalid request target \\"museum\.test:80\\"\."/i,
+    )
+  }
+})
 
 t.test('a path that ends in a slash is its own trailing-slash form', async t => {
   const response = await app.inject({ url: '/version/', headers })
   t.equal(response.json().exceptions[1].message, 'No routes found for "/version/"')
-})
-
-t.test('the referer is added to the message of a 404', async t => {
-  const response = await app.inject({ url: '/version', headers: { ...headers, referer: 'http://a.test/x' } })
-  t.equal(response.json().detail, 'No route found for "GET /version" (from "http://a.test/x")')
-})
-
-t.test('an empty referer is not added to the message', async t => {
-  const response = await app.inject({ url: '/version', headers: { ...headers, referer: '' } })
-  t.equal(response.json().detail, 'No route found for "GET /version"')
 })
 
 for (const referer of ['"><script>alert(1)</script>', "' onmouseover=alert(1) '", '</title><h1>x', '&quot;&lt;']) {
@@ -91,99 +116,47 @@ for (const referer of ['"><script>alert(1)</script>', "' onmouseover=alert(1) '"
   })
 }
 
-t.test('a missing route is reported even on a host without a license', async t => {
-  const response = await app.inject({ url: '/version', headers: { host: 'nobody.test' } })
-  t.equal(response.json().detail, 'No route found for "GET /version"')
-})
-
-t.test('a missing route is reported even on a protected site', async t => {
-  const response = await app.inject({ url: '/version', headers: { host: 'protected.test' } })
-  t.equal(response.json().detail, 'No route found for "GET /version"')
-})
-
-t.test("a method that a path's routes lack is a 405, and Allow lists theirs in the order of registration", async t => {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/things',
-    headers: { ...headers, referer: 'http://a.test/' },
-  })
-  t.equal(response.statusCode, 405)
-  t.equal(response.headers['allow'], 'PUT, GET')
-  t.equal(response.json().detail, 'No route found for "POST /things": Method Not Allowed (Allow: PUT, GET)')
-  t.equal(response.json().exceptions[0].class, 'MethodNotAllowedHttpError')
-})
-
-t.test('Allow lists HEAD only if a route declares it', async t => {
-  const response = await app.inject({ method: 'PUT', url: '/headed', headers })
-  t.equal(response.headers['allow'], 'GET, HEAD')
-})
-
-t.test('Allow lists a HEAD route that is declared on its own', async t => {
-  t.equal((await app.inject({ method: 'POST', url: '/head-only', headers })).headers['allow'], 'HEAD')
-  t.equal((await app.inject({ method: 'POST', url: '/apart', headers })).headers['allow'], 'GET, HEAD')
-})
-
-t.test('the methods of a parametric route are found by a path that matches it', async t => {
-  const response = await app.inject({ method: 'PATCH', url: '/things/a%20b', headers })
-  t.equal(response.headers['allow'], 'GET, DELETE')
-})
-
-t.test('OPTIONS is treated like any other method', async t => {
-  const response = await app.inject({ method: 'OPTIONS', url: '/things', headers })
-  t.equal(response.statusCode, 405)
-})
-
-t.test('a path that has the method only under other constraints is a 404', async t => {
-  const response = await app.inject({ url: '/constrained', headers })
-  t.equal(response.statusCode, 404)
-})
-
-t.test('GET is permanently redirected to the other slash form, with its raw query', async t => {
-  const response = await app.inject({ url: '/slash?a=%20b&c', headers: { host: 'museum.test:8080' } })
-  t.equal(response.statusCode, 301)
-  t.equal(response.headers.location, 'http://museum.test:8080/slash/?a=%20b&c')
-  t.equal(response.body, '')
-})
-
-t.test('GET is redirected to the path without an extra trailing slash', async t => {
-  const response = await app.inject({ url: '/plain/', headers })
-  t.equal(response.statusCode, 301)
-  t.equal(response.headers.location, 'http://museum.test/plain')
-})
-
-t.test('HEAD is redirected to the other slash form too', async t => {
-  const response = await app.inject({ method: 'HEAD', url: '/slash', headers })
-  t.equal(response.statusCode, 301)
-})
-
-for (const method of ['POST', 'PUT', 'DELETE'] as const) {
-  t.test(`${method} is never redirected to the other slash form`, async t => {
-    const response = await app.inject({ method, url: '/slash', headers })
-    t.equal(response.statusCode, 404)
+/** Methods that the routes of a path lack, and those that they have, in the order of registration. */
+for (const [method, url, allow] of [
+  ['POST', '/things', 'PUT, GET'],
+  ['OPTIONS', '/things', 'PUT, GET'],
+  ['PATCH', '/things/a%20b', 'GET, DELETE'],
+  // HEAD is listed only if a route declares it.
+  ['PUT', '/headed', 'GET, HEAD'],
+  ['POST', '/head-only', 'HEAD'],
+  ['POST', '/apart', 'GET, HEAD'],
+] as const) {
+  t.test(`${method} ${url} is a 405 that allows ${allow}`, async t => {
+    const response = await app.inject({ method, url, headers: { ...headers, referer: 'http://a.test/' } })
+    t.equal(response.statusCode, 405)
+    t.equal(response.headers['allow'], allow)
+    t.equal(response.json().detail, `No route found for "${method} ${url}": Method Not Allowed (Allow: ${allow})`)
+    t.equal(response.json().exceptions[0].class, 'MethodNotAllowedHttpError')
   })
 }
 
-t.test('GET is not redirected to a slash form that only has other methods', async t => {
-  const response = await app.inject({ url: '/posted', headers })
-  t.equal(response.statusCode, 404)
-})
+for (const [method, url, location] of [
+  ['GET', '/slash?a=%20b&c', 'http://museum.test:8080/slash/?a=%20b&c'],
+  ['HEAD', '/slash', 'http://museum.test:8080/slash/'],
+  ['GET', '/plain/', 'http://museum.test:8080/plain'],
+] as const) {
+  t.test(`${method} ${url} is permanently redirected to the other slash form`, async t => {
+    const response = await app.inject({ method, url, headers: { host: 'museum.test:8080' } })
+    t.equal(response.statusCode, 301)
+    t.equal(response.headers.location, location)
+    t.equal(response.body, '')
+  })
+}
 
-t.test('HEAD is answered by a GET route, without a body', async t => {
-  const response = await app.inject({ method: 'HEAD', url: '/things', headers })
-  t.equal(response.statusCode, 200)
-  t.equal(response.body, '')
-})
-
-t.test('HEAD of a missing path has no body either', async t => {
-  const response = await app.inject({ method: 'HEAD', url: '/version', headers })
-  t.equal(response.statusCode, 404)
-  t.equal(response.body, '')
-})
-
-t.test('a route that calls reply.callNotFound() answers as if it did not exist', async t => {
-  const response = await app.inject({ url: '/missing', headers })
-  t.equal(response.statusCode, 404)
-  t.equal(response.json().detail, 'No route found for "GET /missing"')
+t.test('HEAD is answered by a GET route or with a 404, without a body', async t => {
+  for (const [url, status] of [
+    ['/things', 200],
+    ['/version', 404],
+  ] as const) {
+    const response = await app.inject({ method: 'HEAD', url, headers })
+    t.equal(response.statusCode, status)
+    t.equal(response.body, '')
+  }
 })
 
 t.test('preHandler hooks do not run if there is no route', async t => {

@@ -267,10 +267,34 @@ t.test('the language switch sets a cookie and returns to the page in that langua
   t.match(body, '<html lang="de">')
 })
 
-t.test('the language switch leads only to paths of this site', async t => {
-  t.equal((await choose('language=de&next=/login')).headers.location, '/login')
-  t.equal((await choose('language=de&next=//evil.test/')).headers.location, '/')
-})
+/** What leads to another site, or to no path, leads to the front page. */
+function elsewhere(next: string) {
+  return [next, '/'] as const
+}
+
+for (const [next, path] of [
+  ['/a/b?c=d#e', '/a/b?c=d#e'],
+  ['/a//b', '/a//b'],
+  ['/?next=//evil.test', '/?next=//evil.test'],
+  ['/a/../b', '/b'],
+  ['/\u00e9 <script>', '/%C3%A9%20%3Cscript%3E'],
+  ['/a\r\nset-cookie: b', '/aset-cookie:%20b'],
+  ['/@evil.test', '/@evil.test'],
+  ['/:80', '/:80'],
+  ...['//evil.test', '///evil.test', '/\\evil.test', '\\/evil.test', '\\\\evil.test', '/\t/evil.test'].map(elsewhere),
+  ...['/\n/evil.test', '/\r\n/evil.test', '\t//evil.test', ' //evil.test', 'https:evil.test'].map(elsewhere),
+  ...['https:/evil.test', 'https://evil.test/', 'http://site.invalid/', 'javascript:alert(1)'].map(elsewhere),
+  ...['data:text/html,a', 'evil.test', '@evil.test', '?a', '#a', '', '/.//evil.test', '/a/..//evil.test'].map(
+    elsewhere,
+  ),
+  ...['/%2e//evil.test', '//', '//evil.test:port', '//['].map(elsewhere),
+] as const) {
+  t.test(`the language switch with next=${JSON.stringify(next).slice(0, 40)} leads to ${path}`, async t => {
+    const { statusCode, headers } = await choose(String(new URLSearchParams({ language: 'de', next })))
+    t.equal(statusCode, 303)
+    t.equal(headers.location, path)
+  })
+}
 
 for (const payload of [
   'language=fr',

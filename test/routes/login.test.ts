@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { request as startRequest } from 'node:http'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { longestPassword } from '../../src/sign-in/passwords.ts'
 import { build } from '../support/build.ts'
+import { stopClock } from '../support/clock.ts'
 import { buildDebugged } from '../plugins/debug/panels/panels.ts'
+import { keepLog } from '../support/log.ts'
 import { addLicense, addUser, testPassword } from '../support/records.ts'
-import { cookieOf, setCookieOf, signIn } from '../support/sign-in.ts'
+import { cookieOf, newAddress, setCookieOf, signIn } from '../support/sign-in.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
 const host = 'protected.test'
@@ -27,17 +28,7 @@ async function routes(app: FastifyInstance) {
   app.get('/', async request => `${request.user?.email} is inside`)
 }
 
-// A fixed one: with a random secret, two keys share a counter in one run of some hundred, and are refused too early.
-const environment = { COOKIE_SECRET: 'the secret of the tests of signing in' }
-const app = await build(t, { database, routes, environment })
-let clients = 0
-
-/** An address without attempts: they are counted by address. */
-function newAddress(): string {
-  clients++
-  return `203.0.${clients >> 8}.${clients & 255}`
-}
-
+const app = await build(t, { database, routes })
 interface Post {
   headers?: Record<string, string>
   remoteAddress?: string
@@ -90,9 +81,10 @@ t.test('a correct form signs in and returns to where the visitor was', async t =
 })
 
 t.test('"remember me" keeps the cookie for 30 days', async t => {
+  stopClock(t)
   const response = await post(form({ remember: 'on' }))
-  const expires = /; Expires=([^;]+)/.exec(setCookieOf(response))?.[1]
-  t.ok(Math.abs(Date.parse(String(expires)) - Date.now() - 30 * 24 * 60 * 60 * 1000) < 10_000)
+  const month = 30 * 24 * 60 * 60 * 1000
+  t.match(setCookieOf(response), `; Expires=${new Date(Date.now() + month).toUTCString()};`)
 })
 
 t.test('a program signs in with JSON and gets a 204', async t => {
@@ -120,7 +112,7 @@ const refused: Record<string, Record<string, string>> = {
   'a right password in capitals': { password: testPassword.toUpperCase() },
   'the password and a space': { password: `${testPassword} ` },
   'the password and a zero byte': { password: `${testPassword}\0` },
-  'a password of a thousand characters': { password: 'x'.repeat(longestPassword) },
+  'a password of the greatest length': { password: 'x'.repeat(1024) },
   'half a surrogate pair': { password: '\ud800' },
   'an unknown e-mail address': { email: 'nobody@museum.test' },
   'a truncated e-mail address': { email: 'member@museum.tes' },
@@ -167,91 +159,59 @@ t.test('a rejected form comes back with everything but the password', async t =>
   }
 })
 
-for (const next of [
-  '//evil.test',
-  '/\\evil.test',
-  'https://evil.test',
-  'https:evil.test',
-  '/\t/evil.test',
-  '/.//evil.test',
-  'x'.repeat(10_000),
-  '/\u{1f5ff}\r\nset-cookie: a=b',
-]) {
+for (const next of ['//evil.test', '/\\evil.test', 'https://evil.test', '/\t/evil.test', 'x'.repeat(10_000)]) {
   t.test(`next=${JSON.stringify(next).slice(0, 40)} leads to no other site`, async t => {
     const response = await post(form({ next }))
     t.equal(response.statusCode, 303)
-    t.match(response.headers.location, /^\/(?![/\\])[\x21-\x7e]*$/)
-    t.match(
-      (await app.inject({ url: `/login?next=${encodeURIComponent(next)}`, headers: { host } })).body,
-      /name="next" value="\/(?![/\\])/,
-    )
-    t.match(
-      (await post(form({ next, password: 'wrong' }), { headers: { accept: browser } })).body,
-      /name="next" value="\/(?![/\\])/,
-    )
+    t.equal(response.headers.location, '/')
+    const field = 'name="next" value="/"'
+    t.match((await app.inject({ url: `/login?next=${encodeURIComponent(next)}`, headers: { host } })).body, field)
+    t.match((await post(form({ next, password: 'wrong' }), { headers: { accept: browser } })).body, field)
   })
 }
 
-const malformed: [
-  what: string,
-  payload: string | object,
-  headers: Record<string, string>,
-  status: number,
-  detail: RegExp,
-][] = [
-  ['no body', '', {}, 400, /^body must /],
-  ['an empty form', 'a=b', {}, 400, /'email'/],
-  ['no password', 'email=a@b', {}, 400, /'password'/],
-  ['an empty password', 'email=a@b&password=', {}, 400, /^body\/password /],
-  ['two passwords', 'email=a@b&password=a&password=b', {}, 400, /^body\/password must be string/],
-  ['two next', form({ next: '/' }) + '&next=/a', {}, 400, /^body\/next must be string/],
-  ['an address without an @', 'email=ab&password=a', {}, 400, /^body\/email must match format "email"/],
-  ['an address with a zero byte', 'email=a@b%00&password=a', {}, 400, /^body\/email must match/],
-  ['an address with a line feed', 'email=a@b%0Ac&password=a', {}, 400, /^body\/email must match/],
-  [
-    'an address of 300 characters',
-    { email: `${'a'.repeat(300)}@b`, password: 'a' },
-    {},
-    400,
-    /^body\/email must NOT have more/,
-  ],
-  [
-    'a password of 1025 characters',
-    { email, password: 'a'.repeat(longestPassword + 1) },
-    {},
-    400,
-    /^body\/password must NOT have more/,
-  ],
-  ['a password that is a number', { email, password: 12345678 }, {}, 400, /^body\/password must be string/],
-  ['a password in a list', { email, password: [testPassword] }, {}, 400, /^body\/password must be string/],
-  ['a password that is null', { email, password: null }, {}, 400, /^body\/password must be string/],
-  ['a password that is an object', { email, password: { $ne: '' } }, {}, 400, /^body\/password must be string/],
-  ['an address that is a boolean', { email: true, password: 'a' }, {}, 400, /^body\/email must be string/],
-  ['a remember that is not a boolean', { email, password: 'a', remember: 'no' }, {}, 400, /^body\/remember must be/],
-  ['a list for a body', [email, testPassword], {}, 400, /^body must be object/],
-  ['a string for a body', '"a"', { 'content-type': 'application/json' }, 400, /^body must be object/],
-  ['truncated JSON', '{"email":', { 'content-type': 'application/json' }, 400, /JSON/],
-  [
-    'JSON that would pollute a prototype',
-    '{"__proto__":{"password":"a"}}',
-    { 'content-type': 'application/json' },
-    400,
-    /__proto__|JSON/,
-  ],
-  ['invalid percent-encoding', 'email=%zz&password=%', {}, 400, /^body\/email must match/],
-  ['a password of 100 kB', { email, password: 'a'.repeat(100_000) }, {}, 413, /too large/],
-  ['a password of 100 kB in a form', form({ password: 'a'.repeat(100_000) }), {}, 413, /too large/],
-  ['plain text', form({}), { 'content-type': 'text/plain' }, 415, /Unsupported Media Type/],
-  ['XML', '<email/>', { 'content-type': 'application/xml' }, 415, /Unsupported Media Type/],
-  ['a multipart form', '--a--', { 'content-type': 'multipart/form-data; boundary=a' }, 415, /Unsupported Media Type/],
-  ['an empty content type', form({}), { 'content-type': '' }, 415, /Unsupported Media Type/],
-]
+const asJson = { 'content-type': 'application/json' }
+const typeless = /Unsupported Media Type/
+const notText = /^body\/password must be string/
+const notAddress = /^body\/email must match/
 
-for (const [what, payload, headers, status, detail] of malformed) {
+/** What is no attempt to sign in, the answer's status, its reason, and other headers of the request. */
+const malformed: Record<string, [payload: string | object, status: number, reason: RegExp, headers?: object]> = {
+  'no body': ['', 400, /^body must /],
+  'an empty form': ['a=b', 400, /'email'/],
+  'no password': ['email=a@b', 400, /'password'/],
+  'an empty password': ['email=a@b&password=', 400, /^body\/password /],
+  'two passwords': ['email=a@b&password=a&password=b', 400, notText],
+  'two next': [`${form({ next: '/' })}&next=/a`, 400, /^body\/next must be string/],
+  'an address without an @': ['email=ab&password=a', 400, /^body\/email must match format "email"/],
+  'an address with a zero byte': ['email=a@b%00&password=a', 400, notAddress],
+  'an address with a line feed': ['email=a@b%0Ac&password=a', 400, notAddress],
+  'an address of 300 characters': [{ email: `${'a'.repeat(300)}@b`, password: 'a' }, 400, /^body\/email must NOT/],
+  'a password of 1025 characters': [{ email, password: 'a'.repeat(1025) }, 400, /^body\/password must NOT have more/],
+  'a password that is a number': [{ email, password: 12345678 }, 400, notText],
+  'a password in a list': [{ email, password: [testPassword] }, 400, notText],
+  'a password that is null': [{ email, password: null }, 400, notText],
+  'a password that is an object': [{ email, password: { $ne: '' } }, 400, notText],
+  'an address that is a boolean': [{ email: true, password: 'a' }, 400, /^body\/email must be string/],
+  'a remember that is not a boolean': [{ email, password: 'a', remember: 'no' }, 400, /^body\/remember must be/],
+  'a list for a body': [[email, testPassword], 400, /^body must be object/],
+  'a string for a body': ['"a"', 400, /^body must be object/, asJson],
+  'truncated JSON': ['{"email":', 400, /JSON/, asJson],
+  'JSON that would pollute a prototype': ['{"__proto__":{"password":"a"}}', 400, /__proto__|JSON/, asJson],
+  'invalid percent-encoding': ['email=%zz&password=%', 400, notAddress],
+  'a password of 100 kB': [{ email, password: 'a'.repeat(100_000) }, 413, /too large/],
+  'a password of 100 kB in a form': [form({ password: 'a'.repeat(100_000) }), 413, /too large/],
+  'plain text': [form({}), 415, typeless, { 'content-type': 'text/plain' }],
+  XML: ['<email/>', 415, typeless, { 'content-type': 'application/xml' }],
+  'a multipart form': ['--a--', 415, typeless, { 'content-type': 'multipart/form-data; boundary=a' }],
+  'an empty content type': [form({}), 415, typeless, { 'content-type': '' }],
+}
+
+for (const [what, [payload, status, reason, headers]] of Object.entries(malformed)) {
   t.test(`${what} is refused with a ${status} and a reason, and signs nobody in`, async t => {
-    const response = await post(payload, { headers })
+    const response = await post(payload, { headers: { ...headers } })
     t.equal(response.statusCode, status)
-    t.match(response.json().detail, detail)
+    t.match(response.json().detail, reason)
     t.equal(setCookieOf(response), '')
     const page = await post(payload, { headers: { accept: browser, ...headers } })
     t.equal(page.statusCode, status)
@@ -287,7 +247,7 @@ for (const headers of [
 }
 
 t.test('a form from another site signs nobody out', async t => {
-  const cookie = await signIn(app, { host, email, remoteAddress: newAddress() })
+  const cookie = await signIn(app, { host, email })
   const response = await app.inject({
     method: 'POST',
     url: '/logout',
@@ -326,7 +286,7 @@ t.test('signing in replaces a cookie that was set before', async t => {
 })
 
 t.test('signing in as somebody else ends the previous session', async t => {
-  const before = await signIn(app, { host, email, remoteAddress: newAddress() })
+  const before = await signIn(app, { host, email })
   t.match(
     (await app.inject({ url: '/login', headers: { host, cookie: before } })).body,
     `<span>You are signed in as ${email}</span> <span><a href="/password">Change password</a> <button>Sign out</button></span>`,
@@ -346,7 +306,7 @@ async function countEnded(): Promise<number> {
 }
 
 t.test('signing out clears the cookie and leads to the front page, for forms, programs and visitors alike', async t => {
-  const cookie = await signIn(app, { host, email, remoteAddress: newAddress() })
+  const cookie = await signIn(app, { host, email })
   for (const headers of [{ host, cookie }, { host, cookie, 'content-type': formType }, { host }]) {
     const response = await app.inject({ method: 'POST', url: '/logout', headers })
     t.equal(response.statusCode, 303)
@@ -408,56 +368,27 @@ t.test('the addresses of an IPv6 network are counted as one', async t => {
   t.equal((await post('email=a@b', { remoteAddress: '2001:db8:0:1::1' })).statusCode, 400)
 })
 
-t.test('a flood of attempts is bounded: some get a 429, and other requests are served meanwhile', async t => {
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  await ask('')
-  const attempts = Array.from({ length: 60 }, (_, n) => post({ email: `flood-${n}@museum.test`, password: 'wrong' }))
-  const during = startRequest(`${origin}/login`, { headers: { host } }).end()
-  const [response] = await once(during, 'response')
-  t.equal(response.statusCode, 200)
-  response.resume()
-  const answers = await Promise.all(attempts)
-  const busy = answers.filter(({ statusCode }) => statusCode === 429)
-  t.ok(busy.length > 0)
-  t.equal(busy[0]?.headers['retry-after'], '2')
-  t.match(busy[0]?.json().detail, 'Too many people are signing in.')
-  t.strictSame(new Set(answers.map(({ statusCode }) => statusCode)), new Set([401, 429]))
-})
-
-t.test('an unknown e-mail address takes as long as a wrong password', async t => {
-  const known: number[] = []
-  const unknown: number[] = []
-  for (let n = 0; n < 9; n++) {
-    known.push(await cpuOf(email))
-    unknown.push(await cpuOf(`unknown-${n}@museum.test`))
-  }
-  // The minimum of each, since other work only adds to it. Without verifying, it would be a fiftieth.
-  const ratio = Math.min(...unknown) / Math.min(...known)
-  t.ok(ratio > 0.6 && ratio < 1.7, `their ratio is ${ratio}`)
-})
-
-/** In microseconds over all threads of the process. Other processes do not count. */
-async function cpuOf(email: string): Promise<number> {
-  const before = process.cpuUsage()
-  await post({ email, password: 'wrong' })
-  const { user, system } = process.cpuUsage(before)
-  return user + system
-}
+t.test(
+  'passwords of unknown accounts are verified, too, so a flood of them is bounded, and others are served',
+  async t => {
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    await ask('')
+    const attempts = Array.from({ length: 60 }, (_, n) => post({ email: `flood-${n}@museum.test`, password: 'wrong' }))
+    const during = startRequest(`${origin}/login`, { headers: { host } }).end()
+    const [response] = await once(during, 'response')
+    t.equal(response.statusCode, 200)
+    response.resume()
+    const answers = await Promise.all(attempts)
+    const busy = answers.filter(({ statusCode }) => statusCode === 429)
+    t.equal(busy[0]?.headers['retry-after'], '2')
+    t.match(busy[0]?.json().detail, 'Too many people are signing in.')
+    t.strictSame(new Set(answers.map(({ statusCode }) => statusCode)), new Set([401, 429]))
+  },
+)
 
 t.test('no log line and no profile holds a password', async t => {
-  const lines: string[] = []
-  const app = await buildDebugged(t, {
-    database,
-    routes,
-    logger: {
-      level: 'trace',
-      stream: {
-        write(line: string) {
-          lines.push(line)
-        },
-      },
-    },
-  })
+  const log = keepLog('trace')
+  const app = await buildDebugged(t, { database, routes, logger: log.logger })
   for (const payload of [
     form({ password: 'planted-secret' }),
     { email, password: 'planted-secret' },
@@ -478,6 +409,6 @@ t.test('no log line and no profile holds a password', async t => {
       t.notMatch(profile.body, 'planted-secret')
     }
   }
-  t.notMatch(lines.join(''), 'planted-secret')
-  t.match(lines.join(''), 'A sign-in failed')
+  t.notMatch(log.text(), 'planted-secret')
+  t.match(log.text(), 'A sign-in failed')
 })

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { build } from '../support/build.ts'
+import { stopClock } from '../support/clock.ts'
 import { addLicense, addUser, testPassword } from '../support/records.ts'
 import { createDatabase, openTestDatabase, serverUrl } from '../support/test-database.ts'
 import { serveWire } from '../support/wire-server.ts'
@@ -10,9 +11,8 @@ import { hearQueries } from '../support/sent-queries.ts'
 
 const host = 'museum.test'
 const victim = 'victim@museum.test'
-const secret = 'shared by servers that count together'
-/** How many networks or accounts an attacker uses to get counters evicted. */
-const flood = 5200
+/** How many networks or accounts an attacker uses. The counters themselves are tested with 100,000 keys. */
+const flood = 300
 
 const database = await openTestDatabase(t)
 await prepare(database)
@@ -25,7 +25,7 @@ async function prepare(database: Database): Promise<void> {
 /** Starts a server behind a proxy, with all counters cleared. */
 async function start(t: Test, of = database): Promise<FastifyInstance> {
   await of.db.deleteFrom('sign_in_attempts').execute()
-  return await build(t, { database: of, environment: { TRUST_PROXY: 'loopback', COOKIE_SECRET: secret } })
+  return await build(t, { database: of, environment: { TRUST_PROXY: 'loopback' } })
 }
 
 interface Attempt {
@@ -62,19 +62,25 @@ async function attemptAll<Answer>(attempts: number, make: (n: number) => Promise
   return await Promise.all(Array.from({ length: attempts }, (_, n) => make(n)))
 }
 
-t.test('attempts from thousands of networks on thousands of accounts do not reset the limit of an account', async t => {
-  const app = await start(t)
+// These servers count for themselves, by a clock that stands still: a table is written to for each attempt, and a slow
+// machine could take longer than a minute.
+const alone = { ...database, isShared: false }
+
+t.test('attempts from hundreds of networks on hundreds of accounts do not reset the limit of an account', async t => {
+  const letPass = stopClock(t)
+  const app = await start(t, alone)
   await attemptAll(40, n => attempt(app, networkNumber(n)))
-  const began = performance.now()
+  letPass(59_000)
   await attemptAll(flood, n => attempt(app, networkNumber(n), { email: `nobody-${n}@museum.test` }))
-  const { statusCode, retryAfter, detail } = await attempt(app, newAddress(), { password: testPassword })
-  t.equal(statusCode, 429)
-  t.match(detail, 'Too many attempts to sign in.')
-  t.ok(retryAfter <= 60 - Math.floor((performance.now() - began) / 1000), 'the flood does not restart the minute')
+  const signInNow = () => attempt(app, newAddress(), { password: testPassword })
+  t.match(await signInNow(), { statusCode: 429, retryAfter: 1, detail: 'Too many attempts to sign in.' })
+  letPass(1000)
+  t.match(await signInNow(), { statusCode: 204 })
 })
 
-t.test('attempts from thousands of networks do not reset the limit of an address', async t => {
-  const app = await start(t)
+t.test('attempts from hundreds of networks do not reset the limit of an address', async t => {
+  stopClock(t)
+  const app = await start(t, alone)
   await attemptAll(20, () => attempt(app, '198.51.100.7', malformed))
   await attemptAll(flood, n => attempt(app, networkNumber(n), malformed))
   t.equal((await attempt(app, '198.51.100.7', malformed)).statusCode, 429)
@@ -146,7 +152,7 @@ t.test('Servers on one PostgreSQL', async t => {
 
   t.test('count the attempts of an account together', async t => {
     const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
-    for (let n = 0; n < 40; n++) t.equal((await attempt(n % 2 === 0 ? first : second, newAddress())).statusCode, 401)
+    await attemptAll(40, n => attempt(n % 2 === 0 ? first : second, newAddress()))
     t.equal((await attempt(first, newAddress(), { password: testPassword })).statusCode, 429)
     t.equal((await attempt(second, newAddress(), { password: testPassword })).statusCode, 429)
   })

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-const profiler = 'plugins/debug/profiler/dist'
+const profiler = 'packages/fastify-profiler/dist'
 const sources = ['dist/src', 'dist/plugins', 'dist/routes', profiler]
   .flatMap(folder => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)))
   .filter(file => file.endsWith('.js') && !file.startsWith(`${profiler}/test/`))

@@ -1,12 +1,52 @@
 import { writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+import { inspect } from 'node:util'
+
+/** What a process of the suite sends when it begins or ends a file. */
+export type Message = { begins: string } | { ends: string; milliseconds: number; isPassing: boolean }
 
 const standardError = 2
+const isTerminal = isatty(standardError)
+const clearedLine = '\r\x1b[K'
+const running = new Set<string>()
 
-/**
- * Says that a test file has ended. tap shows a process only once it has ended, and one runs many files.
- * @param milliseconds how long the file took
- */
-export function tellOfFile(name: string, milliseconds: number, isPassing: boolean): void {
-  const file = name.replace(/^dist\/|\/dist(?=\/)/, '').replace(/\.js$/, '.ts')
-  writeSync(standardError, `${isPassing ? 'ok    ' : 'FAILED'} ${file} ${(milliseconds / 1000).toFixed(1)} s\n`)
+/** Writes a line for each file that ends. On a terminal, the last line names the files that are running. */
+export function showMessage(message: Message): void {
+  if ('begins' in message) running.add(sourceOf(message.begins))
+  if ('ends' in message) {
+    const file = sourceOf(message.ends)
+    running.delete(file)
+    write(`${message.isPassing ? 'ok    ' : 'FAILED'} ${file} ${(message.milliseconds / 1000).toFixed(1)} s`)
+  }
+  showRunning()
+}
+
+/** Writes what failed as soon as it has. */
+export function showFailure({
+  fullname,
+  diag,
+}: {
+  fullname: string
+  diag: { diff?: string; at?: unknown } | null
+}): void {
+  const { diff, ...others } = diag ?? {}
+  write(`\n${fullname}\n${diff ?? ''}${inspect(others, { depth: 3, breakLength: 120 })}\n`)
+  showRunning()
+}
+
+export function showTotals({ pass, fail, skip }: { pass: number; fail: number; skip: number }): void {
+  write(`${pass} passed, ${fail} failed, ${skip} skipped`)
+}
+
+function showRunning(): void {
+  if (isTerminal) writeSync(standardError, clearedLine + [...running].join(', '))
+}
+
+function write(text: string): void {
+  writeSync(standardError, `${isTerminal ? clearedLine : ''}${text}\n`)
+}
+
+/** dist/test/a.test.js is built from test/a.test.ts. */
+function sourceOf(file: string): string {
+  return file.replace(/^dist\/|\/dist(?=\/)/, '').replace(/\.js$/, '.ts')
 }

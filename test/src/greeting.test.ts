@@ -35,15 +35,67 @@ async function buildWith(t: Test, sites: (string | LicenseRecord)[], environment
 
 const noUsers = 'No users yet: npm run portico -- user add you@museum.example --admin\n'
 
-t.test('a terminal gets links to the sites and the API, and hears what is missing', async t => {
-  const app = await buildWith(t, ['localhost', '127.0.0.1', 'protected.localhost'])
-  t.equal(
-    await greeting(app),
-    `Sites     http://localhost:3000/  http://127.0.0.1:3000/  http://protected.localhost:3000/
-API       http://localhost:3000/api/docs
-${noUsers}`,
-  )
-})
+const past = new Date('2001-01-01T00:00:00Z')
+const future = new Date('2900-01-01T00:00:00Z')
+const suspended = { domain: 'localhost', suspended: true }
+const port = 'http://127.0.0.1:3000/'
+
+/** Sites, what a terminal is told about them, and the address of the server if it is not 127.0.0.1. */
+const told: Record<string, [sites: (string | LicenseRecord)[], lines: string, host?: string]> = {
+  'sites on this machine have links, and the first has the API': [
+    ['localhost', '127.0.0.1', 'protected.localhost'],
+    `Sites     http://localhost:3000/  ${port}  http://protected.localhost:3000/
+API       http://localhost:3000/api/docs`,
+  ],
+  'sites at other addresses and beyond the third are counted': [
+    ['a.test', 'a.localhost', 'a.localhost', 'b.localhost', 'c.localhost', 'd.localhost'],
+    `Sites     http://a.localhost:3000/  http://b.localhost:3000/  http://c.localhost:3000/  and 2 more
+API       http://a.localhost:3000/api/docs`,
+  ],
+  'sites that no name of this machine reaches are counted beside its address': [
+    ['museum.test', 'localhost'],
+    'Sites     2, served at http://192.0.2.1:3000/',
+    '192.0.2.1',
+  ],
+  'an IPv6 address is in brackets': [['a.test'], 'Sites     1, served at http://[2001:db8::1]:3000/', '2001:db8::1'],
+  'sites that do not answer everybody are counted and not linked to': [
+    [
+      { domain: 'suspended.localhost', suspended: true },
+      { domain: 'ended.localhost', valid_until: past },
+      { domain: 'asleep.localhost', valid_from: future },
+      // The first license of a domain counts.
+      { domain: 'twice.localhost', suspended: true },
+      'twice.localhost',
+      { domain: 'open.localhost', valid_from: past, valid_until: future },
+      { domain: 'museum.test', suspended: true },
+    ],
+    `Sites     http://open.localhost:3000/  and 5 closed
+API       http://open.localhost:3000/api/docs`,
+  ],
+  'open and closed sites beside the links are both counted': [
+    ['localhost', 'a.test', 'b.test', { domain: 'c.test', suspended: true }],
+    `Sites     http://localhost:3000/  and 2 more, 1 closed
+API       http://localhost:3000/api/docs`,
+  ],
+  'closed sites at other addresses are counted': [
+    ['a.test', suspended],
+    `Sites     1, served at ${port}, and 1 closed`,
+  ],
+  'if all sites are closed, it says how to learn why': [
+    [suspended],
+    'Sites     1 closed: npm run portico -- license list says why.',
+  ],
+  'a thousand sites are many': [
+    Array.from({ length: 1000 }, (_, index) => `s${index}.test`),
+    `Sites     many, served at ${port}`,
+  ],
+}
+
+for (const [what, [sites, lines, host = '127.0.0.1']] of Object.entries(told)) {
+  t.test(`On a terminal, ${what}`, async t => {
+    t.equal(await greeting(await buildWith(t, sites), { host }), `${lines}\n${noUsers}`)
+  })
+}
 
 t.test('with DEBUG=1 the profiler is named, and all is said in four lines', async t => {
   const app = await buildWith(t, ['localhost'], { DEBUG: '1' })
@@ -58,23 +110,6 @@ t.test('once there is a user, none is missing', async t => {
   t.equal(await greeting(app), 'Sites     http://localhost:3000/\nAPI       http://localhost:3000/api/docs\n')
 })
 
-t.test('sites at other addresses and beyond the third are counted', async t => {
-  const app = await buildWith(t, ['a.test', 'a.localhost', 'a.localhost', 'b.localhost', 'c.localhost', 'd.localhost'])
-  t.match(
-    await greeting(app),
-    /^Sites {5}http:\/\/a\.localhost:3000\/ {2}http:\/\/b\.localhost:3000\/ {2}http:\/\/c\.localhost:3000\/ {2}and 2 more\n/,
-  )
-})
-
-t.test('sites that no name of this machine reaches are counted beside the address', async t => {
-  const app = await buildWith(t, ['museum.test', 'localhost'])
-  t.match(await greeting(app, { host: '192.0.2.1' }), /^Sites {5}2, served at http:\/\/192\.0\.2\.1:3000\/\nNo users/)
-  t.match(
-    await greeting(app, { host: '2001:db8::1' }),
-    /^Sites {5}2, served at http:\/\/\[2001:db8::1\]:3000\/\nNo users/,
-  )
-})
-
 t.test('without sites it says how to add one, and links to no page that needs one', async t => {
   const app = await buildWith(t, [], { DEBUG: '1' })
   t.equal(
@@ -83,49 +118,6 @@ t.test('without sites it says how to add one, and links to no page that needs on
 Profiler  http://127.0.0.1:3000/_profiler/
 ${noUsers}`,
   )
-})
-
-const past = new Date('2001-01-01T00:00:00Z')
-const future = new Date('2900-01-01T00:00:00Z')
-
-t.test('sites that do not answer everybody are counted and not linked to', async t => {
-  const app = await buildWith(t, [
-    { domain: 'suspended.localhost', suspended: true },
-    { domain: 'ended.localhost', valid_until: past },
-    { domain: 'asleep.localhost', valid_from: future },
-    // The first license of a domain counts.
-    { domain: 'twice.localhost', suspended: true },
-    'twice.localhost',
-    { domain: 'open.localhost', valid_from: past, valid_until: future },
-    { domain: 'museum.test', suspended: true },
-  ])
-  t.match(
-    await greeting(app),
-    /^Sites {5}http:\/\/open\.localhost:3000\/ {2}and 5 closed\nAPI {7}http:\/\/open\.localhost/,
-  )
-})
-
-t.test('open and closed sites beside the links are both counted', async t => {
-  const app = await buildWith(t, ['localhost', 'a.test', 'b.test', { domain: 'c.test', suspended: true }])
-  t.match(await greeting(app), /^Sites {5}http:\/\/localhost:3000\/ {2}and 2 more, 1 closed\n/)
-})
-
-t.test('closed sites at other addresses are counted', async t => {
-  const app = await buildWith(t, ['a.test', { domain: 'localhost', suspended: true }])
-  t.match(await greeting(app), /^Sites {5}1, served at http:\/\/127\.0\.0\.1:3000\/, and 1 closed\nNo users/)
-})
-
-t.test('if all sites are closed, it says how to learn why, and links to none of their pages', async t => {
-  const app = await buildWith(t, [{ domain: 'localhost', suspended: true }])
-  t.equal(await greeting(app), `Sites     1 closed: npm run portico -- license list says why.\n${noUsers}`)
-})
-
-t.test('a thousand sites are many', async t => {
-  const app = await buildWith(
-    t,
-    Array.from({ length: 1000 }, (_, index) => `s${index}.test`),
-  )
-  t.match(await greeting(app), /^Sites {5}many, served at http:\/\/127\.0\.0\.1:3000\/\n/)
 })
 
 t.test('no domain controls the terminal', async t => {

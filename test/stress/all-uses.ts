@@ -127,9 +127,10 @@ function send(
   return new Promise((resolve, reject) => {
     const type = body !== undefined && { 'content-type': 'application/json' }
     request({ port, host: '127.0.0.1', agent, method, path, headers: { ...headers, ...type } }, response => {
-      text(response).then(body => {
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
-      }, reject)
+      text(response).then(
+        body => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+        reject,
+      )
     })
       .on('error', reject)
       .end(body && JSON.stringify(body))

@@ -74,9 +74,7 @@ async function converse(
     .setEncoding('latin1')
     .on('error', () => {})
   const closed = new Promise<void>(resolve => {
-    socket.once('close', () => {
-      resolve()
-    })
+    socket.once('close', () => resolve())
   })
   let bytes = ''
   let isHung = false
@@ -86,9 +84,7 @@ async function converse(
       if ((readStatuses(bytes, isHead)?.length ?? 0) >= Math.max(answers, 1)) resolve()
     })
     // Closes its half once the server has closed its own.
-    socket.once('end', () => {
-      socket.end()
-    })
+    socket.once('end', () => socket.end())
   })
   const timer = setTimeout(() => {
     isHung = true

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Migrations } from '../../src/database/migration.ts'
 import { migrations } from '../../src/database/migrations/index.ts'
-import { startServer } from '../../src/start-server.ts'
+import { startServer } from '../../cli/start-server.ts'
 
 const next: Migrations = {
   '9998-next-columns': {

@@ -131,9 +131,7 @@ function ask(port: number, agent: Agent, museum: string | undefined): Promise<nu
         signal: AbortSignal.timeout(patience),
       },
       response => {
-        text(response).then(() => {
-          resolve(Number(response.statusCode))
-        }, reject)
+        text(response).then(() => resolve(Number(response.statusCode)), reject)
       },
     )
       .on('error', reject)

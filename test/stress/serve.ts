@@ -1,5 +1,5 @@
 /** The server of a show, in its own process, which reports its usage. Forked by server-process.ts. */
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../app.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { hashPassword } from '../../src/sign-in/passwords.ts'

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { LoadConnection, requestText } from '../../bench/load-connection.ts'
 
-const thisServer = new URL('../../src/server.js', import.meta.url)
+const thisServer = new URL('../../server.js', import.meta.url)
 
 /** The server under test: the same process that `npm start` runs. */
 export interface Served {

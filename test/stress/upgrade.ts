@@ -14,7 +14,7 @@ const lanes = 10
 /** Milliseconds between a response and the next request of its lane. */
 const pace = 10
 
-const thisVersion = new URL('../../src/server.js', import.meta.url)
+const thisVersion = new URL('../../server.js', import.meta.url)
 const versions = {
   // The built server of another checkout, such as that of the last release.
   old: values.old === undefined ? thisVersion : new URL(values.old, `file://${process.cwd()}/`),
@@ -97,9 +97,7 @@ function ask(port: number, museum: string | undefined): Promise<number> {
   const options = body === undefined ? { path: '/', headers } : { path: '/api/museums', method: 'POST', headers }
   return new Promise((resolve, reject) => {
     const asked = request({ port, host: '127.0.0.1', agent, ...options }, response => {
-      text(response).then(() => {
-        resolve(Number(response.statusCode))
-      }, reject)
+      text(response).then(() => resolve(Number(response.statusCode)), reject)
     }).on('error', reject)
     if (body !== undefined) asked.setHeader('content-type', 'application/json')
     asked.end(body)

@@ -1,18 +1,11 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { addLicense, addUser } from './records.ts'
-import { keptOpen, runCommand } from './run-command.ts'
-
-/** The tables of an export, as an export's header has them. */
-export async function keptTables(database: Database): Promise<string[]> {
-  return Object.keys(JSON.parse(String((await exportLines(database))[0])).tables)
-}
+import { commandsOn } from './run-command.ts'
 
 /** The lines of an export. */
 export async function exportLines(database: Database): Promise<string[]> {
-  const { code, output, errors } = await runCommand(['export'], { openDatabase: keptOpen(database) })
-  if (code !== 0) throw new Error(errors)
-  return output.trimEnd().split('\n')
+  return (await commandsOn(database).print('export')).trimEnd().split('\n')
 }
 
 /** The lines of an export but the header, which has its time: the same for databases with the same records. */
@@ -21,9 +14,9 @@ export async function contentOf(database: Database): Promise<string[]> {
 }
 
 /** Removes all records and restarts their ids. */
-export async function removeRecords(database: Database): Promise<void> {
-  const tables = sql.join((await keptTables(database)).map(name => sql.table(name)))
-  await sql`truncate ${tables} restart identity cascade`.execute(database.db)
+export async function removeRecords({ db }: Database): Promise<void> {
+  const tables = (await db.introspection.getTables()).filter(({ name }) => !name.startsWith('portico_'))
+  await sql`truncate ${sql.join(tables.map(({ name }) => sql.table(name)))} restart identity cascade`.execute(db)
 }
 
 /** Replaces all records by some of each table, with odd values. */

@@ -1,41 +1,45 @@
 import { PassThrough, Readable } from 'node:stream'
-import type { Additions } from '../../src/additions.ts'
-import { run } from '../../src/command-line/run.ts'
+import type { Additions } from '../../app.ts'
+import { run } from '../../cli/run.ts'
 import type { Database } from '../../src/database/database.ts'
 
 interface Typed {
-  openDatabase: (options?: object) => Promise<Database>
+  /** What the command reads: a text, or a stream. Default: nothing. */
+  input?: string | Buffer | Readable
   systemUser?: string
-  input?: Readable
   additions?: Additions
   /** The streams that are terminals. */
   terminals?: readonly ('input' | 'output' | 'errors')[]
+  /** The width of the terminals. */
+  columns?: number
   /** The port of the server on this machine. */
   port?: number
 }
 
-/** Runs a command in this process. */
+interface Opening {
+  openDatabase: (options?: object) => Promise<Database>
+}
+
+/**
+ * Runs a command in this process.
+ * @param words as a shell has them: a word with blanks is in double quotes
+ */
 export async function runCommand(
-  words: string[],
-  { openDatabase, systemUser, input = Readable.from([]), terminals = [], port, additions = {} }: Typed,
+  words: string | readonly string[],
+  { openDatabase, input = '', terminals = [], columns, port, additions = {}, systemUser }: Typed & Opening,
 ) {
   let output = ''
   let errors = ''
-  const isTerminal = (name: 'input' | 'output' | 'errors') => ({ isTTY: terminals.includes(name) })
-  const code = await run(words, {
-    input: Object.assign(input, isTerminal('input')),
-    output: Object.assign(
-      new PassThrough().on('data', chunk => {
-        output += String(chunk)
-      }),
-      isTerminal('output'),
-    ),
-    errors: Object.assign(
-      new PassThrough().on('data', chunk => {
-        errors += String(chunk)
-      }),
-      isTerminal('errors'),
-    ),
+  const asTerminal = (name: 'input' | 'output' | 'errors') => ({ isTTY: terminals.includes(name), columns })
+  const stream = input instanceof Readable ? input : Readable.from([Buffer.from(input)])
+  const code = await run(typeof words === 'string' ? wordsOf(words) : [...words], {
+    input: Object.assign(stream, asTerminal('input')),
+    output: Object.assign(new PassThrough(), asTerminal('output')).on('data', chunk => {
+      output += String(chunk)
+    }),
+    errors: Object.assign(new PassThrough(), asTerminal('errors')).on('data', chunk => {
+      errors += String(chunk)
+    }),
     systemUser,
     openDatabase,
     ...(port !== undefined && { port: () => port }),
@@ -44,7 +48,34 @@ export async function runCommand(
   return { code, output, errors }
 }
 
+/** Runs commands on a database that stays open after each of them. */
+export function commandsOn(database: Database, always: Typed = {}) {
+  const openDatabase = keptOpen(database)
+  const type = async (words: string | readonly string[], typed: Typed = {}) =>
+    await runCommand(words, { openDatabase, ...always, ...typed })
+  return {
+    type,
+    /** @returns what a command prints @throws its errors if it fails */
+    print: async (words: string | readonly string[], typed?: Typed) => outputOf(await type(words, typed)),
+    /** @returns the records that a command prints as JSON @throws its errors if it fails */
+    json: async (words: string, typed?: Typed) =>
+      outputOf(await type(`${words} --json`, typed))
+        .split('\n')
+        .filter(line => line !== '')
+        .map(line => JSON.parse(line)),
+  }
+}
+
 /** For a database that stays open after the command. */
 export function keptOpen(database: Database): () => Promise<Database> {
   return async () => ({ ...database, close: async () => {} })
+}
+
+function outputOf({ code, output, errors }: Awaited<ReturnType<typeof runCommand>>): string {
+  if (code !== 0) throw new Error(errors)
+  return output
+}
+
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/(?:[^\s"]|"[^"]*")+/g)].map(([word]) => word.replaceAll('"', ''))
 }

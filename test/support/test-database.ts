@@ -29,6 +29,8 @@ export async function openTestDatabase(t: Closing): Promise<Database> {
   const closing = folder ?? t
   const dataDir = serverUrl === undefined ? makeEmbeddedFolder(closing) : makeFolder(closing)
   const database = await openDatabase({ databaseUrl: serverUrl && (await createDatabase(closing, serverUrl)), dataDir })
+  // Each app of a test listens, and some tests build many.
+  database.changes.setMaxListeners(0)
   closing.teardown(() => database.close())
   if (folder !== undefined) shared = database
   return database

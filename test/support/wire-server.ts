@@ -20,9 +20,7 @@ export async function serveWire(t: Test) {
       await answering
       await pglite.runExclusive(() =>
         pglite.execProtocolRawStream(bytes, {
-          onRawData: answer => {
-            socket.write(answer.slice())
-          },
+          onRawData: answer => socket.write(answer.slice()),
         }),
       )
     })

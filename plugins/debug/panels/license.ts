@@ -1,4 +1,4 @@
-import type { License } from '../../../src/entities/license.ts'
+import type { License } from '../../../src/entities.ts'
 import {
   blocks,
   code,

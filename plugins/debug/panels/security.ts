@@ -136,7 +136,7 @@ ${renderSection(
     markdown: ({ user, firewall, ip, by, checks }) =>
       blocks(
         `User: ${plain(userText(user))}. ` +
-          `IP address: ${plain(String(ip))}${by === null ? '' : `, reported by proxy ${plain(by)}`}.`,
+          `IP address: ${plain(ip ?? 'unknown')}${by === null ? '' : `, reported by proxy ${plain(by)}`}.`,
         `Session cookie: ${plain(cookieText(firewall))}`,
         table(
           ['Check', 'Verdict', 'Reason'],

@@ -62,7 +62,7 @@ const sentences: { [Name in Check]: Record<Reasons[Name], Sentence> } = {
     'cookie ignored': 'The route ignores cookies, so other sites gain nothing by them.',
     'no cookie': 'The request has no cookie, so it cannot act as a user.',
     'Sec-Fetch-Site': (_, { headers }) =>
-      `Sec-Fetch-Site is "${String(headers['sec-fetch-site'])}": the request comes from this site.`,
+      `Sec-Fetch-Site is "${headers['sec-fetch-site']}": the request comes from this site.`,
     Origin: (_, { headers }) => `Origin is "${headers.origin}": the request comes from this site.`,
     'no browser': 'The request has neither Sec-Fetch-Site nor Origin, so no browser sent it.',
   },
@@ -77,8 +77,8 @@ const sentences: { [Name in Check]: Record<Reasons[Name], Sentence> } = {
 /** The reason for a verdict, as a sentence. */
 export function sentenceOf({ check, reason, value, request }: Verdict): string {
   // A check of an application that is built on Portico has none.
-  const ofCheck: Partial<Record<string, Sentence>> = { ...sentences[check] }
+  const ofCheck: Partial<Record<string, Sentence>> | undefined = sentences[check]
   // The reason for a refusal is a sentence already.
-  const sentence = ofCheck[reason] ?? reason
+  const sentence = ofCheck?.[reason] ?? reason
   return typeof sentence === 'string' ? sentence : sentence(value, request)
 }

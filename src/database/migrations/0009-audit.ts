@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Creates the table of who changed what: see src/records/audit-lines.ts. */
+/** Creates the table of who changed what: see src/records/audit.ts. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table audit (

@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { licensePanel } from '../../../plugins/debug/panels/license.ts'
@@ -13,9 +9,8 @@ import { build } from '../../support/build.ts'
 import { makeFolder } from '../../support/folder.ts'
 import { addLicense } from '../../support/records.ts'
 import { sourceFile } from '../../support/source-file.ts'
-import { createDatabase, makeEmbeddedFolder, openTestDatabase, serverUrl } from '../../support/test-database.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
 import { buildDebugged, panelOf, readPanel } from './panels/panels.ts'
-import { uncountedNode } from '../../support/uncounted.ts'
 
 const database = await openTestDatabase(t)
 await addLicense(database, { domain: 'museum.test' })
@@ -112,6 +107,13 @@ t.test('an address in DEBUG_ALLOW may use the profiler', async t => {
   t.equal((await app.inject({ url: '/_profiler/', remoteAddress: '198.51.100.7' })).statusCode, 200)
 })
 
+t.test('in production clients on this machine may use the profiler only if DEBUG_ALLOW lists them', async t => {
+  const environment = { NODE_ENV: 'Production', COOKIE_SECRET: 'x'.repeat(32), DEBUG_ALLOW: '198.51.100.0/24' }
+  const app = await buildDebugged(t, { database, routes, environment })
+  await testUnknown(t, app, 'text/html')
+  t.equal((await app.inject({ url: '/_profiler/', remoteAddress: '198.51.100.7' })).statusCode, 200)
+})
+
 t.test('EDITOR_URL turns file names into links', async t => {
   const app = await buildDebugged(t, { database, routes, environment: { EDITOR_URL: 'vscode://file/{file}:{line}' } })
   const response = await app.inject({ url: '/broken', headers: { host: 'museum.test' } })
@@ -165,58 +167,6 @@ t.test("a request that Fastify refuses while closing has a profile without data 
   t.match(profile, { url: '/late', status: 503, panels: {} })
   t.notMatch(profile, { panels: { license: {} } })
   t.notMatch(profile, { panels: { security: {} } })
-})
-
-// A loader hook of Node records the files: every import in every thread passes it.
-const writeDown = `import { appendFileSync } from 'node:fs'
-export async function load (url, context, next) {
-  appendFileSync(process.env.LOADED_FILES, url + '\\n')
-  return next(url, context)
-}`
-
-/** The files that the server loads to start and to answer requests. */
-async function loadedFiles(t: Test): Promise<string[]> {
-  const dataDir = makeEmbeddedFolder(t)
-  const databaseUrl = serverUrl && (await createDatabase(t, serverUrl))
-  const list = join(makeFolder(t), 'loaded')
-  const env = {
-    ...process.env,
-    LOADED_FILES: list,
-    DATA_DIR: dataDir,
-    DATABASE_URL: databaseUrl,
-    PORT: '0',
-    DEBUG: '0',
-  }
-  const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(writeDown)}`)})`
-  const child = spawn(
-    'env',
-    [...uncountedNode, `--import=data:text/javascript,${encodeURIComponent(register)}`, 'dist/src/server.js'],
-    { env, stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  t.teardown(() => child.kill('SIGKILL'))
-  let log = ''
-  while (!log.includes('Server listening')) log += String(await once(child.stdout, 'data'))
-  const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(log) ?? []
-  for (const path of ['/', '/nowhere', '/_profiler/x']) await fetch(origin + path).then(response => response.text())
-  child.kill('SIGTERM')
-  await once(child, 'close')
-  return readFileSync(list, 'utf8')
-    .split('\n')
-    .filter(url => !url.includes('/node_modules/'))
-}
-
-t.test('with DEBUG=0 no file of plugins/debug is loaded', async t => {
-  const files = await loadedFiles(t)
-  for (const file of ['/src/app.js', '/plugins/not-found.js', '/routes/front-page.js']) {
-    t.ok(
-      files.some(url => url.endsWith(file)),
-      file,
-    )
-  }
-  t.strictSame(
-    files.filter(url => url.includes('/plugins/debug/')),
-    [],
-  )
 })
 
 t.test('agents ask for the profiles of any host, and clients that may not see them find nothing', async t => {

@@ -7,7 +7,7 @@ import type { DatabaseUse } from 'fastify-profiler'
 import { makeFolder } from '../../support/folder.ts'
 import { heardOf } from '../../support/heard.ts'
 import { addLicense, addUser, testPassword } from '../../support/records.ts'
-import { keptOpen, runCommand } from '../../support/run-command.ts'
+import { commandsOn } from '../../support/run-command.ts'
 import { signIn } from '../../support/sign-in.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 import { buildDebugged, panelOf, panels } from './panels/panels.ts'
@@ -117,8 +117,8 @@ for (const [what, [fields, status, statusOfLink]] of Object.entries(changes)) {
     t.test(`${what} by a link, sent as ${type}, shows no typed password`, async t => {
       const email = `typist-${typists++}@museum.test`
       await addUser(database, { email })
-      const { output } = await runCommand(['user', 'password', email, '--link'], { openDatabase: keptOpen(database) })
-      await assertMasked(t, '/password/reset', statusOfLink, '', new URL(output).searchParams.get('token') ?? '')
+      const link = new URL(await commandsOn(database).print(`user password ${email} --link`))
+      await assertMasked(t, '/password/reset', statusOfLink, '', link.searchParams.get('token') ?? '')
     })
   }
 }
@@ -149,16 +149,30 @@ const bindings: Record<string, ReturnType<typeof sql>> = {
     where ${'shown'} = ${'shown'}`,
 }
 
+const bound = await buildDebugged(t, {
+  database,
+  async routes(app) {
+    app.get<{ Params: { name: string } }>(
+      '/:name',
+      async ({ params }) => await bindings[params.name]?.execute(db).then(() => 'done', String),
+    )
+    app.get('/many', async () => {
+      for (let number = 0; number < 510; number++) {
+        await sql`select ${sql.lit(number)} as id, ${number}::int as other`.execute(db)
+      }
+      return await sql`select ${planted}::text as secret`.execute(db)
+    })
+    app.get(
+      '/long',
+      async () => await sql`select ${sql.lit('x'.repeat(12_000))} as id, ${planted}::text as secret`.execute(db),
+    )
+  },
+})
+
 for (const [name, statement] of Object.entries(bindings)) {
   t.test(`parameters are masked by the column they are bound to: ${name}`, async t => {
-    const app = await buildDebugged(t, {
-      database,
-      routes: async app => {
-        app.get('/', async () => await statement.execute(db).then(() => 'done', String))
-      },
-    })
-    const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
-    const { queries } = await panelOf<DatabaseUse>(app, response, 'database')
+    const response = await bound.inject({ url: `/${name}`, headers: { host: 'museum.test' } })
+    const { queries } = await panelOf<DatabaseUse>(bound, response, 'database')
     const parameters = statement.compile(db).parameters.map(value => (value === 'secret' ? '[masked]' : value))
     t.match(
       queries.find(({ sql }) => sql?.startsWith(statement.compile(db).sql.slice(0, 20))),
@@ -167,38 +181,16 @@ for (const [name, statement] of Object.entries(bindings)) {
   })
 }
 
-t.test('statements beyond the cache limit are still parsed', async t => {
-  const app = await buildDebugged(t, {
-    database,
-    routes: async app => {
-      app.get('/', async () => {
-        for (let number = 0; number < 510; number++) {
-          await sql`select ${sql.lit(number)} as id, ${number}::int as other`.execute(db)
-        }
-        return await sql`select ${planted}::text as secret`.execute(db)
-      })
-    },
+for (const [what, path, panel] of [
+  ['beyond the limit of the cache', 'many', 'performance'],
+  ['too long for the cache', 'long', 'database'],
+]) {
+  t.test(`a statement ${what} is still parsed`, async t => {
+    const response = await bound.inject({ url: `/${path}`, headers: { host: 'museum.test' } })
+    t.equal(response.statusCode, 200)
+    t.notMatch((await bound.inject(`/_profiler/${response.headers['x-debug-token']}?panel=${panel}`)).body, planted)
   })
-  const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
-  const { count } = await panelOf<DatabaseUse>(app, response, 'database')
-  t.ok(count > 510)
-  t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}?panel=performance`)).body, planted)
-})
-
-t.test('a statement too long for the cache is still parsed', async t => {
-  const app = await buildDebugged(t, {
-    database,
-    routes: async app => {
-      app.get(
-        '/',
-        async () => await sql`select ${sql.lit('x'.repeat(12_000))} as id, ${planted}::text as secret`.execute(db),
-      )
-    },
-  })
-  const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
-  t.equal(response.statusCode, 200)
-  t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}?panel=database`)).body, planted)
-})
+}
 
 t.test('the parameters of other statements are shown', async t => {
   await heardOf(database, () => addLicense(database, { domain: 'other.test' }))

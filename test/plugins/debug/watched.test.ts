@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { channel } from 'node:diagnostics_channel'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { SecurityData } from '../../../plugins/debug/panels/security.ts'
@@ -136,22 +135,6 @@ t.test('a profile has the verdicts of its own request only, also while others of
   const { checks } = await panelOf<SecurityData>(app, response, 'security')
   t.strictSame([...new Set(checks.map(({ verdict }) => verdict))], ['passed'])
   t.equal(await panelOf(app, response, 'exception'), null)
-})
-
-t.test('what others publish on the channels is ignored', async t => {
-  const app = await buildDebugged(t, { database, routes })
-  await app.ready()
-  const messages = [
-    'nothing',
-    null,
-    {},
-    { request: null, check: 'host' },
-    { request: 1, error: new Error('odd') },
-    { request: {}, check: 'host' },
-  ]
-  for (const { name } of watchers) for (const message of messages) channel(name).publish(message)
-  const response = await app.inject({ url: '/', headers: { host: museum } })
-  t.equal(response.statusCode, 200)
 })
 
 t.test('no verdict holds a session token or the value of a cookie', async t => {

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
-import { apiTokens, auditedOf } from '../../../src/records/audited.ts'
+import { apiTokens, auditedOf } from '../../../src/records/audit.ts'
 import { kinds } from '../../../src/records/kinds.ts'
+import { asking } from '../../support/api.ts'
 import { build } from '../../support/build.ts'
 import { addLicense, addLicenseType, addUser } from '../../support/records.ts'
-import { keptOpen, runCommand } from '../../support/run-command.ts'
+import { commandsOn } from '../../support/run-command.ts'
 import { signIn } from '../../support/sign-in.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 
@@ -20,27 +21,7 @@ await addUser(database, { email: 'visitor@museum.test', licenses: [license] })
 const app = await build(t, { database })
 const admin = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-
-interface Asked {
-  host?: string
-  headers?: Record<string, string>
-  payload?: object
-  cookie?: string
-}
-
-async function ask(
-  method: Method,
-  path: string,
-  { host = 'museum.test', headers = {}, payload, cookie = admin }: Asked = {},
-) {
-  return await app.inject({
-    method,
-    url: `/api/${path}`,
-    headers: { host, cookie, ...headers },
-    ...(payload !== undefined && { payload }),
-  })
-}
+const ask = asking(app, admin)
 
 /** The lines that a query finds. */
 async function lines(query = '') {
@@ -76,18 +57,6 @@ t.test('an added record has a line with who added it, when and the record', asyn
   })
 })
 
-t.test('a changed record has a line with the record before and after', async t => {
-  const before = await add('platforms', { name: 'before' })
-  const after = (await ask('PATCH', `platforms/${before.id}`, { payload: { name: 'after' } })).json()
-  t.match(await lastLine(), { action: 'change', table: 'platforms', record_id: before.id, before, after })
-})
-
-t.test('a removed record has a line with the record', async t => {
-  const before = await add('platforms', { name: 'removed' })
-  await ask('DELETE', `platforms/${before.id}`)
-  t.match(await lastLine(), { action: 'remove', table: 'platforms', record_id: before.id, before, after: null })
-})
-
 t.test('a line mentions a new password, and no line has a password or a hash', async t => {
   const payload = { email: 'secret@museum.test', password: 'four doors and an arch' }
   const { id } = await add('users', payload)
@@ -101,9 +70,9 @@ t.test('a line mentions a new password, and no line has a password or a hash', a
 
 t.test('the lines of tokens and of links to choose a password are found by their tables', async t => {
   const user = await addUser(database, { email: 'script@museum.test' })
-  const run = async (...words: string[]) => await runCommand(words, { openDatabase: keptOpen(database) })
-  await run('token', 'add', 'script@museum.test', '--name', 'ci')
-  await run('user', 'password', 'script@museum.test', '--link')
+  const { print } = commandsOn(database)
+  await print('token add script@museum.test --name ci')
+  await print('user password script@museum.test --link')
   t.match(await lines('table=api_tokens&action=add'), [{ via: 'command', after: { name: 'ci', user_id: user } }])
   const links = await lines(`table=password_resets&record_id=${user}`)
   t.match(links, [{ action: 'add', after: { user: 'script@museum.test' } }])
@@ -146,7 +115,7 @@ t.test('a change that is refused has no line', async t => {
     ['DELETE', `license-types/${type}`, undefined, {}, 409],
     ['DELETE', `users/${adminId}`, undefined, {}, 409],
   ] as const) {
-    const response = await ask(method, path, { headers, ...(payload !== undefined && { payload }) })
+    const response = await ask(method, path, { headers, payload })
     t.equal(response.statusCode, status, response.body)
   }
   t.strictSame(await lastLine(), before)
@@ -161,7 +130,7 @@ t.test('a change whose line cannot be written is not made', async t => {
     ['PATCH', `platforms/${id}`, { name: 'changed' }],
     ['DELETE', `platforms/${id}`, undefined],
   ] as const) {
-    t.equal((await ask(method, path, payload !== undefined ? { payload } : {})).statusCode, 500)
+    t.equal((await ask(method, path, { payload })).statusCode, 500)
   }
   await sql`alter table audit drop constraint closed`.execute(db)
   t.equal((await ask('GET', 'platforms?sort=-id')).body, before)
@@ -265,42 +234,35 @@ t.test('each filter leaves out other lines', async t => {
   await sql`delete from audit where at < '2002-01-01'`.execute(db)
 })
 
-for (const [query, field] of [
-  ['table=secrets', 'table'],
-  ['table=license', 'table'],
-  ['table=museums&table=groups', 'table'],
-  ['record_id=0', 'record_id'],
-  ['record_id=9223372036854775808', 'record_id'],
-  ['user_id=admin@museum.test', 'user_id'],
-  ['via=psql', 'via'],
-  ['action=added', 'action'],
-  ['since=', 'since'],
-  ['since=yesterday', 'since'],
-  ['since=1767225600', 'since'],
-  ['since=2026-02-30', 'since'],
-  ['since=2026-13-01', 'since'],
-  ['since=2026-00-10', 'since'],
-  ['since=2026-01-31T24:00:00Z', 'since'],
-  ['since=2026-01-31T12:00:60Z', 'since'],
-  ['since=2026-01-31T12:00:00', 'since'],
-  ['since=2026-01-31T12:00:00+02:00', 'since'],
-  ['until=10000-01-01', 'until'],
-  ['until=-infinity', 'until'],
-  ['until=2026-01-01%00', 'until'],
-  ['actor=me', 'actor'],
-  ['before=1', 'before'],
-  ['sort=id', 'sort'],
-  ['limit=0', 'limit'],
-  ['limit=201', 'limit'],
-  ['cursor=none', 'cursor'],
-  [`cursor=${Buffer.from('["id","1","1"]').toString('base64url')}`, 'cursor'],
-  [`cursor=${Buffer.from('["-id","1","2"]').toString('base64url')}`, 'cursor'],
-] as const) {
-  t.test(`the query "${query}" is refused with the name of its field`, async t => {
-    const response = await ask('GET', `audit?${query}`)
-    t.equal(response.statusCode, 400)
-    t.match(response.json(), { errors: [{ field }] })
-  })
+const inCursor = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+/** Values that no filter can have, by the name of its field. */
+const invalid: Record<string, string[]> = {
+  table: ['secrets', 'license', 'museums&table=groups'],
+  record_id: ['0', '9223372036854775808'],
+  user_id: ['admin@museum.test'],
+  via: ['psql'],
+  action: ['added'],
+  since: [
+    ...['', 'yesterday', '1767225600', '2026-02-30', '2026-13-01', '2026-00-10', '2026-01-31T24:00:00Z'],
+    // A "+" that is not encoded is a blank.
+    ...['2026-01-31T12:00:60Z', '2026-01-31T12:00:00', '2026-01-31T12:00:00+02:00'],
+  ],
+  until: ['10000-01-01', '-infinity', '2026-01-01%00'],
+  actor: ['me'],
+  before: ['1'],
+  sort: ['id'],
+  limit: ['0', '201'],
+  cursor: ['none', inCursor('id', '1', '1'), inCursor('-id', '1', '2')],
+}
+
+for (const [field, values] of Object.entries(invalid)) {
+  for (const value of values) {
+    t.test(`the query "${field}=${value}" is refused with the name of its field`, async t => {
+      const response = await ask('GET', `audit?${field}=${value}`)
+      t.equal(response.statusCode, 400)
+      t.match(response.json(), { errors: [{ field }] })
+    })
+  }
 }
 
 t.test('no value of a filter causes a fault', async t => {
@@ -316,6 +278,7 @@ t.test('no value of a filter causes a fault', async t => {
       const { statusCode, body } = await ask('GET', `audit?${name}=${encoded}`)
       if (![200, 400].includes(statusCode)) throw new Error(body)
     }),
+    { seed: 1 },
   )
   t.pass()
 })

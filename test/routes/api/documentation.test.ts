@@ -1,8 +1,10 @@
+import { Hash } from 'node:crypto'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import spectral from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'
 import t from 'tap'
+import type { FastifyInstance } from 'fastify'
 import { seed } from '../../../src/database/migrate.ts'
 import { build } from '../../support/build.ts'
 import { addUser } from '../../support/records.ts'
@@ -121,6 +123,29 @@ t.test('the document is not sent twice', async t => {
       .statusCode,
     304,
   )
+})
+
+t.test('the document is hashed and encoded for the first request only', async t => {
+  const hashed = t.capture(Hash.prototype, 'update', Hash.prototype.update)
+  const payloads = new Set<unknown>()
+  const checks = [
+    async (app: FastifyInstance) => {
+      app.addHook('onSend', async (_request, _reply, payload) => {
+        payloads.add(payload)
+        return payload
+      })
+    },
+  ]
+  const app = await build(t, { database, checks })
+  const ask = () => app.inject({ url: '/api/openapi.json', headers: { host: 'localhost' } })
+  const { headers, body } = await ask()
+  t.equal(body, text)
+  hashed()
+  t.equal((await ask()).headers.etag, headers.etag)
+  t.notOk(hashed().some(({ args: [data] }) => String(data) === body))
+  const [payload] = payloads
+  t.strictSame([...payloads], [payload])
+  t.ok(Buffer.isBuffer(payload))
 })
 
 t.test('the documentation page loads nothing external and nothing inline', async t => {

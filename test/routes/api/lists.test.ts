@@ -1,5 +1,6 @@
 import t from 'tap'
-import { formats } from '../../../src/records/formats.ts'
+import { formats } from '../../../src/records/validation.ts'
+import { asking } from '../../support/api.ts'
 import { build } from '../../support/build.ts'
 import { addLanguage, addLicense, addLicenseType, addUser } from '../../support/records.ts'
 import { signIn } from '../../support/sign-in.ts'
@@ -26,9 +27,8 @@ await addUser(database, { email: 'admin@museum.test', admin: true })
 const app = await build(t, { database })
 const admin = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
 
-async function list(path: string, cookie = admin) {
-  return await app.inject({ url: `/api/${path}`, headers: { host: 'museum.test', ...(cookie !== '' && { cookie }) } })
-}
+const ask = asking(app, admin)
+const list = async (path: string, cookie?: string) => await ask('GET', path, { cookie })
 
 async function valuesOf(path: string, field: string, cookie = admin): Promise<unknown[]> {
   const response = await list(path, cookie)
@@ -39,16 +39,12 @@ async function valuesOf(path: string, field: string, cookie = admin): Promise<un
 t.test('a list can be filtered by every field of its records', async t => {
   const type = await addLicenseType(database, 'short-term')
   const language = await addLanguage(database, 'en')
-  const [group] = await Promise.all(
-    ['groups', 'platforms'].map(async path => {
-      const payload = path === 'groups' ? { license_id: license, name: 'Staff' } : { name: 'kiosk' }
-      const url = `/api/${path}`
-      return (
-        await app.inject({ method: 'POST', url, headers: { host: 'museum.test', cookie: admin }, payload })
-      ).json()
-    }),
-  )
-  t.match(group, { name: 'Staff' })
+  for (const [path, payload] of [
+    ['groups', { license_id: license, name: 'Staff' }],
+    ['platforms', { name: 'kiosk' }],
+  ] as const) {
+    t.equal((await ask('POST', path, { payload })).statusCode, 201)
+  }
   for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'museums', 'groups', 'users']) {
     const { items } = (await list(`${path}?limit=1`)).json()
     const fields = Object.entries(items[0]).filter(([, value]) => !Array.isArray(value) && value !== null)
@@ -139,8 +135,17 @@ for (const [path, message] of [
   ['licenses?created_at=none', `created_at must be ${formats['date-time'].expects}`],
   ['licenses?type_id=null', `type_id must be ${formats.id.expects}`],
   ['licenses?valid_until=none&valid_until=none', `valid_until must be ${formats['date-time'].expects}`],
-  ['licenses?limit=', 'limit must be a whole number'],
-  ['licenses?limit=none', 'limit must be a whole number'],
+  ['museums?limit=0', 'limit must be >= 1'],
+  ['museums?limit=201', 'limit must be <= 200'],
+  ['museums?limit=', 'limit must be a whole number'],
+  ['museums?limit=none', 'limit must be a whole number'],
+  ['museums?limit=1&limit=2', 'limit must be a whole number'],
+  ['museums?sort=colour', 'sort must be one of id, -id, name, -name'],
+  ['museums?colour=red', '"colour" is not a known field'],
+  ['museums?name=', 'name must not be empty; name must be one line of UTF-8 text without leading or trailing spaces'],
+  [`museums?name=${'x'.repeat(256)}`, 'name must have at most 255 characters'],
+  ['museums?license_id=0', `license_id must be ${formats.id.expects}`],
+  ['museums/x', `id must be ${formats.id.expects}`],
   ['licenses?created_at=yesterday', `created_at must be ${formats['date-time'].expects}`],
   ['licenses?created_at=2026-13-01T00:00:00Z', `created_at must be ${formats['date-time'].expects}`],
   ['users?password=secret', '"password" is not a known field'],
@@ -165,19 +170,36 @@ t.test('a list counts all its records only if asked to', async t => {
   t.equal((await of('total=true', '')).total, names.length)
 })
 
-t.test('a filtered list can be read in parts, in either order, with each record once', async t => {
-  for (const filter of ['name_prefix=a', `license_id=${license}&name_prefix=ar`]) {
+interface Page {
+  items: unknown[]
+  next: string | null
+}
+
+t.test('a list can be read in parts, in either order, with each record once', async t => {
+  const names = ['a', 'B', 'b', 'ä', 'z', 'Z', '~', '1', '10', '2', 'twice', 'twice', 'twice', 'zz']
+  const many = await addLicense(database, { domain: 'many.test', museums: names })
+  for (const [filter, count] of [
+    [`license_id=${many}`, names.length],
+    ['name_prefix=ar', 3],
+    [`license_id=${license}&name_prefix=ar`, 3],
+  ] as const) {
     for (const sort of ['id', '-id', 'name', '-name']) {
-      const whole = await valuesOf(`museums?${filter}&sort=${sort}`, 'name')
+      const whole = (await list(`museums?${filter}&sort=${sort}`)).json()
+      t.equal(whole.next, null)
       const parts: unknown[] = []
-      let cursor = ''
-      do {
-        const { items, next } = (await list(`museums?${filter}&sort=${sort}&limit=2${cursor}`)).json()
-        parts.push(...items.map(({ name }: { name: string }) => name))
-        cursor = next && `&cursor=${next}`
-      } while (cursor !== null)
-      t.strictSame(parts, whole)
-      t.ok(parts.length >= 3)
+      for (let next: string | null = ''; next !== null;) {
+        const cursor = next && `&cursor=${next}`
+        const part: Page = (await list(`museums?${filter}&sort=${sort}&limit=2${cursor}`)).json()
+        t.ok(part.items.length <= 2)
+        parts.push(...part.items)
+        next = part.next
+      }
+      t.strictSame(parts, whole.items)
+      t.equal(parts.length, count)
     }
   }
+  const [byName, reversed] = await Promise.all(
+    ['name', '-name'].map(sort => valuesOf(`museums?license_id=${many}&sort=${sort}`, 'name')),
+  )
+  t.strictSame(byName, reversed?.reverse())
 })

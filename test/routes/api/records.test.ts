@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { asking } from '../../support/api.ts'
 import { build } from '../../support/build.ts'
 import { addLanguage, addLicense, addLicenseType, addUser } from '../../support/records.ts'
 import { signIn } from '../../support/sign-in.ts'
@@ -21,25 +22,9 @@ const app = await build(t, { database })
 const admin = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
 const visitor = await signIn(app, { host: 'museum.test', email: 'visitor@museum.test' })
 
-type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'PUT'
-
-interface Asked {
-  headers?: Record<string, string>
-  payload?: object | string
-  /** The admin's cookie by default; an empty one for nobody. */
-  cookie?: string | undefined
-}
-
-async function ask(method: Method, path: string, { headers = {}, payload, cookie = admin }: Asked = {}) {
-  return await app.inject({
-    method,
-    url: `/api/${path}`,
-    headers: { host: 'museum.test', ...(cookie !== '' && { cookie }), ...headers },
-    ...(payload !== undefined && { payload }),
-  })
-}
-
+const ask = asking(app, admin)
 const nobody = { cookie: '' }
+const password = 'four doors and an arch'
 
 async function add(path: string, payload: object): Promise<string> {
   const response = await ask('POST', path, { payload })
@@ -130,14 +115,14 @@ t.test('a change may be sent as a merge patch', async t => {
 
 t.test('an added user can sign in, and their password is never shown', async t => {
   const added = await ask('POST', 'users', {
-    payload: { email: 'new@museum.test', password: 'four doors and an arch' },
+    payload: { email: 'new@museum.test', password },
   })
   const { id } = added.json()
   t.strictSame(added.json(), { id, email: 'new@museum.test', admin: false, group_ids: [] })
   const cookie = await signIn(app, {
     host: 'museum.test',
     email: 'new@museum.test',
-    password: 'four doors and an arch',
+    password,
   })
   t.equal((await ask('GET', 'users', { cookie })).statusCode, 403)
 
@@ -160,13 +145,11 @@ t.test('an added user can sign in, and their password is never shown', async t =
 t.test("a user who joins a group may enter its license's site at once", async t => {
   const closed = await addLicense(database, { domain: 'closed.test', protected: true })
   const group = await add('groups', { license_id: closed, name: 'Staff' })
-  const { id } = (
-    await ask('POST', 'users', { payload: { email: 'staff@museum.test', password: 'four doors and an arch' } })
-  ).json()
+  const { id } = (await ask('POST', 'users', { payload: { email: 'staff@museum.test', password } })).json()
   const cookie = await signIn(app, {
     host: 'closed.test',
     email: 'staff@museum.test',
-    password: 'four doors and an arch',
+    password,
   })
   const enter = async () => (await app.inject({ url: '/', headers: { host: 'closed.test', cookie } })).statusCode
   t.equal(await enter(), 403)
@@ -266,30 +249,6 @@ t.test("another site cannot make changes in an admin's name", async t => {
   t.strictSame((await ask('GET', 'platforms?name=evil')).json().items, [])
 })
 
-t.test('a list can be read in parts, in either order, with each record once', async t => {
-  const names = ['a', 'B', 'b', 'ä', 'z', 'Z', '~', '1', '10', '2', 'twice', 'twice', 'twice', 'zz']
-  const id = await addLicense(database, { domain: 'many.test', museums: names })
-  for (const sort of ['id', '-id', 'name', '-name']) {
-    const whole = (await ask('GET', `museums?license_id=${id}&sort=${sort}`)).json()
-    t.equal(whole.next, null)
-    const parts = []
-    let cursor = ''
-    do {
-      const { items, next } = (await ask('GET', `museums?license_id=${id}&sort=${sort}&limit=3${cursor}`)).json()
-      t.ok(items.length <= 3)
-      parts.push(...items)
-      cursor = next && `&cursor=${next}`
-    } while (cursor !== null)
-    t.strictSame(parts, whole.items)
-    t.equal(parts.length, names.length)
-  }
-  const [byName, reversed] = [
-    await ask('GET', `museums?license_id=${id}&sort=name`),
-    await ask('GET', `museums?license_id=${id}&sort=-name`),
-  ]
-  t.strictSame(namesOf(byName), namesOf(reversed).reverse())
-})
-
 for (const [what, cursor] of [
   ['not base64', '~'],
   ['not JSON', 'AAAA'],
@@ -315,46 +274,21 @@ t.test('a cursor in order of id must state the same id twice', async t => {
   t.equal((await ask('GET', `museums?cursor=${written(['id', '1', '1'])}`)).statusCode, 200)
 })
 
-for (const [path, message] of [
-  ['museums?limit=0', 'limit must be >= 1'],
-  ['museums?limit=201', 'limit must be <= 200'],
-  ['museums?limit=ten', 'limit must be a whole number'],
-  ['museums?limit=1&limit=2', 'limit must be a whole number'],
-  ['museums?sort=colour', 'sort must be one of id, -id, name, -name'],
-  ['museums?colour=red', '"colour" is not a known field'],
-  ['museums?name=', 'name must not be empty'],
-  [`museums?name=${'x'.repeat(256)}`, 'name must have at most 255 characters'],
-  ['museums?license_id=0', 'license_id must be an id: a whole number from 1 to 9223372036854775807, as text'],
-  ['museums/x', 'id must be an id: a whole number from 1 to 9223372036854775807, as text'],
-] as const) {
-  t.test(`${path.slice(0, 40)} is refused: ${message}`, async t => {
-    const response = await ask('GET', path)
-    t.equal(response.statusCode, 400)
-    t.ok(response.json().detail.includes(message), response.body)
-  })
-}
-
-t.test('a list of references is bounded and has no duplicates', async t => {
-  for (const [ids, message] of [
-    [['1', '1'], 'must not contain the same item twice'],
-    [Array.from({ length: 501 }, (_, index) => `${index + 1}`), 'must have at most 500 items'],
-    [['1', 'x'], 'language_ids.1 must be an id'],
+t.test('lists of references and passwords are bounded', async t => {
+  const license = { domain: 'a.test', name: 'A', type_id: type }
+  for (const [path, payload, message] of [
+    ['licenses', { ...license, language_ids: ['1', '1'] }, 'language_ids must not contain the same item twice'],
+    ['licenses', { ...license, language_ids: Array(501).fill('1') }, 'language_ids must have at most 500 items'],
+    ['licenses', { ...license, language_ids: ['1', 'x'] }, 'language_ids.1 must be an id'],
+    ['users', { email: 'a@b.test', password: 'short' }, 'password must have at least 8 characters'],
+    ['users', { email: 'a@b.test', password: 'x'.repeat(1025) }, 'password must have at most 1024 characters'],
   ] as const) {
-    const response = await ask('POST', 'licenses', {
-      payload: { domain: 'a.test', name: 'A', type_id: type, language_ids: ids },
-    })
+    const response = await ask('POST', path, { payload })
     t.equal(response.statusCode, 400)
-    t.ok(response.json().detail.includes(message), response.body)
-  }
-})
-
-t.test('a password has a minimum and a maximum length', async t => {
-  for (const [password, message] of [
-    ['short', 'password must have at least 8 characters'],
-    ['x'.repeat(1025), 'password must have at most 1024 characters'],
-  ] as const) {
-    const response = await ask('POST', 'users', { payload: { email: 'a@b.test', password } })
-    t.match(response.json(), { status: 400, errors: [{ field: 'password', message }] })
+    t.ok(
+      response.json().errors.some((error: { message: string }) => error.message.startsWith(message)),
+      response.body,
+    )
   }
 })
 
@@ -375,7 +309,7 @@ t.test('each filter narrows a list', async t => {
   const group = await add('groups', { license_id: license, name: 'Narrow' })
   const { id: user } = (
     await ask('POST', 'users', {
-      payload: { email: 'narrow@museum.test', password: 'four doors and an arch', group_ids: [group] },
+      payload: { email: 'narrow@museum.test', password, group_ids: [group] },
     })
   ).json()
   const platform = await add('platforms', { name: 'narrow' })
@@ -408,24 +342,18 @@ t.test('_locale chooses the language of a list, as on any page', async t => {
 
 t.test('an unchanged record or list is not sent twice, and a changed one is', async t => {
   const id = await add('platforms', { name: 'conditional' })
-  const record = await ask('GET', `platforms/${id}`)
-  const list = await ask('GET', 'platforms?sort=name')
-  const headersOf = ({ headers: { etag } }: typeof record) => ({ headers: { 'if-none-match': String(etag) } })
-  t.strictSame(
-    [
-      (await ask('GET', `platforms/${id}`, headersOf(record))).statusCode,
-      (await ask('GET', 'platforms?sort=name', headersOf(list))).statusCode,
-    ],
-    [304, 304],
-  )
+  const paths = [`platforms/${id}`, 'platforms?sort=name']
+  const etags = await Promise.all(paths.map(async path => String((await ask('GET', path)).headers.etag)))
+  const statuses = () =>
+    Promise.all(
+      paths.map(
+        async (path, index) =>
+          (await ask('GET', path, { headers: { 'if-none-match': String(etags[index]) } })).statusCode,
+      ),
+    )
+  t.strictSame(await statuses(), [304, 304])
   await ask('PATCH', `platforms/${id}`, { payload: { name: 'unconditional' } })
-  t.strictSame(
-    [
-      (await ask('GET', `platforms/${id}`, headersOf(record))).statusCode,
-      (await ask('GET', 'platforms?sort=name', headersOf(list))).statusCode,
-    ],
-    [200, 200],
-  )
+  t.strictSame(await statuses(), [200, 200])
 })
 
 t.test('a record has the same ETag whatever the method', async t => {
@@ -464,28 +392,23 @@ t.test('every form of condition is honoured', async t => {
   t.equal((await ask('GET', path, { headers: { 'if-match': '"other"' } })).statusCode, 412)
 })
 
-t.test('only one of several concurrent changes to the same state succeeds', async t => {
-  const { headers, ...added } = await ask('POST', 'platforms', { payload: { name: 'raced' } })
-  const change = (name: string) =>
-    ask('PATCH', `platforms/${added.json().id}`, { headers: { 'if-match': String(headers.etag) }, payload: { name } })
-  const statuses = (await Promise.all(['one', 'two', 'three', 'four'].map(change))).map(({ statusCode }) => statusCode)
-  t.strictSame(statuses.sort(), [200, 412, 412, 412])
-})
-
-t.test("only one of several concurrent changes to a record's links succeeds", async t => {
+t.test('only one of several concurrent changes to the same state of a record, or of its links, succeeds', async t => {
   const groups = await Promise.all(
     ['One', 'Two', 'Three', 'Four'].map(name => add('groups', { license_id: license, name })),
   )
-  const { headers, ...added } = await ask('POST', 'users', {
-    payload: { email: 'raced@museum.test', password: 'four doors and an arch' },
-  })
-  const change = (group: string) =>
-    ask('PATCH', `users/${added.json().id}`, {
-      headers: { 'if-match': String(headers.etag) },
-      payload: { group_ids: [group] },
-    })
-  const statuses = (await Promise.all(groups.map(change))).map(({ statusCode }) => statusCode)
-  t.strictSame(statuses.sort(), [200, 412, 412, 412])
+  for (const [path, payload, changes] of [
+    ['platforms', { name: 'raced' }, ['one', 'two', 'three', 'four'].map(name => ({ name }))],
+    ['users', { email: 'raced@museum.test', password }, groups.map(group => ({ group_ids: [group] }))],
+  ] as const) {
+    const { headers, ...added } = await ask('POST', path, { payload })
+    const condition = { 'if-match': String(headers.etag) }
+    const statuses = await Promise.all(
+      changes.map(
+        async payload => (await ask('PATCH', `${path}/${added.json().id}`, { headers: condition, payload })).statusCode,
+      ),
+    )
+    t.strictSame(statuses.sort(), [200, 412, 412, 412])
+  }
 })
 
 for (const [what, code] of [
@@ -519,7 +442,7 @@ t.test('the only admin cannot be removed or demoted, not even by two admins at t
   }
   t.equal((await ask('PATCH', `users/${only.id}`, { payload: { admin: true, group_ids: [] } })).statusCode, 200)
   t.equal((await ask('PATCH', 'users/99999', { payload: { admin: false } })).statusCode, 404)
-  const another = await add('users', { email: 'another@museum.test', password: 'four doors and an arch', admin: true })
+  const another = await add('users', { email: 'another@museum.test', password, admin: true })
   const statuses = (
     await Promise.all([only.id, another].map(id => ask('PATCH', `users/${id}`, { payload: { admin: false } })))
   ).map(({ statusCode }) => statusCode)
@@ -531,10 +454,10 @@ t.test('the only admin cannot be removed or demoted, not even by two admins at t
 
 t.test('e-mail addresses ignore capitals and must be in normal form C', async t => {
   const email = 'jos\u00e9@museum.test'
-  await add('users', { email, password: 'four doors and an arch' })
+  await add('users', { email, password })
   t.match((await ask('GET', 'users?email=ADMIN%40Museum.test')).json().items, [{ email: 'admin@museum.test' }])
   const decomposed = await ask('POST', 'users', {
-    payload: { email: email.normalize('NFD'), password: 'four doors and an arch' },
+    payload: { email: email.normalize('NFD'), password },
   })
   t.equal(decomposed.statusCode, 400)
   t.equal(decomposed.json().detail, "email must be an e-mail address, in Unicode's normal form C.")
@@ -551,11 +474,13 @@ t.test('a unique value can be neither added twice nor changed into a duplicate',
   for (const [path, payload, field] of [
     ['license-types', { type: 'standard' }, 'type'],
     ['languages', { code: 'en', name: 'English' }, 'code'],
-    ['users', { email: 'ADMIN@museum.test', password: 'four doors and an arch', group_ids: [group] }, 'email'],
+    ['users', { email: 'ADMIN@museum.test', password, group_ids: [group] }, 'email'],
   ] as const) {
-    const response = await ask('POST', path, { payload })
-    t.equal(response.statusCode, 409)
-    t.match(response.json(), { detail: ` has this ${field}.`, errors: [{ field }] })
+    t.match((await ask('POST', path, { payload })).json(), {
+      status: 409,
+      detail: ` has this ${field}.`,
+      errors: [{ field }],
+    })
   }
   const id = await add('license-types', { type: 'second' })
   t.equal((await ask('PATCH', `license-types/${id}`, { payload: { type: 'standard' } })).statusCode, 409)
@@ -563,31 +488,32 @@ t.test('a unique value can be neither added twice nor changed into a duplicate',
 })
 
 t.test('a reference to a missing record is refused by the name of its field', async t => {
+  const a = { domain: 'a.test', name: 'A', type_id: type }
   for (const [path, payload, field] of [
-    ['licenses', { domain: 'a.test', name: 'A', type_id: '99999' }, 'type_id'],
-    ['licenses', { domain: 'a.test', name: 'A', type_id: type, language_ids: ['99999'] }, 'language_ids'],
-    ['licenses', { domain: 'a.test', name: 'A', type_id: type, platform_ids: ['9223372036854775807'] }, 'platform_ids'],
+    ['licenses', { ...a, type_id: '99999' }, 'type_id'],
+    ['licenses', { ...a, language_ids: ['99999'] }, 'language_ids'],
+    ['licenses', { ...a, platform_ids: ['9223372036854775807'] }, 'platform_ids'],
     ['museums', { license_id: '99999', name: 'A' }, 'license_id'],
     ['groups', { license_id: '99999', name: 'A' }, 'license_id'],
-    ['users', { email: 'a@b.test', password: 'four doors and an arch', group_ids: ['99999'] }, 'group_ids'],
+    ['users', { email: 'a@b.test', password, group_ids: ['99999'] }, 'group_ids'],
   ] as const) {
-    const response = await ask('POST', path, { payload })
-    t.equal(response.statusCode, 422, path)
-    t.match(response.json(), { detail: `${field} names no existing `, errors: [{ field }] })
+    t.match((await ask('POST', path, { payload })).json(), {
+      status: 422,
+      detail: `${field} names no existing `,
+      errors: [{ field }],
+    })
   }
   t.strictSame((await ask('GET', 'licenses?domain=a.test')).json().items, [])
   t.strictSame((await ask('GET', 'users?email=a%40b.test')).json().items, [])
 })
 
 t.test('a record that others refer to is not removed', async t => {
-  for (const [path, id, by] of [
-    ['license-types', type, 'licenses'],
-    ['languages', await addLanguage(database, 'en'), 'license languages'],
-  ] as const) {
-    const response = await ask('DELETE', `${path}/${id}`)
-    t.equal(response.statusCode, 409)
-    t.match(response.json().detail, `${by} refer to it.`)
-    t.equal((await ask('GET', `${path}/${id}`)).statusCode, 200)
+  for (const [path, by] of [
+    [`license-types/${type}`, 'licenses'],
+    [`languages/${await addLanguage(database, 'en')}`, 'license languages'],
+  ]) {
+    t.match((await ask('DELETE', String(path))).json(), { status: 409, detail: `${by} refer to it.` })
+    t.equal((await ask('GET', String(path))).statusCode, 200)
   }
 })
 

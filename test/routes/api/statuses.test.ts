@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { seed } from '../../../src/database/migrate.ts'
 import { exampleId } from '../../../src/records/fields.ts'
 import { kinds } from '../../../src/records/kinds.ts'
+import { type Asked, asking, type Method } from '../../support/api.ts'
 import { build } from '../../support/build.ts'
 import { addLicense, addUser } from '../../support/records.ts'
 import { signIn } from '../../support/sign-in.ts'
@@ -21,26 +22,14 @@ const document = (await app.inject({ url: '/api/openapi.json', headers: { host: 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
 ajv.addSchema(document, 'api')
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-
-interface Sent {
-  payload?: object | string
-  headers?: Record<string, string>
-  /** The admin's cookie by default; an empty one for nobody. */
-  cookie?: string
-}
+const ask = asking(app, admin, 'localhost')
 
 /** The statuses that have been answered, by operation: "GET /api/licenses". */
 const answered = new Map<string, Set<string>>()
 
 /** Sends a request and checks that its answer is as documented. */
-async function send(method: Method, path: string, id = '', { payload, headers, cookie = admin }: Sent = {}) {
-  const response = await app.inject({
-    method,
-    url: path.replace('{id}', id) + (path.endsWith('}') ? '' : id),
-    headers: { host: 'localhost', ...(cookie !== '' && { cookie }), ...headers },
-    ...(payload !== undefined && { payload }),
-  })
+async function send(method: Method, path: string, id = '', sent: Asked = {}) {
+  const response = await ask(method, path.replace('/api/', '').replace('{id}', '') + id, sent)
   const status = String(response.statusCode)
   const operation = `${method} ${path}`
   answered.set(operation, (answered.get(operation) ?? new Set()).add(status))
@@ -117,8 +106,8 @@ await addLicense(database, { domain: 'asleep.example', type: 'passing', valid_fr
 /** Asks for what the API refuses whatever the operation: on sites that are closed, and with too many invalid tokens. */
 async function refuse(method: Method, path: string) {
   const id = path.endsWith('}') ? exampleId : ''
-  await send(method, path, id, { headers: { host: 'closed.example' }, ...nobody })
-  await send(method, path, id, { headers: { host: 'asleep.example' }, ...nobody })
+  await send(method, path, id, { host: 'closed.example', ...nobody })
+  await send(method, path, id, { host: 'asleep.example', ...nobody })
   const invalid = { headers: { authorization: 'Bearer portico_no' }, ...nobody }
   while ((await send(method, path, id, invalid)).statusCode !== 429);
 }
@@ -156,6 +145,7 @@ for (const kind of kinds) {
     const second = (
       await send('POST', all, '', { payload: { ...payload, [kind.knownBy]: otherNames[kind.knownBy] } })
     ).json()
+    const newName = `new-${otherNames[kind.knownBy]}`.replace('new-eo', 'epo')
     const removable = { 'license type': firstIds['type'], user: adminId }[kind.name] ?? firstIds[kind.name]
     for (const [method, path, id, sent] of [
       ['GET', all, '?total=true'],
@@ -169,18 +159,7 @@ for (const kind of kinds) {
       ['POST', all, '', { payload }],
       ['POST', all, '', tooLarge],
       ['POST', all, '', noJson],
-      [
-        'POST',
-        all,
-        '',
-        {
-          payload: {
-            ...payload,
-            [kind.knownBy]: `new-${otherNames[kind.knownBy]}`.replace('new-eo', 'epo'),
-            ...dangling,
-          },
-        },
-      ],
+      ['POST', all, '', { payload: { ...payload, [kind.knownBy]: newName, ...dangling } }],
       ['GET', one, first.id, { headers: { 'if-none-match': String(etag) } }],
       ['GET', one, first.id, stale],
       ['GET', one, exampleId],
@@ -204,7 +183,7 @@ for (const kind of kinds) {
       ['DELETE', one, exampleId],
       ['DELETE', one, ['licenses', 'museums', 'groups'].includes(kind.plural) ? second.id : removable],
       ['DELETE', one, first.id],
-    ] as [Method, string, string, Sent?][]) {
+    ] as [Method, string, string, Asked?][]) {
       await send(method, path, id, sent)
     }
     for (const method of ['GET', 'POST'] as const) await refuse(method, all)

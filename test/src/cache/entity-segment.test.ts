@@ -27,27 +27,17 @@ function controlled(options?: EntityCacheOptions) {
   }
 }
 
-t.test('A record that is not cached is loaded and returned as a promise', async t => {
-  const { segment, loads } = controlled()
-  const reading = segment.read('1')
-  t.type(reading, Promise)
-  t.match(loads, [{ key: '1' }])
-  loads[0]?.resolve('Louvre')
-  t.equal(await reading, 'Louvre')
-})
-
-t.test('A cached record is returned without a promise', async t => {
-  const { segment, load, loads } = controlled()
-  await load('1', 'Louvre')
-  t.equal(segment.read('1'), 'Louvre')
-  t.equal(loads.length, 1)
-})
-
-t.test('The absence of a record is cached', async t => {
-  const { segment, load, loads } = controlled()
-  await load('1', null)
-  t.equal(segment.read('1'), null)
-  t.equal(loads.length, 1)
+t.test('A record is loaded and returned as a promise, and once it is cached without one', async t => {
+  for (const value of ['Louvre', null]) {
+    const { segment, loads } = controlled()
+    const reading = segment.read('1')
+    t.type(reading, Promise)
+    t.match(loads, [{ key: '1' }])
+    loads[0]?.resolve(value)
+    t.equal(await reading, value)
+    t.equal(segment.read('1'), value)
+    t.equal(loads.length, 1)
+  }
 })
 
 t.test('Concurrent reads of a record share one load', async t => {
@@ -74,85 +64,53 @@ t.test('"__proto__" and "constructor" are ordinary keys', async t => {
   t.equal(segment.read('constructor'), 'Louvre')
 })
 
-t.test('A failed load rejects every waiting read', async t => {
-  const { segment, loads } = controlled()
+t.test('A failed load rejects every waiting read, and is not cached', async t => {
+  const { segment, load, loads } = controlled()
   const readings = [segment.read('1'), segment.read('1')]
   loads[0]?.reject(new Error('down'))
   t.match(await Promise.allSettled(readings), [{ reason: { message: 'down' } }, { reason: { message: 'down' } }])
-})
-
-t.test('A failed load is not cached', async t => {
-  const { segment, load, loads } = controlled()
-  const reading = segment.read('1')
-  loads[0]?.reject(new Error('down'))
-  await t.rejects(Promise.resolve(reading), { message: 'down' })
   t.equal(await load('1', 'Louvre'), 'Louvre')
   t.equal(segment.read('1'), 'Louvre')
 })
 
-t.test('A forgotten record is loaded again', async t => {
-  const { segment, load } = controlled()
-  await load('1', 'Louvre')
-  segment.forget('1')
-  t.equal(await load('1', 'Prado'), 'Prado')
-})
-
-t.test('Forgetting one key keeps the others', async t => {
+t.test('A forgotten record is loaded again, and others are kept unless all are forgotten', async t => {
   const { segment, load } = controlled()
   await load('1', 'Louvre')
   await load('2', 'Prado')
+  segment.forget('3')
+  t.equal(segment.read('1'), 'Louvre')
   segment.forget('1')
   t.equal(segment.read('2'), 'Prado')
-})
-
-t.test('Forgetting all keys leaves none', async t => {
-  const { segment, load } = controlled()
-  await load('1', 'Louvre')
-  await load('2', 'Prado')
+  t.equal(await load('1', 'Uffizi'), 'Uffizi')
   segment.forget(null)
   t.type(segment.read('1'), Promise)
   t.type(segment.read('2'), Promise)
 })
 
-t.test('Forgetting an unknown key does nothing', async t => {
-  const { segment, load } = controlled()
-  await load('1', 'Louvre')
-  segment.forget('2')
-  t.equal(segment.read('1'), 'Louvre')
-})
-
 for (const key of ['1', null]) {
   const forgotten = key === null ? 'all records' : 'a record'
 
-  t.test(`Forgetting ${forgotten} during a load still answers the reads before it`, async t => {
-    const { segment, loads } = controlled()
-    const reading = segment.read('1')
-    segment.forget(key)
-    loads[0]?.resolve('Louvre')
-    t.equal(await reading, 'Louvre')
+  t.test(`Forgetting ${forgotten} during a load answers the reads before it, but caches only a later load`, async t => {
+    for (const isLaterFirst of [true, false]) {
+      const { segment, loads } = controlled()
+      const before = segment.read('1')
+      segment.forget(key)
+      const after = segment.read('1')
+      t.equal(loads.length, 2)
+      const ends = [() => loads[0]?.resolve('Louvre'), () => loads[1]?.resolve('Prado')]
+      for (const end of isLaterFirst ? ends.reverse() : ends) end()
+      t.strictSame(await Promise.all([before, after]), ['Louvre', 'Prado'])
+      t.equal(segment.read('1'), 'Prado')
+    }
   })
 
-  t.test(`Forgetting ${forgotten} during a load keeps the result out of the cache`, async t => {
+  t.test(`Forgetting ${forgotten} during a load without a later one caches nothing`, async t => {
     const { segment, loads } = controlled()
     const reading = segment.read('1')
     segment.forget(key)
     loads[0]?.resolve('Louvre')
     await reading
     t.type(segment.read('1'), Promise)
-    t.equal(loads.length, 2)
-  })
-
-  t.test(`After forgetting ${forgotten} during a load, a read starts a load of its own, which is cached`, async t => {
-    const { segment, loads } = controlled()
-    const before = segment.read('1')
-    segment.forget(key)
-    const after = segment.read('1')
-    t.equal(loads.length, 2)
-    loads[1]?.resolve('Prado')
-    t.equal(await after, 'Prado')
-    loads[0]?.resolve('Louvre')
-    t.equal(await before, 'Louvre')
-    t.equal(segment.read('1'), 'Prado')
   })
 
   t.test(`Forgetting ${forgotten} during a load that fails does not affect the next load`, async t => {
@@ -225,24 +183,13 @@ for (const [before, after] of [
   })
 }
 
-t.test('A record that another load brings along is cached', t => {
-  const { segment } = controlled()
-  const keep = segment.expect()
-  keep('1', 'Louvre')
-  t.equal(segment.read('1'), 'Louvre')
-  t.end()
+t.test('A record that another load brings along is cached, unless it or all were forgotten meanwhile', async t => {
+  for (const forgotten of [undefined, '1', null]) {
+    const { segment } = controlled()
+    const keep = segment.expect()
+    if (forgotten !== undefined) segment.forget(forgotten)
+    keep('1', 'Louvre')
+    if (forgotten === undefined) t.equal(segment.read('1'), 'Louvre')
+    else t.type(segment.read('1'), Promise)
+  }
 })
-
-for (const key of ['1', null]) {
-  t.test(
-    `A record that another load brings along is not cached if ${key === null ? 'all' : 'it'} was forgotten meanwhile`,
-    t => {
-      const { segment } = controlled()
-      const keep = segment.expect()
-      segment.forget(key)
-      keep('1', 'Louvre')
-      t.type(segment.read('1'), Promise)
-      t.end()
-    },
-  )
-}

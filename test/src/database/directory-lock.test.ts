@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,16 +9,13 @@ import { lockDirectory } from '../../../src/database/directory-lock.ts'
 import { StartError } from '../../../src/errors/start-error.ts'
 import { makeFolder } from '../../support/folder.ts'
 
-/** Leaves a dead socket, as a killed process does. */
+/** Leaves a dead socket, as a killed process does: one that has moved is not removed at the end. */
 async function leaveDeadSocket(path: string): Promise<void> {
-  const child = spawn(
-    process.execPath,
-    ['-e', 'require("net").createServer().listen(process.argv[1], () => console.log("listening"))', path],
-    { env: {} },
-  )
-  await once(child.stdout, 'data')
-  child.kill('SIGKILL')
-  await once(child, 'exit')
+  const server = createServer().listen(`${path}.moved`)
+  await once(server, 'listening')
+  renameSync(`${path}.moved`, path)
+  server.close()
+  await once(server, 'close')
 }
 
 /** A socket that another process would listen on. */

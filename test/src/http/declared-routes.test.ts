@@ -55,7 +55,7 @@ t.test("A path's methods are those that the router would match", async t => {
           matching,
         )
       }),
-      { numRuns: 3000 },
+      { numRuns: 3000, seed: 1 },
     ),
   )
 })

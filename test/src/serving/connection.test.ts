@@ -8,9 +8,7 @@ t.test('a connection that is never idle does not retain finished responses', asy
   const connections = new Map<Socket, Connection>()
   const server = createServer((request, response) => {
     connections.get(request.socket)?.add(response)
-    request.resume().once('end', () => {
-      response.end('out')
-    })
+    request.resume().once('end', () => response.end('out'))
   })
   server.on('connection', socket => {
     connections.set(socket, new Connection(socket, { size: 0, overflow() {} }))

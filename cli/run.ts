@@ -1,0 +1,94 @@
+import { createRequire } from 'node:module'
+import { StartError } from '../src/errors/start-error.ts'
+import { program } from '../src/program.ts'
+import { assertDistinct } from '../src/records/distinct-kinds.ts'
+import { type Command, CommandError, type Terminal, UsageError } from './command.ts'
+import { commandsFor } from './commands.ts'
+import { describeDatabaseFailure } from './database-failure.ts'
+import { nearest } from './nearest.ts'
+
+const { version } = createRequire(import.meta.url)('#package') as { version: string }
+
+/**
+ * Runs a command, or shows the help.
+ * @param typed the arguments of the process
+ * @returns the exit code: 0, 1 if the command failed, 2 if it was mistyped
+ */
+export async function run(typed: string[], terminal: Terminal): Promise<number> {
+  const ownKinds = terminal.additions?.records ?? []
+  try {
+    assertDistinct(ownKinds)
+    return await runAmong(commandsFor(ownKinds), typed, terminal)
+  } catch (error) {
+    terminal.errors.write(`portico: ${printable(failureOf(error))}\n`)
+    return 1
+  }
+}
+
+async function runAmong(commands: readonly Command[], typed: string[], terminal: Terminal): Promise<number> {
+  const words = typed[0] === 'help' ? typed.slice(1) : typed
+  if (words[0] === '--version') {
+    terminal.output.write(`portico ${version}\n`)
+    return 0
+  }
+  const isGroup =
+    words.length === 1 && commands.some(command => nameOf(command).length > 1 && nameOf(command)[0] === words[0])
+  const asksForHelp =
+    isGroup || words.length === 0 || words !== typed || words.includes('--help') || words.includes('-h')
+  const command = commands.find(command => nameOf(command).every((word, index) => words[index] === word))
+  if (asksForHelp) {
+    terminal.output.write(command === undefined ? overview(commands, words) : helpOf(command))
+    return 0
+  }
+  try {
+    if (command === undefined) throw unknownCommand(commands, words.slice(0, 2).join(' '))
+    await command.run(words.slice(nameOf(command).length), terminal)
+    return 0
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const failed = [program, ...(command === undefined ? [] : nameOf(command))].join(' ')
+    terminal.errors.write(`portico: ${printable(error.message)} ${failed} --help shows how.\n`)
+    return 2
+  }
+}
+
+/** @throws the error if it is a fault of the program */
+function failureOf(error: unknown): string {
+  if (error instanceof CommandError || error instanceof StartError) return error.message
+  const failure = describeDatabaseFailure(error)
+  if (failure === undefined) throw error
+  return failure
+}
+
+/** A message without control characters, which the terminal would execute. They come from files and arguments. */
+function printable(message: string): string {
+  return message.replace(/[^\P{Cc}\n]+/gu, ' ')
+}
+
+function unknownCommand(commands: readonly Command[], typed: string): UsageError {
+  const names = commands.map(command => nameOf(command).join(' '))
+  const meant = nearest(typed, names) ?? nearest(typed.split(' ')[0] ?? '', [...new Set(names)])
+  return new UsageError(`"${typed}" is not a command.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`)
+}
+
+function nameOf({ usage }: Command): string[] {
+  return usage.replace(/ (?:[<[]|--).*/, '').split(' ')
+}
+
+/** The command and its operands, so that a line of the overview fits a terminal. The command's help has its options. */
+function synopsisOf({ usage }: Command): string {
+  return usage.replace(/ (?:\[|--).*/, '')
+}
+
+/** The help on all commands, or on those that begin with the first word if there are any. */
+function overview(commands: readonly Command[], [first]: string[]): string {
+  const some = commands.filter(command => nameOf(command)[0] === first)
+  const listed = some.length > 0 ? some : commands
+  const width = Math.max(...listed.map(command => synopsisOf(command).length))
+  const lines = listed.map(command => `  ${synopsisOf(command).padEnd(width)}  ${command.summary}\n`)
+  return `Usage: ${program} <command>\n\n${lines.join('')}\nRun ${program} <command> --help for its options.\n`
+}
+
+function helpOf({ usage, summary, details }: Command): string {
+  return `Usage: ${program} ${usage}\n\n${summary}\n\n${details}\n`
+}

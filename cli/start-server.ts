@@ -1,0 +1,57 @@
+// Imported first, because it has no effect after the first garbage collection.
+import '../src/serving/tick-object.ts'
+import { type Additions, buildApp } from '../app.ts'
+import { readConfig } from '../src/config.ts'
+import { showElapsedTime } from '../src/elapsed-time.ts'
+import { greet } from '../src/greeting.ts'
+import { endInOrder } from '../src/serving/end-in-order.ts'
+import { serveHandedConnections } from '../src/serving/handed-connections.ts'
+import { lameDuck } from '../src/serving/limits.ts'
+import { loggerOptions } from '../src/logging.ts'
+import { reasonOf, StartError } from '../src/errors/start-error.ts'
+
+/**
+ * Runs the server until the process gets a signal to end, configured by the environment and a file `.env`. If it cannot
+ * start, prints why and exits.
+ * @param additions what an application that is built on Portico adds
+ */
+export async function startServer(additions: Additions = {}): Promise<void> {
+  try {
+    await start(additions)
+  } catch (error) {
+    console.error(error)
+    process.exit(1)
+  }
+}
+
+async function start(additions: Additions): Promise<void> {
+  const { stdout, stderr, env } = process
+  const config = readConfig(env, '.env')
+  const app = await buildApp({
+    ...additions,
+    config,
+    logger: loggerOptions(config.logLevel, stdout),
+    lameDuck,
+    onCreation: showElapsedTime.bind(undefined, stderr, `Creating the database in ${config.dataDir}`),
+  })
+  // npm does not forward SIGHUP and cannot forward SIGKILL. Its script sets PARENT_PID, so the server ends with npm.
+  const { PARENT_PID, CONNECTIONS, RESTARTED } = env
+  const end = endInOrder(app, { parent: PARENT_PID === undefined ? undefined : Number(PARENT_PID) })
+  const { availability, isShared } = app.database
+  if (!isShared) {
+    // An embedded database does not come back. A new process opens it again.
+    availability.once('lost', () => {
+      process.exitCode = 1
+      end()
+    })
+  }
+  const serving =
+    CONNECTIONS === 'handed' ? serveHandedConnections(app) : app.listen({ port: config.port, host: config.host })
+  await serving.catch(async (error: Error) => {
+    await app.close()
+    throw new StartError(`HOST and PORT cannot be used: ${reasonOf(error)}.`, { cause: error })
+  })
+  const [address] = app.addresses()
+  const port = typeof address === 'object' ? address.port : config.port
+  await greet(app, { host: config.host, port, isRestart: RESTARTED === '1' }, stdout)
+}

@@ -1,0 +1,52 @@
+// What the package `portico` exports to applications that are built on it: see docs/building.md. Modules are exported
+// as a whole if applications extend their interfaces by declaration merging, which needs that.
+import './plugins/access.ts'
+import './plugins/bearer.ts'
+import './plugins/database.ts'
+import './plugins/entities.ts'
+import './plugins/firewall.ts'
+import './plugins/landmarks.ts'
+import './plugins/license.ts'
+import './plugins/locale.ts'
+import './plugins/record-kinds.ts'
+import './plugins/validity.ts'
+import './plugins/vary.ts'
+
+export { type Additions, type AppOptions, buildApp } from './app.ts'
+export { type Config, readConfig } from './src/config.ts'
+export { authorOf } from './routes/api/author.ts'
+export { forgetRecords } from './routes/api/forget-records.ts'
+export { default as api } from './routes/api/index.ts'
+export { default as frontPage } from './routes/front-page.ts'
+export { default as language } from './routes/language.ts'
+export { default as routes } from './routes/index.ts'
+
+export * from './plugins/verdicts.ts'
+export * from './src/errors/http-errors.ts'
+
+export { sql } from 'kysely'
+export { type Database, openDatabase } from './src/database/database.ts'
+export type { Migration, Migrations } from './src/database/migration.ts'
+export { addChangeTriggers } from './src/database/migrations/0002-change-notifications.ts'
+export { prepareQuery } from './src/database/prepared-queries.ts'
+export * from './src/database/tables.ts'
+
+export { type EntityCache, type EntityMetadata, type EntitySegment, whenRead } from './src/cache/entity-cache.ts'
+export * from './src/entities.ts'
+
+export type { Author } from './src/records/audit.ts'
+export * from './src/records/fields.ts'
+export { groups, languages, licenses, licenseTypes, museums, platforms, users } from './src/records/kinds.ts'
+export * from './src/records/record-kind.ts'
+export {
+  type AnyRecord,
+  type Change,
+  changeRecord,
+  createRecord,
+  type Filters,
+  listRecords,
+  type Listing,
+  type Page,
+  readRecord,
+  removeRecord,
+} from './src/records/repository.ts'

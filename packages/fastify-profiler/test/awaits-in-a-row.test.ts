@@ -1,0 +1,365 @@
+import t from 'tap'
+import type { HttpCall, Json, Profile, Query } from '../base/profile.ts'
+import { awaitsInARow } from '../collect/awaits-in-a-row.ts'
+import { wastefulCalls } from '../collect/findings.ts'
+import { performancePanel } from '../show/panels/performance.ts'
+import { RouteAdvice } from '../show/route-advice.ts'
+import { beginQuery } from '../watch/queries.ts'
+import { keptLines, profiledApp } from './profiled-app.ts'
+import { context, exampleCall, exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
+
+/** What a handler does, step by step. Each call takes 10 ms unless it says otherwise. */
+class Handler {
+  readonly queries: Query[] = []
+  readonly calls: HttpCall[] = []
+  now = 1
+
+  query(sql: string, parameters: Json[] = [], changes: Partial<Query> & { at?: number } = {}): this {
+    const { at = this.queries.length + 1, ...others } = changes
+    const query = exampleQuery({ sql, parameters, start: this.now, duration: 10, location: lineAt(at), ...others })
+    this.queries.push(query)
+    this.now += query.duration ?? 0
+    return this
+  }
+
+  get(url: string, changes: Partial<HttpCall> & { at?: number } = {}): this {
+    const { at = 100 + this.calls.length, ...others } = changes
+    const call = exampleCall({ url, start: this.now, head: 9, duration: 10, location: lineAt(at), ...others })
+    this.calls.push(call)
+    this.now += call.duration ?? 0
+    return this
+  }
+
+  each<Item>(items: readonly Item[], step: (item: Item) => unknown): this {
+    for (const item of items) step(item)
+    return this
+  }
+
+  sleep(ms: number): this {
+    this.now += ms
+    return this
+  }
+
+  /** Makes calls at the same time. */
+  together(...steps: Array<() => unknown>): this {
+    const start = this.now
+    for (const step of steps) {
+      this.now = start
+      step()
+    }
+    return this
+  }
+
+  profile(changes: Partial<Profile> = {}): Profile {
+    return profile({
+      duration: this.now,
+      path: '/museums/4711',
+      spans: [span({ kind: 'handler', hook: null, duration: this.now })],
+      request: { ...profile().request, params: { id: 4711 }, body: { ids: [301, 302, 303] }, query: { lang: 'fr' } },
+      database: exampleUse(this.queries),
+      http: { count: this.calls.length, failed: 0, duration: 0, calls: this.calls },
+      ...changes,
+    })
+  }
+}
+
+const lineAt = (line: number) => ({ file: '/srv/museum/routes/museums.ts', line, column: 5 })
+const ids = (count: number) => Array.from({ length: count }, (_, index) => 9000 + index * 7)
+
+const list = 'select id from museums'
+const one = 'select * from paintings where museum = $1'
+
+/** What could overlap, with the number of calls in a row. */
+const overlapping: Array<[name: string, count: number, act: (h: Handler) => unknown]> = [
+  ['a loop over a list', 12, h => h.query(list, [], { rows: 12 }).each(ids(12), id => h.query(one, [id], { at: 50 }))],
+  [
+    'a loop over most of a list',
+    7,
+    h => h.query(list, [], { rows: 10 }).each(ids(7), id => h.query(one, [id], { at: 50 })),
+  ],
+  ['a loop over ids in the body', 3, h => h.each([301, 302, 303], id => h.query(one, [id], { at: 50 }))],
+  [
+    'a loop with two queries for each item',
+    10,
+    h =>
+      h.query(list, [], { rows: 5 }).each(ids(5), id => {
+        h.query(one, [id], { at: 50 })
+        h.query('select * from rooms where museum = $1', [id], { at: 51 })
+      }),
+  ],
+  [
+    'a loop in MySQL',
+    4,
+    h =>
+      h
+        .query(list, [], { rows: 4, system: 'mysql' })
+        .each(ids(4), id => h.query('select * from a where b = ?', [id], { at: 50, system: 'mysql' })),
+  ],
+  [
+    'a loop of requests over a list',
+    4,
+    h => h.query(list, [], { rows: 4 }).each(ids(4), id => h.get(`http://prices/items/${id}`, { at: 50 })),
+  ],
+  [
+    'three queries without values',
+    3,
+    h => h.query('select * from a').query('select * from b').query('select * from c'),
+  ],
+  [
+    'three queries for the same user',
+    3,
+    h =>
+      h
+        .query('select * from users where id = $1', [88])
+        .query('select * from orders where user = $1', [88])
+        .query('select * from carts where user = $1', [88]),
+  ],
+  [
+    'a count and a page of the same filter',
+    2,
+    h =>
+      h
+        .query('select count(*) from a where lang = $1', ['fr'])
+        .query('select * from a where lang = $1 order by id limit 20', ['fr']),
+  ],
+  [
+    'queries for a path parameter and for the host',
+    2,
+    h => h.query('select * from m where id = $1', [4711]).query('select * from l where host = $1', ['louvre.example']),
+  ],
+  ['a query for a cookie and one without values', 2, h => h.query('select 1 from s where k = $1', ['fr']).query(list)],
+  [
+    'requests to three services',
+    3,
+    h => h.get('http://a/rates').get('http://b/v2/methods').get('http://c/stock-levels'),
+  ],
+  ['requests for a path parameter', 2, h => h.get('http://a/items/4711').get('http://b/v1/prices?id=4711')],
+  ['a query and a request', 2, h => h.query('select * from m where id = $1', [4711]).get('http://a/rates')],
+  [
+    'a literal that the request has',
+    2,
+    h => h.query("select * from m where lang = 'fr'").query('select * from n where id = 4711'),
+  ],
+  [
+    'two queries after one that they need',
+    2,
+    h =>
+      h
+        .query('select * from users where name = $1', ['fr'])
+        .query('select * from orders where user = $1', [88])
+        .query('select * from carts where user = $1', [88]),
+  ],
+  [
+    'queries with their waits for a connection',
+    2,
+    h => h.query('select * from a', [], { waited: 0.04 }).query('select * from b', [], { waited: 1 }),
+  ],
+]
+
+/** What needs the result of the call before, runs at once already, or is meant to wait. */
+const fine: Array<[name: string, act: (h: Handler) => unknown]> = [
+  [
+    'paging by offset',
+    h => h.each([0, 20, 40, 60], from => h.query('select * from a limit 20 offset $1', [from], { at: 5 })),
+  ],
+  [
+    'paging by the last key, after a list as long',
+    h =>
+      h
+        .query(list, [], { rows: 4 })
+        .each(ids(4), last => h.query('select * from a where id > $1 order by id limit 20', [last], { at: 5 })),
+  ],
+  ['paging of a service by number', h => h.each([1, 2, 3, 4], page => h.get(`http://a/list?page=${page}`, { at: 5 }))],
+  [
+    'paging of a service by cursor',
+    h => h.each(['', 'x81', 'x97'], c => h.get(`http://a/list?cursor=${c}`, { at: 5 })),
+  ],
+  [
+    'paging of a service by numbers that the request has',
+    h => h.each([301, 302, 303], page => h.get(`http://a/list?page=${page}`, { at: 5 })),
+  ],
+  [
+    'polling without pauses',
+    h => h.each(ids(5), () => h.query('select state from jobs where id = $1', [4711], { at: 5 })),
+  ],
+  ['polling with pauses', h => h.each(ids(5), () => h.get('http://a/jobs/4711', { at: 5 }).sleep(50))],
+  [
+    'polling of several states',
+    h => h.query(list).each(ids(3), () => h.query(list, [], { at: 5 }).get('http://a/s', { at: 6 }).sleep(9)),
+  ],
+  [
+    'a retry after an error',
+    h =>
+      h
+        .query('select 1', [], { error: 'deadlock' })
+        .query('select 1')
+        .get('http://a/b', { status: 503 })
+        .get('http://a/c'),
+  ],
+  [
+    'a dataloader that batches each level',
+    h =>
+      h
+        .query('select * from museums where id = any($1)', [[301, 302, 303]], { rows: 3 })
+        .query('select * from rooms where id = any($1)', [[77, 78, 79]], { rows: 3 })
+        .query('select * from works where id = any($1)', [[501, 502]], { rows: 2 }),
+  ],
+  [
+    'a dataloader that loads in parallel',
+    h => h.query(list, [], { rows: 3 }).together(...ids(3).map(id => () => h.query(one, [id], { at: 5 }))),
+  ],
+  [
+    'Promise.all',
+    h =>
+      h.together(
+        () => h.query('select 1'),
+        () => h.query('select 2'),
+        () => h.get('http://a/rates'),
+      ),
+  ],
+  [
+    'a chain from user to order to item',
+    h =>
+      h
+        .query('select * from users where name = $1', ['fr'])
+        .query('select * from orders where user = $1', [88])
+        .query('select * from items where id = $1', [5150]),
+  ],
+  ['a walk up a tree', h => h.each(ids(5), id => h.query('select parent from nodes where id = $1', [id], { at: 5 }))],
+  ['a walk along links of a service', h => h.each(ids(5), id => h.get(`http://a/nodes/${id}`, { at: 5 }))],
+  ['a request for what a query told', h => h.query(list).get('http://a/items/90210')],
+  [
+    'a transaction',
+    h =>
+      h
+        .query('select * from a', [], { transaction: 1 })
+        .query('select * from b', [], { transaction: 1 })
+        .query('select * from c', [], { transaction: 1 }),
+  ],
+  [
+    'reading what was written',
+    h => h.query('insert into a values ($1)', [4711]).query('select * from a').query('delete from a'),
+  ],
+  ['posting to services', h => h.get('http://a/pay', { method: 'POST' }).get('http://a/mail', { method: 'POST' })],
+  [
+    'SQLite, which blocks',
+    h => h.query('select 1', [], { system: 'sqlite' }).query('select 2', [], { system: 'sqlite' }),
+  ],
+  ['short queries', h => h.query('select 1', [], { duration: 1 }).query('select 2', [], { duration: 1 })],
+  ['queries that are a small part of the request', h => h.query('select 1').query('select 2').sleep(900)],
+  ['work between the queries', h => h.query('select 1').sleep(20).query('select 2')],
+  ['one allowed by a comment', h => h.query('select 1 /* profiler: allow */').query('select 2 -- profiler: allow')],
+  ['a hidden value', h => h.query('select 1').query('select * from s where k = $1', ['[masked]'])],
+  ['a large value', h => h.query('select 1').query('select * from s where k = $1', ['[70000 characters]'])],
+  ['a URL that is none', h => h.get('http://a/b').get('not a url')],
+  ['a query that never ended', h => h.query('select 1').query('select 2', [], { duration: null })],
+  ['an id in the text of a query', h => h.query(list).query('select * from m where id = 90210')],
+  [
+    'two calls for a list of two',
+    h => h.query(list, [], { rows: 2 }).each(ids(2), id => h.query(one, [id], { at: 5 })),
+  ],
+  [
+    'a loop over less than half of a list',
+    h => h.query(list, [], { rows: 10 }).each(ids(4), id => h.query(one, [id], { at: 5 })),
+  ],
+  [
+    'a loop over more than a list',
+    h => h.query(list, [], { rows: 2 }).each(ids(4), id => h.query(one, [id], { at: 5 })),
+  ],
+]
+
+for (const [name, count, act] of overlapping) {
+  t.test(`in a row: ${name}`, async t => {
+    const handler = new Handler()
+    act(handler)
+    t.match(awaitsInARow(handler.profile()), [{ count }])
+  })
+}
+
+for (const [name, act] of fine) {
+  t.test(`not in a row: ${name}`, async t => {
+    const handler = new Handler()
+    act(handler)
+    t.same(awaitsInARow(handler.profile()), [])
+  })
+}
+
+t.test('the finding has the time of all, what could overlap, and the line that need not wait', async t => {
+  const handler = new Handler().query('select 1', [], { duration: 30 }).query('select 2').query('select 3')
+  t.same(awaitsInARow(handler.profile()), [{ count: 3, time: 50, saved: 20, location: lineAt(2) }])
+})
+
+t.test('calls of different functions are not in a row', async t => {
+  const handler = new Handler().query('select 1').query('select 2')
+  const spans = [span({ start: 0, duration: 10.9 }), span({ kind: 'handler', start: 11, duration: 10 })]
+  t.same(awaitsInARow(handler.profile({ spans })), [])
+})
+
+t.test('the row that could save most comes first', async t => {
+  const handler = new Handler()
+  handler.query('select 1').query('select 2').sleep(9).query('select 3').query('select 4').query('select 5')
+  t.match(awaitsInARow(handler.profile()), [{ count: 3 }, { count: 2 }])
+})
+
+t.test('a request without calls has none', async t => {
+  t.same(awaitsInARow(profile({ database: null, http: null })), [])
+})
+
+t.test('the finding says how much could overlap, on the page and in Markdown', async t => {
+  const found = new Handler().query('select 1', [], { duration: 30 }).query('select 2').query('select 3').profile()
+  const claim = '3 awaits one after another, 50.0 ms, 20.0 ms could overlap.'
+  t.match(String(performancePanel.body(found, context(found))), claim)
+  t.match(performancePanel.markdown?.(found, context(found)), `${claim} None needs`)
+  t.match(performancePanel.toolbarItem?.(found, context(found)), {
+    value: '51.0 ms · 3 awaits in a row',
+    tone: 'warning',
+  })
+  t.match(performancePanel.toolbarItem?.(profile(), context(profile())), { tone: 'neutral' })
+})
+
+t.test('a loop that is told as N+1 is not told as awaits in a row, too', async t => {
+  const handler = new Handler().query(list, [], { rows: 6 })
+  handler.each(ids(6), id => handler.query(one, [id], { at: 50 }))
+  const looping = handler.profile()
+  const loop = { kind: 'loop' as const, sql: one, count: 6, duration: 60, locations: [lineAt(50)] }
+  t.match(wastefulCalls(looping), [{ what: 'row', count: 6 }])
+  looping.database?.repetitions.push(loop, { ...loop, kind: 'duplicate' })
+  t.match(wastefulCalls(looping), [{ what: 'repeated', kind: 'loop', count: 6, location: lineAt(50) }])
+})
+
+t.test('one line a route tells of its wasteful calls, with the place and the profile', async t => {
+  const said: string[] = []
+  const advice = new RouteAdvice(sentence => said.push(sentence), '/srv/museum')
+  const found = new Handler().query('select 1', [], { duration: 30 }).query('select 2').profile()
+  advice.consider(profile())
+  advice.consider({ ...found, routing: { ...found.routing, matched: null } })
+  advice.consider(found)
+  advice.consider(found)
+  t.same(said, [
+    'GET /museums/:id: 2 awaits one after another, 40.0 ms, 10.0 ms could overlap. routes/museums.ts:2:5 (profile k3Jx9PzQ4wTn)',
+  ])
+  const unplaced = new Handler().query('select 1').query('select 2', [], { location: null }).profile({ method: 'HEAD' })
+  advice.consider(unplaced)
+  t.match(said[1], /^HEAD .* overlap\. \(profile/)
+})
+
+t.test('the application logs one line for a route with a loop, and none if a comment allows it', async t => {
+  const { lines, logger } = keptLines('warn')
+  const app = await profiledApp(t, {}, { logger })
+  for (const [url, comment] of [
+    ['/loop', ''],
+    ['/allowed', ' /* profiler: allow */'],
+  ] as const) {
+    app.get(url, async () => {
+      for (const id of ids(6)) {
+        const statement = `select * from paintings where museum = $1${comment}`
+        beginQuery({ system: 'postgresql', statement, parameters: [id], connection: null }, beginQuery)?.end(1)
+      }
+      return 'done'
+    })
+  }
+  for (const url of ['/loop', '/loop', '/allowed']) await app.inject(url)
+  await app.profiler.settled()
+  t.equal(lines.length, 1)
+  t.match(JSON.parse(lines[0] ?? '{}').msg, /^GET \/loop: N\+1: 6 queries of one shape, .* \(profile /)
+})

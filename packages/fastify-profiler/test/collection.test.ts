@@ -1,0 +1,698 @@
+import { once } from 'node:events'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect } from 'node:tls'
+import Fastify from 'fastify'
+import t from 'tap'
+import profiler, { type OpenSpan } from '../index.ts'
+import { fakeClock } from './fake-clock.ts'
+import { makeFolder } from './folder.ts'
+import {
+  deferred,
+  everythingStored,
+  getRaw,
+  keptLines,
+  listen,
+  onlyProfile,
+  pageOf,
+  plainApp,
+  profiledApp,
+  profileOf,
+  sendAndLeave,
+  sendRaw,
+  turns,
+} from './profiled-app.ts'
+
+const answers: Array<{ url: string; method?: 'GET' | 'POST'; payload?: string; status: number }> = [
+  { url: '/fine', status: 200 },
+  { url: '/nowhere', status: 404 },
+  { url: '/not-allowed', status: 405 },
+  { url: '/moved', status: 301 },
+  { url: '/%zz', status: 400 },
+  { url: '/json', method: 'POST', payload: '{', status: 400 },
+  { url: '/forbidden', status: 403 },
+  { url: '/broken', status: 500 },
+  { url: '/streamed', status: 200 },
+  { url: '/hijacked', status: 202 },
+]
+
+async function appWithEveryAnswer(t: Parameters<typeof profiledApp>[0]) {
+  const app = await profiledApp(t)
+  app.get('/fine', async () => ({ fine: true }))
+  app.get('/not-allowed', async (_request, reply) => reply.code(405).header('allow', 'PUT').send({ no: true }))
+  app.get('/moved', async (_request, reply) => reply.redirect('/fine', 301))
+  app.post('/json', async () => 'never')
+  app.get(
+    '/forbidden',
+    { onRequest: async (_request, reply) => reply.code(403).send({ no: true }) },
+    async () => 'never',
+  )
+  app.get('/broken', async () => {
+    throw new Error('broken')
+  })
+  app.get('/streamed', async (_request, reply) => reply.send(Readable.from(['a', 'b', 'c'])))
+  app.get('/hijacked', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(202, { 'content-type': 'text/plain' })
+    reply.raw.end('mine')
+  })
+  return app
+}
+
+t.test('every injected request has exactly one profile, with its status and token', async t => {
+  const app = await appWithEveryAnswer(t)
+  for (const { url, method = 'GET', payload, status } of answers) {
+    const headers = payload === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await app.inject({ url, method, headers, ...(payload !== undefined && { payload }) })
+    const profile = await onlyProfile(t, app, url)
+    t.equal(response.statusCode, status, url)
+    t.equal(profile.status, status)
+    t.equal(profile.token, response.headers['x-debug-token'])
+    t.match(profile.token, /^[\w-]{12}$/)
+    t.equal(profile.outcome, url === '/hijacked' ? 'hijacked' : 'completed')
+    t.equal(profile.response.streamed, url === '/streamed')
+  }
+  t.equal(app.profiler.pending, 0)
+})
+
+t.test('every request through a socket has exactly one profile', async t => {
+  const app = await appWithEveryAnswer(t)
+  const { port, origin } = await listen(app)
+  for (const { url, method = 'GET', payload, status } of answers) {
+    const body =
+      payload === undefined
+        ? '\r\n'
+        : `content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n${payload}`
+    const text = await sendRaw(
+      port,
+      `${method} ${url} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n${body}`,
+    )
+    const profile = await onlyProfile(t, app, url)
+    t.equal(profile.status, status, url)
+    t.ok(text.startsWith(`HTTP/1.1 ${status} `))
+    t.match(text, new RegExp(`x-debug-token: ${profile.token}\r\n`))
+    t.match(text, `x-debug-token-link: ${origin}/_profiler/${profile.token}\r\n`)
+    t.match(text, new RegExp(`server-timing: token;desc="${profile.token}", total;dur=\\d`))
+    t.match(text, 'x-robots-tag: noindex\r\n')
+  }
+})
+
+t.test('a bare Fastify without profiledOptions() is profiled too, including malformed URLs', async t => {
+  const app = await plainApp(t)
+  app.get('/', async () => 'bare')
+  const { port } = await listen(app)
+  for (const path of ['/', '/%zz']) await getRaw(port, path)
+  const { profiles } = await app.profiler.search({})
+  t.same(
+    profiles.map(({ url, status }) => `${url} ${status}`),
+    ['/%zz 400', '/ 200'],
+  )
+  const { notes } = await onlyProfile(t, app, '/%zz')
+  t.match(notes, ['There are no log lines, since the application was made without a logger.'])
+  // Without a Host header and, since the URL cannot be decoded, without a Fastify request.
+  t.match(await sendRaw(port, 'GET /%zy HTTP/1.0\r\n\r\n'), `x-debug-token-link: http://127.0.0.1:${port}/_profiler/`)
+  t.match(await onlyProfile(t, app, '/%zy'), { host: null, protocol: 'http' })
+  await getRaw(port, `http://localhost:${port}?a=1&a=2&a=3&b=4`)
+  t.match(await onlyProfile(t, app, '?a=1'), { path: '/', request: { query: { a: ['1', '2', '3'], b: '4' } } })
+})
+
+t.test('a request that Fastify rejects before any hook runs has its error in its profile', async t => {
+  const app = await plainApp(t)
+  app.get('/:long', async () => 'long')
+  const { origin } = await listen(app)
+  const errors = async (path: string, status: number) => {
+    const response = await fetch(origin + path)
+    t.equal(response.status, status)
+    await response.text()
+    await everythingStored(app)
+    const profile = await app.profiler.find(response.headers.get('x-debug-token') ?? '')
+    return profile?.exceptions.map(({ code, message }) => `${String(code)} ${message}`)
+  }
+  t.same(await errors('/%zz', 400), ["FST_ERR_BAD_URL '/%zz' is not a valid url component"])
+  const long = 'x'.repeat(101)
+  t.same(await errors(`/${long}`, 414), [`FST_ERR_MAX_PARAM_LENGTH '/${long}' is exceeding the max param length`])
+  t.equal((await app.inject('/%zz')).headers['x-debug-token'], undefined, 'an injected one has no profile')
+})
+
+t.test('a request that a constraint rejects has a profile without an error of its URL', async t => {
+  const app = await plainApp(t)
+  app.addConstraintStrategy({
+    name: 'failing',
+    storage: () => ({ get: () => null, set() {} }),
+    validate() {},
+    deriveConstraint(_request: unknown, _context: unknown, done?: (error: Error) => void) {
+      done?.(new Error('no'))
+    },
+  })
+  app.get('/', { constraints: { failing: 'never' } }, async () => 'never')
+  const { origin } = await listen(app)
+  t.equal((await fetch(origin)).status, 500)
+  t.match(await onlyProfile(t, app, '/'), { status: 500, exceptions: [] })
+})
+
+t.test('a server on both addresses of localhost is profiled on both', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async () => 'both')
+  await app.listen({ port: 0, host: 'localhost' })
+  for (const listening of app.addresses()) {
+    if (typeof listening === 'string') continue
+    const { address, port, family } = listening
+    const host = family === 'IPv6' ? `[${address}]` : address
+    const response = await fetch(`http://${host}:${port}/%zz`)
+    t.match(await response.text(), 'FST_ERR_BAD_URL')
+    t.ok(response.headers.get('x-debug-token'))
+  }
+  const { total } = await app.profiler.search({ url: '/%zz' })
+  t.equal(total, app.addresses().length)
+})
+
+t.test('a malformed URL interrupts kernel.request before any listener', async t => {
+  const { exceptions, lifecycle } = await profileOf(await profiledApp(t), '/%zz')
+  t.equal(exceptions[0]?.code, 'FST_ERR_BAD_URL')
+  t.same(lifecycle[0]?.interrupted, { span: null, exception: 0 })
+  t.type(lifecycle[0]?.start, 'number', 'kernel.request was reached')
+})
+
+t.test('a client that leaves early makes an aborted request', async t => {
+  const app = await profiledApp(t)
+  const [begun, left, ended] = [deferred(), deferred(), deferred()]
+  app.get('/slow', async ({ recorder, log }) => {
+    begun.resolve()
+    await left.promise
+    log.info('too late')
+    recorder?.span({ kind: 'query', name: 'too late' }).end()
+    ended.resolve()
+  })
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n', begun.promise)
+  await everythingStored(app)
+  const profile = await onlyProfile(t, app, '/slow')
+  t.match(profile, { outcome: 'aborted', status: null })
+  t.equal(profile.spans.find(({ kind }) => kind === 'handler')?.outcome, 'unfinished')
+  left.resolve()
+  await ended.promise
+  await turns(3)
+  t.same(await onlyProfile(t, app, '/slow'), profile, 'later events are not recorded')
+})
+
+t.test('a response that the server breaks off is not an aborted one, and has the error that broke it', async t => {
+  const app = await profiledApp(t)
+  const headSent = async ({ raw }: { raw: ServerResponse }) => {
+    while (!raw.headersSent) await turns()
+  }
+  async function* failing(reply: { raw: ServerResponse }) {
+    yield 'a'
+    await headSent(reply)
+    throw new Error('in stream')
+  }
+  app.get('/stream', async (_request, reply) => reply.send(Readable.from(failing(reply))))
+  app.get('/web', async (_request, reply) => reply.send(Readable.toWeb(Readable.from(failing(reply)))))
+  app.get('/response', async (_request, reply) => {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from('a'))
+      },
+      async pull(controller) {
+        await headSent(reply)
+        controller.error(new Error('in stream'))
+      },
+    })
+    return reply.send(new Response(body))
+  })
+  app.get('/hooked', {
+    onSend: (_request, reply, _payload, done) => done(null, Readable.from(failing(reply))),
+    handler: async () => 'whole',
+  })
+  app.get('/raw', (_request, reply) => {
+    reply.hijack()
+    pipeline(Readable.from(failing(reply)), reply.raw, () => {})
+  })
+  app.get('/destroyed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.write('a')
+    reply.raw.destroy(new Error('in stream'))
+  })
+  const { port } = await listen(app)
+  for (const url of ['/stream', '/web', '/response', '/hooked', '/raw', '/destroyed']) {
+    await getRaw(port, url)
+    await everythingStored(app)
+    const { outcome, status, exceptions, token } = await onlyProfile(t, app, url)
+    t.same([outcome, status, exceptions.map(({ message }) => message)], ['broken', 200, ['in stream']], url)
+    t.match(await pageOf(app, token), '<span class="badge error">Response cut off by the server</span>')
+    t.match(await pageOf(app, token, 'text/markdown'), '- Outcome: Response cut off by the server')
+  }
+  t.equal((await app.profiler.search({ exception: 'in stream' })).total, 6)
+})
+
+t.test('a stream that fails before the head is sent makes a failed request with a complete response', async t => {
+  const app = await profiledApp(t)
+  const failing = () =>
+    Readable.from(
+      (async function* () {
+        throw new Error('at once')
+      })(),
+    )
+  app.get('/stream', async (_request, reply) => reply.send(failing()))
+  app.get('/web', async (_request, reply) => reply.send(Readable.toWeb(failing())))
+  app.get('/destroyed', (_request, reply) => {
+    reply.raw.destroy()
+  })
+  for (const url of ['/stream', '/web']) {
+    t.equal((await app.inject(url)).statusCode, 500)
+    const { outcome, exceptions } = await onlyProfile(t, app, url)
+    t.same([outcome, exceptions.map(({ message }) => message)], ['completed', ['at once']])
+  }
+  await t.rejects(app.inject('/destroyed'))
+  t.match(await onlyProfile(t, app, '/destroyed'), { outcome: 'broken', status: null, exceptions: [] })
+})
+
+t.test('a client that leaves during a stream makes an aborted request, through a socket or injected', async t => {
+  const app = await profiledApp(t)
+  let begun = deferred()
+  async function* endless() {
+    for (;;) {
+      yield 'a'
+      begun.resolve()
+      await turns()
+    }
+  }
+  app.get('/stream', async (_request, reply) => reply.send(Readable.from(endless())))
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /stream?socket HTTP/1.1\r\nhost: localhost\r\n\r\n', begun.promise)
+  begun = deferred()
+  const leaving = new AbortController()
+  app.inject({ url: '/stream?injected', signal: leaving.signal }, () => {})
+  await begun.promise
+  leaving.abort()
+  await everythingStored(app)
+  for (const url of ['/stream?socket', '/stream?injected']) {
+    t.match(await onlyProfile(t, app, url), { outcome: 'aborted', status: 200, exceptions: [] }, url)
+  }
+})
+
+t.test('a response queued behind another has no status until its turn comes', async t => {
+  const app = await profiledApp(t)
+  let answered = deferred()
+  let first = deferred()
+  app.get('/first', async () => {
+    await first.promise
+    return 'first'
+  })
+  app.get('/second', {
+    onSend: async () => {
+      setImmediate(() => answered.resolve())
+    },
+    handler: async () => 'second',
+  })
+  app.get('/flushed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.flushHeaders()
+    reply.raw.end('flushed')
+  })
+  const { port } = await listen(app)
+  const requests = ['/first', '/flushed', '/nowhere', '/second']
+  const asked = (query: string) =>
+    requests
+      .map(
+        url =>
+          `GET ${url}${query} HTTP/1.1\r\nhost: localhost\r\n${query === '?stays' && url === '/second' ? 'connection: close\r\n' : ''}\r\n`,
+      )
+      .join('')
+  await sendAndLeave(port, asked('?leaves'), answered.promise)
+  await everythingStored(app)
+  for (const url of requests) {
+    t.match(await onlyProfile(t, app, `${url}?leaves`), { outcome: 'aborted', status: null }, url)
+  }
+  first.resolve()
+  answered = deferred()
+  first = answered
+  t.match(await sendRaw(port, asked('?stays')), /200 OK[^]*200 OK[^]*404 Not Found[^]*200 OK/)
+  for (const url of requests) {
+    t.match(await onlyProfile(t, app, `${url}?stays`), { status: url === '/nowhere' ? 404 : 200 }, url)
+  }
+})
+
+t.test('a handler that has not replied when the client leaves is unfinished', async t => {
+  const app = await profiledApp(t)
+  const { promise, resolve } = deferred()
+  app.get('/owed', async (_request, reply) => {
+    setImmediate(resolve)
+    return reply
+  })
+  const { port } = await listen(app)
+  await sendAndLeave(port, 'GET /owed HTTP/1.1\r\nhost: localhost\r\n\r\n', promise)
+  await everythingStored(app)
+  const { outcome, status, duration, spans } = await onlyProfile(t, app, '/owed')
+  t.same([outcome, status], ['aborted', null])
+  t.match(spans, [{ kind: 'handler', outcome: 'unfinished' }])
+  t.ok(spans.every(span => span.duration >= duration - span.start))
+})
+
+t.test('a request that ends while the profiler stops has one profile', async t => {
+  const directory = makeFolder()
+  const app = await profiledApp(t, { directory, patience: 5000 })
+  const [begun, released] = [deferred(), deferred()]
+  let query: OpenSpan | undefined
+  app.get('/waiting', async ({ recorder }) => {
+    query = recorder?.span({ kind: 'query', name: 'slow' })
+    return 'ok'
+  })
+  app.get('/late', async (_request, { raw }) => {
+    raw.once('close', () => query?.end())
+    begun.resolve()
+    await released.promise
+    return 'ok'
+  })
+  await app.inject('/waiting')
+  const late = app.inject('/late')
+  await begun.promise
+  const stopped = app.profiler.stop()
+  released.resolve()
+  await Promise.all([late, stopped])
+  await everythingStored(app)
+  const next = await profiledApp(t, { directory })
+  t.equal((await onlyProfile(t, next, '/late')).status, 200)
+})
+
+t.test('a request that never ends is stored as unfinished when the application closes', async t => {
+  const directory = makeFolder()
+  const app = await profiledApp(t, { directory })
+  const { promise, resolve } = deferred()
+  app.get('/endless', () => {
+    resolve()
+  })
+  const leaving = new AbortController()
+  const left = deferred()
+  app.inject({ url: '/endless', signal: leaving.signal }, left.resolve)
+  await promise
+  t.equal(app.profiler.pending, 1)
+  await app.close()
+  t.equal(app.profiler.pending, 0)
+  leaving.abort()
+  await left.promise
+  await turns(3)
+  const next = await profiledApp(t, { directory })
+  t.equal((await onlyProfile(t, next, '/endless')).outcome, 'unfinished')
+})
+
+t.test('a request injected by another names that one as its parent', async t => {
+  const app = await profiledApp(t)
+  app.get('/inner', async () => 'inner')
+  app.get('/outer', async () => (await app.inject('/inner')).body)
+  const response = await app.inject('/outer')
+  const inner = await onlyProfile(t, app, '/inner')
+  t.equal(inner.parent, response.headers['x-debug-token'])
+  t.match(
+    await pageOf(app, String(inner.parent)),
+    `href="/_profiler/${inner.token}">200 GET /inner`,
+    'the parent links to it',
+  )
+})
+
+t.test('a panel that fails to collect adds a note and does not harm the request', async t => {
+  const fail = () => {
+    throw new Error('no data')
+  }
+  const app = await profiledApp(t, { panels: [{ name: 'bad', label: 'Bad', collect: fail, body: fail }] })
+  app.get('/', async () => 'ok')
+  t.equal((await app.inject('/')).body, 'ok')
+  t.match((await onlyProfile(t, app, '/')).notes, ['The panel "bad" failed to collect: Error: no data'])
+})
+
+t.test(
+  "the profiler's pages are its own however their path is written, and no hook of the application runs",
+  async t => {
+    const app = await profiledApp(
+      t,
+      {},
+      {
+        routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true },
+        rewriteUrl: ({ url = '' }) => url.replace('/rewritten', '/_profiler/'),
+      },
+    )
+    app.addHook('onRequest', async (_request, reply) => reply.code(401).send('nobody'))
+    const { port } = await listen(app)
+    for (const url of [
+      '/%5fprofiler/',
+      '/_%70rofiler',
+      '/%5Fprofiler/latest',
+      '/_PROFILER/',
+      '//_profiler//search',
+      '/rewritten',
+    ]) {
+      const { headers, statusCode } = await app.inject(url)
+      t.not(statusCode, 401, url)
+      t.equal(headers['x-debug-token'], undefined)
+      t.notMatch(await getRaw(port, url, 'host: localhost\r\naccept: text/html'), /x-debug-token|toolbar\.js/)
+    }
+    t.equal(app.profiler.pending, 0)
+    t.notOk((await app.inject('/_profiler/none/such')).headers['x-debug-token'])
+    t.equal((await app.profiler.search({})).total, 0)
+    await app.inject('/_profiler-like')
+    t.equal((await app.profiler.search({})).total, 1)
+  },
+)
+
+t.test("viewing profiles writes nothing to the application's log, except for failures", async t => {
+  const { logger, messages } = keptLines('trace')
+  const isTrustedHost = () => {
+    throw new Error('no rule')
+  }
+  const app = await profiledApp(t, { isTrustedHost }, { logger })
+  await app.ready()
+  for (const url of ['/_profiler/', '/_profiler/latest', '/_profiler/assets/toolbar.js', '/%5fprofiler/']) {
+    await app.inject(url)
+  }
+  t.same(messages, [])
+  await app.inject({ url: '/_profiler/', headers: { host: 'museum.test' } })
+  t.same(messages, ['The profiler failed to show a page'])
+})
+
+t.test('a profile that waits for a span only delays those who ask for it', async t => {
+  const app = await profiledApp(t, { patience: 5000 })
+  let query: OpenSpan | undefined
+  app.get('/waiting', async ({ recorder }) => {
+    query = recorder?.span({ kind: 'query', name: 'slow' })
+    return 'ok'
+  })
+  app.get('/fine', async () => 'ok')
+  const { headers: fine } = await app.inject('/fine')
+  const { headers: waiting } = await app.inject('/waiting')
+  const asked = [app.profiler.find(String(waiting['x-debug-token'])), app.profiler.find('latest')]
+  t.equal((await app.profiler.find(String(fine['x-debug-token'])))?.url, '/fine')
+  for (const url of [
+    `/_profiler/${fine['x-debug-token']}`,
+    '/_profiler/unknown',
+    '/_profiler/',
+    '/_profiler/search_bar',
+  ]) {
+    await app.inject(url)
+  }
+  t.same(
+    (await app.profiler.search({})).profiles.map(({ url }) => url),
+    ['/fine'],
+    'lists show what is stored',
+  )
+  t.equal(app.profiler.pending, 1, 'it is still waiting')
+  query?.end()
+  t.same(
+    (await Promise.all(asked)).map(profile => profile?.url),
+    ['/waiting', '/waiting'],
+  )
+})
+
+t.test('the link to a profile is https for an application over TLS, even for a malformed URL', async t => {
+  // Without a certificate, since nothing secret is at stake.
+  const anonymous = { ciphers: 'aNULL@SECLEVEL=0', dhparam: 'auto', maxVersion: 'TLSv1.2' } as const
+  const app = await plainApp(t, { https: anonymous })
+  const { port } = await listen(app)
+  const socket = connect({ ...anonymous, port, host: '127.0.0.1', rejectUnauthorized: false })
+  socket.write('GET /%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  t.match(await text(socket), 'x-debug-token-link: https://localhost/_profiler/')
+  t.equal((await onlyProfile(t, app, '/%zz')).protocol, 'https')
+})
+
+t.test('a route added before the profiler is named, but has no location', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.get('/early/:id', async () => 'early')
+  await app.register(profiler, { directory: makeFolder() })
+  await app.inject('/early/1')
+  const {
+    routing: { matched },
+  } = await onlyProfile(t, app, '/early/1')
+  t.match(matched, { method: ['GET'], url: '/early/:id', params: { id: '1' }, location: null })
+})
+
+t.test('validating an input is a span, whether it passes, fails or is left to the handler', async t => {
+  const app = await profiledApp(t)
+  const schema = { params: { type: 'object', properties: { id: { type: 'integer' } } } }
+  app.get('/default/:id', { schema, preValidation: async function before() {} }, async () => 'ok')
+  app.get('/attached/:id', { schema, attachValidation: true }, async () => 'ok')
+  app.get('/own/:id', { schema, errorHandler: async () => ({ no: true }) }, async () => 'ok')
+  for (const [url, outcome] of [
+    ['/default/1', 'continued'],
+    ['/default/no', 'threw'],
+    ['/attached/no', 'continued'],
+    ['/own/no', 'threw'],
+  ] as const) {
+    const { spans, exceptions, lifecycle } = await profileOf(app, url)
+    const span = spans.findIndex(({ kind }) => kind === 'validation')
+    t.match(spans[span], { name: 'validation', dispatchPoint: 'kernel.controller', outcome }, url)
+    t.same(
+      exceptions.map(({ code }) => code),
+      outcome === 'threw' ? ['FST_ERR_VALIDATION'] : [],
+    )
+    t.same(lifecycle[1]?.interrupted, outcome === 'threw' ? { span, exception: 0 } : null)
+  }
+})
+
+t.test('Server-Timing sums up everything that ran, including hooks outside dispatch points', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onError', async function watch() {})
+  app.get('/', async () => {
+    throw new Error('no')
+  })
+  const { headers } = await app.inject('/')
+  t.match(headers['server-timing'], /^token;desc="[\w-]{12}", total;dur=[\d.]+, handler;dur=[\d.]+, other;dur=[\d.]+$/)
+})
+
+t.test('Server-Timing counts nested spans of the same name once', async t => {
+  const { sleep } = fakeClock(t)
+  const app = await profiledApp(t)
+  app.addHook('onRequest', async function asking({ recorder }) {
+    const query = recorder?.span({ kind: 'query', name: 'select' })
+    await sleep(20)
+    query?.end()
+  })
+  app.get('/', async () => 'ok')
+  const { headers } = await app.inject('/')
+  t.match(headers['server-timing'], /total;dur=20, kernel\.request;dur=20,/)
+})
+
+t.test('the status is the one that was sent, even if another is set later', async t => {
+  const app = await profiledApp(t)
+  app.addHook('onSend', async () => {
+    await turns()
+  })
+  for (const status of [200, 204]) {
+    app.get(`/${status}`, (_request, reply) => {
+      reply.code(status).send(status === 204 ? undefined : 'one')
+      reply.send('two')
+    })
+  }
+  for (const status of [200, 204]) {
+    const answer = await app.inject(`/${status}`)
+    t.equal(answer.statusCode, status)
+    t.equal((await onlyProfile(t, app, `/${status}`)).status, status)
+    t.equal((await app.profiler.search({ status: String(status) })).total, 1)
+  }
+})
+
+t.test('the status of flushed headers is known', async t => {
+  const app = await profiledApp(t)
+  app.get('/flushed', (_request, reply) => {
+    reply.hijack()
+    reply.raw.statusCode = 202
+    reply.raw.flushHeaders()
+    reply.raw.statusCode = 500
+    reply.raw.end('late')
+  })
+  await app.inject('/flushed')
+  t.equal((await onlyProfile(t, app, '/flushed')).status, 202)
+})
+
+t.test('the size of a body counts the bytes received, whoever reads them', async t => {
+  const app = await profiledApp(t)
+  const left = deferred()
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.once('data', () => left.resolve())
+    payload.once('error', done)
+  })
+  app.post('/read', async () => 'ok')
+  app.post('/upload', async () => 'never')
+  await app.inject({ method: 'POST', url: '/read', payload: { name: 'wörd' } })
+  t.match(await onlyProfile(t, app, '/read'), { request: { bodySize: 16 } })
+  await app.inject({ method: 'POST', url: '/read?none' })
+  t.equal((await onlyProfile(t, app, '/read?none')).request.bodySize, null)
+  const { port } = await listen(app)
+  await sendAndLeave(
+    port,
+    'POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-type: a/b\r\ncontent-length: 5000\r\n\r\n12345',
+    left.promise,
+  )
+  await everythingStored(app)
+  // Fastify answers 400, but the client is gone.
+  t.match(await onlyProfile(t, app, '/upload'), { outcome: 'aborted', status: null, request: { bodySize: 5 } })
+  await sendRaw(
+    port,
+    'POST /read?chunked HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n',
+  )
+  t.equal((await onlyProfile(t, app, '/read?chunked')).request.bodySize, 7)
+})
+
+t.test('the host of an HTTP/2 request is its authority', async t => {
+  const app = await plainApp(t, { http2: true })
+  app.post('/', async () => 'two')
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const session = connectHttp2(origin)
+  t.teardown(() => session.close())
+  const stream = session.request({ ':method': 'POST', ':path': '/', 'content-type': 'text/plain' })
+  stream.end('body')
+  const [headers] = await once(stream, 'response')
+  await once(stream.resume(), 'close')
+  await everythingStored(app)
+  t.match(headers['x-debug-token-link'], `${origin}/_profiler/${String(headers['x-debug-token'])}`)
+  const { profiles } = await app.profiler.search({ host: '127.0.0.1' })
+  t.match(profiles, [{ status: 200, host: '127.0.0.1' }])
+  t.equal((await app.profiler.find(profiles[0]?.token ?? ''))?.request.bodySize, 4)
+})
+
+t.test("the application's own Server-Timing and X-Robots-Tag are kept, with secrets masked in the profile", async t => {
+  const app = await profiledApp(t)
+  let robots: string | string[] = ''
+  app.get('/', async (_request, reply) =>
+    reply
+      .header('server-timing', ['db;dur=53', 'cache;desc="token=whatever-it-is"'])
+      .header('x-robots-tag', robots)
+      .send('ok'),
+  )
+  const ours = /^token;desc="([\w-]{12})", total;dur=/
+  for (const [said, sent] of [
+    ['noindex, nofollow, noarchive', 'noindex, nofollow, noarchive'],
+    ['NONE', 'NONE'],
+    ['noarchive', ['noarchive', 'noindex']],
+    ['googlebot: noindex', ['googlebot: noindex', 'noindex']],
+    [
+      ['noarchive', 'noindex'],
+      ['noarchive', 'noindex'],
+    ],
+  ] as const) {
+    robots = typeof said === 'string' ? said : [...said]
+    const { headers } = await app.inject('/')
+    t.same(headers['x-robots-tag'], sent)
+    t.match(headers['server-timing'], [ours, 'db;dur=53', 'cache;desc="token=whatever-it-is"'])
+    const profile = await app.profiler.find(String(headers['x-debug-token']))
+    const kept = profile?.response.headers.flatMap(([name, value]) => (name === 'server-timing' ? [value] : [])) ?? []
+    t.equal(ours.exec(kept[0] ?? '')?.[1], profile?.token)
+    t.same(kept.slice(1), ['db;dur=53', 'cache;desc="token=[masked]"'])
+  }
+})
+
+t.test('a request that the application derives from another has its own profile', async t => {
+  const app = await profiledApp(t)
+  app.get('/outer', async request => {
+    const raw: IncomingMessage = Object.create(request.raw, { url: { value: '/inner', writable: true } })
+    const response = new ServerResponse(raw)
+    app.routing(raw, response)
+    return response.getHeader('x-debug-token')
+  })
+  app.get('/inner', (_request, reply) => {
+    reply.send('inner')
+  })
+  const outer = await app.inject('/outer')
+  t.ok(outer.body)
+  t.not(outer.body, outer.headers['x-debug-token'])
+})

@@ -1,0 +1,165 @@
+import { createRequire } from 'node:module'
+import {
+  DummyDriver,
+  Kysely,
+  MssqlAdapter,
+  MysqlAdapter,
+  PostgresAdapter,
+  type PostgresCursorConstructor,
+  PostgresDialect,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+  SqliteAdapter,
+  type DialectAdapter,
+} from 'kysely'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { deferred } from '../profiled-app.ts'
+import { linesOf, profileOf } from './driver-app.ts'
+import { servePostgres } from './postgres-server.ts'
+
+const port = await servePostgres(t)
+const lineOf = linesOf(import.meta.filename)
+
+interface Tables {
+  museums: { id: number; name: string }
+}
+
+class NoDriver extends DummyDriver {
+  override async acquireConnection() {
+    return { executeQuery: async () => ({ rows: [] }), async *streamQuery() {} }
+  }
+}
+
+function open(t: Test, adapter?: DialectAdapter): Kysely<Tables> {
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 1 })
+  t.teardown(() => pool.end())
+  if (adapter === undefined) return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => adapter,
+      createDriver: () => new NoDriver(),
+      createIntrospector: db => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+}
+
+t.test('a query of Kysely on pg is one query, with its caller, its rows and its wait for the connection', async t => {
+  const db = open(t)
+  const { database, spans } = await profileOf(t, async () => {
+    const museums = () => db.selectFrom('museums').select('name').where('id', '=', 7).execute() // asked
+    await Promise.all([sql`sleep 30`.execute(db), museums()])
+  })
+  t.match(database, {
+    count: 2,
+    queries: [
+      { sql: 'sleep 30' },
+      {
+        system: 'postgresql',
+        sql: 'select "name" from "museums" where "id" = $1',
+        parameters: [7],
+        rows: 1,
+        location: { line: lineOf('asked') },
+      },
+    ],
+  })
+  t.ok(Number(database?.queries[1]?.waited) >= 15)
+  t.equal(spans.filter(({ kind }) => kind === 'query').length, 2)
+})
+
+t.test('equal queries at the same time have their own rows and parameters', async t => {
+  const db = open(t)
+  const { database } = await profileOf(t, () =>
+    Promise.all([1, 2, 3].map(id => db.selectFrom('museums').selectAll().where('id', '=', id).execute())),
+  )
+  t.strictSame(
+    database?.queries.map(({ parameters, rows, location }) => [...parameters, rows && location && rows]),
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+    ],
+  )
+})
+
+t.test('equal queries that get their connections out of order have waited once each', async t => {
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 2 })
+  t.teardown(() => pool.end())
+  const others = [await pool.connect(), await pool.connect()]
+  const overtaken = deferred()
+  let asked = 0
+  const outOfOrder = {
+    async connect() {
+      const isFirst = asked++ === 0
+      const client = await pool.connect()
+      if (isFirst) await overtaken.promise
+      return client
+    },
+    end: async () => {},
+  }
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: outOfOrder }) })
+  const sleep = () => sql`select sleep 30`.execute(db)
+  const { database, duration } = await profileOf(t, async () => {
+    const first = sleep()
+    const second = sleep().then(() => overtaken.resolve())
+    await others[0]?.query('select sleep 31')
+    for (const other of others) other.release()
+    await Promise.all([first, second])
+  })
+  t.match(database, { count: 3, rows: 3 })
+  for (const query of database?.queries ?? []) {
+    t.ok(query.waited + Number(query.duration) <= duration, `waited ${query.waited} of ${duration} ms`)
+  }
+})
+
+t.test('a query that fails has its error, and the application gets that of the driver', async t => {
+  const db = open(t)
+  let thrown: unknown
+  const { database } = await profileOf(t, async () => {
+    thrown = await sql`fail`.execute(db).catch((error: unknown) => error) // failed
+  })
+  t.match(thrown, { code: '42601', stack: /kysely\.test/ })
+  t.match(database, {
+    count: 1,
+    failed: 1,
+    queries: [{ error: 'error: cannot fail', location: { line: lineOf('failed') } }],
+  })
+})
+
+t.test('a stream of Kysely is one query, with its caller', async t => {
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester' })
+  t.teardown(() => pool.end())
+  const cursor: PostgresCursorConstructor = createRequire(import.meta.url)('pg-cursor')
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool, cursor }) })
+  const { database } = await profileOf(t, async () => {
+    for await (const row of db.selectFrom('museums').selectAll().stream()) t.match(row, { one: '1' }) // streamed
+  })
+  t.match(database, { count: 1, queries: [{ location: { line: lineOf('streamed') } }] })
+})
+
+for (const [adapter, system] of [
+  [new PostgresAdapter(), 'postgresql'],
+  [new MysqlAdapter(), 'mysql'],
+  [new SqliteAdapter(), 'sqlite'],
+  [new MssqlAdapter(), 'mssql'],
+] as const) {
+  t.test(`a query of Kysely on a driver that nobody watches is a query of ${system}`, async t => {
+    const db = open(t, adapter)
+    const { database } = await profileOf(t, () => sql`select 1`.execute(db)) // sent to nobody
+    t.match(database, { count: 1, queries: [{ system, rows: 0, location: { line: lineOf('sent to nobody') } }] })
+  })
+}
+
+t.test('the CommonJS build of Kysely is watched, too', async t => {
+  const kysely: { Kysely: typeof Kysely } = createRequire(import.meta.url)('kysely')
+  t.not(kysely.Kysely, Kysely)
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester' })
+  t.teardown(() => pool.end())
+  const { database } = await profileOf(t, async () => {
+    const db = new kysely.Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+    await db.selectFrom('museums').selectAll().execute() // of the other build
+  })
+  t.match(database, { count: 1, queries: [{ location: { line: lineOf('of the other build') } }] })
+})

@@ -1,0 +1,117 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import t from 'tap'
+import { makeFolder } from '../folder.ts'
+import { keptLines, onlyProfile, profiledApp } from '../profiled-app.ts'
+
+const require = createRequire(import.meta.url)
+
+/** Makes a package in a folder's node_modules, and returns its file. */
+function makePackage(folder: string, name: string, code: string): string {
+  const directory = join(folder, 'node_modules', name)
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'index.cjs'), code)
+  return join(directory, 'index.cjs')
+}
+
+const client = `exports.Client = class Client {
+  query (text) { return Promise.resolve({ rowCount: 4, text }) }
+}`
+
+t.test('a library that a handler loads is watched', async t => {
+  const folder = makeFolder()
+  const commonJs = makePackage(folder, 'pg', client)
+  const imported = makePackage(join(folder, 'other'), 'pg', client)
+  const app = await profiledApp(t, { directory: join(folder, 'profiles') })
+  app.get('/run', async () => {
+    const first: { Client: new () => { query(text: string): Promise<unknown> } } = require(commonJs)
+    await new first.Client().query('select required')
+    const second: typeof first = await import(imported)
+    await new second.Client().query('select imported')
+    return 'done'
+  })
+  t.equal((await app.inject('/run')).body, 'done')
+  t.match(await onlyProfile(t, app, '/run'), {
+    database: { count: 2, rows: 8, queries: [{ sql: 'select required' }, { sql: 'select imported' }] },
+  })
+})
+
+t.test('an unknown version of a library works as without the profiler, with one log line at most', async t => {
+  const folder = makeFolder()
+  const exotic = [
+    'module.exports = null',
+    'exports.Client = 7',
+    'exports.Client = class { get query () { return () => "got" } }',
+    'exports.Client = Object.freeze(class { }); Object.freeze(exports.Client.prototype)',
+    'exports.Client = class { query () { return "plain" } }; Object.freeze(exports.Client.prototype)',
+    'Object.defineProperty(exports, "Client", { get () { throw new Error("There is no Client.") } })',
+    'module.exports = class { }; module.exports.prototype = null',
+  ]
+  const { lines, logger } = keptLines('info')
+  const app = await profiledApp(t, { directory: join(folder, 'profiles') }, { logger })
+  app.get('/run', async () => {
+    for (const [n, code] of exotic.entries()) require(makePackage(join(folder, String(n)), 'pg', code))
+    return 'done'
+  })
+  t.equal((await app.inject('/run')).statusCode, 200)
+  const warnings = lines.filter(line => line.includes('"level":40'))
+  t.ok(warnings.length <= 1, warnings.join('\n'))
+})
+
+t.test('a driver that fails to read a query harms neither the query nor the profile', async t => {
+  const folder = makeFolder()
+  const file = makePackage(folder, 'pg', client)
+  const { lines, logger } = keptLines('info')
+  const app = await profiledApp(t, { directory: join(folder, 'profiles') }, { logger })
+  const hostile = {
+    get text() {
+      throw new Error('There is no text.')
+    },
+  }
+  app.get('/run', async () => {
+    const { Client } = require(file)
+    await new Client().query(hostile)
+    await new Client().query(null)
+    return 'done'
+  })
+  t.equal((await app.inject('/run')).statusCode, 200)
+  t.match(await onlyProfile(t, app, '/run'), { status: 200, database: null })
+  t.equal(lines.filter(line => line.includes('There is no text.')).length, 1)
+})
+
+t.test('an ES module that cannot be loaded is told once in the log', async t => {
+  const folder = makeFolder()
+  const directory = join(folder, 'node_modules', 'kysely', 'cjs')
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, '..', 'package.json'), '{ "main": "cjs/index.js", "type": "commonjs" }')
+  writeFileSync(join(directory, 'index.js'), '')
+  const { lines, logger } = keptLines('info')
+  const app = await profiledApp(t, { root: folder, directory: join(folder, 'profiles') }, { logger })
+  await app.ready()
+  t.equal(lines.filter(line => line.includes('ERR_MODULE_NOT_FOUND')).length, 1)
+})
+
+t.test("a module of the application's own is shown as the caller, unless it only passes queries on", async t => {
+  const folder = makeFolder()
+  const file = makePackage(folder, 'pg', client)
+  writeFileSync(
+    join(folder, 'database.cjs'),
+    `const { Client } = require(${JSON.stringify(file)})
+exports.query = text => new Client().query(text)`,
+  )
+  const ownModule = join(folder, 'database.cjs')
+  for (const [passThrough, pattern] of [
+    [[], /database\.cjs$/],
+    [[folder], /loading\.test\.ts$/],
+  ] as const) {
+    const app = await profiledApp(t, { passThrough, directory: join(folder, `profiles-${passThrough.length}`) })
+    app.get('/run', async () => {
+      await require(ownModule).query('select 1')
+      return 'done'
+    })
+    await app.inject('/run')
+    const { database } = await onlyProfile(t, app, '/run')
+    t.match(database?.queries, [{ location: { file: pattern } }])
+  }
+})

@@ -1,0 +1,32 @@
+import type { Test } from 'tap'
+
+/** A clock that stands still unless a test lets time pass. */
+export interface FakeClock {
+  /** Time passes while the event loop is blocked. */
+  block(milliseconds: number): void
+  /** Resolves after that time, and after shorter sleeps that began in the same turn. */
+  sleep(milliseconds: number): Promise<void>
+}
+
+/** Replaces performance.now() until the test ends: sleeps take exactly as long as they say, on any machine. */
+export function fakeClock(t: Test): FakeClock {
+  let now = Math.ceil(performance.now())
+  const sleepers: Array<{ until: number; wake: () => void }> = []
+  t.intercept(performance, 'now', { value: () => now })
+  return {
+    block(milliseconds) {
+      now += milliseconds
+    },
+    async sleep(milliseconds) {
+      await new Promise<void>(resolve => {
+        sleepers.push({ until: now + milliseconds, wake: resolve })
+        setImmediate(() => {
+          sleepers.sort((a, b) => b.until - a.until)
+          const next = sleepers.pop()
+          now = Math.max(now, next?.until ?? 0)
+          next?.wake()
+        })
+      })
+    },
+  }
+}

@@ -1,0 +1,279 @@
+import t from 'tap'
+import { type ProfileSummary, type SortOrder, sortOrders } from '../base/profile.ts'
+import { repetitionsOf, statementTotals } from '../collect/statement-totals.ts'
+import { renderOverview } from '../show/parts/overview.ts'
+import { overviewOf } from '../store/overview.ts'
+import { foldPolls } from '../store/polls.ts'
+import { matcherOf, pageOf } from '../store/search.ts'
+import { readSearch } from '../store/search-criteria.ts'
+import { readWords, wordsOf } from '../store/search-words.ts'
+import { summarise } from '../store/profile-text.ts'
+import { exampleQuery, profile, summary } from './views/example-profile.ts'
+
+const minute = 60_000
+
+let made = 0
+
+function requestOf(changes: Partial<ProfileSummary> = {}): ProfileSummary {
+  return { ...summary(profile()), token: `token-${made++}`, time: 10 * minute, exception: null, ...changes }
+}
+
+const overview = (...summaries: ProfileSummary[]) => overviewOf(summaries, 0, 12 * minute)
+
+t.test('requests are counted with their failures, refusals and quantiles', async t => {
+  const found = overview(
+    ...Array.from({ length: 20 }, (_, n) => requestOf({ duration: n + 1 })),
+    requestOf({ status: 404 }),
+    requestOf({ status: 500 }),
+    requestOf({ status: null }),
+  )
+  t.match(found, { requests: 23, failed: 1, refused: 1, p95: 24.6 })
+  t.match(found.routes, [{ method: 'GET', route: '/museums/:id', count: 23, p50: 12, p95: 24.6, worst: 24.6 }])
+})
+
+t.test('only requests of the period count', async t => {
+  const old = requestOf({ time: 1 })
+  t.equal(overviewOf([old, requestOf(), requestOf({ time: 99 * minute })], 5 * minute, 12 * minute).requests, 1)
+  t.match(overviewOf([], 0, 1), { requests: 0, p95: 0, routes: [], statements: [], exceptions: [] })
+})
+
+t.test('routes that fail come first, then those that take most time, and unmatched requests are one row', async t => {
+  const found = overview(
+    requestOf({ route: '/quick', duration: 1 }),
+    requestOf({ route: '/slow', duration: 100 }),
+    requestOf({ route: '/broken', status: 500, exception: 'Error: second', time: 9 * minute }),
+    requestOf({ route: '/broken', status: 500, exception: 'Error: first', time: 8 * minute }),
+    requestOf({ route: null, url: '/a' }),
+    requestOf({ route: null, url: '/b', method: 'POST' }),
+  )
+  t.same(
+    found.routes.map(({ method, route, count }) => [method, route, count]),
+    [
+      ['GET', '/broken', 2],
+      ['GET', '/slow', 1],
+      ['', null, 2],
+      ['GET', '/quick', 1],
+    ],
+  )
+  t.match(found.routes[0], { failed: 2, exception: 'Error: second' })
+})
+
+t.test('the home page folds all routes but eight, with the number of their requests', async t => {
+  const found = overview(...Array.from({ length: 60 }, (_, n) => requestOf({ route: `/<${n % 52}>`, duration: n })))
+  const page = String(renderOverview(found, '15min', '/_profiler'))
+  const [open = '', folded = ''] = page.split('<summary>42 more routes, ')
+  t.equal(open.match(/GET \/&lt;/g)?.length, 8)
+  t.equal(folded.match(/GET \/&lt;/g)?.length, 42)
+})
+
+t.test('a route has the median number of its queries, and how many of its requests repeat one', async t => {
+  const queries = (count: number) => ({ queries: { count, duration: 1 } })
+  t.match(overview(requestOf(queries(4)), requestOf({ ...queries(23), repeated: 20 }), requestOf(queries(5))).routes, [
+    { queries: 5, repeating: 1, repeated: 20 },
+  ])
+})
+
+t.test('each row has the token of a request to look at', async t => {
+  const statements = (duration: number) => ({ statements: [{ sql: 'select a', count: 1, duration }] })
+  const requests = [
+    requestOf({ token: 'quick', duration: 1, ...statements(1) }),
+    requestOf({ token: 'slow', duration: 90, ...statements(9) }),
+    requestOf({ token: 'quicker', duration: 2, ...statements(2) }),
+  ]
+  t.match(overview(...requests), { routes: [{ token: 'slow' }], statements: [{ token: 'slow' }] })
+  const loop = requestOf({ token: 'loop', duration: 3, repeated: 20 })
+  t.match(overview(...requests, loop).routes, [{ token: 'loop' }])
+  const failed = requestOf({ token: 'failed', status: 500, exception: 'Error: no', duration: 1 })
+  t.match(overview(...requests, loop, failed), { routes: [{ token: 'failed' }], exceptions: [{ token: 'failed' }] })
+})
+
+t.test('a period is divided into twelve slices', async t => {
+  const [route] = overview(
+    requestOf({ time: 0, duration: 5 }),
+    requestOf({ time: 11.9 * minute, status: 500 }),
+    requestOf({ time: 12 * minute }),
+  ).routes
+  t.same(
+    route?.slices.map(({ count, failed }) => [count, failed]),
+    [[1, 0], ...Array.from({ length: 10 }, () => [0, 0]), [2, 1]],
+  )
+  t.equal(overviewOf([requestOf({ time: 7 })], 0, 7).routes[0]?.slices[0]?.count, 1)
+})
+
+t.test('statements are summed over all requests, most time first', async t => {
+  const statements = (sql: string, count: number, duration: number) => ({ statements: [{ sql, count, duration }] })
+  t.match(
+    overview(
+      requestOf(statements('select a', 10, 10)),
+      requestOf(statements('select a', 20, 30)),
+      requestOf(statements('select a', 10, 10)),
+      requestOf(statements('select b', 1, 90)),
+    ).statements,
+    [
+      { sql: 'select b', count: 1, p50: 90, worst: 90 },
+      { sql: 'select a', count: 40, p50: 1, worst: 1.5 },
+    ],
+  )
+})
+
+t.test('exceptions that differ in numbers only are one row, and those that failed come first', async t => {
+  t.match(
+    overview(
+      requestOf({ exception: 'NotFound: no route for /a/1', status: 404 }),
+      requestOf({ exception: 'NotFound: no route for /a/2', status: 404 }),
+      requestOf({ exception: 'OrderError: order 7', status: 500, time: 5 * minute }),
+      requestOf({ exception: 'OrderError: order 8', status: 500, time: 6 * minute }),
+      requestOf({ exception: 'OrderError: order 9', status: 500, time: 4 * minute }),
+    ).exceptions,
+    [
+      { exception: 'OrderError: order 8', count: 3, fails: true, last: 6 * minute },
+      { exception: 'NotFound: no route for /a/1', count: 2, fails: false },
+    ],
+  )
+})
+
+const query = (sql: string, duration: number | null) => exampleQuery({ sql, duration, rows: null })
+
+t.test('a summary has the statements that took most time, and how often one was repeated', async t => {
+  t.same(statementTotals([query('a', 1), query('b', 5), query('a', 2), query('c', null)]), [
+    { sql: 'b', count: 1, duration: 5 },
+    { sql: 'a', count: 2, duration: 3 },
+    { sql: 'c', count: 1, duration: 0 },
+  ])
+  t.equal(statementTotals(Array.from({ length: 9 }, (_, n) => query(`${n}`, 1))).length, 5)
+  const { database } = profile()
+  if (database === null) return t.fail()
+  const told = { sql: 'a', duration: 1, locations: [] }
+  const repetitions = [
+    { ...told, kind: 'loop' as const, count: 7 },
+    { ...told, kind: 'loop' as const, count: 3 },
+    { ...told, kind: 'duplicate' as const, count: 9 },
+  ]
+  t.equal(repetitionsOf({ database: { ...database, repetitions } }), 7)
+  t.match(summarise(profile({ database: null })), { statements: [], repeated: 0, size: 5120 })
+  t.same(
+    summarise(profile({ database: null })).times.map(([kind]) => kind),
+    ['sql', 'hook', 'handler', 'sending', 'cache', 'unaccounted'],
+  )
+})
+
+const every = (seconds: number, count: number, changes: Partial<ProfileSummary> = {}) =>
+  Array.from({ length: count }, (_, n) => requestOf({ url: '/health', time: minute - n * seconds * 1000, ...changes }))
+
+t.test('equal requests at regular intervals are one row, the newest', async t => {
+  const found = [...every(5, 12), requestOf({ url: '/other' })]
+  const { profiles, polls } = foldPolls(found)
+  t.same(
+    profiles.map(({ url }) => url),
+    ['/health', '/other'],
+  )
+  t.same(Object.values(polls), [12])
+})
+
+t.test('requests that are few, irregular, in a burst or failing are not folded', async t => {
+  for (const found of [
+    every(5, 9),
+    every(0, 30),
+    every(5, 12, { status: 500 }),
+    every(5, 12, { status: null }),
+    every(5, 12, { exception: 'Error: no' }),
+    every(5, 20).map((summary, n) => ({ ...summary, time: 1e9 - n ** 3 * 1000 })),
+    [],
+  ]) {
+    t.equal(foldPolls(found).profiles.length, found.length)
+  }
+})
+
+t.test('only a list of all requests by time folds them', async t => {
+  t.equal(pageOf({ perPage: 20 }, every(5, 12)).profiles.length, 1)
+  t.equal(pageOf({ url: '/health' }, every(5, 12)).profiles.length, 12)
+})
+
+t.test('a search can be sorted by duration, queries, their time, size and age', async t => {
+  const one = requestOf({ token: 'one', time: 2, duration: 3, queries: { count: 1, duration: 9 }, size: null })
+  const two = requestOf({ token: 'two', time: 1, duration: 2, queries: { count: 5, duration: 1 }, size: 0 })
+  const first = (sort: SortOrder) => pageOf({ sort }, [one, two]).profiles[0]?.token
+  t.same(sortOrders.map(first), ['one', 'two', 'one', 'two', 'two'])
+})
+
+t.test('requests are found by an exact route, a number of queries, a statement and any words', async t => {
+  const request = requestOf({
+    route: '/cart',
+    queries: { count: 12, duration: 1 },
+    statements: [{ sql: 'select * from Products', count: 1, duration: 1 }],
+    exception: 'OrderError: no',
+    labels: { license: 'Louvre' },
+  })
+  for (const [isFound, list] of [
+    [
+      true,
+      [
+        { route: '=/cart' },
+        { route: 'car' },
+        { sql: '>10' },
+        { sql: '12' },
+        { sql: '<=12' },
+        { statement: 'from products' },
+        { text: 'museums ordererror louvre' },
+        { text: '' },
+        { sql: '' },
+      ],
+    ],
+    [false, [{ route: '=/car' }, { sql: '<12' }, { sql: '>=13' }, { statement: 'users' }, { text: 'museums other' }]],
+  ] as const) {
+    for (const criteria of list) t.equal(matcherOf(criteria)(request), isFound, JSON.stringify(criteria))
+  }
+  t.ok(matcherOf({ route: '=' })(requestOf({ route: null })))
+})
+
+const read = (q: string) => readSearch(new URLSearchParams({ q }), { labels: ['license'], panels: [] })
+
+t.test('the search box understands fields, durations, quotes, labels and free words', async t => {
+  t.same(
+    read('status:5xx route:/x slower:1.5s faster:2000 sql:>10 License:"Le Louvre" monet "water lilies"').criteria,
+    {
+      status: '5xx',
+      route: '/x',
+      durationFrom: 1500,
+      durationTo: 2000,
+      sql: '>10',
+      labels: { license: 'Le Louvre' },
+      text: 'monet water lilies',
+    },
+  )
+  t.same(read('http://localhost/a status: a:b').criteria, { text: 'http://localhost/a status: a:b' })
+  t.same(read('').criteria, {})
+})
+
+t.test('an invalid field in the search box is reported, and the others count', async t => {
+  const { criteria, problems } = read('status:odd sql:many slower:soon method:GET')
+  t.same(criteria, { method: 'GET' })
+  t.equal(problems.length, 3)
+  t.match(readSearch(new URLSearchParams('sort=odd&period=odd'), { labels: [], panels: [] }).problems, [
+    'sort takes duration, sql, sqlTime, size, oldest, not "odd".',
+    'period takes 15min, 1h, all, not "odd".',
+  ])
+})
+
+t.test('the fields of the form and the search box can be combined', async t => {
+  const { criteria } = readSearch(new URLSearchParams('status=404&q=slower:5ms&sort=size&period=1h'), {
+    labels: [],
+    panels: [],
+  })
+  t.same(criteria, { status: '404', durationFrom: 5, sort: 'size' })
+})
+
+t.test('a search is written in words that mean the same', async t => {
+  const words =
+    'status:5xx method:GET route:/x exception:"no such" sql:>10 slower:5ms faster:9ms license:"Le Louvre" a b'
+  t.equal(wordsOf(read(words).criteria), words)
+  t.match(wordsOf({ timeFrom: 0, timeTo: 1000 }), 'since:1970-01-01T00:00:00.000Z until:1970-01-01T00:00:01.000Z')
+  t.equal(wordsOf({ url: '', host: 'a"b c' }), 'host:"ab c"')
+  t.same([...readWords('since:2026-11-23', [])], [['timeFrom', '2026-11-23']])
+})
+
+t.test('hostile words are words', async t => {
+  for (const hostile of ['__proto__:x', 'constructor:x', '"', '"""', ':', ':::', 'x'.repeat(10_000), '\0']) {
+    t.type(read(hostile).criteria, 'object')
+  }
+})

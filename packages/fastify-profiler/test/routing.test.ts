@@ -1,0 +1,135 @@
+import t from 'tap'
+import { onlyProfile, pageOf, profiledApp } from './profiled-app.ts'
+
+t.test('a route is identified by its constraints too, and HEAD belongs to the GET it was added for', async t => {
+  const app = await profiledApp(t)
+  app.get('/thing', { constraints: { host: 'a.example' } }, async function ofFirst() {
+    return 'one'
+  })
+  app.get(
+    '/thing',
+    { constraints: { host: 'b.example' }, config: { own: 1 } },
+    async function ofSecond({ routeOptions }) {
+      return Object.entries(routeOptions.config)
+    },
+  )
+  app.get('/thing', { constraints: { host: 'b.example', version: '2.0.0' } }, async function ofNew() {
+    return 'new'
+  })
+  for (const [url, method, version, expected] of [
+    ['/thing?get', 'GET', null, { handler: 'ofSecond', host: 'b.example' }],
+    ['/thing?head', 'HEAD', null, { handler: 'ofSecond', host: 'b.example', method: ['GET'] }],
+    ['/thing?version', 'GET', '2.x', { handler: 'ofNew', host: 'b.example', version: '2.0.0' }],
+  ] as const) {
+    const answer = await app.inject({
+      method,
+      url,
+      headers: { host: 'b.example', ...(version !== null && { 'accept-version': version }) },
+    })
+    t.equal(answer.statusCode, 200)
+    if (url === '/thing?get') {
+      t.same(answer.json(), [
+        ['own', 1],
+        ['url', '/thing'],
+        ['method', 'GET'],
+      ])
+    }
+    const profile = await onlyProfile(t, app, url)
+    t.match(profile.routing.matched, expected, url)
+    t.equal((await pageOf(app, `${profile.token}?panel=routing`)).includes('2.0.0'), version !== null)
+  }
+})
+
+t.test('the nearest routes are listed with the reason why each did not match', async t => {
+  const tenant = {
+    name: 'tenant',
+    storage() {
+      const handlers = new Map<unknown, never>()
+      return {
+        get: (key: unknown) => handlers.get(key) ?? null,
+        set(key: unknown, handler: unknown) {
+          Reflect.apply(handlers.set, handlers, [key, handler])
+        },
+      }
+    },
+    validate() {},
+    deriveConstraint: ({ headers }: { headers: Record<string, unknown> }) => headers['x-tenant'],
+  }
+  const app = await profiledApp(t, {}, { constraints: { tenant } })
+  app.get('/host', { constraints: { host: 'a.example' } }, async () => 'a')
+  app.get('/host', { constraints: { host: /^b\.example$/ } }, async () => 'b')
+  app.get('/versioned', { constraints: { version: '1.2.0' } }, async () => 'versioned')
+  app.get('/tenant', { constraints: { tenant: 'louvre' } }, async () => 'tenant')
+  app.get('/multi/:a(^\\d+)', async () => 'multi')
+  app.get('/late', async () => 'late')
+  app.post('/late/:id', async () => 'posted')
+  app.get('/late/Night', async () => 'night')
+  app.get('/items/', async () => 'list')
+  app.get('/version', async () => '1')
+  app.get('/a/:b/c', async () => 'deep')
+  app.all('*', { constraints: { host: 'elsewhere' } }, async () => 'all')
+  for (const [url, expected] of [
+    ['/host', ['host /host a.example', 'host /host /^b\\.example$/']],
+    ['/versioned?none', ['version /versioned']],
+    ['/versioned?asked', ['version /versioned']],
+    ['/tenant', ['constraint /tenant']],
+    ['/multi/abc', ['parameter /multi/:a(^\\d+)']],
+    ['/LATE', ['case /late']],
+    ['/late//Night', ['similar /late/:id', 'similar /late/Night']],
+    ['/late/night', ['method /late/:id', 'case /late/Night']],
+    ['/items', ['slash /items/']],
+    ['/itemz/', ['similar /items/']],
+    ['/versoin', ['similar /version']],
+    ['/a/1', ['similar /a/:b/c']],
+  ] as const) {
+    const answer = await app.inject({
+      url,
+      headers: { host: 'c.example', ...(url.endsWith('asked') && { 'accept-version': '3.x' }) },
+    })
+    t.equal(answer.statusCode, 404)
+    const {
+      routing: { matched, nearMisses },
+      token,
+    } = await onlyProfile(t, app, url)
+    t.equal(matched, null)
+    const found = nearMisses.map(miss => `${miss.reason} ${miss.url}${miss.host === null ? '' : ` ${miss.host}`}`)
+    t.same(found.slice(0, expected.length), expected, url)
+    t.equal((await pageOf(app, `${token}?panel=routing`)).includes('version 1.2.0'), url.startsWith('/versioned'))
+  }
+})
+
+t.test('the router options of an application also apply to the search for near routes', async t => {
+  for (const { options, path, asked, reason = 'method' } of [
+    { options: { allowUnsafeRegex: true }, path: '/:number(^(\\d+)+$)', asked: '/1' },
+    { options: { caseSensitive: false }, path: '/Thing', asked: '/tHING' },
+    { options: { ignoreTrailingSlash: true }, path: '/thing/', asked: '/thing' },
+    { options: { ignoreDuplicateSlashes: true }, path: '/a/thing', asked: '/a//thing' },
+    { options: { maxParamLength: 300 }, path: '/:name', asked: `/${'x'.repeat(200)}` },
+    { options: { useSemicolonDelimiter: true }, path: '/thing', asked: '/thing;a=b' },
+    { options: {}, path: '/thing/', asked: '/thing', reason: 'slash' },
+  ]) {
+    for (const given of [options, { routerOptions: options }]) {
+      const app = await profiledApp(t, {}, given)
+      app.post(path, async () => 'posted')
+      t.equal((await app.inject({ method: 'POST', url: reason === 'method' ? asked : path })).statusCode, 200)
+      t.equal((await app.inject(asked)).statusCode, 404)
+      await app.profiler.settled()
+      const { profiles } = await app.profiler.search({ method: 'GET' })
+      const profile = await app.profiler.find(profiles[0]?.token ?? '')
+      t.match(
+        profile?.routing.nearMisses,
+        [{ reason, url: path }],
+        Object.keys(given).concat(Object.keys(options)).join(),
+      )
+    }
+  }
+})
+
+t.test('patterns that the router allows under several constraints are allowed with the profiler too', async t => {
+  const app = await profiledApp(t)
+  for (const host of ['a.example', 'b.example']) app.get('/thing/:id?', { constraints: { host } }, async () => host)
+  app.get('/thing', { constraints: { host: 'c.example' } }, async () => 'c.example')
+  for (const host of ['a.example', 'b.example', 'c.example']) {
+    t.equal((await app.inject({ url: '/thing', headers: { host } })).body, host)
+  }
+})

@@ -1,0 +1,160 @@
+import { AssertionError } from 'node:assert'
+import Fastify, { type FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { expectProfile, profiled, type Profile } from '../testing.ts'
+import { beginQuery } from '../watch/queries.ts'
+import { profiledApp } from './profiled-app.ts'
+import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
+
+/** Sends a query for each of these parameters. */
+function sendQueries(parameters: readonly unknown[]): void {
+  for (const parameter of parameters) {
+    const statement = 'select * from paintings where museum = $1'
+    beginQuery({ system: 'postgresql', statement, parameters: [parameter], connection: null }, beginQuery)?.end(1)
+  }
+}
+
+function addRoutes(app: FastifyInstance): FastifyInstance {
+  app.get<{ Querystring: { n?: string } }>('/museums', async ({ query }) => {
+    sendQueries(Array.from({ length: Number(query.n ?? 0) }, (_, index) => index))
+    return 'museums'
+  })
+  return app
+}
+
+/** An application that does not know the profiler. */
+function plain(t: Test): FastifyInstance {
+  const app = addRoutes(Fastify())
+  t.teardown(() => app.close())
+  return app
+}
+
+/** The message of the AssertionError that a check throws. */
+function failureOf(check: () => unknown): string {
+  try {
+    check()
+  } catch (error) {
+    if (error instanceof AssertionError) return error.message
+    throw error
+  }
+  return 'none'
+}
+
+t.test('an application without the profiler gets one, and each response its profile', async t => {
+  const { response, profile } = await profiled(plain(t)).inject('/museums?n=3')
+  t.equal(response.body, 'museums')
+  t.match(profile, { method: 'GET', url: '/museums?n=3', status: 200, database: { count: 3 } })
+})
+
+t.test('an application keeps the profiler that it has registered', async t => {
+  const app = addRoutes(await profiledApp(t))
+  const { profile } = await profiled(app).inject({ method: 'GET', url: '/museums' })
+  t.same(await app.profiler.find(profile.token), profile)
+})
+
+t.test('a second call uses the same profiler', async t => {
+  const app = plain(t)
+  await profiled(app).inject('/museums')
+  t.match((await profiled(app).inject('/museums')).profile, { url: '/museums' })
+})
+
+t.test('an application that is loaded already is refused with what to do instead', async t => {
+  const app = plain(t)
+  await app.ready()
+  t.throws(() => profiled(app), { message: /Call profiled\(app\) before app\.ready\(\)/ })
+  t.throws(() => profiled({ inject: app.inject }), { message: /has no profiler/ })
+})
+
+t.test('an application that another version watches is refused', async t => {
+  const watcher = { version: '0.0.1', profiler: {} }
+  const app = Object.assign(plain(t), { [Symbol.for('fastify-profiler')]: watcher })
+  t.throws(() => profiled(app), { message: 'Another version of fastify-profiler watches this application.' })
+})
+
+t.test('a request without a profile is an error', async t => {
+  const app = await profiledApp(t)
+  await t.rejects(profiled(app).inject('/_profiler/'), { message: 'The request has no profile. Its status is 200.' })
+})
+
+t.test('a request within its budget passes every check', async t => {
+  const { profile } = await profiled(plain(t)).inject('/museums?n=3')
+  const expectation = expectProfile(profile)
+  t.equal(expectation.queries({ max: 3 }).noLoops().noErrorLogs().under({ ms: 10_000 }), expectation)
+})
+
+t.test('a loop of 1+20 queries fails with its count, its statement, its line and the token', async t => {
+  const { profile } = await profiled(plain(t)).inject('/museums?n=20')
+  const place = String.raw`packages/fastify-profiler/.*testing\.test\.ts:13:\d+`
+  const line = String.raw`  20 × select \* from paintings where museum = \$1, [<\d.]+ ms, ${place}`
+  t.match(
+    failureOf(() => expectProfile(profile).noLoops()),
+    new RegExp(`^GET /museums\\?n=20 sends a query for each item \\(N\\+1\\):\n${line}\nProfile ${profile.token}$`),
+  )
+  t.match(
+    failureOf(() => expectProfile(profile).queries({ max: 3 })),
+    new RegExp(`^GET /museums\\?n=20 sent 20 queries, 3 allowed:\n${line}\nProfile ${profile.token}$`),
+  )
+})
+
+t.test('queries are listed by statement and line, the most frequent first, at most ten', async t => {
+  const queries = Array.from({ length: 13 }, (_, n) =>
+    exampleQuery({ sql: `select ${Math.min(n, 11)} ${'x'.repeat(99)}` }),
+  )
+  const lines = failureOf(() => expectProfile(profile({ database: exampleUse(queries) })).queries({ max: 0 })).split(
+    '\n',
+  )
+  t.match(lines[1], /^ {2}2 × select 11 x{90}…, 2\.00 ms$/)
+  t.equal(lines.length, 13)
+  t.equal(lines[11], '  and 2 others')
+})
+
+t.test('a loop whose caller is unknown fails without a line', async t => {
+  const repetition = { kind: 'loop' as const, sql: 'select 1', count: 9, duration: 9, locations: [] }
+  const duplicate = { ...repetition, kind: 'duplicate' as const }
+  const checked = profile({ database: exampleUse([], { repetitions: [repetition, duplicate] }) })
+  t.match(
+    failureOf(() => expectProfile(checked).noLoops()),
+    '  9 × select 1, 9.00 ms\nProfile',
+  )
+})
+
+t.test('a request without queries has no loops', async t => {
+  const none: Profile = profile({ database: null })
+  t.equal(
+    failureOf(() => expectProfile(none).queries({ max: 0 }).noLoops()),
+    'none',
+  )
+})
+
+t.test('logged errors fail with their messages', async t => {
+  const log = (level: number, message: string) => ({ level, start: 1, message, fields: {} })
+  const checked = profile({ logs: [log(40, 'a warning'), log(50, 'no picture'), log(60, 'no\nmuseum')] })
+  t.equal(
+    failureOf(() => expectProfile(checked).noErrorLogs()),
+    `GET /museums/7?lang=fr&page=2 logged 2 errors:\n  error: no picture\n  fatal: no museum\nProfile ${checked.token}`,
+  )
+})
+
+t.test('a request that takes too long fails with the calls that took longest', async t => {
+  const message = failureOf(() => expectProfile(profile()).under({ ms: 5 }))
+  t.match(message, /^GET .* took 24\.6 ms, 5\.00 ms allowed:\n/)
+  t.match(message, /\n {2}select platforms, 9\.30 ms, .*locale\.ts:12:7\n/)
+  t.match(
+    failureOf(() => expectProfile(profile({ spans: [span({ location: null, duration: 9 })] })).under({ ms: 5 })),
+    /\n {2}setLocale, 9\.00 ms\n/,
+  )
+})
+
+t.test('the error begins its stack at the test, and has the numbers as values', async t => {
+  try {
+    expectProfile(profile()).under({ ms: 5 })
+  } catch (error) {
+    t.match(error, { code: 'ERR_ASSERTION', actual: 24.6, expected: 5, operator: 'under' })
+    t.match(
+      String((error as Error).stack)
+        .split('\n')
+        .find(line => line.includes(' at ')),
+      'testing.test',
+    )
+  }
+})

@@ -1,0 +1,64 @@
+import t from 'tap'
+import { databasePanel } from '../../show/panels/database.ts'
+import { httpClientPanel } from '../../show/panels/http-client.ts'
+import { parseProfile, separator, serialise } from '../../store/profile-text.ts'
+import { context, exampleCall, exampleQuery, exampleUse, profile } from './example-profile.ts'
+
+const hostile = '</code><script>alert(1)</script>`|'
+const place = { configuration: null, root: '/app' }
+const location = { file: '/app/art.ts', line: 7, column: 3 }
+
+const call = exampleCall({
+  status: null,
+  size: null,
+  head: null,
+  duration: null,
+  error: hostile,
+  location,
+  token: 'abcdefghijkl',
+})
+
+const query = exampleQuery({ start: 1, duration: null, rows: null })
+
+t.test('an HTTP request without a response is shown with its error and caller, and counts as failed', async t => {
+  const data = { count: 3, failed: 1, duration: 2, calls: [call] }
+  const shown = { ...profile(), http: data }
+  const html = String(httpClientPanel.body(data, context(shown, place)))
+  for (const part of ['unfinished', 'art.ts:7', 'abcdefghijkl', '1 failed', 'Showing the first 1 of 3 requests']) {
+    t.match(html, part)
+  }
+  t.notMatch(html, '<script>')
+  t.match(httpClientPanel.markdown?.(data, context(shown, place)), /not arrived in full.*failed: .*art\.ts:7/)
+  t.match(httpClientPanel.badge?.(data), { text: '3', tone: 'error' })
+})
+
+t.test('an HTTP request has its status, size and times in HTML and Markdown', async t => {
+  const shown = profile()
+  const data = httpClientPanel.read(shown)
+  if (data === null) throw new Error('There is no request.')
+  t.match(String(httpClientPanel.body(data, context(shown, place))), /200[^]*512[^]*head after 5\.10 ms/)
+  t.match(httpClientPanel.markdown?.(data, context(shown, place)), '| 1 | 5.50 ms | 5.10 ms | 200 | 512 |')
+})
+
+t.test('a query without a caller was sent by a library', async t => {
+  const shown = exampleUse([query])
+  t.match(String(databasePanel.body(shown, context(profile(), place))), 'Sent by a library.')
+  t.match(databasePanel.markdown?.(shown, context(profile(), place)), 'Unfinished when the profile was made')
+})
+
+t.test('a profile with too many queries and HTTP requests loses half of them until it fits', async t => {
+  const large = profile()
+  const sql = 'x'.repeat(3000)
+  const repetition = { kind: 'loop', sql, count: 5, duration: 1, locations: [] } as const
+  large.database = exampleUse(
+    Array.from({ length: 90 }, () => ({ ...query, sql })),
+    { repetitions: Array.from({ length: 20 }, () => ({ ...repetition, locations: [] })) },
+  )
+  large.http = { count: 90, failed: 0, duration: 1, calls: Array.from({ length: 90 }, () => ({ ...call, url: sql })) }
+  const text = serialise(large, 60_000).join(separator)
+  t.ok(Buffer.byteLength(text) <= 60_000)
+  const stored = parseProfile(text, large.token)
+  t.match(stored, { database: { count: 90 }, http: { count: 90 } })
+  t.ok(stored?.dropped.some(({ what }) => what === 'queries'))
+  t.ok(stored?.dropped.some(({ what }) => what === 'HTTP requests'))
+})

@@ -1,0 +1,79 @@
+import t from 'tap'
+import type { ProfileSummary } from '../../base/profile.ts'
+import { compareSets } from '../../compare/compare-sets.ts'
+import { compare } from '../../compare/compare.ts'
+import type { Comparison, SpanPair, StatementPair } from '../../compare/comparison.ts'
+import { renderComparisonMarkdown } from '../../show/markdown/comparison-markdown.ts'
+import { renderComparisonPage } from '../../show/pages/comparison-page.ts'
+import { renderSetComparisonPage } from '../../show/pages/set-comparison-page.ts'
+import { setCaveat, setSentence } from '../../show/parts/set-comparison-text.ts'
+import { context, profile, summary } from './example-profile.ts'
+
+const place = context(profile())
+
+function comparisonWith(changes: Partial<Comparison>): Comparison {
+  const one = profile()
+  return { ...compare(one, { ...one, token: 'later' }, { before: [], after: [] }), ...changes }
+}
+
+/** Nine requests before the moment 100 and nine since, with these durations. */
+function setsOf(before: Partial<ProfileSummary>, since: Partial<ProfileSummary>) {
+  const requests = Array.from({ length: 18 }, (_, n) => ({
+    ...summary(profile()),
+    time: n < 9 ? n : 100 + n,
+    ...(n < 9 ? before : since),
+  }))
+  return compareSets({ method: 'GET', route: '/cart', at: 100 }, requests)
+}
+
+t.test('a route that became faster, slower or stayed says so, with its medians', async t => {
+  const queries = { count: 0, duration: 0 }
+  const faster = setsOf(
+    { duration: 20, queries, times: [['sql', 20]] },
+    { duration: 10, queries, times: [['hook', 10]] },
+  )
+  t.equal(setSentence(faster), 'Since then 10.0 ms faster: 20.0 ms → 10.0 ms')
+  t.equal(setCaveat(faster), null)
+  const slower = setsOf({ duration: 10, size: null }, { duration: 20 })
+  t.match(setSentence(slower), /^Since then 10\.0 ms slower: \d+ queries, 10\.0 ms → \d+, 20\.0 ms$/)
+  const equal = setsOf({ duration: 10 }, { duration: 10 })
+  t.match(setSentence(equal), /^Within noise: /)
+  t.match(setCaveat(equal), /^The middle halves of both sets overlap/)
+  t.match(renderSetComparisonPage(faster, '/_profiler'), 'Since then 10.0 ms faster')
+})
+
+t.test('a comparison of requests without size, spans and statements says what is missing', async t => {
+  const { a, b } = comparisonWith({})
+  const page = renderComparisonPage(
+    comparisonWith({ a: { ...a, size: null }, b: { ...b, size: 5 }, spans: [], statements: [] }),
+    place,
+  )
+  t.match(page, /Nothing was timed in either request\..*No query in either request\..*<code>body<\/code>.*none.*5 B/s)
+})
+
+t.test('a comparison with very many rows says how many it leaves out', async t => {
+  const span: SpanPair = { kind: 'sql', name: 'select', isPart: false, location: null, change: null, a: null, b: null }
+  const statement: StatementPair = { shape: 'select', location: null, a: { count: 1, time: 1 }, b: null }
+  const page = renderComparisonPage(
+    comparisonWith({
+      spans: Array.from({ length: 301 }, () => span),
+      statements: Array.from({ length: 302 }, () => statement),
+    }),
+    place,
+  )
+  t.match(page, /1 more row not shown.*2 more statements not shown/s)
+})
+
+t.test('the Markdown names statements that only one request sent', async t => {
+  const times = { count: 2, time: 3 }
+  const location = { file: `${place.root}/routes/cart.ts`, line: 3, column: 1 }
+  const statements = [
+    { shape: 'select 1', location: null, a: times, b: null },
+    { shape: 'select 2', location, a: null, b: times },
+  ]
+  const markdown = renderComparisonMarkdown(comparisonWith({ statements }), place.root)
+  t.match(
+    markdown,
+    /`select 1` \| {2}\| 2 ×, 3\.00 ms \| none \|\n\| `select 2` \| `routes\/cart\.ts:3.*` \| none \| 2 ×/,
+  )
+})

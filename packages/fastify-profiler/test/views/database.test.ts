@@ -1,0 +1,123 @@
+import t from 'tap'
+import type { DatabaseUse, Query, Repetition } from '../../base/profile.ts'
+import { masked } from '../../mask/known-secrets.ts'
+import { databasePanel } from '../../show/panels/database.ts'
+import { groupQueries, divideByTransaction } from '../../show/parts/query-groups.ts'
+import { runnableSql } from '../../show/parts/runnable-sql.ts'
+import { context, exampleQuery, exampleUse, profile } from './example-profile.ts'
+
+const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }
+
+function query(changes: Partial<Query> = {}): Query {
+  const sql = 'select * from products where id = $1'
+  return exampleQuery({ sql, parameters: [7], start: 1, duration: 2, waited: 0.4, location, ...changes })
+}
+
+const use = (queries: Query[], changes: Partial<DatabaseUse> = {}) =>
+  exampleUse(queries, { duration: 10, waited: 0.4, ...changes })
+
+function page(database: DatabaseUse, query = ''): string {
+  return String(
+    databasePanel.body(database, {
+      ...context(profile({ duration: 20, database })),
+      query: new URLSearchParams(query),
+    }),
+  )
+}
+
+const text = (markup: string) => markup.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
+t.test('the totals say how many queries of how many shapes took how much of the request', async t => {
+  t.match(
+    text(page(use([query(), query({ sql: 'select 1' })], { failed: 1, transactions: 2 }))),
+    /queries 2 of 2 shapes, 1 failed .*50% of the request 10\.0 ms .*longest wait for a connection 0\.40 ms .*transactions 2/,
+  )
+  t.match(text(page(use([query()], { transactions: 1 }))), /query 1 of 1 shape .*transaction 1/)
+})
+
+t.test('the queries of one line with one statement are one row, with their number and their spread', async t => {
+  const queries = [1, 2, 4].map(duration => query({ duration }))
+  const markup = page(use([query({ sql: 'select 1', location: null }), ...queries]))
+  t.match(text(markup), /2–4 7\.00 70% 3 3 × select \* from products where id = \$1/)
+  t.equal(markup.match(/<line class="each"/g)?.length, 4)
+  t.equal(markup.match(/<line class="median"/g)?.length, 1)
+  t.match(markup, /title="Sent by a library\.">library<.*cart\.ts:41/s)
+})
+
+t.test('a repeated statement is a finding with its line, and its row is marked', async t => {
+  const told = { sql: query().sql, count: 20, duration: 35.9, locations: [location] }
+  const found = (kind: Repetition['kind']) => page(use([query(), query()], { repetitions: [{ kind, ...told }] }))
+  t.match(text(found('loop')), /N\+1: 20 queries of one shape, 35\.9 ms\. The same line ran .* cart\.ts:41/)
+  t.match(text(found('duplicate')), '20 equal queries, 35.9 ms. They have the same parameters.')
+  t.match(found('loop'), '<b class="text-warning">2 ×</b>')
+  t.match(page(use([query(), query()])), '<b>2 ×</b>')
+})
+
+t.test('the queries of a transaction are in a bracket', async t => {
+  const markup = page(use([query(), query({ transaction: 1, sql: 'begin' }), query({ transaction: 1 }), query()]))
+  t.match(text(markup), 'Transaction 1: 2 queries, 4.00 ms')
+  t.equal(markup.match(/<section class="transaction"/g)?.length, 1)
+  const runs = divideByTransaction(groupQueries([query({ sql: 'a' }), query({ sql: 'b' }), query({ transaction: 2 })]))
+  t.same(
+    runs.map(({ transaction, groups }) => [transaction, groups.length]),
+    [
+      [null, 2],
+      [2, 1],
+    ],
+  )
+})
+
+t.test('the queries can be ordered by their time', async t => {
+  const database = use([
+    query({ sql: 'select 1', duration: 1 }),
+    query({ sql: 'select 2', duration: 9, transaction: 1 }),
+  ])
+  const first = (markup: string) => /id="query-(\d)"/.exec(markup)?.[1]
+  t.equal(first(page(database)), '1')
+  t.equal(first(page(database, 'order=time')), '2')
+  t.match(page(database, 'order=time'), /order=time" aria-current="true"/)
+})
+
+t.test('a query that failed, or that was not over, says so', async t => {
+  t.match(text(page(use([query({ error: 'no such table' })]))), /failed .*no such table/)
+  t.match(
+    text(page(use([query({ duration: null, rows: null })]))),
+    /– .*unfinished .*Unfinished when the profile was made/,
+  )
+})
+
+t.test('parameters are listed for each query, up to twenty', async t => {
+  t.match(text(page(use([query({ parameters: [7, "it's"] })]))), '$1 = 7, $2 = &quot;it&#39;s&quot;')
+  t.match(text(page(use(Array.from({ length: 22 }, () => query())))), 'and 2 more')
+  t.notMatch(page(use([query({ parameters: [] })])), 'class="parameters"')
+})
+
+t.test('queries that are not listed are counted', async t => {
+  t.match(page(use([query()], { count: 2000 })), 'Showing the first 1 of 2000 queries.')
+})
+
+t.test('a statement can be copied in a form that runs, with masked values named', async t => {
+  const run = (sql: string, ...parameters: Query['parameters']) => runnableSql({ sql, parameters })
+  t.same(
+    [
+      run('select $1, $2, $1', 7, "it's"),
+      run('select ?, \'?\', "?", ?', true, null),
+      run('select $1', { a: [1] }),
+      run('select $1', masked),
+      run('select $3', 1),
+    ],
+    [
+      "select 7, 'it''s', 7",
+      'select true, \'?\', "?", null',
+      `select '{"a":[1]}'`,
+      'select null /* parameter 1 is masked */',
+      'select $3',
+    ],
+  )
+  t.match(page(use([query()])), 'data-copy-text="select * from products where id = 7" hidden>Copy runnable SQL')
+})
+
+t.test('10,000 queries of one shape make a small page', async t => {
+  const markup = page(use(Array.from({ length: 10_000 }, (_, n) => query({ duration: n / 1000 }))))
+  t.ok(markup.length < 100_000, `${markup.length} characters`)
+})

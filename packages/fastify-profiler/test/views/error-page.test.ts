@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import type { Profile } from '../../base/profile.ts'
+import { errorPagePolicy, profilerPolicy } from '../../show/parts/content-security-policy.ts'
+import { renderErrorMarkdown } from '../../show/markdown/error-markdown.ts'
+import { renderErrorPage } from '../../show/pages/diagnostic-error-page.ts'
+import { context, exception, failedProfile, notFoundProfile, ownFrame, profile } from './example-profile.ts'
+
+const page = (of: Profile) => renderErrorPage(context(of))
+
+function header(of: Profile): string {
+  const [head = ''] = page(of).split('<main')
+  return head.replace(/<style>.*<\/style>|<[^>]+>/gs, ' ').replace(/\s+/g, ' ')
+}
+
+t.test('the header shows the status, the request, the message and what led to it', async t => {
+  t.match(
+    header(failedProfile()),
+    /500 GET \/museums\/7 .*MuseumError: Museum 7 could not be shown Time 48\.2 ms Root cause connect ECONNREFUSED 10\.0\.0\.4:5432 Your line src\/database\/ connect\.ts:33 License Louvre When /,
+  )
+})
+
+t.test('the header of a routing failure names the nearest route, and the page that linked here', async t => {
+  const missing = notFoundProfile()
+  const text = header({
+    ...missing,
+    request: { ...missing.request, headers: [['Referer', 'http://example.org/from']] },
+  })
+  t.match(
+    text,
+    /404 GET \/version .*NotFoundHttpError: No route found for &quot;GET \/version&quot; \(from &quot;http:\/\/example\.org\/from&quot;\) Time 3\.40 ms Nearest POST \/version Linked from http:\/\/example\.org\/from License/,
+  )
+  t.notMatch(header(notFoundProfile({ routing: { matched: null, nearMisses: [], routes: 0 } })), 'Nearest')
+})
+
+t.test('a root cause without a message is named by its class', async t => {
+  const exceptions = [exception(), exception({ class: 'TimeoutError', message: '', relation: 'cause', parent: 0 })]
+  t.match(header(failedProfile({ exceptions })), 'Root cause TimeoutError')
+})
+
+t.test('the page has the sections Exceptions, Logs and Stack Traces with their counts', async t => {
+  const shown = page(failedProfile())
+  for (const section of [
+    'Exceptions <span class="count">5',
+    'Logs <span class="count">5',
+    'Stack Traces <span class="count">5',
+  ]) {
+    t.equal(shown.split(section).length, 3, section)
+  }
+})
+
+t.test(
+  'a path without a route, or another method, starts with the nearest routes, and nothing else mentions them',
+  async t => {
+    t.match(page(notFoundProfile()), /Nearest routes.*id="exceptions"/s)
+    t.match(page(notFoundProfile({ status: 405 })), 'Nearest routes')
+    t.notMatch(page(failedProfile()), 'Nearest routes')
+  },
+)
+
+t.test('the page lists what the profile left out', async t => {
+  const dropped = [{ what: 'logs', count: 1, why: 'Full.' }]
+  t.match(page(failedProfile({ dropped })), 'logs: 1 left out. Full.')
+})
+
+t.test('everything is readable without JavaScript, including the Markdown', async t => {
+  const shown = page(failedProfile())
+  t.match(shown, /<details class="fold trace"><summary>This page as Markdown.*id="markdown"># 500/s)
+  t.match(shown, 'data-copy="markdown" hidden')
+})
+
+t.test('the token links to the same exception in the profiler', async t => {
+  t.match(page(failedProfile()), 'href="/_profiler/k3Jx9PzQ4wTn?panel=exception"')
+})
+
+t.test('an error without a message, or without an exception, is titled by what is known', async t => {
+  for (const [of, title] of [
+    [failedProfile({ exceptions: [exception({ message: '' })] }), '<h1>MuseumError</h1>'],
+    [profile({ status: 503, logs: [] }), '<h1>Error response without an exception</h1>'],
+    [notFoundProfile({ exceptions: [] }), /<h1>No route matches GET \/version<\/h1>.*No exception was thrown/s],
+  ] as const) {
+    t.match(page(of), title)
+  }
+})
+
+t.test('the policy allows the stylesheet by the hash of its text, and nothing inline', async t => {
+  const style = /<style>(.*)<\/style>/s.exec(page(failedProfile()))?.[1] ?? ''
+  t.match(errorPagePolicy, createHash('sha256').update(style).digest('base64'))
+  t.notMatch(errorPagePolicy + profilerPolicy, 'unsafe-inline')
+  for (const [, url] of page(failedProfile()).matchAll(/<(?:link|script|img)[^>]+(?:src|href)="([^"]+)"/g)) {
+    t.match(url, /^(\/_profiler\/|data:,)/, 'nothing is loaded from another origin')
+  }
+})
+
+t.test('the page of a 404, and of a 500 with five exceptions, is well under 60 kB', async t => {
+  t.ok(Buffer.byteLength(page(notFoundProfile())) < 30_000)
+  t.ok(Buffer.byteLength(page(failedProfile())) < 60_000)
+})
+
+t.test('the Markdown has the request, the nearest routes, the exceptions and the logs', async t => {
+  t.match(
+    renderErrorMarkdown(context(notFoundProfile())),
+    /^# 404 Not Found: No route found.*## Nearest routes.*## Exceptions \(2\).*## Logs \(2\)/s,
+  )
+})
+
+t.test('the Markdown of a failure without exceptions and logs is minimal', async t => {
+  t.equal(
+    renderErrorMarkdown(context(profile({ status: 503, logs: [], url: '/' }))),
+    '# 503 Service Unavailable\n\n`GET /`, profile `/_profiler/k3Jx9PzQ4wTn`\n\n## Exceptions (0)\n\n## Logs (0)\n\n## Stack Traces (0)\n',
+  )
+})
+
+t.test('the Markdown has at most 2,000 tokens, whatever failed, and says where the rest is', async t => {
+  const message = 'The museum could not be shown. '.repeat(130)
+  const chain = Array.from({ length: 20 }, (_, index) =>
+    exception({
+      message,
+      relation: index === 0 ? 'thrown' : 'cause',
+      parent: index === 0 ? null : index - 1,
+      frames: Array.from({ length: 50 }, () => ownFrame()),
+      properties: { query: 'x'.repeat(4000) },
+    }),
+  )
+  const logs = Array.from({ length: 1000 }, (_, index) => ({
+    level: index === 999 ? 50 : 20,
+    start: index,
+    message: index === 999 ? 'the pool is exhausted' : message,
+    fields: { rows: ['`'.repeat(90)] },
+  }))
+  const markdown = renderErrorMarkdown(
+    context(failedProfile({ exceptions: chain, logs, url: `/${'🖼'.repeat(2000)}`, path: '/' })),
+  )
+  t.ok(Buffer.byteLength(markdown) <= 8000, `${Buffer.byteLength(markdown)} bytes`)
+  t.match(markdown, /## Exceptions \(20\).*more lines: `\/_profiler\/k3Jx9PzQ4wTn\?panel=exception`/s)
+  t.match(markdown, /## Logs \(1000\)\n\n\| Level .*\n.*\n\| error \| .* \| the pool is exhausted /)
+  t.match(markdown, /## Stack Traces \(20\)/)
+  t.equal([...markdown.matchAll(/^```/gm)].length % 2, 0, 'every code block is closed')
+})
+
+t.test('the Markdown of a short failure is cut nowhere', async t => {
+  t.notMatch(renderErrorMarkdown(context(failedProfile())), /more (?:lines|characters)/)
+})

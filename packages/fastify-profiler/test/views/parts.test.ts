@@ -1,0 +1,465 @@
+import t from 'tap'
+import { renderCodeBlock, renderExcerpt, renderSqlBlock } from '../../show/parts/code-block.ts'
+import { escape, html } from '../../base/html.ts'
+import { renderKeyValueTable } from '../../show/parts/key-value-table.ts'
+import { locationText, renderLocation } from '../../show/parts/location.ts'
+import { renderLogTable } from '../../show/parts/log-table.ts'
+import { logsMarkdown } from '../../show/markdown/logs-markdown.ts'
+import { blocks, code, codeBlock, plain, table } from '../../show/markdown/markdown.ts'
+import { levelName, levelTone, outcomeText, statusText, statusTone } from '../../show/parts/tone.ts'
+import { comparePaths, differenceText } from '../../show/parts/path-difference.ts'
+import { curlCommand } from '../../show/parts/curl-command.ts'
+import { mediaTypeName } from '../../show/parts/media-type.ts'
+import { renderSeverity } from '../../show/parts/severity.ts'
+import { renderTime } from '../../show/parts/time.ts'
+import {
+  alignNumber,
+  count,
+  formatAge,
+  formatBytes,
+  formatDuration,
+  formatMilliseconds,
+  formatNumber,
+  formatShare,
+  formatTime,
+} from '../../show/parts/units.ts'
+import { renderValue, valueText } from '../../show/parts/value.ts'
+import type { Json, LogLine, RequestRecord } from '../../base/profile.ts'
+import { profile } from './example-profile.ts'
+
+// The smallest parts of all views, tested in one process: starting one takes longer than the tests.
+
+t.test('text in a template is escaped, and markup stays markup', async t => {
+  const stored = JSON.parse('{"text":"<b>","toString":"<b>"}')
+  t.same(
+    [
+      html`<p title="${'"&\''}">${'<b>`'}</p>`,
+      html`<ul>${['a', 'b'].map(item => html`<li>${item}</li>`)}</ul>`,
+      html`[${null}${undefined}${false}${0}]`,
+      html`${stored.text}`,
+      escape('a\0b\x7f\x9b\u202ec\n'),
+    ].map(String),
+    [
+      '<p title="&quot;&amp;&#39;">&lt;b&gt;&#96;</p>',
+      '<ul><li>a</li><li>b</li></ul>',
+      '[0]',
+      '&lt;b&gt;',
+      'a\u2400b\u2421\\u009b\\u202ec\n',
+    ],
+  )
+})
+
+const second = 1000
+const outcomes = ['completed', 'aborted', 'broken', 'hijacked', 'upgraded', 'unfinished'] as const
+
+/** Values and what is shown of them. */
+const formats: Record<string, [format: (value: never) => unknown, values: readonly unknown[], shown: unknown[]]> = {
+  'durations have three figures and a natural unit, and an unknown one is not zero': [
+    formatDuration,
+    [0, 0.004, 0.424, 15, 48.26, 1234, 61_500, 119_900, null],
+    ['<0.01 ms', '<0.01 ms', '0.42 ms', '15.0 ms', '48.3 ms', '1,230 ms', '1 min 2 s', '2 min 0 s', 'n/a'],
+  ],
+  'sizes have three figures': [
+    formatBytes,
+    [null, 312, 7500, 4_200_000, 4_345_000_000],
+    ['n/a', '312 B', '7.50 kB', '4.20 MB', '4.34 GB'],
+  ],
+  'numbers have three significant digits, and at most two decimals': [
+    formatNumber,
+    [0, 0.004, 0.06, 0.999, 6.213, 9.996, 77.1, 99.96, 184, 3021],
+    ['0.00', '<0.01', '0.06', '1.00', '6.21', '10.0', '77.1', '100', '184', '3,020'],
+  ],
+  'a column of milliseconds never has a zero, and is empty where nothing ran': [
+    formatMilliseconds,
+    [0, 6.21, null],
+    ['<0.01', '6.21', ''],
+  ],
+  'shares are whole per cent': [
+    ([part, whole]: [number, number]) => formatShare(part, whole),
+    [
+      [54.2, 100],
+      [0.4, 100],
+      [2, 1],
+      [0, 1],
+      [1, 0],
+    ],
+    ['54%', '<1%', '100%', '', ''],
+  ],
+  'an age is in the largest unit that is full': [
+    (seconds: number) => formatAge(0, seconds * second),
+    [0, 40, 150, 7200, 200_000],
+    ['just now', '40 s ago', '2 min ago', '2 h ago', '2 d ago'],
+  ],
+  'times are UTC and sort as text': [
+    formatTime,
+    [Date.UTC(2026, 10, 21, 1, 11, 7, 482)],
+    ['2026-11-21 01:11:07.482 UTC'],
+  ],
+  'nouns agree with their counts': [
+    (number: number) => `${count(number, 'query', 'queries')} in ${count(number, 'line')}`,
+    [1, 2, 0],
+    ['1 query in 1 line', '2 queries in 2 lines', '0 queries in 0 lines'],
+  ],
+  'a content type is named in a word': [
+    mediaTypeName,
+    ['text/html; charset=utf-8', 'application/json', 'image/png', ''],
+    ['HTML', 'JSON', 'png', ''],
+  ],
+  'a status has the tone of its class, and a missing one is a warning': [
+    statusTone,
+    [null, 101, 204, 301, 404, 503],
+    ['warning', 'good', 'good', 'neutral', 'warning', 'error'],
+  ],
+  'a status is shown with its name, if it has one': [
+    statusText,
+    [null, 404, 799],
+    ['No response', '404 Not Found', '799'],
+  ],
+  'only unusual outcomes are shown': [
+    outcomeText,
+    outcomes,
+    [
+      null,
+      'Client went away',
+      'Response cut off by the server',
+      'Answered outside Fastify',
+      'Upgraded to another protocol',
+      'Server shut down first',
+    ],
+  ],
+  'levels are named as in pino, and custom ones by the nearest level below': [
+    levelName,
+    [5, 20, 35, 40, 50, 60],
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
+  ],
+  'only warnings and errors have a colour': [levelTone, [10, 30, 40, 50], ['neutral', 'neutral', 'warning', 'error']],
+  'null, an empty string and a value look different': [
+    (value: Json) => String(renderValue(value)),
+    [null, '', 'x', 0],
+    ['<span class="muted">null</span>', '<span class="muted">empty</span>', '<code>x</code>', '<code>0</code>'],
+  ],
+  'text is escaped in Markdown': [plain, ['# [a](b) *c* <d>\n| e'], ['\\# \\[a\\](b) \\*c\\* \\<d\\> \\| e']],
+  'inline code may contain backticks': [code, ['a', 'a`b', ' '], ['`a`', '`` a`b ``', '(empty)']],
+}
+
+for (const [title, [format, values, shown]] of Object.entries(formats)) {
+  t.test(title, async t => {
+    t.same(
+      values.map(value => Reflect.apply(format, undefined, [value])),
+      shown,
+    )
+  })
+}
+
+t.test('the decimal points of a column line up', async t => {
+  const points = [6.21, 77.1, 184].map(value => alignNumber(value)).map(text => text.length - text.search(/[.\u2008]/))
+  t.same(points, [3, 3, 3])
+})
+
+t.test('a time is shown by its age and its clock', async t => {
+  t.match(
+    String(renderTime(Date.now() - 3_600_000)),
+    /<time datetime="[\d-]+T[\d:.]+Z" title="[^"]+ UTC" data-age>1 h ago<\/time> <span class="muted"><time [^>]+>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</,
+  )
+})
+
+t.test('each severity has a mark of its own shape', async t => {
+  const shapes = (['error', 'warning', 'neutral'] as const).map(tone => String(renderSeverity(tone)))
+  t.equal(new Set(shapes.map(shape => shape.replace(/class="[^"]*"/, ''))).size, 3)
+})
+
+const sent = (changes: Partial<RequestRecord>, method = 'POST') =>
+  curlCommand(profile({ method, url: '/a?b=1', request: { ...profile().request, headers: [], ...changes } }))
+
+const compared = (asked: string, route: string) =>
+  comparePaths(asked, route)
+    .map(({ text, change }) => (change === 'same' ? text : `${change === 'missing' ? '+' : '-'}${text}~`))
+    .join('')
+
+t.test(
+  'a path is compared with a route letter by letter, unless it is long, and parameters match any segment',
+  async t => {
+    for (const [asked, route, difference] of [
+      ['/artwork/42/images', '/artworks/:id/images', '/artwork+s~/:id/images'],
+      ['/artwork/42/images', '/artists/:id/images', '/art+ists~-work~/:id/images'],
+      ['/artworks/42/image', '/artworks/:id(\\d+)/images', '/artworks/:id(\\d+)/image+s~'],
+      ['/files/a/b', '/files/*', '/files/*'],
+      ['/a.json', '/:name.:type', '/:name.:type'],
+      ['/a', '/b', '/+b~-a~'],
+      ['/a/', '/a', '/a-/~'],
+      ['/x', '/x/:id', '/x+/:id~'],
+      ['/'.repeat(201), '/a', '/a'],
+    ] as const) {
+      t.equal(compared(asked, route), difference)
+    }
+  },
+)
+
+t.test('a difference is said in words', async t => {
+  const said = (asked: string, route: string) => differenceText(comparePaths(asked, route))
+  t.same(
+    [
+      said('/artwork', '/artworks'),
+      said('/artworks', '/artwork'),
+      said('/artwork', '/artists'),
+      said('/a/c', '/ab/cd'),
+    ],
+    ['Add “s”', 'Drop “s”', '“ists” for “work”', 'Add “b”, add “d”'],
+  )
+  t.equal(said('/a1b2c3d4', '/abcd'), 'Similar path')
+})
+
+t.test('a request can be repeated with curl', async t => {
+  t.equal(
+    sent(
+      {
+        headers: [
+          ['Host', 'a.example:1'],
+          ['Accept', '*/*'],
+          ['Content-Length', '3'],
+        ],
+      },
+      'GET',
+    ),
+    "curl 'http://a.example:1/a?b=1' \\\n  -H 'Accept: */*'",
+  )
+  t.match(
+    sent({ body: { a: "it's" }, contentType: 'application/json' }),
+    `-X 'POST' \\\n  --data-raw '{"a":"it'\\''s"}'`,
+  )
+  t.match(sent({ body: { a: 'b c' }, contentType: 'application/x-www-form-urlencoded' }), "--data-raw 'a=b+c'")
+  t.match(sent({ body: 'plain', contentType: null }), "--data-raw 'plain'")
+  t.match(sent({ body: 7, contentType: 'application/x-www-form-urlencoded' }), "--data-raw '7'")
+  t.notMatch(sent({ body: { file: '…' }, contentType: 'multipart/form-data; boundary=x' }), '--data-raw')
+})
+
+t.test('a form with a repeated field repeats it', async t => {
+  const contentType = 'application/x-www-form-urlencoded'
+  t.match(
+    sent({ contentType, body: { tag: ['a', 'b'], name: 'Lisa', odd: { a: 1 } } }),
+    'tag=a&tag=b&name=Lisa&odd=%7B%22',
+  )
+})
+
+t.test('a binary body is not sent as its description, and text that looks like one is', async t => {
+  t.notMatch(sent({ body: '[312 bytes]', bodySize: 312 }), '--data-raw')
+  t.match(sent({ body: '[312 bytes]', bodySize: 11 }), "--data-raw '[312 bytes]'")
+})
+
+t.test('curl is kept from changing the URL, the method and empty headers', async t => {
+  const asked = (url: string) =>
+    curlCommand(profile({ method: 'GET', url, host: 'a', request: { ...profile().request, headers: [] } }))
+  t.equal(asked('/a[]?b={c}'), "curl --globoff 'http://a/a[]?b={c}'")
+  t.equal(asked('/../a'), "curl --path-as-is 'http://a/../a'")
+  t.equal(asked('/a/.?b'), "curl --path-as-is 'http://a/a/.?b'")
+  t.equal(asked('/.well-known/a..b'), "curl 'http://a/.well-known/a..b'")
+  t.equal(asked('http://other/a'), "curl 'http://a/a'", 'an absolute target is reduced to its path')
+  t.equal(asked('*'), "curl 'http://a/*'")
+  t.match(sent({}, 'HEAD'), / \\\n {2}--head$/)
+  t.match(sent({}, 'DELETE'), "-X 'DELETE'")
+  t.match(sent({ body: 'text' }, 'GET'), "-X 'GET'")
+  t.match(sent({ headers: [['x-empty', '']] }), "-H 'x-empty;'")
+})
+
+t.test('a request over HTTP/2 is repeated without its pseudo-headers', async t => {
+  const headers: RequestRecord['headers'] = [
+    [':method', 'GET'],
+    [':authority', 'a.example:8443'],
+    ['accept', '*/*'],
+  ]
+  t.equal(sent({ headers }, 'GET'), "curl 'http://a.example:8443/a?b=1' \\\n  -H 'accept: */*'")
+})
+
+t.test('a request without a host is repeated with localhost', async t => {
+  t.match(
+    curlCommand(profile({ host: null, request: { ...profile().request, headers: [] } })),
+    "curl 'http://localhost/museums/7",
+  )
+})
+
+t.test('a long object is indented in a block, with the line breaks of its strings', async t => {
+  const text = String(renderValue({ stack: 'Error: no\n    at here', path: 'C:\\new', more: 'x'.repeat(200) }))
+  t.match(text, 'Error: no\n    at here')
+  t.match(text, 'C:\\\\new')
+})
+
+t.test('an oversized value is truncated, with the length left out', async t => {
+  t.match(valueText('x'.repeat(20_003)), /x… \(3 more characters\)$/)
+})
+
+t.test('a table of pairs shows markup as it is and other values as values, and says if it is empty', async t => {
+  t.match(
+    String(
+      renderKeyValueTable('Facts', [
+        ['a', html`<b>1</b>`],
+        ['b', '<b>'],
+      ]),
+    ),
+    /<dd><b>1<\/b><\/dd>.*<dd><code>&lt;b&gt;/s,
+  )
+  t.equal(String(renderKeyValueTable('Facts', [], 'No facts.')), '<p class="empty">No facts.</p>')
+})
+
+const place = { root: '/srv/app', editorUrl: 'editor://open?file={file}&line={line}&column={column}' }
+
+t.test('a file is shown relative to the folder of the application, or with its whole path', async t => {
+  t.equal(locationText({ file: '/srv/app/routes/a.ts', line: 3, column: 5 }, place.root), 'routes/a.ts:3:5')
+  t.equal(locationText({ file: '/srv/apple/a.ts', line: 3, column: 5 }, place.root), '/srv/apple/a.ts:3:5')
+  t.match(String(renderLocation(null, place)), 'unknown')
+})
+
+t.test('a location opens in the configured editor, if there is one, unless it is in Node itself', async t => {
+  const location = { file: '/srv/app/a b.ts', line: 3, column: 5 }
+  t.match(
+    String(renderLocation(location, place)),
+    'href="editor://open?file=/srv/app/a%20b.ts&amp;line=3&amp;column=5"',
+  )
+  t.notMatch(String(renderLocation(location, { ...place, editorUrl: null })), 'href')
+  t.notMatch(String(renderLocation({ ...location, file: 'node:internal/timers' }, place)), 'href')
+})
+
+t.test('text cannot break out of a code block or a table cell, and missing blocks leave no gap', async t => {
+  t.equal(codeBlock('a\r\n```\nb', 'ts'), '````ts\na\n```\nb\n````')
+  t.equal(table(['a'], [['x | y'], ['x \\| y']]), '| a |\n| --- |\n| x \\| y |\n| x \\| y |')
+  t.equal(blocks('a', null, '', 'b'), 'a\n\nb')
+})
+
+function lines(text: string[], first = 1, line = 1): string {
+  return String(renderExcerpt({ first, line, lines: text }))
+}
+
+t.test('every line is numbered, the relevant one is marked, and an overlong one is truncated', async t => {
+  const text = lines(['a', 'b', 'c'], 40, 41)
+  for (const [tag, number, letter] of ['span 40 a', 'mark 41 b', 'span 42 c'].map(line => line.split(' '))) {
+    t.match(text, `<${tag} class="line" data-line="${number}">${letter}`)
+  }
+  t.match(lines(['x'.repeat(401)]), `${'x'.repeat(400)}…`)
+})
+
+for (const [what, source, shown] of [
+  [
+    'keywords, strings and comments are',
+    ["const a = 'const' // return"],
+    /<span class="keyword">const<\/span> a = <span class="string">&#39;const&#39;<\/span> <span class="comment">\/\/ return</,
+  ],
+  [
+    'a comment over two lines is',
+    ['/* one', 'two */ let'],
+    /<span class="comment">\/\* one<\/span>\n<\/mark>.*<span class="comment">two \*\/<\/span> <span class="keyword">let/s,
+  ],
+  [
+    'lines that start inside a comment are',
+    [' * it is', ' */', 'return it'],
+    /<span class="comment"> \* it is<\/span>.*<span class="comment"> \*\/<\/span>\n<\/span>.*<span class="keyword">return<\/span> it/s,
+  ],
+] as const) {
+  t.test(`${what} highlighted`, async t => t.match(lines([...source]), shown))
+}
+
+t.test('code that contains markup is escaped', async t => {
+  for (const code of [lines(['<script>']), String(renderCodeBlock('<script>'))]) t.match(code, '&lt;script&gt;')
+})
+
+t.test('SQL keywords, strings and placeholders are highlighted, but not quoted names', async t => {
+  const text = String(renderSqlBlock("select \"from\" from t -- x\nwhere a = $1 and b = '''' /* y */"))
+  t.match(
+    text,
+    '<span class="keyword">select</span> &quot;from&quot; <span class="keyword">from</span> t <span class="comment">-- x</span>\n<span class="keyword">where</span>',
+  )
+  t.match(text, '<span class="string">$1</span>')
+  t.match(text, '<span class="comment">/* y */</span>')
+})
+
+t.test('only a statement that may need scrolling can be focused, and an overlong one is truncated', async t => {
+  for (const short of ['select 1', 'x'.repeat(1000), 'x\n'.repeat(19)]) {
+    t.match(String(renderSqlBlock(short)), '<pre class="sql"><code>')
+  }
+  for (const long of ['x'.repeat(1001), 'x\n'.repeat(20)]) {
+    t.match(String(renderSqlBlock(long)), '<pre class="sql" tabindex="0"><code>')
+  }
+  t.match(String(renderSqlBlock('x'.repeat(20_001))), 'x…')
+})
+
+const line = (changes: Partial<LogLine> = {}): LogLine => ({
+  level: 30,
+  start: 1,
+  message: 'said',
+  fields: {},
+  ...changes,
+})
+const logs = (...lines: LogLine[]) => String(renderLogTable({ logs: lines, requestId: 'req-1' }, place))
+
+t.test('every line is shown with time, level, message and fields', async t => {
+  const text = String(renderLogTable(profile(), place))
+  t.equal(text.match(/<li class="level-/g)?.length, 4)
+  t.match(text, /12\.8.*badge warning">warn<.*museum has no picture <code class="muted">museum=7<.*<dt>museum<\/dt>/s)
+})
+
+t.test('the lines of the application come before those that Fastify logs about every request', async t => {
+  const text = String(renderLogTable(profile(), place))
+  t.match(text, /license found.*museum has no picture.*Fastify’s own line: incoming request<.*incoming request/s)
+  t.match(
+    logs(
+      line({ message: 'incoming request', fields: { req: {} } }),
+      line({ message: 'request completed', fields: { res: {} } }),
+    ),
+    /logged nothing itself.*Fastify’s own lines: incoming request, request completed/s,
+  )
+  t.notMatch(logs(line({ message: 'incoming request' })), 'Fastify’s own')
+})
+
+t.test('a warning is shown with the line that logged it', async t => {
+  const location = { file: '/srv/app/routes/<cart>.js', line: 12, column: 3 }
+  const text = logs(line({ level: 40, location }))
+  t.match(text, /<summary.*<code class="muted only-wide">routes\/&lt;cart&gt;\.js:12<\/code><\/summary>/)
+  t.match(
+    text,
+    /From<\/span> <a class="place" href="editor:\/\/open\?file=\/srv\/app\/routes\/%3Ccart%3E\.js&amp;line=12/,
+  )
+  t.match(logsMarkdown([line({ level: 40, location })], place.root), '`routes/<cart>.js:12:3` |')
+})
+
+t.test('the id of the request is shown once', async t => {
+  const text = logs(line({ fields: { reqId: 'req-1' } }), line({ fields: { reqId: 'other' } }))
+  t.equal(text.match(/req-1/g)?.length, 1)
+  t.match(text, 'reqId=other')
+  t.notMatch(String(renderLogTable({ logs: [line()], requestId: null }, place)), 'Request ID')
+})
+
+t.test('a line with fields or a long message opens', async t => {
+  t.notMatch(logs(line()), '<details')
+  for (const long of [line({ fields: { a: 1 } }), line({ message: 'x'.repeat(61) }), line({ message: 'two\nlines' })]) {
+    t.match(logs(long), '<details><summary class="log-line">')
+  }
+  t.match(logs(line({ message: '', fields: { a: 1 } })), 'No message.')
+})
+
+t.test('each level present can be hidden, and shows its count', async t => {
+  const text = String(renderLogTable(profile(), place))
+  t.match(text, /class="level-info"> info <span class="count">2</)
+  t.notMatch(text, 'class="level-fatal"> fatal')
+})
+
+t.test('many lines can be filtered by their text, and lines of a single level have no other filter', async t => {
+  t.notMatch(logs(line()), /fieldset|log-filter/)
+  t.match(logs(...Array.from({ length: 7 }, () => line())), 'class="log-filter" hidden')
+})
+
+t.test('a request that logged nothing says so', async t => {
+  t.match(logs(), 'Nothing was logged')
+})
+
+t.test('a field is truncated sooner than a value', async t => {
+  const flood = [{ level: 50, start: 0, message: 'failed', fields: { err: 'x'.repeat(4003) } }]
+  t.match(logs(...flood), /x… \(3 more characters\)/)
+  t.match(logsMarkdown(flood, '/app'), /x… \(\d+ more characters\)/)
+})
+
+t.test('the Markdown has a row per line', async t => {
+  t.equal(
+    logsMarkdown([...profile().logs, { level: 30, start: 1, message: 'a | b', fields: {} }], '/app')
+      .split('\n')
+      .at(-1),
+    '| info | 1.00 ms | a \\| b |  |  |',
+  )
+})

@@ -1,0 +1,332 @@
+import t from 'tap'
+import type { Json, NearMiss, Profile } from '../../base/profile.ts'
+import type { AnyPanel, ViewContext } from '../../collect/panel.ts'
+import { renderProfileMarkdown } from '../../show/markdown/profile-markdown.ts'
+import { renderProfilePage } from '../../show/pages/profile-page.ts'
+import { nearMissText } from '../../show/parts/near-misses.ts'
+import { panels } from './example-panels.ts'
+import {
+  configuration,
+  context,
+  exampleQuery,
+  exampleUse,
+  failedProfile,
+  licensePanel,
+  notFoundProfile,
+  profile,
+  span,
+  summary,
+} from './example-profile.ts'
+
+const pageOf = (of: Profile, panel: string, changes: Partial<ViewContext> = {}) =>
+  renderProfilePage(context(of, changes), panels, panel)
+const page = (panel: string, changes: Partial<Profile> = {}) => pageOf(profile(changes), panel)
+const markdownOf = (of: Profile, panel?: string, changes: Partial<ViewContext> = {}) =>
+  renderProfileMarkdown(context(of, changes), panels, panel)
+
+function text(page: string): string {
+  return page.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+}
+
+const { request, response, routing } = profile()
+const [miss, , other] = notFoundProfile().routing.nearMisses as [NearMiss, NearMiss, NearMiss]
+
+t.test('the header says what was asked, how it ended, and what matters about it', async t => {
+  t.match(
+    text(page('request')),
+    /200 GET \/museums\/7 \?lang=fr&amp;page=2 .*Time 24\.6 ms SQL 2 · 3\.40 ms HTTP 1 · 5\.50 ms Logs 1 warning Response HTML, 5\.12 kB License Louvre When \d+ d ago 2026-11-21 01:11:07 UTC Token k3Jx9PzQ4wTn/,
+  )
+  const unknown = { ...response, bodySize: null, contentType: null }
+  t.match(text(page('request', { response: unknown })), 'Response unknown')
+})
+
+t.test('the header marks queries that failed or were repeated', async t => {
+  const repetition = { kind: 'loop' as const, sql: 'select', count: 9, duration: 3, locations: [] }
+  const totals = { count: 2, duration: 3.4 }
+  const sql = (changes: object) => page('request', { database: exampleUse([], { ...totals, ...changes }), http: null })
+  t.match(sql({ failed: 1 }), '<span class="text-error">2 · 3.40 ms, 1 failed</span>')
+  t.match(sql({ repetitions: [repetition] }), '<span class="text-warning">2 · 3.40 ms</span>')
+  t.notMatch(page('request', { database: null }), '<dt>SQL')
+})
+
+t.test('duplicate queries and waits for a connection are findings', async t => {
+  const repetitions = [{ kind: 'duplicate' as const, sql: 'select', count: 9, duration: 3, locations: [] }]
+  const database = exampleUse([exampleQuery({ sql: 'select', start: 20, waited: 12 })], { repetitions })
+  const shown = text(page('performance', { spans: [], lifecycle: [], database }))
+  t.match(shown, '9 queries with the same parameters, 3.00 ms. The first result could be reused.')
+  t.match(shown, 'Waited 12.0 ms for a connection, 49% of the request. All connections of the pool were busy.')
+})
+
+t.test('the header has the colour of the outcome', async t => {
+  t.match(page('request'), '<section class="request good"')
+  t.match(pageOf(failedProfile(), 'request'), /<section class="request error".*1 error/s)
+  t.match(pageOf(notFoundProfile(), 'request'), '<section class="request warning"')
+})
+
+t.test('the header links to the requests before, after, of the same route, and that this one made', async t => {
+  const linked = (of: Profile, neighbours: object) =>
+    renderProfilePage(context(of), panels, 'logs', {
+      ...{ caused: [], previous: null, next: null, previousOfRoute: null, sightings: null },
+      ...neighbours,
+    })
+  t.match(
+    linked(profile(), { previous: 'before', next: 'after' }),
+    /rel="prev" href="\/_profiler\/before\?panel=logs".*rel="next" href="\/_profiler\/after\?panel=logs"/,
+  )
+  t.notMatch(linked(profile(), {}), /rel="prev"|rel="next"/)
+  const caused = [summary(profile({ token: 'child', url: '/child' }))]
+  t.match(linked(profile(), { caused }), 'href="/_profiler/child">200 GET /child</a>')
+  const replays = [200, null].map(status => ({ ...summary(profile({ status })), token: 'r1', isReplay: true }))
+  const replayed = { caused: replays, previousOfRoute: 'p0' }
+  t.match(text(linked(profile(), replayed)), /Replays 200 · 24\.6 ms none · 24\.6 ms/)
+  t.match(linked(profile(), replayed), '/compare/p0/k3Jx9PzQ4wTn">Compare with the previous of this route')
+  const replay = profile({ parent: 'o1', isReplay: true })
+  t.match(linked(replay, replayed), '/compare/o1/k3Jx9PzQ4wTn">Compare with the original')
+  t.match(markdownOf(profile({ parent: 'o1' })), '- Parent request: `o1`')
+})
+
+t.test('a page offers to replay what changes nothing, and to export everything', async t => {
+  for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
+    const shown = page('request', { method })
+    t.equal(shown.includes('>Replay<'), method === 'GET' || method === 'HEAD', method)
+    for (const name of ['file', 'har', 'curl']) t.match(shown, `href="/_profiler/k3Jx9PzQ4wTn/${name}"`)
+  }
+})
+
+t.test('the menu lists every panel, marks the open one, greys out empty ones and shows badges', async t => {
+  const shown = page('logs')
+  t.match(shown, /panel=logs" aria-current="page">Logs <span class="fact warning">1 warning</)
+  t.match(shown, /panel=exception" class="empty">Exception<span class="sr-only"> \(empty\)/)
+  t.match(shown, /panel=license">License <span class="fact good">cache/)
+  t.match(shown, /panel=security" class="empty">/)
+  t.match(page('security'), 'Nothing was recorded')
+})
+
+t.test('the menu counts the most severe log lines, or all if there are no problems', async t => {
+  for (const [levels, said] of [
+    [[30, 40, 50], 'Logs <span class="fact error">1 error<'],
+    [[40, 40], 'Logs <span class="fact warning">2 warnings<'],
+    [[], 'class="empty">Logs'],
+    [[10, 20, 30], 'Logs <span class="fact neutral">3<'],
+  ] as const) {
+    t.match(page('request', { logs: levels.map(level => ({ level, start: 0, message: '', fields: {} })) }), said)
+  }
+})
+
+t.test('a panel that fails shows its error on an intact page and in Markdown', async t => {
+  const fail = () => {
+    throw new Error('no <body>')
+  }
+  const broken: AnyPanel = { ...licensePanel, badge: fail, body: fail, markdown: fail }
+  const said = 'This panel could not be shown: Error: no '
+  t.match(renderProfilePage(context(profile()), [broken], 'license'), `${said}&lt;body&gt;`)
+  t.match(renderProfileMarkdown(context(profile()), [broken]), said)
+})
+
+t.test("the page starts with what was left out and ends with the profiler's cost", async t => {
+  const dropped = [{ what: 'spans', count: 9990, why: 'A profile keeps 1,000.' }]
+  t.match(
+    page('request', { dropped, notes: ['A note.'] }),
+    /spans: 9990 left out\. A profile keeps 1,000\..*A note\..*Request headers.*took 115 µs: 84 µs during the request, 31 µs after the response\. Storing the previous profile took 22 µs\.</s,
+  )
+  t.match(
+    page('request', { cost: { trace: 900, collect: 23_439, store: 0 } }),
+    'took 24.3 ms: 900 µs during the request, 23.4 ms after the response.',
+  )
+})
+
+t.test('an unmatched request has no route parameters', async t => {
+  const shown = pageOf(notFoundProfile({ request: { ...request, params: { '*': 'version' } } }), 'request')
+  t.notMatch(shown, '<h3>Route parameters')
+  t.match(shown, 'no route parameters')
+})
+
+t.test('neither page has inline styles or scripts', async t => {
+  for (const { name } of panels) t.notMatch(pageOf(failedProfile(), name), /style=|<style|<script>|\son\w+=/)
+})
+
+t.test('the request panel shows what was sent and names what was not', async t => {
+  t.match(
+    page('request', { request: { ...request, cookies: {} } }),
+    /aria-current="page">Request<.*<h3>Query.*<h3>Route parameters.*<h3>Request headers.*The request had no cookies, no body\..*<h3>Connection.*As cURL.*curl/s,
+  )
+})
+
+t.test('the response is a tab of its own, with a link that needs no script', async t => {
+  t.match(page('request'), 'href="/_profiler/k3Jx9PzQ4wTn?panel=request&amp;show=response"')
+  const tab = (changes: Partial<Profile> = {}) =>
+    pageOf(profile(changes), 'request', { query: new URLSearchParams('show=response') })
+  t.match(tab(), /aria-current="page">Response<.*200 OK.*5\.12 kB.*<h3>Response headers/s)
+  t.notMatch(tab(), '<h3>Request headers')
+  t.match(tab({ response: { ...response, streamed: true, contentType: null } }), /none.*5\.12 kB, streamed/s)
+})
+
+t.test('a request says where it came from, what caused it and how it ended, or that it is unknown', async t => {
+  const nothing = { host: null, ip: null, requestId: null, routing: { ...routing, matched: null } }
+  t.match(
+    text(page('request', { ...nothing, request: { ...request, headers: [] } })),
+    /Host none Route none IP address unknown Protocol http, HTTP\/1\.1 Request ID none/,
+  )
+  const headers: Array<[string, string]> = [['Host', 'a.example:8080']]
+  t.match(page('request', { request: { ...request, headers } }), /<dt>Host.*a\.example:8080/s)
+  const aborted = page('request', { ...nothing, status: null, outcome: 'aborted', parent: 'p1' })
+  t.match(aborted, /No response.*Client went away.*Parent request.*\/_profiler\/p1/s)
+})
+
+for (const [title, body, contentType, shown] of [
+  [
+    'a JSON body is indented and highlighted',
+    { email: 'a@b', on: true },
+    'application/json',
+    /application\/json · 15 B<\/small>.*&quot;email&quot;: <span class="string">&quot;a@b&quot;<\/span>,\n {2}&quot;on&quot;: <span class="keyword">true/s,
+  ],
+  ['a body without a type is JSON', [1], null, /<pre class="json".*\n {2}1\n/s],
+  ['a form is shown as pairs', { email: 'a@b' }, 'application/x-www-form-urlencoded', /<dt>email.*a@b/s],
+  ['text is shown as it is', 'plain', 'text/plain', '<pre tabindex="0"><code>plain'],
+  ['a bare value is shown as a value', 7, 'application/json', '<code>7</code>'],
+] satisfies Array<[string, Json, string | null, string | RegExp]>) {
+  t.test(title, async t => {
+    t.match(page('request', { request: { ...request, body, contentType, bodySize: 15 } }), shown)
+  })
+}
+
+t.test('the files of a multipart form have their names, types and sizes', async t => {
+  const body = {
+    photo: { filename: 'lily.png', mimetype: 'image/png', size: 48_200 },
+    note: { value: 'a gift', mimetype: 'text/plain' },
+    other: [{ filename: 7 }, 'plain', { strange: 1 }],
+  }
+  const contentType = 'multipart/form-data; boundary=x'
+  t.match(
+    text(page('request', { request: { ...request, body, contentType, bodySize: 15 } })),
+    /photo lily\.png image\/png 48\.2 kB note a gift text\/plain other unnamed other plain other .*strange/,
+  )
+})
+
+t.test('the performance panel says where the time went, then what was slow, then what ran', async t => {
+  const shown = text(page('performance'))
+  t.match(shown, /Where 24\.6 ms went each millisecond counted once Event loop busy 31% · Heap 31\.4 MB/)
+  t.match(shown, /SQL 14\.3 58% Hooks 5\.45 22% Handler 3\.20 13% Sending 0\.50 Cache 0\.10 Unaccounted 1\.05/)
+  t.match(shown, /Slowest five ms and share .*select platforms .*9\.30 .*38%/)
+  t.match(shown, /Waterfall .*What ran ms Share .*lookUpLicense onRequest/)
+  t.notMatch(shown, 'Findings')
+})
+
+const slow = profile({
+  database: null,
+  duration: 100,
+  lifecycle: [],
+  spans: [
+    span({ kind: 'handler', name: 'show', hook: null, start: 0, duration: 60 }),
+    ...Array.from({ length: 10 }, (_, n) =>
+      span({ kind: 'query', name: 'select t', hook: null, parent: 0, start: n * 3, duration: 2 }),
+    ),
+    span({ kind: 'hook', name: 'slowHook', start: 60, duration: 18, location: null }),
+    span({ kind: 'other', name: 'call', hook: null, start: 78, duration: 10, location: null }),
+    span({ kind: 'other', name: 'call', hook: null, start: 88, duration: 10, location: null }),
+  ],
+})
+
+t.test('findings are sentences with their number and their line', async t => {
+  const shown = text(pageOf(slow, 'performance'))
+  t.match(shown, 'Findings 4')
+  t.match(shown, /show, its own code: 40\.0 ms, 40% of the request\. Its own code, or .*plugins\/ locale\.ts:12/)
+  t.match(shown, /N\+1: 10 queries of one shape, 20\.0 ms\. One query could fetch all the rows\./)
+  t.match(shown, /slowHook: 18\.0 ms, 18% of the request\. It delays every request that it runs for\./)
+  t.match(shown, /2 × call: 20\.0 ms, 20% of the request\. The calls together\./)
+  const markdown = markdownOf(slow, 'performance')
+  t.match(markdown, /\| Handler \| 40\.0 ms \| 40% \|.*- show, its own code: 40\.0 ms.*`plugins\/locale\.ts:12:7`/s)
+  t.match(markdown, /### Slowest calls.*\| slowHook \| 18\.0 ms \| 18% \|\s+\|/s)
+})
+
+t.test('a single slow call and lost time are findings, too, and calls at once claim no more than all', async t => {
+  const query = (name: string, duration: number) => span({ kind: 'query', name, hook: null, duration })
+  const lost = text(page('performance', { duration: 100, spans: [query('select t', 30)], lifecycle: [] }))
+  t.match(lost, '70.0 ms unaccounted, 70% of the request.')
+  t.match(lost, 'select t: 30.0 ms, 30% of the request.')
+  const spans = [query('select 0', 90), query('select 1', 90)]
+  t.match(text(page('performance', { duration: 100, spans, lifecycle: [] })), 'Slowest five ms and share ')
+})
+
+t.test('the exception panel shows the chain, and the nearest routes of a path without one', async t => {
+  t.match(pageOf(failedProfile(), 'exception'), /MuseumError.*AggregateError/s)
+  t.match(
+    markdownOf(notFoundProfile({ logs: [] }), 'exception'),
+    /### Nearest routes\n.*### Exceptions \(\d\).*### Logs \(0\)\n\n### Stack Traces/s,
+  )
+})
+
+t.test('the lifecycle panel shows what interrupted which dispatch point', async t => {
+  const shown = pageOf(notFoundProfile(), 'lifecycle')
+  t.match(shown, 'Interrupted by rejectUnmatched with NotFoundHttpError: No route found')
+  t.match(shown, /class="interrupting".*rejectUnmatched/s)
+  t.match(shown, /kernel\.controller<\/h3>.*Not reached/s)
+  t.match(markdownOf(notFoundProfile(), 'lifecycle'), /Interrupted by rejectUnmatched.*Not reached\./s)
+})
+
+t.test('the routing panel shows the route that matched', async t => {
+  t.match(page('routing'), /GET \/museums\/:id.*showMuseum.*routes\/.*Parameters.*The application has 14 routes/s)
+  const unplaced = { method: ['GET'], url: '/', host: 'a.example', handler: 'home', plugin: null, location: null }
+  const matched = { ...unplaced, params: {} }
+  t.match(page('routing', { routing: { ...routing, matched } }), /a\.example.*none.*unknown/s)
+  t.match(markdownOf(profile(), 'routing'), 'Matched `GET /museums/:id`')
+})
+
+t.test('the routing panel of an unmatched request shows the nearest routes, or that there are none', async t => {
+  t.match(pageOf(notFoundProfile(), 'routing'), /Same path, but only for POST.*Add a slash at the end.*Add “s”/s)
+  const near = (...nearMisses: NearMiss[]) => notFoundProfile({ routing: { matched: null, routes: 1, nearMisses } })
+  t.match(pageOf(near({ ...miss, reason: 'slash' }), 'routing'), 'Drop the slash at the end')
+  const none = 'No route matches <code>GET /version</code>, and none is similar. The application has 1 route.'
+  t.match(pageOf(near(), 'routing'), none)
+  t.match(markdownOf(near(), 'routing'), 'No route matches `GET /version`, and none is similar.')
+})
+
+t.test('each reason why a near route did not match is said with what would match', async t => {
+  for (const [changes, said] of [
+    [{ reason: 'host', host: 'a.example' }, 'Same path, but only on host a.example'],
+    [{ reason: 'version', version: '2' }, 'Same path, but only in version 2'],
+    [{ reason: 'constraint' }, 'Same path under another constraint'],
+    [{ reason: 'parameter' }, 'A parameter does not match its pattern'],
+    [{ reason: 'case' }, 'Same path in another case'],
+  ] as const) {
+    t.equal(nearMissText({ ...miss, ...changes }, '/version'), said)
+  }
+})
+
+t.test('the methods of one path are in one row, and what differs is marked', async t => {
+  const nearMisses = [miss, { ...miss, method: ['PUT', 'POST'] }, { ...other, url: '/versions', version: '2' }]
+  const missed = notFoundProfile({ path: '/xversion', routing: { matched: null, routes: 3, nearMisses } })
+  const shown = pageOf(missed, 'routing')
+  t.match(shown, '<span class="badge differs">POST</span> <span class="badge differs">PUT</span>')
+  t.match(
+    shown,
+    '<code>/<del>x</del>version<mark class="differs">s</mark></code> <span class="muted">on api.example</span> <span class="muted">version 2</span>',
+  )
+})
+
+t.test('the configuration panel shows versions, settings, the plugin tree and routes, if they are stored', async t => {
+  t.match(
+    text(page('configuration')),
+    /fastify 5\.12\.8.*DEFAULT_LOCALE en.*root 182 ms.*entities 2\.00 ms.*POST \/versions on api\.example/,
+  )
+  const gone = { configuration: null }
+  t.match(pageOf(profile(), 'configuration', gone), 'no longer stored')
+  t.match(markdownOf(profile(), 'configuration', gone), 'No longer stored.')
+  const unset = { configuration: { ...configuration, environment: null } }
+  t.match(pageOf(profile(), 'configuration', unset), 'not set')
+})
+
+t.test('the Markdown has every panel with data, or the one that is asked for', async t => {
+  const dropped = [{ what: 'logs', count: 2, why: 'Full.' }]
+  const markdown = markdownOf(failedProfile({ notes: ['A note.'], dropped }))
+  const titles = ['Request / Response', 'Performance', 'Exception', 'Logs', 'Lifecycle', 'Routing', 'Configuration']
+  for (const title of [...titles, 'License']) t.match(markdown, `\n## ${title}\n`)
+  t.match(markdown, '# 500 Internal Server Error: `GET /museums/7`')
+  t.match(markdown, '- Note: A note.')
+  t.match(markdown, '- logs: 2 left out. Full.')
+  t.notMatch(markdown, '## Security')
+  const one = markdownOf(profile({ host: null, ip: null, request: { ...request, body: { a: 1 } } }), 'request')
+  t.match(one, '### Query')
+  t.notMatch(one, '## Performance')
+  t.notMatch(markdownOf(profile({ request: { ...request, query: {}, headers: [] } }), 'request'), '### Query')
+})

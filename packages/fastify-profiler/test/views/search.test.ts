@@ -1,0 +1,270 @@
+import t from 'tap'
+import type { ProfileSummary, SearchCriteria, SearchResult } from '../../base/profile.ts'
+import type { Overview } from '../../store/overview.ts'
+import { renderProfileList, type ListOptions } from '../../show/parts/profile-list.ts'
+import { type Missing, renderNotFoundMarkdown, renderNotFoundPage } from '../../show/pages/not-found-page.ts'
+import { renderSearchBar } from '../../show/parts/search-bar.ts'
+import { renderSearchMarkdown } from '../../show/markdown/search-markdown.ts'
+import { renderSearchPage } from '../../show/pages/search-page.ts'
+import { searchQuery } from '../../show/parts/search-query.ts'
+import { panels } from './example-panels.ts'
+import { failedProfile, profile, summary } from './example-profile.ts'
+
+const options = { base: '/_profiler', labels: ['license'] }
+const summaries = [
+  summary(profile()),
+  summary(failedProfile({ host: null, ip: null, routing: { ...profile().routing, matched: null } })),
+  summary(profile({ status: null, outcome: 'aborted', labels: {} })),
+]
+const everything: SearchCriteria = {
+  token: 'abc',
+  method: 'POST',
+  status: '>=400',
+  url: '/a?b',
+  route: '/:id',
+  host: 'louvre.example',
+  ip: '::1',
+  exception: 'MuseumError',
+  parent: 'cba',
+  sql: '>10',
+  statement: 'from museums',
+  text: 'free words',
+  durationFrom: 5,
+  durationTo: 10,
+  timeFrom: Date.UTC(2026, 10, 21, 1, 11, 7),
+  timeTo: Date.UTC(2026, 10, 22),
+  labels: { license: 'Louvre' },
+  perPage: 50,
+}
+
+function result(changes: Partial<SearchResult> = {}): SearchResult {
+  return { criteria: {}, problems: [], profiles: summaries, total: 3, page: 1, pages: 1, ...changes }
+}
+
+t.test('the form has every search criterion, filled in from the search', async t => {
+  const form = String(renderSearchBar(everything, { ...options, panel: 'exception' }))
+  for (const part of [
+    'name="panel" value="exception"',
+    'name="url" value="/a?b"',
+    '<option selected>POST',
+    'name="status" value="&gt;=400"',
+    'name="route" value="/:id"',
+    'name="host" value="louvre.example"',
+    'name="ip" value="::1"',
+    'name="exception" value="MuseumError"',
+    'name="license" value="Louvre"',
+    'name="token" value="abc"',
+    'name="sql" value="&gt;10"',
+    'name="statement" value="from museums"',
+    'name="text" value="free words"',
+  ]) {
+    t.ok(form.includes(part), part)
+  }
+  t.match(form, /name="durationFrom"[^>]*value="5"/)
+  t.match(form, /name="timeFrom"[^>]*value="2026-11-21T01:11:07"/)
+})
+
+t.test('an unusual method can be searched for again', async t => {
+  t.match(String(renderSearchBar({ method: 'PROPFIND' }, options)), '<option selected>PROPFIND')
+})
+
+const search = (changes: Partial<SearchResult> = {}, others: object = {}) =>
+  renderSearchPage(result(changes), { ...options, ...others })
+
+t.test('the fields are folded below one search box, which has the search in words', async t => {
+  const page = search({ criteria: { status: '5xx', text: 'louvre' } }, { panel: 'logs' })
+  for (const each of [page, renderNotFoundPage({ what: 'profile', token: 'abc' }, summaries, options)]) {
+    t.match(each, /<form class="search-box".*<input type="search" name="q".*<details class="fold fields">/s)
+  }
+  t.match(page, 'value="status:5xx louvre"')
+})
+
+t.test('every field of the form has a label', async t => {
+  const form = String(renderSearchBar({}, options))
+  for (const [tag] of form.matchAll(/<(?:input|select)[^>]*>/g)) {
+    const id = / id="([^"]+)"/.exec(tag)?.[1]
+    t.ok(tag.includes('aria-label') || form.includes(`<label for="${id}"`), tag)
+  }
+})
+
+t.test('a search can be written as a query string', async t => {
+  t.equal(
+    searchQuery(everything, 2),
+    'token=abc&method=POST&status=%3E%3D400&url=%2Fa%3Fb&route=%2F%3Aid&host=louvre.example&ip=%3A%3A1&exception=MuseumError&parent=cba&sql=%3E10&statement=from+museums&text=free+words&durationFrom=5&durationTo=10&perPage=50&timeFrom=2026-11-21T01%3A11%3A07.000Z&timeTo=2026-11-22T00%3A00%3A00.000Z&license=Louvre&page=2',
+  )
+})
+
+const [summaryOfFirst] = summaries as [ProfileSummary]
+
+const rows = (profiles: readonly ProfileSummary[], changes: Partial<ListOptions> = {}) =>
+  String(renderProfileList(profiles, { base: '/_profiler', ...changes }))
+const text = (page: string) => page.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
+t.test('the page lists the latest requests or the number of results, or says that there are none', async t => {
+  t.match(search({ criteria: { page: 1, perPage: 20 } }), /<h1 id="requests">Requests<\/h1><span class="count">3/)
+  const found = search({ criteria: { status: '500' } }, { panel: 'exception' })
+  t.match(found, '<h1 id="requests">3 requests found')
+  t.match(found, 'href="/_profiler/k3Jx9PzQ4wTn?panel=exception"')
+  t.match(search({ profiles: [], total: 0, criteria: { url: 'x' } }), 'No stored request matches.')
+  t.match(search({ profiles: [], total: 0 }), 'No requests stored yet.')
+})
+
+t.test('a row has status, request, time, queries, size and age, and links to the profile', async t => {
+  const page = rows(summaries)
+  t.match(
+    page,
+    /status good" title="200 OK">200<.*href="\/_profiler\/k3Jx9PzQ4wTn">GET \/museums\/7\?lang=fr&amp;page=2<.*24\.6.*<rect class="sql" x="0%" y="0" width="60%".*>2<.*3\.40.*5\.12.*d ago/s,
+  )
+  t.match(page, /thrown error">MuseumError.*1 logged error/s)
+  t.match(page, /status warning" title="No response">–<.*client went away/s)
+})
+
+t.test('a request without queries, body or route has no zeros', async t => {
+  const page = rows([{ ...summaryOfFirst, queries: { count: 0, duration: 0 }, size: 0, status: 404, route: null }])
+  t.match(
+    page,
+    /<td class="number only-wide"><\/td><td class="number only-wide"><\/td><td class="number only-wide"><\/td>/,
+  )
+  t.match(page, 'no route')
+  t.match(rows([{ ...summaryOfFirst, size: null }]), '<td class="number only-wide"></td>')
+})
+
+t.test('what is the same in every row is said once below, and what differs has a column', async t => {
+  const same = text(rows([summaryOfFirst, { ...summaryOfFirst, ip: '::1' }]))
+  t.match(same, 'Status Request IP ms')
+  t.match(same, 'The same in every row: Host louvre.example, License Louvre.')
+  t.match(text(rows([summaryOfFirst, { ...summaryOfFirst, labels: {} }])), /Request License ms .*Louvre/)
+  t.notMatch(rows([{ ...summaryOfFirst, host: null, ip: null, labels: {} }]), 'The same in every row')
+})
+
+t.test('slow requests and repeated queries are marked', async t => {
+  const page = rows([{ ...summaryOfFirst, duration: 184, repeated: 20 }])
+  t.match(page, /number amber">184.*number only-wide amber">2</)
+  t.match(page, 'N+1: 20 queries of one shape')
+})
+
+t.test('a row that stands for equal requests at regular intervals says so, and leads to all of them', async t => {
+  t.match(
+    rows(summaries.slice(0, 1), { polls: { k3Jx9PzQ4wTn: 214 } }),
+    /<tr class="polls" data-key="200 GET [^"]*">.*href="\/_profiler\/search\?method=GET&amp;url=%2Fmuseums%2F7%3Flang%3Dfr%26page%3D2">214 requests at regular intervals/s,
+  )
+})
+
+t.test('a live list asks for rows with its columns and its panel', async t => {
+  t.match(rows(summaries, { isLive: true }), 'data-live="/_profiler/events?fact=Host&amp;fact=IP&amp;fact=License"')
+  t.match(rows([], { isLive: true, panel: 'logs' }), 'data-live="/_profiler/events?panel=logs"')
+})
+
+t.test('the columns of a search sort it, and the list of another page cannot be sorted', async t => {
+  const page = rows(summaries, { criteria: { status: '200', sort: 'duration', page: 2 }, panel: 'logs' })
+  t.match(
+    page,
+    /aria-sort="descending"><a href="\/_profiler\/search\?status=200&amp;sort=duration&amp;panel=logs">ms ↓/,
+  )
+  t.match(page, 'href="/_profiler/search?status=200&amp;sort=sqlTime&amp;panel=logs">SQL ms<')
+  t.match(page, 'href="/_profiler/search?status=200&amp;panel=logs">When<')
+  t.match(rows(summaries, { criteria: {} }), 'href="/_profiler/search">When ↓<')
+  t.notMatch(rows(summaries), 'aria-sort')
+})
+
+const durations = { count: 31, p50: 18, p95: 3020, worst: 3050 }
+const slices = Array.from({ length: 12 }, (_, n) => ({ count: 3, p95: n < 6 ? 20 : 60, failed: n === 11 ? 1 : 0 }))
+const quietRoute = {
+  ...durations,
+  method: 'GET',
+  route: '/cart',
+  failed: 0,
+  refused: 0,
+  queries: 4,
+  repeating: 0,
+  repeated: 0,
+  exception: null,
+  token: 'k3Jx9PzQ4wTn',
+  slices: slices.map(slice => ({ ...slice, p95: 20 })),
+}
+const lately: Overview = {
+  requests: 1284,
+  failed: 4,
+  refused: 16,
+  p95: 94.8,
+  routes: [
+    { ...quietRoute, method: 'POST', route: '/checkout', failed: 4, exception: 'OrderError: no', slices },
+    { ...quietRoute, repeating: 147, repeated: 20, count: 148 },
+    { ...quietRoute, method: '', route: null, refused: 16, p95: 2 },
+  ],
+  statements: [{ ...durations, sql: 'select * from products where id = $1', token: 'k3Jx9PzQ4wTn' }],
+  exceptions: [
+    { exception: 'OrderError: order 7 failed', count: 4, fails: true, last: Date.now(), token: 'k3Jx9PzQ4wTn', slices },
+    { exception: 'NotFoundError: no', count: 16, fails: false, last: Date.now(), token: 'k3Jx9PzQ4wTn', slices: [] },
+  ],
+}
+const home = (overview: Overview) => renderSearchPage(result(), options, { overview, period: '1h' })
+
+t.test('the home page starts with what matters lately, in words that lead to the requests', async t => {
+  const page = text(home(lately))
+  t.match(page, /What matters lately 1,284 requests · 4 failed · 16 refused · p95 94\.8 ms 15 min 1 h All/)
+  t.match(page, 'POST /checkout fails: 4 of 31. OrderError: no Requests')
+  t.match(page, 'GET /cart runs one query 20 times (N+1), in 147 of 148 requests. Requests')
+  t.match(page, 'POST /checkout got slower: p95 20.0 ms → 60.0 ms.')
+  t.match(home(lately), 'href="/_profiler/search?method=POST&amp;route=%3D%2Fcheckout&amp;status=5xx">Requests')
+  t.match(home(lately), /period=1h" aria-current="true"/)
+})
+
+t.test('the home page has routes, statements and exceptions, each with its figures and its requests', async t => {
+  const page = home(lately)
+  t.match(
+    text(page),
+    /POST \/checkout 31 18\.0 3,020 .*3,050 .*0 4 4 GET \/cart 148 .*no route 31 18\.0 2\.00 .*16 0 4/,
+  )
+  t.match(page, /search\?statement=select\+\*\+from\+products.*3,020/s)
+  t.match(page, /thrown error" href="\/_profiler\/search\?exception=OrderError%3A\+order">OrderError.*thrown warning"/s)
+  t.match(page, '<rect class="failed"')
+})
+
+t.test('without requests the home page has no overview, and without trouble no findings', async t => {
+  t.notMatch(home({ ...lately, requests: 0 }), 'What matters lately')
+  const [, , quiet] = lately.routes
+  if (quiet === undefined) return t.fail()
+  const page = home({ ...lately, failed: 0, refused: 0, routes: [quiet], statements: [], exceptions: [] })
+  t.notMatch(page, /class="findings"|By SQL shape|By exception| failed<| refused/)
+})
+
+t.test('invalid criteria are reported as left out', async t => {
+  const problems = ['No status is "<b>".']
+  t.match(search({ problems }), 'No status is &quot;&lt;b&gt;&quot;.')
+  t.match(renderSearchMarkdown(result({ problems }), '/_profiler'), 'No status is')
+})
+
+t.test('page links lead to newer and older profiles and keep the search', async t => {
+  const middle = search({ criteria: { url: 'a', page: 2 }, page: 2, pages: 3 }, { panel: 'logs' })
+  t.match(middle, 'rel="prev" href="/_profiler/search?url=a&amp;panel=logs"')
+  t.match(middle, 'rel="next" href="/_profiler/search?url=a&amp;page=3&amp;panel=logs"')
+  t.notMatch(search({ page: 1, pages: 2 }), 'rel="prev"')
+  const last = search({ page: 2, pages: 2 })
+  t.match(last, 'rel="prev" href="/_profiler/search"')
+  t.notMatch(last, 'rel="next"')
+})
+
+t.test('the Markdown of a search is a table, with the page number if there are several', async t => {
+  t.match(
+    renderSearchMarkdown(result({ pages: 2 }), '/_profiler'),
+    /^# Requests: 3.*\| `\/_profiler\/k3Jx9PzQ4wTn` \| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s,
+  )
+  t.match(renderSearchMarkdown(result({ profiles: [] }), '/_profiler'), 'None.')
+})
+
+t.test('what is missing is named, with what there is', async t => {
+  const page = (missing: Missing) => renderNotFoundPage(missing, summaries, options)
+  const unknown = page({ what: 'profile', token: '<b>' })
+  t.match(unknown, 'There is no profile &quot;&lt;b&gt;&quot;. It may have expired')
+  t.match(unknown, 'href="/_profiler/k3Jx9PzQ4wTn"')
+  const panel = { what: 'panel', token: 'abc', panel: 'nope', panels } as const
+  t.match(page(panel), /There is no panel &quot;nope&quot;.*\?panel=request.*\?panel=license/s)
+  t.match(renderNotFoundPage(panel, [], options), 'No requests stored')
+  t.match(page({ what: 'exception', token: 'abc' }), /Request abc had no exception.*href="\/_profiler\/abc"/s)
+  t.match(page({ what: 'running', token: 'abc' }), 'Request abc is still running')
+  const markdown = (missing: Missing) => renderNotFoundMarkdown(missing, summaries, '/_profiler')
+  t.match(markdown(panel), 'Available panels: `request`, `performance`')
+  t.match(markdown({ what: 'page', path: 'a/b' }), 'The profiler has no page "a/b".')
+  t.match(markdown({ what: 'profile', token: 'abc' }), /There is no profile.*## Latest requests/s)
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import type { AnyPanel } from '../../collect/panel.ts'
+import { assets, assetUrl } from '../../show/parts/assets.ts'
+import { renderToolbar, toolbarEntries } from '../../show/pages/toolbar.ts'
+import { panels } from './example-panels.ts'
+import { context, failedProfile, licensePanel, notFoundProfile, profile } from './example-profile.ts'
+
+const broken: AnyPanel = {
+  ...licensePanel,
+  toolbarItem: () => {
+    throw new Error('no item')
+  },
+}
+
+t.test("the toolbar shows time, route and the panels' own items, each linked to its panel", async t => {
+  t.same(
+    toolbarEntries(context(profile()), panels).map(({ label, value, panel }) => [label, value, panel]),
+    [
+      ['Time', '24.6 ms', 'performance'],
+      ['Logs', '1 warning', 'logs'],
+      ['SQL', '2 · 3.40 ms', 'database'],
+      ['HTTP', '1 · 5.50 ms', 'http-client'],
+      ['Route', '/museums/:id', 'routing'],
+      ['License', 'louvre.example', 'license'],
+      ['Heap', '31.4 MB', 'performance'],
+    ],
+  )
+})
+
+t.test('problems have a colour', async t => {
+  t.same(
+    toolbarEntries(context(failedProfile()), panels)
+      .filter(({ tone }) => tone === 'error')
+      .map(({ value }) => value),
+    ['MuseumError', '1 error'],
+  )
+  t.ok(
+    toolbarEntries(context(notFoundProfile()), panels).some(
+      ({ label, tone }) => label === 'Route' && tone === 'warning',
+    ),
+  )
+})
+
+t.test('a panel that fails, has no item or nothing to warn of does not affect the others', async t => {
+  const quiet = context(profile({ logs: [{ level: 30, start: 0, message: 'fine', fields: {} }] }))
+  t.notOk(toolbarEntries(quiet, panels).some(({ label }) => label === 'Logs' || label === 'Exception'))
+  const { toolbarItem, ...silent } = licensePanel
+  t.type(toolbarItem, 'function')
+  t.same(
+    toolbarEntries(context(profile()), [broken, silent]).map(({ label }) => label),
+    ['Heap'],
+  )
+})
+
+t.test('the toolbar is one tag: an external script that carries its data', async t => {
+  const tag = String(renderToolbar(context(profile({ labels: { a: '</script><b>"' } })), panels, true))
+  t.match(
+    tag,
+    /^<script src="\/_profiler\/assets\/toolbar\.js\?v=[\w-]{12}" integrity="sha256-[\w+/]{43}=" data-profiler="[^"]*"><\/script>$/,
+  )
+})
+
+t.test("the script contains the stylesheet, so that a page's policy cannot block it", async t => {
+  t.match(assets['toolbar.js'].body, /const css = ".*:host{/)
+})
+
+t.test("an asset's URL changes with its content", async t => {
+  t.equal(assetUrl('/_profiler', 'profiler.css'), `/_profiler/assets/profiler.css?v=${assets['profiler.css'].version}`)
+  t.not(assets['profiler.css'].version, assets['exception.css'].version)
+})
+
+t.test('each stylesheet can be used alone', async t => {
+  for (const name of ['profiler.css', 'exception.css', 'error-page.css'] as const) {
+    t.match(assets[name].body, '--error:')
+    t.match(assets[name].type, 'text/css')
+  }
+})
+
+t.test('a page that may not connect has nowhere to report to', async t => {
+  t.match(String(renderToolbar(context(profile()), panels, false)), '&quot;report&quot;:null')
+  t.match(String(renderToolbar(context(profile()), panels, true)), /&quot;report&quot;:&quot;[^&]*\/browser&quot;/)
+})
+
+t.test('the tag is ASCII, since the page may have any encoding', async t => {
+  t.notMatch(String(renderToolbar(context(profile({ url: '/\u00fc\u202e\u{1f600}' })), panels, true)), /[^ -~]/)
+})

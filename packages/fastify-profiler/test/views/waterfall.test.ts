@@ -1,0 +1,164 @@
+import t from 'tap'
+import { sliceTime } from '../../collect/exclusive-time.ts'
+import type { Profile, Span } from '../../base/profile.ts'
+import { foldThreshold } from '../../show/parts/fold-threshold.ts'
+import { axisTicks, waterfallScale } from '../../show/parts/waterfall-scale.ts'
+import { waterfallRows } from '../../show/parts/waterfall-rows.ts'
+import { renderWaterfall } from '../../show/parts/waterfall.ts'
+import { context, profile, span } from './example-profile.ts'
+
+const rowsOf = (of: Profile, threshold = 0) => waterfallRows(of, sliceTime(of), threshold, of.duration)
+const names = (of: Profile) =>
+  rowsOf(of).map(({ depth, kind, spans }) => `${'·'.repeat(depth)}${spans[0]?.name ?? kind}`)
+
+function requestOf(spans: Span[], changes: Partial<Profile> = {}): Profile {
+  return profile({ duration: 100, lifecycle: [], spans, ...changes })
+}
+
+const query = (start: number, changes: Partial<Span> = {}): Span =>
+  span({ kind: 'query', hook: null, plugin: null, name: 'select t', detail: 'select * from t', start, ...changes })
+
+function waterfall(spans: Span[], threshold = 0, changes: Partial<Profile> = {}): string {
+  return String(renderWaterfall(context(requestOf(spans, changes)), threshold))
+}
+
+t.test('what ran is listed in order, what it called below it, and gaps in between', async t => {
+  t.same(names(profile()), [
+    'unaccounted',
+    'lookUpLicense',
+    '·license',
+    '·select licenses',
+    'unaccounted',
+    'setLocale',
+    'unaccounted',
+    'checkAccess',
+    'unaccounted',
+    'validation',
+    'unaccounted',
+    'loadUser',
+    'unaccounted',
+    'showMuseum',
+    '·select museums',
+    '·select platforms',
+    'unaccounted',
+    'renewCookie',
+    'unaccounted',
+    'sending',
+    'closeProfile',
+    'sending',
+  ])
+})
+
+t.test('repetitions of a query are one line, with its number, its time and a mark', async t => {
+  const text = waterfall([span({ duration: 100 }), ...[0, 10, 20, 30, 40, 50].map(n => query(n, { parent: 0 }))])
+  t.match(text, /<b>6 ×<\/b> <span class="sr-only">query: <\/span>select t/)
+  t.match(text, /N\+1.*<td class="number">6\.00</s)
+  t.equal(text.match(/<rect class="sql"/g)?.length, 6)
+})
+
+t.test('bars that overlap or cannot be told apart are drawn as one piece', async t => {
+  const pieces = (spans: Span[]) => Number(waterfall(spans).match(/<rect class="sql"/g)?.length)
+  const many = Array.from({ length: 100 }, (_, n) => query(n / 100, { duration: 0.001 }))
+  t.ok(pieces([span({ duration: 100 }), ...many]) < 20)
+  t.equal(pieces([query(0, { duration: 50 }), query(20, { duration: 60 })]), 1)
+})
+
+t.test('a function is pale while it waits for what it called', async t => {
+  const text = waterfall([
+    span({ start: 10, duration: 80 }),
+    query(20, { parent: 0, duration: 10 }),
+    query(50, { parent: 0, duration: 40, name: 'other' }),
+  ])
+  t.match(
+    text,
+    /<rect class="hook calling" x="10%" y="9" width="80%".*<rect class="hook" x="10%" y="9" width="10%".*<rect class="hook" x="30%" y="9" width="20%"/,
+  )
+})
+
+t.test('bars are positioned by attributes on one scale, and widened if they are too thin to see', async t => {
+  const text = waterfall([span({ start: 25, duration: 50 })])
+  t.match(text, '<rect class="hook" x="25%" y="9" width="50%"')
+  t.notMatch(text, 'style=')
+  t.match(waterfall([span({ start: 100, duration: 0 })]), 'x="99.7%" y="9" width="0.3%"')
+  t.notMatch(waterfall([span({ duration: 100 }), query(0, { parent: 0, duration: 100 })]), '<rect class="hook"')
+})
+
+t.test('what is shorter than the threshold is folded, and the fold says what and how much', async t => {
+  const text = waterfall(
+    [
+      span({ duration: 50 }),
+      span({ start: 50, duration: 0.4 }),
+      query(51, { duration: 0.2 }),
+      span({ kind: 'cache', hook: null, start: 52, duration: 0.1 }),
+      span({ kind: 'other', hook: null, start: 53, duration: 0.1 }),
+      span({ kind: 'not-found-handler', hook: null, start: 54, duration: 46 }),
+    ],
+    1,
+  )
+  t.match(text, /<summary>1 hook, 4 gaps, 1 query, 1 cache call, 1 other call, each under 1\.00 ms, [\d.]+ ms together/)
+})
+
+t.test('a short function stays in sight with a long call in it, or if it failed', async t => {
+  t.notMatch(waterfall([span({ duration: 0.5 }), query(0, { parent: 0, duration: 100 })], 1), '<details')
+  t.notMatch(waterfall([span({ duration: 0.5, outcome: 'threw' }), span({ duration: 100 })], 1), '<details')
+})
+
+t.test('an unusual outcome of a span is shown', async t => {
+  const text = waterfall([
+    span({ outcome: 'threw', plugin: null, location: null }),
+    span({ outcome: 'unfinished' }),
+    span({ outcome: 'replied', location: null, routeLevel: true }),
+    span({ kind: 'handler', hook: null, outcome: 'replied' }),
+  ])
+  t.match(text, /badge error">threw.*badge warning">unfinished.*onRequest of the route.*badge good">replied/s)
+  t.equal(text.match(/replied/g)?.length, 1)
+})
+
+t.test('a long statement is cut', async t => {
+  t.match(waterfall([query(0, { detail: 'x'.repeat(301) })]), `${'x'.repeat(300)}…`)
+})
+
+t.test('lines beyond five hundred are counted but not shown, and 100,000 spans are small', async t => {
+  const text = waterfall(Array.from({ length: 502 }, () => span({ duration: 100 })))
+  t.match(text, '2 more rows not shown')
+  t.equal(text.match(/<rect/g)?.length, 500)
+  const spans = Array.from({ length: 100_000 }, (_, n) => span({ start: n / 1000, duration: (n % 9) / 100 }))
+  t.ok(waterfall(spans).length < 500_000)
+  t.match(waterfall([]), 'Nothing was timed')
+})
+
+t.test('the scale fits what ran, and a much longer tail is named', async t => {
+  t.equal(waterfallScale({ duration: 20, spans: [span({ start: 20, duration: 10 })] }), 30)
+  t.equal(waterfallScale({ duration: 20, spans: [span({ duration: 10 })] }), 20)
+  t.ok(waterfallScale({ duration: 5000, spans: [span({ duration: 10 })] }) < 12)
+  const text = waterfall([span({ duration: 10 })], 1, { duration: 5000 })
+  t.match(text, /11\.0 of 5,000 ms.*unaccounted.*until 5,000 ms, beyond the scale.*4,990/s)
+  t.match(text, '<rect class="unknown" x="90.91%" y="9" width="9.09%"')
+})
+
+t.test('an outgoing request is named once, with its full URL as the title', async t => {
+  const name = 'GET prices.example/list'
+  const text = waterfall([span({ kind: 'http', hook: null, name, detail: 'https://prices.example/list?page=2' })])
+  t.match(text, `title="https://prices.example/list?page=2"`)
+  t.notMatch(text, '<code class="muted">')
+})
+
+t.test('the axis has round numbers', async t => {
+  t.same([1.1, 2.4, 5, 7.7, 77.1, 3020].map(axisTicks), [
+    [0.2, 0.4, 0.6, 0.8],
+    [0.5, 1, 1.5, 2],
+    [1, 2, 3, 4],
+    [2, 4, 6],
+    [20, 40, 60],
+    [1000, 2000],
+  ])
+  t.same(axisTicks(0), [])
+})
+
+t.test('the threshold is the one asked for, or one that suits the request', async t => {
+  t.same(
+    ['0', '2.5', '-1', 'x', '1e9'].map(fold => foldThreshold(new URLSearchParams({ fold }), 100)),
+    [0, 2.5, 1, 1, 1],
+  )
+  t.equal(foldThreshold(undefined, 3.4), 0.2)
+})

@@ -1,0 +1,3 @@
+import { startServer } from './cli/start-server.ts'
+
+await startServer()

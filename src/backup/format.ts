@@ -1,0 +1,233 @@
+import { isUtf8 } from 'node:buffer'
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../database/tables.ts'
+import type { RecordKind } from '../records/record-kind.ts'
+
+/** An export is NDJSON: a header, one record a line, and an ending. */
+export const formatName = 'portico-export'
+/** The newest version of the format that this program knows. */
+export const formatVersion = 1
+/** In bytes. Far longer than any real record, and short enough to be read as a whole. */
+export const longestLine = 1024 * 1024
+
+/** The first line. */
+export interface Header {
+  format: string
+  version: number
+  /** The last migration of Portico's tables. */
+  migration: string
+  /** The last migration of an application that is built on Portico. */
+  site_migration?: string
+  /** When the records were read (ISO 8601). */
+  time: string
+  /** The columns of each table. */
+  tables: Record<string, readonly string[]>
+}
+
+/** A line between them. */
+export interface RecordLine {
+  table: string
+  record: Record<string, unknown>
+}
+
+/** The last line, which shows that nothing is missing. */
+export interface Ending {
+  /** The number of records of each table. */
+  counts: Record<string, number>
+  /** The id of the next record that is added, for tables that have ids. Ids of removed records are never reused. */
+  next_ids: Record<string, string>
+}
+
+/** Writes a line. */
+export function lineOf(line: Header | Ending): string {
+  return `${JSON.stringify(line)}\n`
+}
+
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export interface Line {
+  /** From 1. */
+  number: number
+  text: string
+  /** Whether a line feed ends it. */
+  isWhole: boolean
+}
+
+const lineFeed = 10
+
+/**
+ * Splits bytes at line feeds.
+ * @throws {RestoreRefusedError} if a line is too long or not UTF-8
+ */
+export async function* linesOf(input: AsyncIterable<Buffer | string>): AsyncGenerator<Line, undefined> {
+  let number = 0
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of input) {
+    const bytes = Buffer.concat([rest, Buffer.from(chunk)])
+    let start = 0
+    for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
+      yield { number: ++number, text: decode(bytes.subarray(start, end), number), isWhole: true }
+      start = end + 1
+    }
+    rest = bytes.subarray(start)
+    assertShort(rest, number + 1)
+  }
+  if (rest.length > 0) yield { number: number + 1, text: decode(rest, number + 1), isWhole: false }
+}
+
+function decode(bytes: Buffer, number: number): string {
+  assertShort(bytes, number)
+  if (!isUtf8(bytes)) throw new RestoreRefusedError(number, 'The line is not UTF-8.')
+  return bytes.toString()
+}
+
+function assertShort({ length }: Buffer, number: number): void {
+  if (length < longestLine) return
+  throw new RestoreRefusedError(number, `The line has more than ${longestLine.toLocaleString('en')} bytes.`)
+}
+
+/** Parses a line's JSON. @throws {RestoreRefusedError} */
+export function parseLine({ number, text, isWhole }: Line): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new RestoreRefusedError(number, isWhole ? 'The line is not JSON.' : 'The export is cut off within this line.')
+  }
+}
+
+/** Nothing was restored. */
+export class RestoreRefusedError extends Error {
+  override readonly name = 'RestoreRefusedError'
+  /** The line that is wrong, from 1, or undefined if the database is. */
+  readonly line: number | undefined
+
+  /** @param reason a sentence */
+  constructor(line: number | undefined, reason: string) {
+    super(reason)
+    this.line = line
+  }
+}
+
+/** Whether an export has the table's records. Each table comes after those that it refers to. */
+const areKept: Record<keyof Tables, boolean> = {
+  license_types: true,
+  languages: true,
+  platforms: true,
+  licenses: true,
+  license_languages: true,
+  license_platforms: true,
+  museums: true,
+  groups: true,
+  users: true,
+  user_groups: true,
+  api_tokens: true,
+  // Without them, sessions that were signed out of would be valid again.
+  ended_sessions: true,
+  audit: true,
+  // They work for an hour.
+  password_resets: false,
+  // They expire within minutes.
+  sign_in_attempts: false,
+}
+
+/** All tables of Portico, kept or not. */
+export const tablesOfPortico: readonly string[] = Object.keys(areKept)
+
+/** A table whose records are exported, as the database has it. */
+export interface KeptTable {
+  name: string
+  columns: readonly Column[]
+  /** The columns of the primary key. */
+  key: readonly string[]
+}
+
+export interface Column {
+  name: string
+  /** As PostgreSQL spells it: "bigint". */
+  type: string
+  /** The sequence that ids are taken from, quoted for SQL, or null. */
+  sequence: string | null
+}
+
+/**
+ * Reads the tables of an export from the database's catalog, in an order in which they can be restored.
+ * @param ownKinds the kinds of records that an application adds to Portico's
+ */
+export async function readKeptTables(db: Kysely<Tables>, ownKinds: readonly RecordKind[]): Promise<KeptTable[]> {
+  const own = ownKinds.flatMap(({ table, links }) => [table, ...Object.values(links).map(link => link.table)])
+  const names = [...Object.entries(areKept).flatMap(([name, isKept]) => (isKept ? [name] : [])), ...own]
+  const { rows } = await sql<Column & { table: string; position: number | null }>`
+    select asked.name as table, attname as name, format_type(atttypid, null) as type,
+      array_position(indkey::int2[], attnum) as position, pg_get_serial_sequence(asked.name, attname) as sequence
+    from unnest(${names}::text[]) as asked(name)
+    join pg_class on pg_class.oid = asked.name::regclass
+    join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+    join pg_index on indrelid = pg_class.oid and indisprimary
+    order by attnum`.execute(db)
+  return names.map(name => {
+    const columns = rows.filter(({ table }) => table === name)
+    const key = columns
+      .filter(({ position }) => position !== null)
+      .sort((one, other) => (one.position ?? 0) - (other.position ?? 0))
+    return {
+      name,
+      columns: columns.map(({ name, type, sequence }) => ({ name, type, sequence })),
+      key: key.map(({ name }) => name),
+    }
+  })
+}
+
+interface Sequence {
+  table: string
+  column: string
+  name: string
+}
+
+/** The sequences that the ids of these tables are taken from. */
+export function sequencesOf(tables: readonly KeptTable[]): Sequence[] {
+  return tables.flatMap(({ name: table, columns }) =>
+    columns.flatMap(({ name: column, sequence }) => (sequence === null ? [] : [{ table, column, name: sequence }])),
+  )
+}
+
+interface ValueRule {
+  accepts: (value: unknown) => boolean
+  /** Completes the sentence "<column> must be …". */
+  expects: string
+}
+
+const whole = /^-?\d{1,19}$/
+// As to_json() writes it in UTC.
+const time = /^(?:-?infinity|\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?\+00:00(?: BC)?)$/
+
+/** The JSON values of PostgreSQL's types. The database itself judges the values of others. */
+const rules: Record<string, ValueRule> = {
+  bigint: { accepts: value => typeof value === 'string' && whole.test(value), expects: 'a whole number, as text' },
+  integer: { accepts: value => Number.isInteger(value), expects: 'a whole number' },
+  boolean: { accepts: value => typeof value === 'boolean', expects: 'true or false' },
+  text: { accepts: value => typeof value === 'string', expects: 'text' },
+  'timestamp with time zone': {
+    accepts: value => typeof value === 'string' && time.test(value),
+    expects: 'a time such as 2026-01-31T12:00:00+00:00',
+  },
+}
+
+/** What is wrong with a record, as a sentence, or undefined. The database itself refuses null where it may not be. */
+export function problemOf(record: Readonly<Record<string, unknown>>, columns: readonly Column[]): string | undefined {
+  for (const { name, type } of columns) {
+    if (!Object.hasOwn(record, name)) return `${name} is missing.`
+    const value = record[name]
+    const rule = rules[type]
+    if (value !== null && rule?.accepts(value) === false) return `${name} must be ${rule.expects}.`
+  }
+  const surplus = Object.keys(record).find(field => columns.every(({ name }) => name !== field))
+  return surplus === undefined ? undefined : `${quote(surplus)} is no column.`
+}
+
+/** Quotes a name from a file, cut short so that the message fits into a line. */
+export function quote(name: string): string {
+  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name)
+}

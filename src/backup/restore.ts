@@ -1,0 +1,401 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import pg from 'pg'
+import type { Database } from '../database/database.ts'
+import type { MigrationSeries } from '../database/migration.ts'
+import { seeds } from '../database/seeds/index.ts'
+import type { Tables } from '../database/tables.ts'
+import { formats } from '../records/validation.ts'
+import type { RecordKind } from '../records/record-kind.ts'
+import {
+  type Column,
+  type Ending,
+  formatName,
+  formatVersion,
+  isObject,
+  type KeptTable,
+  type Line,
+  linesOf,
+  parseLine,
+  problemOf,
+  quote,
+  readKeptTables,
+  type RecordLine,
+  RestoreRefusedError,
+  sequencesOf,
+  tablesOfPortico,
+} from './format.ts'
+
+const rowsPerInsert = 5000
+/** In characters. Bounds the memory that long records cost. */
+const longestInsert = 4 * 1024 * 1024
+/** In lines. */
+const longestBanner = 10
+
+/**
+ * Restores an export into an empty database, all or nothing, in constant memory. The demonstration records count as
+ * nothing unless somebody changed them. The triggers of the tables tell running servers.
+ * @param ownKinds the kinds of records that an application adds to Portico's
+ * @param onProgress called after each INSERT with the number of records so far
+ * @returns the number of records
+ * @throws {RestoreRefusedError} if the database is not empty, or the export is damaged or of another program or version
+ */
+export async function restoreRecords(
+  { db, series }: Pick<Database, 'db' | 'series'>,
+  ownKinds: readonly RecordKind[],
+  input: AsyncIterable<Buffer | string>,
+  onProgress: (records: number) => void,
+): Promise<number> {
+  const lines = linesOf(input)
+  try {
+    // Read first: the transaction makes writers wait, and an embedded database everybody.
+    const first = await skipBanner(lines)
+    return await db.transaction().execute(async transaction => {
+      const tables = await readKeptTables(transaction, ownKinds)
+      // Others may read meanwhile, and write after it.
+      const names = sql.join(tables.map(({ name }) => sql.table(name)))
+      await sql`lock table ${names} in share row exclusive mode`.execute(transaction)
+      await emptyDatabase(transaction, tables)
+      return await new Restoration(transaction, series, tables, onProgress).restore(first, lines)
+    })
+  } finally {
+    await lines.return(undefined)
+  }
+}
+
+class Restoration {
+  readonly #db: Kysely<Tables>
+  readonly #series: readonly MigrationSeries[]
+  readonly #tables: readonly KeptTable[]
+  readonly #onProgress: (records: number) => void
+  readonly #counts: Record<string, number> = {}
+  #restored = 0
+  /** The rows that wait for an INSERT, and their table. */
+  #rows: Row[] = []
+  #table: ExportedTable | undefined
+  #length = 0
+
+  constructor(
+    db: Kysely<Tables>,
+    series: readonly MigrationSeries[],
+    tables: readonly KeptTable[],
+    onProgress: (records: number) => void,
+  ) {
+    this.#db = db
+    this.#series = series
+    this.#tables = tables
+    this.#onProgress = onProgress
+  }
+
+  /** @returns the number of records */
+  async restore(first: Line, lines: AsyncGenerator<Line, undefined>): Promise<number> {
+    const exported = readHeader(first.number, parseLine(first), this.#tables, this.#series)
+    let ending: Ending | undefined
+    let last = first.number
+    for await (const line of lines) {
+      if (ending !== undefined) throw new RestoreRefusedError(line.number, 'The export has ended before this line.')
+      last = line.number
+      const value = parseLine(line)
+      if (isRecordLine(value)) await this.#add(line.number, value, exported)
+      else ending = readEnding(line.number, value)
+    }
+    await this.#insert()
+    if (ending === undefined) throw new RestoreRefusedError(last, 'The export is cut off after this line.')
+    this.#assertComplete(last, ending)
+    await setNextIds(this.#db, this.#tables, ending.next_ids)
+    return this.#restored
+  }
+
+  async #add(line: number, { table: name, record }: RecordLine, exported: Map<string, ExportedTable>): Promise<void> {
+    const table = exported.get(name)
+    if (table === undefined) throw new RestoreRefusedError(line, `The header has no table ${quote(name)}.`)
+    const problem = problemOf(record, table.columns)
+    if (problem !== undefined) throw new RestoreRefusedError(line, problem)
+    if (table !== this.#table || this.#rows.length === rowsPerInsert || this.#length > longestInsert) {
+      await this.#insert()
+    }
+    const json = JSON.stringify(record)
+    this.#table = table
+    this.#rows.push({ line, json })
+    this.#length += json.length
+  }
+
+  async #insert(): Promise<void> {
+    if (this.#table === undefined) return
+    await insertRows(this.#db, this.#table, this.#rows)
+    this.#counts[this.#table.name] = (this.#counts[this.#table.name] ?? 0) + this.#rows.length
+    this.#restored += this.#rows.length
+    this.#rows = []
+    this.#length = 0
+    this.#onProgress(this.#restored)
+  }
+
+  #assertComplete(line: number, { counts }: Ending): void {
+    for (const { name } of this.#tables) {
+      const [said, found] = [counts[name] ?? 0, this.#counts[name] ?? 0]
+      if (said !== found) {
+        throw new RestoreRefusedError(line, `The export should have ${said} records of ${name}, and has ${found}.`)
+      }
+    }
+  }
+}
+
+/** Skips what "npm run" prints before the command's output, unless it is silenced by -s. @returns the first line */
+async function skipBanner(lines: AsyncGenerator<Line, undefined>): Promise<Line> {
+  let line: Line | undefined
+  let number = 0
+  do {
+    line = (await lines.next()).value
+    number++
+    if (line === undefined) throw new RestoreRefusedError(number, 'The file has no export.')
+  } while (number <= longestBanner && /^(?:> .*)?$/.test(line.text))
+  return line
+}
+
+function isRecordLine(value: unknown): value is Record<string, unknown> & RecordLine {
+  return isObject(value) && typeof value['table'] === 'string' && isObject(value['record'])
+}
+
+/** A table of an export, with the columns that the export has. */
+interface ExportedTable {
+  name: string
+  columns: readonly Column[]
+}
+
+/**
+ * Reads the line that an export begins with.
+ * @param line its number
+ * @param tables the tables of this database
+ * @param allSeries the migrations of this program
+ * @returns the tables of the export, by name
+ * @throws {RestoreRefusedError} if it is not the header of an export, or of an export that is newer than this program
+ */
+function readHeader(
+  line: number,
+  header: unknown,
+  tables: readonly KeptTable[],
+  allSeries: readonly MigrationSeries[],
+): Map<string, ExportedTable> {
+  if (!isObject(header) || header['format'] !== formatName) {
+    throw new RestoreRefusedError(line, 'The file is not an export of Portico.')
+  }
+  const { version, migration, site_migration: siteMigration, tables: exported } = header
+  if (typeof version !== 'number' || typeof migration !== 'string' || !isObject(exported)) {
+    throw new RestoreRefusedError(line, 'The line is not the header of an export.')
+  }
+  if (version !== formatVersion) {
+    throw new RestoreRefusedError(
+      line,
+      `The export has version ${version} of the format, and this version of Portico reads ${formatVersion}.`,
+    )
+  }
+  const isUnknown = (name: string) => allSeries.every(({ migrations }) => !Object.hasOwn(migrations, name))
+  if (isUnknown(migration)) {
+    throw new RestoreRefusedError(
+      line,
+      `The export is of a newer version of Portico: this one has no migration ${quote(migration)}.`,
+    )
+  }
+  if (typeof siteMigration === 'string' && isUnknown(siteMigration)) {
+    throw new RestoreRefusedError(
+      line,
+      `The export is of an application with migrations that this one does not have, such as ${quote(siteMigration)}.`,
+    )
+  }
+  return new Map(Object.entries(exported).map(([name, columns]) => [name, tableOf(line, name, columns, tables)]))
+}
+
+function tableOf(line: number, name: string, columns: unknown, tables: readonly KeptTable[]): ExportedTable {
+  const table = tables.find(table => table.name === name)
+  if (table === undefined) throw new RestoreRefusedError(line, `There is no table ${quote(name)}.`)
+  if (!isListOfNames(columns)) throw new RestoreRefusedError(line, `The line has no list of the columns of ${name}.`)
+  const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
+  if (unknown !== undefined) throw new RestoreRefusedError(line, `${name} has no column ${quote(unknown)}.`)
+  const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
+  if (repeated !== undefined) {
+    throw new RestoreRefusedError(line, `The line has the column ${repeated} of ${name} twice.`)
+  }
+  const missing = table.key.find(column => !columns.includes(column))
+  if (missing !== undefined) {
+    throw new RestoreRefusedError(line, `The line leaves out the column ${missing} of ${name}.`)
+  }
+  // An older export has fewer columns, and the others get their defaults.
+  return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
+}
+
+function isListOfNames(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(name => typeof name === 'string')
+}
+
+/**
+ * Reads a line that is not a record.
+ * @throws {RestoreRefusedError} if it is not the ending of an export, either
+ */
+function readEnding(line: number, value: unknown): Ending {
+  if (!isEnding(value)) throw new RestoreRefusedError(line, 'The line is neither a record nor the end of an export.')
+  return value
+}
+
+function isEnding(value: unknown): value is Record<string, unknown> & Ending {
+  if (!isObject(value)) return false
+  const { counts, next_ids: nextIds } = value
+  return (
+    isObject(counts) &&
+    Object.values(counts).every(Number.isSafeInteger) &&
+    isObject(nextIds) &&
+    Object.values(nextIds).every(id => typeof id === 'string' && formats.id.accepts(id))
+  )
+}
+
+/** More records than a table has of the demonstration. */
+const mostSeeded = 100
+
+/** The lines of the audit that the command "seed" does not write. */
+const notSeeded = sql`action <> 'add'`
+
+interface Sample {
+  table: string
+  record: string
+}
+
+/**
+ * Removes the demonstration records, if there are only these and nobody has changed them.
+ * @throws {RestoreRefusedError} if there are other records, rows of other tables that refer to records, or lines of the
+ * audit that say what was done to them
+ */
+async function emptyDatabase(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<void> {
+  const referring = await readReferringTables(db, tables)
+  if (referring.length > 0) throw notEmpty(referring)
+  const found = await readSamples(db, tables)
+  const isMore = tables.some(({ name }) => found.filter(({ table }) => table === name).length > mostSeeded)
+  const isEmpty = found.length === 0
+  if (!isEmpty && (isMore || JSON.stringify(found) !== JSON.stringify(await seedAgain(db, tables)))) {
+    throw notEmpty(found.map(({ table }) => table))
+  }
+  await removeAll(db, tables)
+}
+
+function notEmpty(tables: readonly string[]): RestoreRefusedError {
+  const names = new Set(tables.map(table => table.replaceAll('_', ' ')))
+  return new RestoreRefusedError(undefined, `The database is not empty: it has ${[...names].join(', ')}.`)
+}
+
+/** Replaces all records by those of the demonstration. */
+async function seedAgain(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<Sample[]> {
+  await removeAll(db, tables)
+  for (const { sequence } of tables.flatMap(({ columns }) => columns)) {
+    if (sequence !== null) await sql`alter sequence ${sql.raw(sequence)} restart`.execute(db)
+  }
+  for (const { up } of Object.values(seeds)) await up(db)
+  return await readSamples(db, tables)
+}
+
+async function removeAll(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<void> {
+  // Not truncated, because that would lock readers out.
+  for (const { name } of tables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(db)
+}
+
+async function readSamples(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<Sample[]> {
+  const samples: Sample[] = []
+  for (const { name, columns, key } of tables) {
+    const { rows } = await sql<{ record: string }>`
+      select to_json(records)::text as record
+      from (
+        select ${sql.join(columns.map(comparable))} from ${sql.table(name)}
+        where ${name === 'audit' ? notSeeded : sql`true`}
+        order by ${sql.join(key.map(column => sql.ref(column)))} limit ${mostSeeded + 1}
+      ) as records`.execute(db)
+    samples.push(...rows.map(({ record }) => ({ table: name, record })))
+  }
+  return samples
+}
+
+/** The demonstration has other times in each database. */
+function comparable({ name, type }: Column): RawBuilder<unknown> {
+  const column = sql.ref(name)
+  return type === 'timestamp with time zone' ? sql`${column} is not null as ${sql.id(name)}` : column
+}
+
+/**
+ * Finds the tables of nobody's export that refer to kept tables and have rows. Removing the records that they refer to
+ * would remove the rows, too. The tables are locked against writers until the end of the transaction.
+ */
+async function readReferringTables(db: Kysely<Tables>, tables: readonly KeptTable[]): Promise<string[]> {
+  const kept = tables.map(({ name }) => name)
+  const { rows: referring } = await sql<{ name: string; quoted: string }>`
+    select distinct relname as name, conrelid::regclass::text as quoted
+    from pg_constraint join pg_class on pg_class.oid = conrelid
+    where contype = 'f' and confrelid = any(${kept}::regclass[])
+      and conrelid <> all(${[...kept, ...tablesOfPortico]}::regclass[])
+    order by name`.execute(db)
+  const names: string[] = []
+  for (const { name, quoted } of referring) {
+    await sql`lock table ${sql.raw(quoted)} in share row exclusive mode`.execute(db)
+    const { rows } = await sql`select from ${sql.raw(quoted)} limit 1`.execute(db)
+    if (rows.length > 0) names.push(name)
+  }
+  return names
+}
+
+/** A record of an export. */
+interface Row {
+  /** The number of its line. */
+  line: number
+  json: string
+}
+
+/**
+ * Inserts records with their ids. If the database refuses them, halves them until it has found the first that is wrong.
+ * @throws {RestoreRefusedError}
+ */
+async function insertRows(db: Kysely<Tables>, table: ExportedTable, rows: readonly Row[]): Promise<void> {
+  await sql`savepoint restored`.execute(db)
+  try {
+    await insertAll(db, table, rows)
+    await sql`release savepoint restored`.execute(db)
+  } catch (error) {
+    const reason = reasonOf(error)
+    if (reason === undefined) throw error
+    const half = Math.ceil(rows.length / 2)
+    const [row] = rows
+    if (half === rows.length) throw new RestoreRefusedError(row?.line, reason)
+    await sql`rollback to savepoint restored`.execute(db)
+    await insertRows(db, table, rows.slice(0, half))
+    return await insertRows(db, table, rows.slice(half))
+  }
+}
+
+async function insertAll(db: Kysely<Tables>, { name, columns }: ExportedTable, rows: readonly Row[]): Promise<void> {
+  const list = sql.join(columns.map(({ name }) => sql.ref(name)))
+  // JSON takes one parameter for any number of rows.
+  const json = `[${rows.map(({ json }) => json).join()}]`
+  await sql`
+    insert into ${sql.table(name)} (${list})
+    select ${list} from json_populate_recordset(null::${sql.table(name)}, ${json}::json)`.execute(db)
+}
+
+/** Why the database refuses a record, as a sentence, or undefined if the record is not the reason. */
+function reasonOf(error: unknown): string | undefined {
+  // Class 22 is about values, class 23 about constraints, class 54 about what is too long for an index.
+  if (!(error instanceof pg.DatabaseError) || !/^(?:2[23]|54)/.test(error.code ?? '')) return undefined
+  // The detail of other violations is the whole record, with its password.
+  const isAboutKey = error.code === '23505' || error.code === '23503'
+  return isAboutKey && error.detail !== undefined ? error.detail : `The database refuses it: ${error.message}.`
+}
+
+/** Lets ids continue at these, or after the highest one if that is later. Part of the transaction, unlike setval(). */
+async function setNextIds(
+  db: Kysely<Tables>,
+  tables: readonly KeptTable[],
+  nextIds: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const { table, column, name } of sequencesOf(tables)) {
+    const id = sql.ref(column)
+    // The highest bigint has no successor.
+    const highest = sql`max(${id}) + (max(${id}) < 9223372036854775807)::int`
+    const { rows } = await sql<{ next: string }>`
+      select greatest(${nextIds[table]}::bigint, 1, ${highest}) as next
+      from ${sql.table(table)}`.execute(db)
+    const [row] = rows
+    if (row !== undefined) await sql`alter sequence ${sql.raw(name)} restart with ${sql.raw(row.next)}`.execute(db)
+  }
+}

@@ -1,0 +1,337 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Tables } from '../database/tables.ts'
+import { timeText } from '../database/time-text.ts'
+import { email, flag, id, line, moment, orNull, time, timeOrNull } from './fields.ts'
+import { keywordsOf, valueOf } from './validation.ts'
+import { users } from './kinds.ts'
+import type { Link, RecordKind } from './record-kind.ts'
+import { columnOf, selectionOf } from './selection.ts'
+import { longestEmail } from '../sign-in/account.ts'
+
+/** Who makes a change, as the audit keeps it. */
+export interface Author {
+  readonly via: 'api' | 'command'
+  /** The user who is signed in. Null for a command. */
+  readonly user: { readonly id: string; readonly email: string } | null
+  /** The id of the API token that stands for the user, or null. */
+  readonly tokenId: string | null
+  /** The operating system's name of who runs the command, if it is known. Null for the API. */
+  readonly systemUser: string | null
+}
+
+const recordId = id('The id of the record. For a link to choose a password, the id of its user.')
+const userId = id('The id of the user who made the change over HTTP.')
+const tableDescription = 'The table of the record. An API token and a link to choose a password count as records, too.'
+const via = Type.Enum(['api', 'command'], {
+  type: 'string',
+  description: 'Whether the change was made over HTTP, in the API or on a page, or by a command.',
+})
+const action = Type.Enum(['add', 'change', 'remove'], { type: 'string', description: 'What was done to the record.' })
+const image = Type.Object({}, { additionalProperties: true })
+
+/** A line of the audit, as it is read. */
+export const auditLine = Type.Object(
+  {
+    id: id('The id of the line. The newest line has the highest.'),
+    at: time('When the change was made.'),
+    user_id: orNull({ ...userId, description: 'The user who was signed in. Null for a command.' }),
+    token_id: orNull(id('The API token that stood for the user, if one did.')),
+    actor: orNull(
+      Type.String({
+        description:
+          "The user's e-mail address at that time. For a command, the name of the operating system's user, if known.",
+      }),
+    ),
+    via,
+    table: Type.String({ description: tableDescription }),
+    record_id: recordId,
+    action,
+    before: orNull({ ...image, description: 'The record before the change. Null if it was added.' }),
+    after: orNull({
+      ...image,
+      description: 'The record after the change. Null if it was removed. A new password is only mentioned.',
+    }),
+  },
+  { additionalProperties: false, description: 'A change to a record, and who made it.' },
+)
+
+export type AuditLine = Static<typeof auditLine>
+
+/** The filters of the audit, if these are all kinds of records. A line has to match all of them. */
+export function auditFiltersOf(kinds: readonly RecordKind[]) {
+  const tables = auditedOf(kinds).map(({ table }) => table)
+  return {
+    table: Type.Enum(tables, { type: 'string', description: tableDescription }),
+    record_id: recordId,
+    user_id: userId,
+    via,
+    action,
+    since: moment('Only lines since this time: a date (midnight UTC), or a time such as 2026-01-31T12:00:00Z.'),
+    until: moment('Only lines before this time.'),
+  }
+}
+
+/** What leaves lines in the audit: records of a kind, or the rows of another table. */
+export interface Audited extends Pick<RecordKind, 'table' | 'schema' | 'links' | 'constraints'> {
+  /** The column with the id that lines name. Default: id. */
+  readonly key?: string
+  /** The fields that are not columns of the table. */
+  readonly computed?: Readonly<Record<string, RawBuilder<unknown>>>
+}
+
+const user = email("The user's e-mail address at that time.", longestEmail)
+
+export const apiTokens: Audited = {
+  table: 'api_tokens',
+  schema: Type.Object({
+    id: id('The id of this token.'),
+    name: line('The name of the token.'),
+    user,
+    user_id: id('The id of the user for whom the token stands.'),
+    read_only: flag('Whether the token may only read.'),
+    expires_at: timeOrNull('When the token ends. Null if never.'),
+    last_used_at: timeOrNull('The hour of its last request. Null if there was none.'),
+    created_at: time('When the token was added.'),
+  }),
+  links: {},
+  computed: { user: ownerOf('api_tokens') },
+  constraints: { api_tokens_user_id_fkey: { field: 'user_id', refersTo: users, cascades: true } },
+}
+
+/** Links by which users choose a new password. A line of one that is removed says that it was used. */
+export const passwordResets: Audited = {
+  table: 'password_resets',
+  key: 'user_id',
+  schema: Type.Object({
+    user,
+    user_id: id('The id of the user whose password the link changes.'),
+    expires_at: timeOrNull('When the link ends.'),
+  }),
+  links: {},
+  computed: { user: ownerOf('password_resets') },
+  constraints: {},
+}
+
+function ownerOf(table: string): RawBuilder<unknown> {
+  return sql`(select email from users where users.id = ${sql.ref(`${table}.user_id`)})`
+}
+
+/** Everything that leaves lines in the audit, if these are all kinds of records. */
+export function auditedOf(kinds: readonly RecordKind[]): readonly Audited[] {
+  return [...kinds, apiTokens, passwordResets]
+}
+
+// The lines of the audit are written in the transaction of the change: there is no change without its line, and no line
+// without its change.
+
+type Values = Readonly<Record<PropertyKey, unknown>>
+
+/** What a line shows of a password or another secret that was written. */
+const newSecret = '(new)'
+
+const columns = sql`via, user_id, token_id, actor, "table", record_id, action, before, after`
+
+/**
+ * Writes the lines of added records, as the database has them.
+ * @param ids a query of the ids that lines name them by
+ */
+export async function writeAdditions(
+  db: Kysely<Tables>,
+  author: Author,
+  kind: Audited,
+  ids: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`
+    insert into audit (${columns})
+    select ${valuesOf(author, kind)}, ${idOf(kind)}, 'add', null, to_jsonb(records)
+    from (${recordsOf(kind, ids)}) as records`.execute(db)
+}
+
+/**
+ * Writes the line of a changed record, unless no field has changed but those that the database sets.
+ * @param values the written values, which may have secrets that records do not have
+ */
+export async function writeChange(
+  db: Kysely<Tables>,
+  author: Author,
+  kind: RecordKind,
+  values: Values,
+  before: Values,
+  after: Values,
+): Promise<void> {
+  const fields = kind.schema.properties
+  const secrets = Object.keys(values).filter(name => !(name in fields))
+  const written = Object.keys(fields).filter(name => keywordsOf(fields[name]).readOnly !== true)
+  if (secrets.length === 0 && written.every(name => isDeepStrictEqual(before[name], after[name]))) return
+  const shown = { ...after, ...Object.fromEntries(secrets.map(name => [name, newSecret])) }
+  await sql`
+    insert into audit (${columns})
+    select ${valuesOf(author, kind)}, ${before['id']}::bigint, 'change',
+      ${JSON.stringify(before)}::jsonb, ${JSON.stringify(shown)}::jsonb`.execute(db)
+}
+
+/**
+ * Writes the lines of a record that is about to be removed, of those that go with it, and of those that lose a link.
+ * @param kinds all kinds of records, to find those that go with a record
+ * @param id of a record that is locked
+ */
+export async function writeRemovals(
+  db: Kysely<Tables>,
+  author: Author,
+  kinds: readonly RecordKind[],
+  kind: Audited,
+  id: string,
+): Promise<void> {
+  const audited = auditedOf(kinds)
+  const removed = await lockRemoved(db, audited, kind, id)
+  for (const [kind, removedIds] of [...removed].reverse()) {
+    const ids = queryOf(removedIds)
+    for (const { dependent, field, link } of dependentsOf(audited, kind)) {
+      if (link === undefined) continue
+      await writeLostLinks(db, author, dependent, field, link, ids, queryOf(removed.get(dependent) ?? []))
+    }
+    await sql`
+      insert into audit (${columns})
+      select ${valuesOf(author, kind)}, ${idOf(kind)}, 'remove', to_jsonb(records), null
+      from (${recordsOf(kind, ids)}) as records`.execute(db)
+  }
+}
+
+/**
+ * Finds the ids of the records that go with a record, and its own, by their kinds. Locks them, so that nobody changes
+ * them before they are removed.
+ */
+async function lockRemoved(db: Kysely<Tables>, kinds: readonly Audited[], kind: Audited, id: string) {
+  const removed = new Map([[kind, new Set([id])]])
+  const found = [{ kind, ids: [id] }]
+  // Grows while it is read, until no more records are found.
+  for (const { kind, ids } of found) {
+    for (const { dependent, field, link } of dependentsOf(kinds, kind)) {
+      if (link !== undefined) continue
+      const { rows } = await sql<{ id: string }>`
+        select id from ${sql.table(dependent.table)} where ${sql.ref(field)} = any(${ids}::bigint[])
+        for update`.execute(db)
+      const known = removed.get(dependent) ?? new Set()
+      const more = rows.map(({ id }) => id).filter(id => !known.has(id))
+      if (more.length === 0) continue
+      removed.set(dependent, new Set([...known, ...more]))
+      found.push({ kind: dependent, ids: more })
+    }
+  }
+  return removed
+}
+
+function queryOf(ids: Iterable<string>): RawBuilder<unknown> {
+  return sql`select unnest(${[...ids]}::bigint[])`
+}
+
+async function writeLostLinks(
+  db: Kysely<Tables>,
+  author: Author,
+  kind: Audited,
+  field: string,
+  { table, own, other }: Link,
+  lost: RawBuilder<unknown>,
+  removed: RawBuilder<unknown>,
+): Promise<void> {
+  const ids = sql`
+    select ${sql.ref(own)} from ${sql.table(table)}
+    where ${sql.ref(other)} in (${lost}) and ${sql.ref(own)} not in (${removed})`
+  await sql`
+    insert into audit (${columns})
+    select ${valuesOf(author, kind)}, records.id::bigint, 'change', to_jsonb(records),
+      to_jsonb(records) || jsonb_build_object(${field}::text, array(
+        select other from unnest(records.${sql.ref(field)}) as other where other::bigint not in (${lost})))
+    from (${recordsOf(kind, ids)}) as records`.execute(db)
+}
+
+/** The kinds whose records, or links, the database removes together with those of a kind. */
+function dependentsOf(kinds: readonly Audited[], kind: Audited) {
+  return kinds.flatMap(dependent =>
+    Object.values(dependent.constraints).flatMap(({ field, refersTo, cascades = false }) =>
+      refersTo === kind && cascades ? [{ dependent, field, link: dependent.links[field] }] : [],
+    ),
+  )
+}
+
+function recordsOf(kind: Audited, ids: RawBuilder<unknown>): RawBuilder<unknown> {
+  const key = columnOf(kind, keyOf(kind))
+  return sql`
+    select ${selectionOf(kind)} from ${sql.table(kind.table)}
+    where ${key} in (${ids}) order by ${key}`
+}
+
+/** The id of one of the records that recordsOf() selects. */
+function idOf(kind: Audited): RawBuilder<unknown> {
+  return sql`${sql.ref(`records.${keyOf(kind)}`)}::bigint`
+}
+
+function keyOf({ key = 'id' }: Audited): string {
+  return key
+}
+
+/** The columns of a line up to the table. */
+function valuesOf({ via, user, tokenId, systemUser }: Author, { table }: Audited): RawBuilder<unknown> {
+  return sql`
+    ${via}::text, ${user?.id ?? null}::bigint, ${tokenId}::bigint, ${user?.email ?? systemUser}::text, ${table}::text`
+}
+
+export interface AuditFilters {
+  table?: string
+  record_id?: string
+  user_id?: string
+  via?: string
+  action?: string
+  /** The time of the oldest line, as the format "moment" has it. */
+  since?: string
+  /** The time after the newest line. */
+  until?: string
+  /** An e-mail address that the user has or had, or the operating system's name of who ran a command. */
+  actor?: string
+}
+
+const selection = sql.join(
+  Object.entries(auditLine.properties).map(([name, schema]) => {
+    const column = sql.ref(`audit.${name}`)
+    return valueOf(schema).format === 'date-time' ? sql`${timeText(column)} as ${sql.ref(name)}` : column
+  }),
+)
+
+/**
+ * Reads lines of the audit, newest first.
+ * @param before the id of the last line of the previous page, if there is one
+ */
+export async function listAudit(
+  db: Kysely<Tables>,
+  filters: AuditFilters,
+  before: string | undefined,
+  limit: number,
+): Promise<{ lines: AuditLine[]; isLast: boolean }> {
+  const conditions = conditionsOf(filters)
+  if (before !== undefined) conditions.push(sql`audit.id < ${before}`)
+  const { rows } = await sql<AuditLine>`
+    select ${selection} from audit where ${sql.join(conditions, sql` and `)}
+    order by audit.id desc limit ${limit + 1}`.execute(db)
+  return { lines: rows.slice(0, limit), isLast: rows.length <= limit }
+}
+
+function conditionsOf({ since, until, actor, ...equal }: AuditFilters): RawBuilder<unknown>[] {
+  const conditions = [
+    sql`true`,
+    ...Object.entries(equal).map(([name, value]) => sql`${sql.ref(`audit.${name}`)} = ${value}`),
+  ]
+  if (since !== undefined) conditions.push(sql`at >= ${timestampOf(since)}`)
+  if (until !== undefined) conditions.push(sql`at < ${timestampOf(until)}`)
+  if (actor !== undefined) {
+    conditions.push(sql`(
+      lower(actor) = lower(${actor}) or user_id = (select id from users where lower(email) = lower(${actor})))`)
+  }
+  return conditions
+}
+
+/** Seconds since 1970, because offsets and years that JavaScript knows may be out of PostgreSQL's range as text. */
+function timestampOf(moment: string): RawBuilder<unknown> {
+  return sql`to_timestamp(${Date.parse(moment) / 1000}::double precision)`
+}

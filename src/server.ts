@@ -1,3 +1,0 @@
-import { startServer } from './start-server.ts'
-
-await startServer()

@@ -1,0 +1,413 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import { defaultStoreBounds } from '#profiler/base/bounds'
+import { html } from 'fastify-profiler'
+import type { Profile } from '#profiler/base/profile'
+import { ProfileStore } from '#profiler/store/profile-store'
+import { serialise, summarise } from '#profiler/store/profile-text'
+import applicationRoutes from '../../routes/index.ts'
+import { build } from '../support/build.ts'
+import { buildDebugged, panels } from '../plugins/debug/panels/panels.ts'
+import { profiledApp } from '#profiler/test/profiled-app'
+import { failedProfile, notFoundProfile } from '#profiler/test/views/example-profile'
+import { hostileProfile, hostileStrings } from '#profiler/test/views/hostile-profile'
+import { addLicense } from '../support/records.ts'
+import { openTestDatabase } from '../support/test-database.ts'
+import { launch, testInChromium } from './chromium.ts'
+import { lookAt } from './look-at.ts'
+
+await testInChromium('the profiler in a browser', testInBrowser)
+
+async function testInBrowser(): Promise<void> {
+  const database = await openTestDatabase(t)
+  await addLicense(database, { domain: 'localhost', museums: ['Louvre'] })
+  const app = await buildDebugged(t, { database, routes })
+  const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost')
+  const browser = await launch(t)
+
+  async function routes(app: FastifyInstance) {
+    await app.register(applicationRoutes)
+    app.get('/thrown', async request => {
+      for (const level of ['trace', 'debug', 'info', 'warn', 'error'] as const) {
+        request.log[level]({ field: 'value' }, `A line at ${level}`)
+      }
+      for (let n = 0; n < 6; n++) {
+        await sql`select ${n}::int, ${'a long parameter '.repeat(20)}::text`.execute(database.db)
+      }
+      const members = [
+        new RangeError('The first member'),
+        new SyntaxError('The second member', { cause: new Error('Beneath it') }),
+      ]
+      throw new Error('The outermost failure', { cause: new AggregateError(members, 'Several things failed') })
+    })
+  }
+
+  /** A page, and the errors on its console. */
+  async function open(
+    t: Test,
+    path: string,
+    options: BrowserContextOptions = {},
+    from = origin,
+  ): Promise<{ page: Page; errors: string[] }> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    const errors: string[] = []
+    page.on('console', message => {
+      // The browser requests an icon on its own, at any time.
+      if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) errors.push(message.text())
+    })
+    page.on('pageerror', error => errors.push(String(error)))
+    await page.goto(from + path)
+    return { page, errors }
+  }
+
+  /** The token of a request that a program sends. */
+  async function tokenOf(path: string): Promise<string> {
+    const response = await fetch(origin + path)
+    await response.text()
+    return String(response.headers.get('x-debug-token'))
+  }
+
+  const thrown = await tokenOf('/thrown')
+  const served = await tokenOf('/')
+
+  t.test(
+    '/version shows Exceptions, Logs and Stack Traces, and links to the same exception in the profiler',
+    async t => {
+      const { page } = await open(t, '/version')
+      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'No route found for "GET /version"')
+      for (const section of ['Exceptions', 'Logs', 'Stack Traces']) {
+        t.ok(await page.getByRole('heading', { level: 2, name: section }).isVisible(), section)
+      }
+      await lookAt(t, page, 'version')
+      await page.getByRole('link', { name: 'Open profile' }).click()
+      t.match(page.url(), /\/_profiler\/[\w-]{12}\?panel=exception$/)
+      t.match(await page.getByRole('main').textContent(), 'No route found for "GET /version"')
+      t.match(await page.getByRole('main').textContent(), 'No routes found for "/version/"')
+    },
+  )
+
+  for (const panel of panels) {
+    t.test(`the ${panel} panel opens without console errors, fits every screen and is marked in the menu`, async t => {
+      const { page, errors } = await open(t, `/_profiler/${thrown}?panel=${panel}`)
+      t.strictSame(errors, [])
+      t.match(await page.locator('.menu [aria-current]').getAttribute('href'), `panel=${panel}`)
+      t.equal(await page.getByText('could not be shown').count(), 0)
+      await lookAt(t, page, panel)
+    })
+  }
+
+  t.test('an empty panel says so and is greyed out in the menu', async t => {
+    const { page, errors } = await open(t, `/_profiler/${served}?panel=exception`)
+    t.ok(
+      await page
+        .getByText('Nothing was recorded')
+        .or(page.getByText('no exception was thrown', { exact: false }))
+        .first()
+        .isVisible(),
+    )
+    t.match(await page.locator('.menu a.empty[aria-current]').textContent(), 'Exception')
+    t.strictSame(errors, [])
+  })
+
+  t.test('searching for a token opens its profile', async t => {
+    const { page, errors } = await open(t, '/_profiler/')
+    await page.getByRole('searchbox', { name: 'Search requests' }).fill(`token:${thrown}`)
+    await page.getByRole('button', { name: 'Search' }).first().click()
+    await page.waitForURL(`${origin}/_profiler/${thrown}`)
+    for (const section of ['Exceptions', 'Logs', 'Stack Traces']) {
+      t.ok(await page.getByRole('heading', { level: 3, name: section }).isVisible(), section)
+    }
+    t.strictSame(errors, [])
+  })
+
+  for (const [field, value] of [
+    ['Status', '500'],
+    ['URL contains', '/thrown'],
+    ['Any text', 'outermost failure'],
+  ] as const) {
+    t.test(`a search finds a request by ${field}`, async t => {
+      const { page, errors } = await open(t, '/_profiler/')
+      await page.getByText('Fields', { exact: true }).click()
+      await page.getByLabel(field, { exact: true }).fill(value)
+      await page.getByRole('search', { name: 'Search requests' }).getByRole('button').click()
+      t.match(await page.locator('.requests .title').first().getAttribute('href'), thrown)
+      t.strictSame(errors, [])
+      await lookAt(t, page, `search-${field.toLowerCase().replace(/\W+/g, '-')}`)
+    })
+  }
+
+  t.test('a search finds requests by their license only', async t => {
+    const { page } = await open(t, '/_profiler/search?license=localhost')
+    t.ok(await page.locator(`.requests [href*="${served}"]`).isVisible())
+    await page.goto(`${origin}/_profiler/search?license=other.test`)
+    t.equal(await page.locator('.requests tbody tr').count(), 0)
+  })
+
+  t.test('the toolbar adds nothing to the console of the front page', async t => {
+    const quiet = await build(t, { database })
+    const { page, errors } = await open(t, '/')
+    const plain = await open(
+      t,
+      '/',
+      {},
+      (await quiet.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost'),
+    )
+    await page.locator('profiler-toolbar').getByRole('link', { name: '200 OK' }).waitFor()
+    t.strictSame(errors, plain.errors)
+  })
+
+  t.test('the toolbar is in a shadow root of the front page, leads to the profile, and stays folded', async t => {
+    const { page } = await open(t, '/')
+    const toolbar = page.locator('profiler-toolbar')
+    await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
+    t.ok(await toolbar.evaluate(element => element.shadowRoot !== null))
+    t.match(await toolbar.getByRole('listitem').allTextContents(), [/Time/, /Route/, /License/, /User/])
+    await lookAt(t, page, 'front-page')
+    await toolbar.getByRole('button', { name: 'Collapse the toolbar' }).click()
+    t.notOk(await toolbar.getByRole('listitem').first().isVisible())
+    await page.reload()
+    t.ok(await toolbar.getByRole('button', { name: 'Expand the toolbar' }).isVisible())
+    await lookAt(t, page, 'front-page-folded')
+    await toolbar.getByRole('link', { name: '200 OK' }).click()
+    t.match(page.url(), /\/_profiler\/[\w-]{12}$/)
+    t.match(await page.locator('.request .url').first().textContent(), '/')
+  })
+
+  t.test('the toolbar does not cover the end of the page or scroll sideways', async t => {
+    const { page } = await open(t, '/login', { viewport: { width: 400, height: 300 } })
+    const toolbar = page.locator('profiler-toolbar section')
+    await toolbar.getByRole('link', { name: '200 OK' }).waitFor()
+    for (const state of ['open', 'with its fetches', 'folded']) {
+      if (state === 'with its fetches') await toolbar.getByRole('button', { name: 'Fetches' }).click()
+      if (state === 'folded') await toolbar.getByRole('button', { name: 'Collapse the toolbar' }).click()
+      // The browser makes room only after it has laid out the toolbar.
+      await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve))))
+      await page.evaluate(() => {
+        scrollTo(0, document.documentElement.scrollHeight)
+      })
+      const button = await page.getByRole('button', { name: 'Sign in' }).boundingBox()
+      const bar = await toolbar.boundingBox()
+      t.ok(
+        button !== null && bar !== null && button.y + button.height <= bar.y,
+        `${state}: ${JSON.stringify({ button, bar })}`,
+      )
+      t.ok(
+        await toolbar.evaluate(
+          element => element.scrollWidth <= element.clientWidth && element.getBoundingClientRect().right <= innerWidth,
+        ),
+        state,
+      )
+    }
+  })
+
+  t.test(
+    'at 400 px a panel begins within the first 200 px, and the menu is one row with the open one in sight',
+    async t => {
+      const { page } = await open(t, '/', { javaScriptEnabled: false, viewport: { width: 400, height: 700 } })
+      for (const panel of panels) {
+        await page.goto(`${origin}/_profiler/${thrown}?panel=${panel}`)
+        const main = await page.getByRole('main').boundingBox()
+        t.ok(main !== null && main.y <= 200, panel)
+        const current = await page.locator('.menu [aria-current]').boundingBox()
+        t.ok(current !== null && current.x >= 0 && current.x + current.width <= 400, `${panel} is in sight`)
+      }
+    },
+  )
+
+  t.test('a new request appears in the list without a reload, and waits while the list is paused', async t => {
+    const { page, errors } = await open(t, '/_profiler/')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    const token = await tokenOf('/login')
+    await page.locator(`.requests [href$="${token}"]`).waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await tokenOf('/login')
+    await page.getByRole('link', { name: '1 new' }).waitFor()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('link', { name: '1 new' }).waitFor({ state: 'hidden' })
+    t.strictSame(errors, [])
+  })
+
+  t.test('the keyboard can skip to the content, and focus is visible', async t => {
+    for (const path of ['/version', `/_profiler/${thrown}?panel=database`, '/_profiler/']) {
+      const { page } = await open(t, path)
+      await page.keyboard.press('Tab')
+      const skip = page.getByRole('link', { name: 'Skip to content' })
+      t.ok(
+        await skip.evaluate(element => element === document.activeElement && element.getBoundingClientRect().top >= 0),
+        `${path}: the first stop is the visible skip link`,
+      )
+      await page.keyboard.press('Enter')
+      t.equal(await page.evaluate(() => document.activeElement?.id), 'main')
+      await page.keyboard.press('Tab')
+      t.not(
+        await page.evaluate(
+          () => document.activeElement !== null && getComputedStyle(document.activeElement).outlineStyle,
+        ),
+        'none',
+        `${path}: focus is visible`,
+      )
+    }
+  })
+
+  t.test('every page is readable without JavaScript', async t => {
+    const { page } = await open(t, '/', { javaScriptEnabled: false })
+    for (const path of ['/version', '/_profiler/', ...panels.map(panel => `/_profiler/${thrown}?panel=${panel}`)]) {
+      await page.goto(origin + path)
+      t.ok((await page.getByRole('main').innerText()).length > 50, path)
+    }
+    await page.goto(`${origin}/_profiler/${thrown}?panel=database`)
+    t.ok(await page.getByText('N+1: 6 queries of one shape').isVisible())
+  })
+
+  t.test(
+    'thirty hostile strings in place of all others run no script and create no element on any page',
+    { timeout: 90_000 },
+    async t => {
+      let turn = 0
+      const nextHostile = () => hostileStrings[turn++ % hostileStrings.length] ?? ''
+      const directory = t.testdir()
+      const bare = await profiledApp(t, {
+        directory,
+        labels: ['license'],
+        panels: [
+          {
+            name: 'hostile',
+            label: 'Hostile',
+            collect: () => 1,
+            toolbarItem: () => ({ label: nextHostile(), value: hostileStrings.join(' '), tone: 'error' }),
+            body: () => html``,
+          },
+        ],
+      })
+      bare.get('/page', async (_request, reply) =>
+        reply.type('text/html').send('<!doctype html><title>Page</title><body><p>page</p></body>'),
+      )
+      bare.get('/harmless', async () => {
+        throw failureOf(['harmless', 'fields'], () => 'text')
+      })
+      bare.get('/hostile', async ({ log }) => {
+        for (const text of hostileStrings) log.error({ [text]: text }, text)
+        throw failureOf(hostileStrings, nextHostile)
+      })
+      const store = new ProfileStore({
+        directory,
+        bounds: defaultStoreBounds,
+        complain: () => {
+          t.fail('the store reported an error')
+        },
+      })
+      t.teardown(() => store.close())
+      const keep = (profile: Profile, token: string) =>
+        store.write(summarise({ ...profile, token }), serialise({ ...profile, token }, Infinity))
+      const tokens: string[] = []
+      for (const [name, profile] of Object.entries({ failed: failedProfile(), missing: notFoundProfile() })) {
+        keep(profile, `good-${name}`)
+        // Each string appears in several places.
+        for (const start of [0, 13]) {
+          turn = start
+          keep(hostileProfile(profile, nextHostile), `hostile-${name}-${start}`)
+          tokens.push(`hostile-${name}-${start}`)
+        }
+      }
+      const from = await bare.listen({ port: 0, host: '127.0.0.1' })
+      const { page, errors } = await open(t, '/_profiler/', {}, from)
+      page.on('dialog', dialog => {
+        errors.push(`dialog: ${dialog.message()}`)
+      })
+      await page.addInitScript(() => {
+        const seen: string[] = []
+        Object.assign(window, { seen, alert: () => seen.push('alert') })
+        document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => seen.push(violatedDirective))
+      })
+
+      /** The elements of a page, shadow trees included, and what happened on it. */
+      async function visit(path: string) {
+        await page.goto(from + path)
+        return page.evaluate(() => {
+          const elements: Element[] = []
+          const walk = (root: Document | ShadowRoot) => {
+            for (const element of root.querySelectorAll('*')) {
+              elements.push(element)
+              if (element.shadowRoot !== null) walk(element.shadowRoot)
+            }
+          }
+          walk(document)
+          return {
+            seen: [...new Set<string>(Reflect.get(window, 'seen'))],
+            parts: [
+              ...new Set(
+                elements.flatMap(element => [element.tagName, ...element.getAttributeNames().map(name => `${name}=`)]),
+              ),
+            ],
+            links: [
+              ...new Set(
+                elements.flatMap(element =>
+                  ['href', 'src', 'action'].flatMap(name => element.getAttribute(name) ?? []),
+                ),
+              ),
+            ],
+            text: document.body.textContent.length,
+          }
+        })
+      }
+
+      const pathsOf = (token: string) =>
+        ['request', 'performance', 'exception', 'logs', 'lifecycle', 'routing', 'hostile', 'configuration'].map(
+          panel => `/_profiler/${token}?panel=${panel}`,
+        )
+      // Elements of the profiler that only some paths need: <del> has letters that a route lacks.
+      const known = new Set(['DETAILS', 'SUMMARY', 'PRE', 'CODE', 'DEL'])
+      for (const path of [
+        '/_profiler/',
+        '/_profiler/search?url=x',
+        '/_profiler/unknown?panel=x',
+        '/page',
+        '/harmless',
+        ...pathsOf('good-failed'),
+        ...pathsOf('good-missing'),
+      ]) {
+        for (const part of (await visit(path)).parts) known.add(part)
+      }
+      const query = new URLSearchParams(
+        ['url', 'license', 'panel', 'token', 'status'].map(name => [name, nextHostile()]),
+      )
+      const all = encodeURIComponent(hostileStrings.join(' ').slice(0, 4000))
+      errors.length = 0
+      for (const path of [
+        '/_profiler/',
+        `/_profiler/search?${query}`,
+        `/_profiler/unknown?panel=${all}`,
+        `/page?x=${all}`,
+        `/hostile?x=${all}`,
+        `/nowhere/${encodeURIComponent('<script>alert(1)</script>')}`,
+        ...tokens.flatMap(pathsOf),
+      ]) {
+        const { seen, parts, links, text } = await visit(path)
+        t.strictSame(
+          {
+            seen,
+            parts: parts.filter(part => !known.has(part)),
+            links: links.filter(link => !/^(?:\/_profiler|#|data:,$)/.test(link)),
+          },
+          { seen: [], parts: [], links: [] },
+          path.slice(0, 60),
+        )
+        t.ok(text > 3, 'there is text to read')
+      }
+      t.strictSame(
+        errors.filter(error => !/status of (?:404|500)/.test(error)),
+        [],
+      )
+    },
+  )
+}
+
+/** An error with these texts, and with a cause and members that have them too. */
+function failureOf(texts: readonly string[], next: () => string): Error {
+  const members = texts.map(text => Object.assign(new Error(text), { [next()]: next(), code: next(), name: next() }))
+  return new Error(texts.join(' '), { cause: new AggregateError(members.slice(0, 10), next(), { cause: members[10] }) })
+}

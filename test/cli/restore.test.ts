@@ -1,0 +1,540 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { seed } from '../../src/database/migrate.ts'
+import { contentOf, exportLines, fillDatabase, removeRecords } from '../support/backup-records.ts'
+import { build } from '../support/build.ts'
+import { makeFolder } from '../support/folder.ts'
+import { heardOf } from '../support/heard.ts'
+import { addUser, testPassword } from '../support/records.ts'
+import { commandsOn, runCommand } from '../support/run-command.ts'
+import { signIn } from '../support/sign-in.ts'
+import { makeEmbeddedFolder, openTestDatabase, serverUrl } from '../support/test-database.ts'
+
+const database = await openTestDatabase(t)
+const { db } = database
+await seed(db)
+await fillDatabase(database)
+const { type, json } = commandsOn(database)
+const exported = await exportLines(database)
+const content = exported.slice(1)
+await removeRecords(database)
+const [header = ''] = exported
+const ending = String(exported.at(-1))
+const empty = await contentOf(database)
+
+/** Restores bytes from standard input. */
+async function restore(input: string | Buffer | Readable = textOf(exported)) {
+  return await type('restore', { input })
+}
+
+/** Asserts that a restore changes nothing, and says so with this sentence. */
+async function refuses(t: Test, sentence: string | RegExp) {
+  const before = await contentOf(database)
+  t.match(await restore(), { code: 1, output: '', errors: sentence })
+  t.strictSame(await contentOf(database), before)
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map(line => `${line}\n`).join('')
+}
+
+/** The number of the first line that contains a text. */
+function numberOf(text: string): number {
+  return exported.findIndex(line => line.includes(text)) + 1
+}
+
+/** The export with the first line that contains a text changed. */
+function changed(text: string, change: (line: string) => string): string {
+  return textOf(exported.map((line, index) => (index === numberOf(text) - 1 ? change(line) : line)))
+}
+
+/** The export with a change to its header, or to another line that is JSON. */
+function withMembers(members: object, text = '"format"'): string {
+  return changed(text, line => JSON.stringify({ ...JSON.parse(line), ...members }))
+}
+
+/** The export with a change to a record. */
+function withFields(text: string, fields: object): string {
+  return changed(text, line => {
+    const { table, record } = JSON.parse(line)
+    return JSON.stringify({ table, record: { ...record, ...fields } })
+  })
+}
+
+t.test('an export of the restored records equals the first export, but for its time', async t => {
+  t.match(await restore(), { code: 0, output: /^Restored 17 records in \d+\.\d s/, errors: '' })
+  const again = await exportLines(database)
+  t.strictSame(again.slice(1), content)
+  t.strictSame({ ...JSON.parse(String(again[0])), time: '' }, { ...JSON.parse(header), time: '' })
+  t.equal(
+    await addUser(database, { email: 'next@museum.test' }),
+    '3',
+    'ids continue, even after those of removed users',
+  )
+  await removeRecords(database)
+})
+
+t.test('a restored user signs in, and restored sites are served at once', async t => {
+  const app = await build(t, { database })
+  const ask = async () => (await app.inject({ url: '/', headers: { host: 'museum.test' } })).statusCode
+  t.equal(await ask(), 404)
+  const heard = await heardOf(database, () => restore())
+  t.ok(heard.includes('licenses museum.test'))
+  t.equal(await ask(), 401)
+  await signIn(app, { host: 'museum.test', email: 'reader@museum.test', password: testPassword })
+  await removeRecords(database)
+})
+
+for (const [said, highest, next] of [
+  ['1', '7', '8'],
+  ['9', '7', '9'],
+  ['9', '9223372036854775807', '9223372036854775807'],
+] as const) {
+  t.test(`after an export whose next id is ${said} and highest id ${highest}, the next id is ${next}`, async t => {
+    const { next_ids: nextIds } = JSON.parse(ending)
+    const text = withFields('"code":"fy"', { id: highest })
+      .replace('"language_id":"2"', `"language_id":"${highest}"`)
+      .replace(JSON.stringify(nextIds), JSON.stringify({ ...nextIds, languages: said }))
+    t.equal((await restore(text)).errors, '')
+    t.equal(JSON.parse(String((await contentOf(database)).at(-1))).next_ids.languages, next)
+    await removeRecords(database)
+  })
+}
+
+t.test('an export may arrive in any pieces, with any line ends, and without the last one', async t => {
+  const crlf = Buffer.from(exported.join('\r\n'))
+  const pieces = Array.from({ length: Math.ceil(crlf.length / 101) }, (_, index) =>
+    crlf.subarray(index * 101, index * 101 + 101),
+  )
+  t.equal((await restore(Readable.from(pieces))).code, 0)
+  t.strictSame(await contentOf(database), content)
+  await removeRecords(database)
+})
+
+t.test('the banner that npm prints before an export does no harm', async t => {
+  const banner = '\n> portico@1.0.0 portico\n> node build.js && exec node main.js export\n\n'
+  t.equal((await restore(banner + textOf(exported))).errors, '')
+  t.strictSame(await contentOf(database), content)
+  await removeRecords(database)
+  t.match((await restore(`${banner}${header}\n`)).errors, 'line 5 of the input: The export is cut off after this line.')
+})
+
+t.test('a file is named with or without --input, and "-" is standard input', async t => {
+  const path = join(makeFolder(t), 'all.ndjson')
+  writeFileSync(path, textOf(exported))
+  for (const words of [path, `--input ${path}`, '-']) {
+    const { errors } = await type(`restore ${words}`, { input: textOf(exported), terminals: ['errors'] })
+    t.match(errors, words === '-' ? /\d records, / : /█+ 100 % {2}\d+ records, /, 'a terminal shows the progress')
+    t.match(errors, / a second\r.\[K$/, 'and at the end nothing')
+    t.strictSame(await contentOf(database), content)
+    await removeRecords(database)
+  }
+  t.match(await json(`restore ${path}`), [{ restored: 17, seconds: Number, memory: Number }])
+  await removeRecords(database)
+  writeFileSync(path, `${header}\n`)
+  t.equal(
+    (await type(`restore ${path}`)).errors,
+    `portico: Nothing was restored. line 1 of ${path}: The export is cut off after this line.\n`,
+  )
+})
+
+t.test('at a terminal a file is missing', async t => {
+  t.match(await type('restore', { terminals: ['input'] }), {
+    code: 2,
+    errors: /^portico: <file> is missing\.[^\n]+\n$/,
+  })
+})
+
+t.test('an older export has fewer columns, and the others get their defaults', async t => {
+  const { tables, ...rest } = JSON.parse(header)
+  const newer = ['protected', 'valid_from', 'valid_until', 'suspended']
+  const columns = tables.licenses.filter((name: string) => !newer.includes(name))
+  const older = { ...rest, migration: '0001-records', tables: { ...tables, licenses: columns } }
+  const records = textOf(exported.slice(1)).replaceAll(
+    /"protected":(?:true|false),|,"valid_from":"[^"]+"|,"valid_until":(?:null|"[^"]+")|,"suspended":(?:true|false)/g,
+    '',
+  )
+  t.equal((await restore(`${JSON.stringify(older)}\n${records}`)).errors, '')
+  const defaults = { protected: false, valid_from: null, valid_until: null, suspended: false }
+  t.strictSame(
+    await db.selectFrom('licenses').select(['protected', 'valid_from', 'valid_until', 'suspended']).execute(),
+    [defaults, defaults],
+  )
+  await removeRecords(database)
+})
+
+t.test('columns of any type keep their values', async t => {
+  await sql`alter table museums add column notes jsonb, add column tags text[], add column opened date`.execute(db)
+  await restore()
+  await sql`update museums set notes = '{"a":[1,null,"é"]}', tags = '{a,"b c"}', opened = '2026-01-31'`.execute(db)
+  const lines = await exportLines(database)
+  await removeRecords(database)
+  t.equal((await restore(textOf(lines))).errors, '')
+  t.strictSame(await contentOf(database), lines.slice(1))
+  t.match(lines.join('\n'), '"notes":{"a": [1, null, "é"]},"tags":["a","b c"],"opened":"2026-01-31"')
+  await sql`alter table museums drop column notes, drop column tags, drop column opened`.execute(db)
+  await removeRecords(database)
+})
+
+t.test('among many records, the one that is wrong is named', async t => {
+  const many = Array.from({ length: 12_000 }, (_, index) => ({
+    table: 'platforms',
+    record: { id: String(index + 1), name: `Platform ${index === 7776 ? 5 : index}` },
+  }))
+  const counts = { counts: { platforms: 12_000 }, next_ids: {} }
+  const lines = [JSON.parse(header), ...many, counts].map(value => JSON.stringify(value))
+  t.strictSame(await restore(textOf(lines)), {
+    code: 1,
+    output: '',
+    errors: 'portico: Nothing was restored. line 7778 of the input: Key (name)=(Platform 5) already exists.\n',
+  })
+  t.strictSame(await contentOf(database), empty)
+  const right = lines.map((line, index) => (index === 7777 ? line.replace('Platform 5', 'Platform new') : line))
+  t.match(await restore(textOf(right)), { code: 0, output: /^Restored 12,000 records/ })
+  await removeRecords(database)
+})
+
+t.test('records of nearly the greatest length are restored', async t => {
+  const users = Array.from({ length: 6 }, (_, index) => ({
+    email: `${index}@museum.test`,
+    password_hash: 'é'.repeat(500_000),
+  }))
+  await db.insertInto('users').values(users).execute()
+  const lines = await exportLines(database)
+  await removeRecords(database)
+  t.equal((await restore(textOf(lines))).errors, '')
+  t.strictSame(await contentOf(database), lines.slice(1))
+  await removeRecords(database)
+})
+
+const license = numberOf('"domain":"museum.test"')
+const museum = numberOf('"table":"museums"')
+const user = numberOf('reader@')
+const frisian = numberOf('"code":"fy"')
+const position = numberOf('"position":0')
+const last = exported.length
+const { tables } = JSON.parse(header)
+const { counts } = JSON.parse(ending)
+const all = textOf(exported)
+const bytes = Buffer.from(all)
+const longTag = `nl${Array.from({ length: 10_000 }, (_, index) => `-x${index}`).join('')}`
+const withUser = (fields: object) => withFields('reader@', fields)
+const withLicense = (fields: object) => withFields('museum.test","name"', fields)
+const withTables = (tables: object) => withMembers({ tables })
+
+const noExport = 'The file is not an export of Portico.'
+const noHeader = 'The line is not the header of an export.'
+const noColumns = 'The line has no list of the columns of users.'
+const noJson = 'The line is not JSON.'
+const noUtf8 = 'The line is not UTF-8.'
+const cut = 'The export is cut off after this line.'
+const cutWithin = 'The export is cut off within this line.'
+const ended = 'The export has ended before this line.'
+const neither = 'The line is neither a record nor the end of an export.'
+const wholeNumber = 'position must be a whole number.'
+const time = 'created_at must be a time such as 2026-01-31T12:00:00+00:00.'
+const unfit = /^The database refuses it: /
+const outOfRange = /^The database refuses it: .*out of range.*\.$/
+const missingValue = /^The database refuses it: .*not-null constraint\.$/
+const period = /^The database refuses it: .*licenses_valid_.*\.$/
+
+/** Exports that something is wrong about, the line at which a restore stops, and what it says. */
+const hostile: Record<string, [input: string | Buffer, line: number, reason: string | RegExp]> = {
+  'an empty file': ['', 1, 'The file has no export.'],
+  'a file with only the banner of npm': ['\n> portico@1.0.0 portico\n', 3, 'The file has no export.'],
+  'a file of many blank lines': ['\n'.repeat(1000), 11, noJson],
+  'a file that ends after its header': [`${header}\n`, 1, cut],
+  'a file that ends between two lines': [textOf(exported.slice(0, 5)), 5, cut],
+  'a file that lacks its last line': [textOf(exported.slice(0, -1)), last - 1, cut],
+  'a file that ends within a line': [all.slice(0, -20), last, cutWithin],
+  'a file that ends within a character': [bytes.subarray(0, bytes.indexOf('博') + 1), license, noUtf8],
+  'invalid UTF-8': [Buffer.concat([bytes.subarray(0, header.length), Buffer.from('\xff\n', 'latin1')]), 1, noUtf8],
+  'an export twice': [all + all, last + 1, ended],
+  'a blank line at the end': [`${all}\n`, last + 1, ended],
+  'a record twice': [changed('"code":"nl"', line => `${line}\n${line}`), frisian, 'Key (id)=(1) already exists.'],
+  'a file that lacks a line': [
+    textOf(exported.toSpliced(museum - 1, 1)),
+    last - 1,
+    'The export should have 2 records of museums, and has 1.',
+  ],
+  "another program's JSON": ['{"format":"other"}\n', 1, noExport],
+  'a list': ['[]\n', 1, noExport],
+  null: ['null\n', 1, noExport],
+  'a number': ['7', 1, noExport],
+  'records without a header': [textOf(content), 1, noExport],
+  CSV: ['id,domain\n1,museum.test\n', 1, noJson],
+  'one line of text': ['nothing', 1, cutWithin],
+  'a byte order mark': [`\ufeff${all}`, 1, noJson],
+  'UTF-16': [Buffer.from(all, 'utf16le'), 1, noJson],
+
+  'a header without tables': [withMembers({ tables: undefined }), 1, noHeader],
+  'a version in words': [withMembers({ version: 'one' }), 1, noHeader],
+  'a migration in numbers': [withMembers({ migration: 5 }), 1, noHeader],
+  'a newer format': [
+    withMembers({ version: 2 }),
+    1,
+    'The export has version 2 of the format, and this version of Portico reads 1.',
+  ],
+  'a newer migration': [
+    withMembers({ migration: '9999-newer' }),
+    1,
+    'The export is of a newer version of Portico: this one has no migration "9999-newer".',
+  ],
+  'an inherited migration': [withMembers({ migration: 'constructor' }), 1, 'has no migration "constructor".'],
+  'a very long migration': [withMembers({ migration: 'x'.repeat(9999) }), 1, `"${'x'.repeat(60)}…".`],
+  'an unknown table': [withTables({ ...tables, secrets: [] }), 1, 'There is no table "secrets".'],
+  'a table of the server': [withTables({ pg_authid: [] }), 1, 'There is no table "pg_authid".'],
+  'a table that is not kept': [withTables({ sign_in_attempts: [] }), 1, 'There is no table "sign_in_attempts".'],
+  'an inherited table': [withTables({ ['__proto__']: [] }), 1, 'There is no table "__proto__".'],
+  'columns that are no list': [withTables({ ...tables, users: {} }), 1, noColumns],
+  'columns that are no names': [withTables({ ...tables, users: [{ toString: 1 }] }), 1, noColumns],
+  'an unknown column in the header': [withTables({ users: ['id', 'role'] }), 1, 'users has no column "role".'],
+  'a column twice in the header': [
+    withTables({ ...tables, users: ['id', 'email', 'id'] }),
+    1,
+    'The line has the column id of users twice.',
+  ],
+  'no column of ids': [withTables({ users: ['email'] }), 1, 'The line leaves out the column id of users.'],
+
+  'no JSON in the middle': [changed('"code":"fy"', () => '{'), frisian, noJson],
+  'a blank line in the middle': [changed('"code":"fy"', () => ''), frisian, noJson],
+  ...Object.fromEntries(
+    ['{}', '[]', 'null', '7', '{"table":"users"}', '{"table":1,"record":{}}', '{"table":"users","record":[]}'].map(
+      line => [`the line ${line}`, [changed('"table":"museums"', () => line), museum, neither]],
+    ),
+  ),
+  ...Object.fromEntries(
+    [
+      { counts: 1, next_ids: {} },
+      { counts: {} },
+      { counts: { users: '1' }, next_ids: {} },
+      { counts: { users: 1.5 }, next_ids: {} },
+      { counts: {}, next_ids: { users: 5 } },
+      { counts: {}, next_ids: { users: '0' } },
+      { counts: {}, next_ids: { users: '1; drop table users' } },
+      { counts: {}, next_ids: { users: '9223372036854775808' } },
+    ].map(value => [
+      `the ending ${JSON.stringify(value)}`,
+      [changed('"counts"', () => JSON.stringify(value)), last, neither],
+    ]),
+  ),
+  'a count that is too high': [
+    withMembers({ counts: { ...counts, users: 7 } }, '"counts"'),
+    last,
+    'The export should have 7 records of users, and has 1.',
+  ],
+  'counts that lack a table': [
+    withMembers({ counts: {} }, '"counts"'),
+    last,
+    'The export should have 0 records of license_types, and has 1.',
+  ],
+  ...Object.fromEntries(
+    ['secrets', 'constructor', '__proto__', 'users"; drop table users; --'].map(table => [
+      `a record of the table ${table}`,
+      [withMembers({ table }, '"table":"museums"'), museum, `The header has no table ${JSON.stringify(table)}.`],
+    ]),
+  ),
+
+  'an unknown column': [withUser({ role: 'admin' }), user, '"role" is no column.'],
+  'a column called __proto__': [withUser({ ['__proto__']: {} }), user, '"__proto__" is no column.'],
+  'a missing column': [withUser({ admin: undefined }), user, 'admin is missing.'],
+  'an id as a number': [withUser({ id: 1 }), user, 'id must be a whole number, as text.'],
+  'an id with a fraction': [withUser({ id: '1.5' }), user, 'id must be a whole number, as text.'],
+  'an id that is too high': [withUser({ id: '9999999999999999999' }), user, outOfRange],
+  'an id that is null': [withUser({ id: null }), user, missingValue],
+  'a flag as text': [withUser({ admin: 'true' }), user, 'admin must be true or false.'],
+  'a text as a number': [withUser({ email: 7 }), user, 'email must be text.'],
+  'a text as an object': [withUser({ email: { a: 1 } }), user, 'email must be text.'],
+  'an e-mail address that is null': [withUser({ email: null }), user, missingValue],
+  'a line that is too long': [
+    withUser({ email: 'x'.repeat(1024 * 1024) }),
+    user,
+    'The line has more than 1,048,576 bytes.',
+  ],
+  'a number as text': [withFields('"position":0', { position: '0' }), position, wholeNumber],
+  'a number with a fraction': [withFields('"position":0', { position: 0.5 }), position, wholeNumber],
+  'a number that is too high': [withFields('"position":0', { position: 1e20 }), position, unfit],
+  ...Object.fromEntries(
+    ['now', 'yesterday', '2026-01-31', '2026-01-31 12:00:00+00:00', 7].map(value => [
+      `${value} for a time`,
+      [withLicense({ created_at: value }), license, time],
+    ]),
+  ),
+  'a day that does not exist': [withLicense({ created_at: '2026-02-31T00:00:00+00:00' }), license, outOfRange],
+  'an end before the beginning': [withLicense({ valid_until: '0001-01-01T00:00:00+00:00' }), license, period],
+  'a license from minus infinity on': [withLicense({ valid_from: '-infinity' }), license, period],
+  'a license until infinity': [withLicense({ valid_until: 'infinity' }), license, period],
+  'a suspension that is null': [withLicense({ suspended: null }), license, missingValue],
+  'a NUL': [withLicense({ name: 'a\0b' }), license, unfit],
+  'half a surrogate pair': [withLicense({ name: '\ud83d' }), license, unfit],
+  'a domain in capitals': [withLicense({ domain: 'MUSEUM.test' }), license, /licenses_domain_is_a_host"\.$/],
+  'a tag that is too long for its index': [withFields('"code":"nl"', { code: longTag }), frisian - 1, unfit],
+  'a museum of a missing license': [
+    withFields('"table":"museums"', { license_id: '999' }),
+    museum,
+    'Key (license_id)=(999) is not present in table "licenses".',
+  ],
+}
+
+for (const [what, [input, line, reason]] of Object.entries(hostile)) {
+  t.test(`${what} is refused with its line, and nothing changes`, async t => {
+    const { code, output, errors } = await restore(input)
+    t.strictSame([code, output], [1, ''])
+    const begin = `portico: Nothing was restored. line ${line} of the input: `
+    t.equal(errors.slice(0, begin.length), begin)
+    t.match(errors.slice(begin.length, -1), reason)
+    t.match(errors, /^[^\n]+\n$/)
+    t.notMatch(errors, /argon/)
+    t.strictSame(await contentOf(database), empty)
+  })
+}
+
+t.test('an endless line is read no further than the longest record', async t => {
+  const endless = Readable.from(
+    (function* () {
+      yield Buffer.from(`${header}\n`)
+      for (let read = 0; read < 4 * 1024 * 1024; read += 64 * 1024) yield Buffer.alloc(64 * 1024, '[')
+      throw new Error('It goes on reading.')
+    })(),
+  )
+  t.strictSame(await restore(endless), {
+    code: 1,
+    output: '',
+    errors: 'portico: Nothing was restored. line 2 of the input: The line has more than 1,048,576 bytes.\n',
+  })
+})
+
+t.test('a fault of the database is no bad line, and changes nothing', async t => {
+  await sql`create function break_users() returns trigger language plpgsql as 'begin raise exception ''broken''; end'`.execute(
+    db,
+  )
+  await sql`create trigger break_users before insert on users for each row execute function break_users()`.execute(db)
+  await refuses(t, 'portico: The database refused the command: broken. This command changed no records.\n')
+  await sql`drop function break_users cascade`.execute(db)
+})
+
+const skip = serverUrl === undefined && 'TEST_DATABASE_URL names none'
+t.test('a connection that breaks during a restore is told in one line, and nothing changes', { skip }, async t => {
+  const input = Readable.from(
+    (async function* () {
+      yield textOf(exported.slice(0, -1))
+      // The input is read ahead of the transaction.
+      while ((await breakTransactions()) === 0);
+      yield ending
+    })(),
+  )
+  const { code, errors } = await restore(input)
+  t.equal(code, 1)
+  t.match(errors, /^portico: The database was lost: [^\n]+\.\n$/)
+  t.strictSame(await contentOf(database), empty)
+
+  /** @returns how many connections it broke */
+  async function breakTransactions(): Promise<number> {
+    const { rows } = await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`.execute(db)
+    return rows.length
+  }
+})
+
+t.test('an input that fails changes nothing', async t => {
+  const broken = Readable.from(
+    (function* () {
+      yield textOf(exported.slice(0, -1))
+      throw new Error('The disk is gone.')
+    })(),
+  )
+  await t.rejects(restore(broken), /The disk is gone/)
+  t.strictSame(await contentOf(database), empty)
+})
+
+t.test('a database with a user is not empty', async t => {
+  await addUser(database, { email: 'here@museum.test' })
+  await refuses(t, 'portico: Nothing was restored. The database is not empty: it has users.\n')
+  await removeRecords(database)
+})
+
+t.test('a database with many records is refused without being searched', async t => {
+  await sql`insert into platforms (name) select 'Platform ' || n from generate_series(1, 500) n`.execute(db)
+  await refuses(t, /The database is not empty: it has platforms\.\n$/)
+  await removeRecords(database)
+})
+
+/** Adds the demonstration records to an empty database, as the first start of an embedded one does. */
+async function seedAgain(): Promise<void> {
+  await removeRecords(database)
+  await sql`delete from portico_seeds`.execute(db)
+  await seed(db)
+}
+
+t.test('demonstration records that nobody has changed are replaced', async t => {
+  await seedAgain()
+  t.equal((await restore()).errors, '')
+  t.strictSame(await contentOf(database), content)
+})
+
+t.test('demonstration records that rows of other tables refer to are kept', async t => {
+  await seedAgain()
+  await sql`create table "Site visits" (license_id bigint references licenses (id) on delete cascade)`.execute(db)
+  await sql`create table visits (license_id bigint references licenses (id) on delete cascade)`.execute(db)
+  await sql`insert into visits select id from licenses`.execute(db)
+  await refuses(t, /The database is not empty: it has visits\.\n$/)
+  t.not((await sql`select from visits`.execute(db)).rows.length, 0)
+  await sql`insert into "Site visits" select id from licenses`.execute(db)
+  await refuses(t, /The database is not empty: it has Site visits, visits\.\n$/)
+  await sql`truncate visits, "Site visits"`.execute(db)
+  t.equal((await restore()).errors, '')
+  await sql`drop table visits, "Site visits"`.execute(db)
+  await removeRecords(database)
+})
+
+for (const [what, change] of [
+  ['changed', sql`update licenses set name = 'Mine' where domain = 'localhost'`],
+  ['stripped of a time', sql`update licenses set updated_at = null where domain = 'localhost'`],
+  ['added', sql`insert into museums (license_id, name) values (1, 'Mine')`],
+  ['removed', sql`delete from museums where id = 1`],
+] as const) {
+  t.test(`a database whose demonstration records were ${what} is not empty`, async t => {
+    await sql`alter table licenses alter column updated_at drop not null`.execute(db)
+    await sql`alter table licenses disable trigger licenses_touch_updated_at`.execute(db)
+    await seedAgain()
+    await change.execute(db)
+    await refuses(
+      t,
+      /The database is not empty: it has license types, languages, platforms, licenses, license languages, license platforms, museums, groups\.\n$/,
+    )
+    await removeRecords(database)
+    await sql`alter table licenses enable trigger licenses_touch_updated_at`.execute(db)
+    await sql`alter table licenses alter column updated_at set not null`.execute(db)
+  })
+}
+
+t.test(
+  'a running server answers while the embedded database beside it is restored, and then serves the sites',
+  async t => {
+    const dataDir = makeEmbeddedFolder(t)
+    const server = await openDatabase({ databaseUrl: undefined, dataDir })
+    t.teardown(() => server.close())
+    const app = await build(t, { database: server })
+    const ask = async (host: string) => (await app.inject({ url: '/', headers: { host } })).statusCode
+    t.equal(await ask('localhost'), 200)
+    const answers: number[] = []
+    async function* slowly() {
+      yield textOf(exported.slice(0, -5))
+      answers.push(await ask('localhost'))
+      yield textOf(exported.slice(-5))
+    }
+    const beside = () => openDatabase({ databaseUrl: undefined, dataDir, patient: true })
+    await heardOf(server, async () => {
+      const result = await runCommand('restore', { openDatabase: beside, input: Readable.from(slowly()) })
+      t.equal(result.errors, '')
+    })
+    t.strictSame(answers, [200])
+    t.strictSame([await ask('localhost'), await ask('museum.test')], [404, 401])
+    const { output } = await runCommand('export', { openDatabase: beside })
+    t.strictSame(output.trimEnd().split('\n').slice(1), content)
+  },
+)
