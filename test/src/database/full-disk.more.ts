@@ -20,7 +20,7 @@ writeFileSync(csv, `domain,name,type_id\n${rows.join('')}`)
 
 /** A process of Portico. */
 function start(file: string, ...args: string[]) {
-  const path = fileURLToPath(new URL(`../../../src/${file}`, import.meta.url))
+  const path = fileURLToPath(new URL(`../../../${file}`, import.meta.url))
   const env = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: '', PORT: '0' }
   const child = spawn('env', [...uncountedNode, path, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
@@ -35,7 +35,7 @@ t.test('An import that fills the disk', { skip: !isMounted && 'it needs a user w
   t.test('is lost together with the server that has the database open', async t => {
     const server = start('server.js')
     await once(server.child.stdout, 'data')
-    const command = start('command-line/main.js', 'license', 'import', csv)
+    const command = start('cli/main.js', 'license', 'import', csv)
     t.match(await command.errors, /^portico: The database was lost: [^\n]*: No space left on device[^\n]*\.\n$/)
     t.match(await command.ended, [1])
     t.match(await server.ended, [1])
@@ -45,14 +45,14 @@ t.test('An import that fills the disk', { skip: !isMounted && 'it needs a user w
   })
 
   t.test('fails without a server, too', async t => {
-    const command = start('command-line/main.js', 'license', 'import', csv)
+    const command = start('cli/main.js', 'license', 'import', csv)
     t.match(await command.errors, /^portico: The (?:embedded )?database [^\n]*: No space left on device[^\n]*\.\n$/)
     t.match(await command.ended, [1])
   })
 
   t.test('succeeds once there is space, and all that was acknowledged is there', async t => {
     execFileSync('mount', ['-o', 'remount,size=400m', folder])
-    const command = start('command-line/main.js', 'license', 'import', csv)
+    const command = start('cli/main.js', 'license', 'import', csv)
     t.match(await command.ended, [0])
     const { db, close } = await openDatabase({ databaseUrl: undefined, dataDir })
     const { licenses } = await db
