@@ -1,8 +1,8 @@
-import { hideFrames } from '#profiler/base/hidden-frames'
+import { passThrough } from '#profiler/base/caller'
 import pg from 'pg'
 
 // The profiler shows the caller of a query, which is never this file.
-hideFrames(import.meta.filename)
+passThrough([import.meta.filename])
 
 const listeners = new Set<(sql: string) => void>()
 const { prototype } = pg.Client

@@ -1,7 +1,4 @@
 import { attempt, isError, nameOfError, read, textOf } from './foreign-value.ts'
-import { hideFrames } from './hidden-frames.ts'
-
-hideFrames(import.meta.filename)
 
 /** Further distinct failures are not logged: they would only fill the log. */
 const failuresTold = 20

@@ -2,7 +2,7 @@
 // took to find the last caller of the same function.
 import { dirname } from 'node:path'
 import { captureSites } from './capture-sites.ts'
-import { isHidden } from './hidden-frames.ts'
+import { isProfilerFile } from './profiler-files.ts'
 import { isForeign, originalLocation, pathOf } from './location.ts'
 import type { Location } from './profile.ts'
 
@@ -62,7 +62,7 @@ function placeOf(site: NodeJS.CallSite, file: KnownFile): Location {
 
 function learnFile(name: string): KnownFile {
   const path = pathOf(name)
-  const isSkipped = isForeign(path) || isHidden(path) || passesOn(path)
+  const isSkipped = isForeign(path) || isProfilerFile(path) || passesOn(path)
   const file = { path, isSkipped, places: new Map<number, Location>() }
   files.set(name, file)
   return file

@@ -2,7 +2,7 @@ import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import { pathOf } from '../base/location.ts'
 import type { FrameKind, Location } from '../base/profile.ts'
 import { isProfilerFile } from '../base/profiler-files.ts'
-import { samplerFile, type RawSamples } from '../watch/sampler.ts'
+import type { RawSamples } from '../watch/sampler.ts'
 import { kindOf } from './parse-frame.ts'
 
 /** A function in the tree of calls. Amounts are milliseconds or bytes. */
@@ -77,8 +77,8 @@ function isIdle({ functionName, url }: Runtime.CallFrame): boolean {
 }
 
 /** Starting and stopping the inspector. */
-function isSampler({ url }: Runtime.CallFrame): boolean {
-  return pathOf(url) === samplerFile
+function isSampler({ functionName, url }: Runtime.CallFrame): boolean {
+  return (functionName === 'startSampler' || functionName === 'askInspector') && isProfilerFile(pathOf(url))
 }
 
 function describe({ columnNumber, functionName, lineNumber, url }: Runtime.CallFrame) {

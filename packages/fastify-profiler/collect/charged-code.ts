@@ -1,5 +1,5 @@
 import type { FunctionUse } from '../base/samples.ts'
-import { tracedCallFile } from '../watch/traced-call.ts'
+import { isProfilerFile } from '../base/profiler-files.ts'
 import type { CallNode } from './call-tree.ts'
 import { FunctionUses } from './function-uses.ts'
 
@@ -20,6 +20,6 @@ function charge(calls: readonly CallNode[], payer: CallNode | null, uses: Functi
 }
 
 /** Whether the profiler goes on after a hook, which has called `done`: what follows is none of the hook's work. */
-function goesOn({ location }: CallNode): boolean {
-  return location?.file === tracedCallFile
+function goesOn({ function: name, location }: CallNode): boolean {
+  return name === 'followedDone' && location !== null && isProfilerFile(location.file)
 }

@@ -1,5 +1,5 @@
 import { isForeign, pathOf } from '../base/location.ts'
-import { isHidden } from '../base/hidden-frames.ts'
+import { isProfilerFile } from '../base/profiler-files.ts'
 import type { Frame } from '../base/profile.ts'
 
 const frame =
@@ -11,7 +11,7 @@ export function parseFrame(line: string): Frame | null {
   if (match === null) return null
   const [, , name, where = '', row = '0', column = '0'] = match
   const file = pathOf(where)
-  if (isHidden(file)) return null
+  if (isProfilerFile(file)) return null
   return { function: name ?? null, file, line: Number(row), column: Number(column), kind: kindOf(file) }
 }
 

@@ -1,19 +1,16 @@
 import { finished } from 'node:stream/promises'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
-import type { FastifyInstance } from 'fastify'
 import type { Profile } from '../base/profile.ts'
 import { Replay } from '../watch/arriving-replay.ts'
 import { NotRepeatable, repeatableRequest, type RepeatableRequest } from './repeatable-request.ts'
-import { replacementNote } from './running-applications.ts'
+import { replacementNote, type Application } from './running-applications.ts'
 
 /** Milliseconds that a replay may take. */
 const longest = 10_000
 
 /** Milliseconds after which a request is given up that goes on although its client is gone. */
 const grace = 100
-
-type Application = Pick<FastifyInstance, 'inject'>
 
 /**
  * Sends the request of a profile to an application again. What it answers is thrown away: its profile tells.

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Profile } from '../base/profile.ts'
 import { isThisProcess } from '../base/this-process.ts'
 
-type Application = Pick<FastifyInstance, 'inject'>
+export type Application = Pick<FastifyInstance, 'inject'>
 
 /** The applications of this process, by the key of their configuration. They may share their profiles. */
 const running = new Map<string, Application>()

@@ -94,7 +94,7 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
   }
 }
 
-interface Period {
+interface Interval {
   start: number
   end: number
 }
@@ -113,7 +113,7 @@ function gather(summaries: readonly ProfileSummary[], keyOf: (summary: ProfileSu
   return groups
 }
 
-function routeOf(group: Group, period: Period): RouteOverview {
+function routeOf(group: Group, period: Interval): RouteOverview {
   const [{ method, route }] = group
   const failures = group.filter(isFailed)
   const newest = failures.reduce<ProfileSummary | null>(
@@ -135,7 +135,7 @@ function routeOf(group: Group, period: Period): RouteOverview {
   }
 }
 
-function exceptionOf(group: Group, period: Period): ExceptionOverview {
+function exceptionOf(group: Group, period: Interval): ExceptionOverview {
   const newest = most(group, ({ time }) => time)
   return {
     exception: newest.exception ?? '',
@@ -171,7 +171,7 @@ function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[]
     .map(([sql, { count, each, token }]) => ({ sql, ...durationsOf(each), count, token }))
 }
 
-function slicesOf(summaries: readonly ProfileSummary[], { start, end }: Period): PeriodSlice[] {
+function slicesOf(summaries: readonly ProfileSummary[], { start, end }: Interval): PeriodSlice[] {
   const width = (end - start) / slicesPerPeriod
   const slices = Array.from({ length: slicesPerPeriod }, (): ProfileSummary[] => [])
   for (const summary of summaries) {

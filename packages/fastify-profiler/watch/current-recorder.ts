@@ -1,9 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { hideFrames } from '../base/hidden-frames.ts'
 import type { LoadingStep } from './loading-step.ts'
 import type { Recorder } from './recorder.ts'
-
-hideFrames(import.meta.filename)
 
 /** Holds the recorder of the current request across asynchronous calls. */
 export const recorderScope = new AsyncLocalStorage<Recorder>()

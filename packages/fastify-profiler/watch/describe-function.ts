@@ -1,6 +1,6 @@
 import { captureSites } from '../base/capture-sites.ts'
 import { read, textOf } from '../base/foreign-value.ts'
-import { isHidden } from '../base/hidden-frames.ts'
+import { isProfilerFile } from '../base/profiler-files.ts'
 import { originalLocation, pathOf } from '../base/location.ts'
 import type { DispatchPointName, Location, SpanKind } from '../base/profile.ts'
 import type { PluginTree } from './plugin-tree.ts'
@@ -77,7 +77,7 @@ export function registrationSite(below: AnyFunction): Location | null {
     const name = site.getFileName()
     if (typeof name !== 'string') continue
     const file = pathOf(name)
-    if (isHidden(file) || file.startsWith('node:') || framework.test(file)) continue
+    if (isProfilerFile(file) || file.startsWith('node:') || framework.test(file)) continue
     return originalLocation({ file, line: site.getLineNumber() ?? 0, column: site.getColumnNumber() ?? 0 })
   }
   return null

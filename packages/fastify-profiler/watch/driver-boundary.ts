@@ -3,12 +3,12 @@ import { Boundary } from '../base/boundary.ts'
 type Complain = (error: unknown, message: string) => void
 
 /** The log of the application that was installed last; null before. */
-let complain: Complain | null = null
+let report: Complain | null = null
 
 /** Catches the failures of all drivers. They are shared by all applications of the process. */
-export const driverBoundary = new Boundary((error, message) => complain?.(error, message))
+export const driverBoundary = new Boundary((error, message) => report?.(error, message))
 
 /** Logs failures of drivers to the application that was installed last. */
 export function complainTo(log: Complain): void {
-  complain = log
+  report = log
 }

@@ -1,13 +1,10 @@
 import { findCaller } from '../base/caller.ts'
 import { attempt } from '../base/foreign-value.ts'
-import { hideFrames } from '../base/hidden-frames.ts'
 import { currentRecorder } from './current-recorder.ts'
 import type { AnyFunction } from './describe-function.ts'
 import { driverBoundary } from './driver-boundary.ts'
 import type { OpenSpan, Recorder } from './recorder.ts'
 import { httpSpans, type RecordedHttpCall } from './recorded-http-calls.ts'
-
-hideFrames(import.meta.filename)
 
 const noSpan: OpenSpan = { id: null, end() {} }
 

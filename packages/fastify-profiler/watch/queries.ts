@@ -1,15 +1,12 @@
 import { performance } from 'node:perf_hooks'
 import { findCaller } from '../base/caller.ts'
 import type { Location } from '../base/profile.ts'
-import { hideFrames } from '../base/hidden-frames.ts'
 import { factsOf } from '../base/statement.ts'
 import { currentRecorder } from './current-recorder.ts'
 import type { AnyFunction } from './describe-function.ts'
 import { driverBoundary } from './driver-boundary.ts'
 import type { OpenSpan, Recorder } from './recorder.ts'
 import { querySpans, type RecordedQuery } from './recorded-queries.ts'
-
-hideFrames(import.meta.filename)
 
 /** What a driver knows of a query when it begins. */
 export interface AskedQuery {

@@ -1,9 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { hideFrames } from '../base/hidden-frames.ts'
 import type { Exchanges } from './exchanges.ts'
 import type { Recorders } from './recorders.ts'
-
-hideFrames(import.meta.filename)
 
 /**
  * Adds the profiler's own hooks, which record dispatch points and Fastify's own errors. They are added before the

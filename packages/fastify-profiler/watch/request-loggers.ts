@@ -1,14 +1,11 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { attempt, isObject } from '../base/foreign-value.ts'
-import { hideFrames } from '../base/hidden-frames.ts'
 import { hasMarks, limitLogger, recordEveryLineOf, recordsEveryLevel } from './log-recorder.ts'
 import { streamOf } from './pino-internals.ts'
 import type { Recorder } from './recorder.ts'
 import type { Recorders } from './recorders.ts'
 import { markLogger } from './recording-stream.ts'
 import { setMethod } from './set-method.ts'
-
-hideFrames(import.meta.filename)
 
 type LoggerFactory = Parameters<FastifyInstance['setChildLoggerFactory']>[0]
 

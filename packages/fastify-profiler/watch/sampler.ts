@@ -8,9 +8,6 @@ export type RawSamples = Profiler.Profile | HeapProfiler.SamplingHeapProfile
 /** Microseconds between two samples of the CPU, and bytes between two of the heap. */
 export const samplingIntervals: Record<SampleKind, number> = { cpu: 100, allocations: 16_384 }
 
-/** Its frames are none of the request's. */
-export const samplerFile = import.meta.filename
-
 /** Made for the first request that is sampled. Stays connected: else V8's coverage of the whole process would end. */
 let session: Session | null = null
 
@@ -19,13 +16,13 @@ export function startSampler(kind: SampleKind): () => RawSamples {
   const interval = samplingIntervals[kind]
   if (kind === 'allocations') {
     const includeFreed = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true }
-    ask('HeapProfiler.startSampling', { samplingInterval: interval, ...includeFreed })
-    return () => samplesIn(ask('HeapProfiler.stopSampling'))
+    askInspector('HeapProfiler.startSampling', { samplingInterval: interval, ...includeFreed })
+    return () => samplesIn(askInspector('HeapProfiler.stopSampling'))
   }
-  ask('Profiler.enable')
-  ask('Profiler.setSamplingInterval', { interval })
-  ask('Profiler.start')
-  return () => samplesIn(ask('Profiler.stop'))
+  askInspector('Profiler.enable')
+  askInspector('Profiler.setSamplingInterval', { interval })
+  askInspector('Profiler.start')
+  return () => samplesIn(askInspector('Profiler.stop'))
 }
 
 /** Whether a value has the form of samples. */
@@ -40,7 +37,7 @@ function samplesIn(answer: object): RawSamples {
 }
 
 /** Asks the inspector, which answers before `post` returns, since it is in the same thread. */
-function ask(method: string, parameters: object = {}): object {
+function askInspector(method: string, parameters: object = {}): object {
   let answer = (): object => {
     throw new Error('The inspector does not answer.')
   }

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { isObject, textOf } from '../base/foreign-value.ts'
-import { hideFrames } from '../base/hidden-frames.ts'
 import type { Location, Route } from '../base/profile.ts'
 import {
   anonymous,
@@ -14,8 +13,6 @@ import {
 } from './describe-function.ts'
 import { traced, untraced } from './traced-function.ts'
 import type { WatchedApplication } from './watched-application.ts'
-
-hideFrames(import.meta.filename)
 
 /** A route that the onRoute hooks are being called with. */
 interface SeenRoute {

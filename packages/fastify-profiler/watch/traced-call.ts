@@ -1,18 +1,12 @@
 import { performance } from 'node:perf_hooks'
 import { isPromise } from 'node:util/types'
 import { isError } from '../base/foreign-value.ts'
-import { hideFrames } from '../base/hidden-frames.ts'
 import type { SpanKind } from '../base/profile.ts'
 import { whenThere } from '../base/promised.ts'
 import { isFunction } from './describe-function.ts'
 import type { Recorder } from './recorder.ts'
 import type { Recorders } from './recorders.ts'
 import type { TracedFunction } from './running-calls.ts'
-
-/** Where hooks go on from: they call `done` there. */
-export const tracedCallFile = import.meta.filename
-
-hideFrames(tracedCallFile)
 
 /** Follows one call of a traced function until it returns, throws, calls back or settles its promise. */
 export class TracedCall {

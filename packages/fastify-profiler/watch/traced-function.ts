@@ -1,13 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { attempt } from '../base/foreign-value.ts'
-import { hideFrames } from '../base/hidden-frames.ts'
 import { currentRecorder, recorderScope } from './current-recorder.ts'
 import { isFunction, type AnyFunction } from './describe-function.ts'
 import type { TracedFunction } from './running-calls.ts'
 import { TracedCall } from './traced-call.ts'
 import type { WatchedApplication } from './watched-application.ts'
-
-hideFrames(import.meta.filename)
 
 const tracedAlready = new WeakSet<object>()
 

@@ -1,12 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { hideFrames } from '../base/hidden-frames.ts'
 import { describeFunction, describeHook, dispatchPoints, isFunction, registrationSite } from './describe-function.ts'
 import { setMethod } from './set-method.ts'
 import { traceHooksOf, traceRoutes, unaware } from './trace-routes.ts'
 import { traced } from './traced-function.ts'
 import type { WatchedApplication } from './watched-application.ts'
-
-hideFrames(import.meta.filename)
 
 /**
  * Traces every hook, route hook, handler and error handler added from now on, in all encapsulation contexts. Functions

@@ -1,12 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { isObject } from '../base/foreign-value.ts'
-import { hideFrames } from '../base/hidden-frames.ts'
 import type { Exchange } from './exchange.ts'
 import type { Recorders } from './recorders.ts'
 import { setMethod } from './set-method.ts'
 import { watchWebStream } from './web-stream.ts'
-
-hideFrames(import.meta.filename)
 
 /**
  * Watches when a reply is sent, awaited or hijacked. Each function is declared before it is set, or V8 allocates

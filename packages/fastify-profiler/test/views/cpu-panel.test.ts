@@ -1,5 +1,6 @@
 import type { Profiler } from 'node:inspector'
-import { pathToFileURL } from 'node:url'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
 import type { FunctionUse, Samples } from '../../base/samples.ts'
 import { callCells } from '../../collect/call-cells.ts'
@@ -9,10 +10,11 @@ import { renderProfileMarkdown } from '../../show/markdown/profile-markdown.ts'
 import { renderProfileFile } from '../../show/pages/profile-file.ts'
 import { renderProfilePage } from '../../show/pages/profile-page.ts'
 import type { ViewContext } from '../../collect/panel.ts'
-import { samplerFile } from '../../watch/sampler.ts'
-import { tracedCallFile } from '../../watch/traced-call.ts'
 import { panels } from './example-panels.ts'
 import { context, cpuProfile, profile, samples } from './example-profile.ts'
+
+const packageFolder = dirname(fileURLToPath(import.meta.resolve('fastify-profiler/package.json')))
+const profilerFile = pathToFileURL(join(packageFolder, 'dist', 'traced-call.js')).href
 
 /** A node of a CPU profile: its name, its hits, and the numbers of those that it calls. */
 type Node = readonly [name: string, hitCount: number, ...children: number[]]
@@ -107,7 +109,7 @@ t.test('what the inspector does to sample is not in the picture', async t => {
       ['callback', 5],
       ['handler', 5],
     ],
-    { startSampler: pathToFileURL(samplerFile).href, post: 'node:inspector' },
+    { startSampler: profilerFile, post: 'node:inspector' },
   )
   t.same(shown, [['handler', 0, 0, 100]])
 })
@@ -119,7 +121,7 @@ t.test('functions of a profiler that is linked count as a library, and those of 
       ['wrapper', 1],
       ['test', 1],
     ],
-    { wrapper: pathToFileURL(tracedCallFile).href, test: import.meta.url },
+    { wrapper: profilerFile, test: import.meta.url },
   )
   t.match(outermostCalls(raw), [
     { function: 'wrapper', kind: 'module' },
@@ -138,7 +140,7 @@ t.test('a hook is charged for what it calls, and not for what follows when it is
       ['next', 4, 5],
       ['handler', 1],
     ],
-    { parse: library, followedDone: pathToFileURL(tracedCallFile).href, next: library },
+    { parse: library, followedDone: profilerFile, next: library },
   )
   const charged = chargedCode(outermostCalls({ ...raw, timeDeltas: raw.samples?.map(() => 1000) ?? [] }), 10)
   t.same(

@@ -1,12 +1,9 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { isObject, listOf, propertyOf } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { driverBoundary } from '../driver-boundary.ts'
 import { beginQuery, type AskedQuery, type QueryCall } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { readBatch, readCommand } from './redis-command.ts'
-
-hideFrames(import.meta.filename)
 
 /** Tracing channels, and the query that the start of each tells of; null if it is none or told by another one. */
 const queriesOf: Record<string, (context: object) => AskedQuery | null> = {

@@ -1,13 +1,10 @@
 import { dirname, join } from 'node:path'
 import { isObject } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import type { Location } from '../../base/profile.ts'
 import { isFunction, type AnyFunction } from '../describe-function.ts'
 import { callerInRequest, withCaller } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { replaceMethod } from './replace-method.ts'
-
-hideFrames(import.meta.filename)
 
 /**
  * Drizzle sends a query when it is awaited, where its caller is lost. So the caller is the line that begins to build

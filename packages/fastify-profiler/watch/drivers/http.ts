@@ -2,7 +2,6 @@ import { channel } from 'node:diagnostics_channel'
 import { errorMonitor } from 'node:events'
 import { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { propertyOf } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import type { AnyFunction } from '../describe-function.ts'
 import { driverBoundary } from '../driver-boundary.ts'
 import { beginHttpCall, type HttpClientCall } from '../http-calls.ts'
@@ -10,8 +9,6 @@ import { watchBody } from '../received.ts'
 import { addTraceHeaders } from '../trace-context.ts'
 import type { Driver } from './driver.ts'
 import { replaceMethod } from './replace-method.ts'
-
-hideFrames(import.meta.filename)
 
 /** Node's own client, for http: and https:. */
 export const httpDriver: Driver = {

@@ -3,13 +3,10 @@ import Module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { attempt, isObject } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { complainTo, driverBoundary } from '../driver-boundary.ts'
 import { allDrivers } from './all-drivers.ts'
 import type { Driver } from './driver.ts'
 import { replaceMethod } from './replace-method.ts'
-
-hideFrames(import.meta.filename)
 
 /** The package of a file, also in pnpm's folders: that below the last node_modules. */
 const packageOfFile = /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/

@@ -1,4 +1,3 @@
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { isObject, listOf } from '../../base/foreign-value.ts'
 import { isFunction, type AnyFunction } from '../describe-function.ts'
 import { beginQuery, type AskedQuery } from '../queries.ts'
@@ -7,8 +6,6 @@ import { readBatch, readCommand } from './redis-command.ts'
 import { prototypeOf, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'
 import { driverBoundary } from '../driver-boundary.ts'
-
-hideFrames(import.meta.filename)
 
 /**
  * ioredis. Its channels are of no use: a command that waits for the connection is told of late and without its caller,

@@ -1,5 +1,4 @@
 import { isObject, listOf, propertyOf } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import type { Location } from '../../base/profile.ts'
 import { isFunction, type AnyFunction } from '../describe-function.ts'
 import { callerInRequest, type AskedQuery } from '../queries.ts'
@@ -7,8 +6,6 @@ import type { Driver } from './driver.ts'
 import { classItself, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'
 import { watchedConnect } from './watched-connect.ts'
-
-hideFrames(import.meta.filename)
 
 /** Knex sends a query when it is awaited, where its caller is lost: the caller is the line that begins to build it. */
 export const knexDriver: Driver = {

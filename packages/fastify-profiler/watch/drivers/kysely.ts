@@ -1,11 +1,8 @@
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { listOf, propertyOf } from '../../base/foreign-value.ts'
 import type { AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { prototypeOf, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'
-
-hideFrames(import.meta.filename)
 
 /** Kysely knows the caller of a query. The driver below it knows how long it took. */
 export const kyselyDriver: Driver = {

@@ -1,11 +1,8 @@
 import { isObject, propertyOf } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import type { AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { prototypeOf, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'
-
-hideFrames(import.meta.filename)
 
 /** MongoDB's driver: an operation knows its caller, the command on a connection what is sent. It has no channel. */
 export const mongodbDriver: Driver = {

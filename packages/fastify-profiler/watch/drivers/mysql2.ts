@@ -1,12 +1,9 @@
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { isObject, propertyOf } from '../../base/foreign-value.ts'
 import type { AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { classItself, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'
 import { watchedConnect } from './watched-connect.ts'
-
-hideFrames(import.meta.filename)
 
 /**
  * mysql2, with callbacks and with promises, which call the same methods. Its channels are of no use: `mysql2:query`

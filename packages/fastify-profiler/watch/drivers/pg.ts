@@ -1,12 +1,9 @@
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { isObject, listOf, propertyOf } from '../../base/foreign-value.ts'
 import type { AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { classItself, prototypeOf, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'
 import { watchedConnect } from './watched-connect.ts'
-
-hideFrames(import.meta.filename)
 
 /** node-postgres: its clients, and its pools, whose connections queries wait for. It publishes no channel. */
 export const pgDriver: Driver = {

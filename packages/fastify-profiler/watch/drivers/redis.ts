@@ -1,12 +1,9 @@
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { isFunction } from '../describe-function.ts'
 import type { AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { readBatch, readCommand } from './redis-command.ts'
 import { prototypeOf, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'
-
-hideFrames(import.meta.filename)
 
 const rowsIn = () => null
 

@@ -1,13 +1,10 @@
 import { errorMonitor, EventEmitter } from 'node:events'
 import { isPromise } from 'node:util/types'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { currentRecorder, recorderScope } from '../current-recorder.ts'
 import { isFunction, type AnyFunction } from '../describe-function.ts'
 import { driverBoundary } from '../driver-boundary.ts'
 import { beginQuery, type AskedQuery, type QueryCall } from '../queries.ts'
 import type { Recorder } from '../recorder.ts'
-
-hideFrames(import.meta.filename)
 
 /** How a method of a library sends a query. */
 export interface Sending {

@@ -1,12 +1,9 @@
 import { isObject } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import type { AnyFunction } from '../describe-function.ts'
 import type { AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { classItself, prototypeOf, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'
-
-hideFrames(import.meta.filename)
 
 /** better-sqlite3 and Node's own SQLite. Both answer at once, and prepare every statement by the same names. */
 export const sqliteDriver: Driver = {

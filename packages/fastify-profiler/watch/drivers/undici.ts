@@ -1,12 +1,9 @@
 import { channel } from 'node:diagnostics_channel'
 import { isObject } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { driverBoundary } from '../driver-boundary.ts'
 import { beginHttpCall, type HttpClientCall } from '../http-calls.ts'
 import { addTraceHeaders } from '../trace-context.ts'
 import type { Driver } from './driver.ts'
-
-hideFrames(import.meta.filename)
 
 interface Ongoing {
   call: HttpClientCall

@@ -1,11 +1,8 @@
 import { isObject } from '../../base/foreign-value.ts'
-import { hideFrames } from '../../base/hidden-frames.ts'
 import { currentRecorder } from '../current-recorder.ts'
 import type { AnyFunction } from '../describe-function.ts'
 import { beginWait } from '../queries.ts'
 import { followCallback, followPromise } from './run-query.ts'
-
-hideFrames(import.meta.filename)
 
 /** Makes a method that records how long a request waits for the connection that another one gets from a pool. */
 export function watchedConnect(connect: AnyFunction): AnyFunction {
