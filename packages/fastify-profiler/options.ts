@@ -1,17 +1,17 @@
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { attempt } from './base/foreign-value.ts'
-import { defaultProfileBounds, defaultStoreBounds, type ProfileBounds, type StoreBounds } from './base/bounds.ts'
+import { type ProfileBounds, defaultProfileBounds, defaultStoreBounds, type StoreBounds } from './base/bounds.ts'
 import type { Json } from './base/profile.ts'
-import { InvalidOption } from './base/invalid-option.ts'
-import type { Panel } from './collect/panel.ts'
+import type { AnyPanel, Panel } from './collect/panel.ts'
 import type { ExplainPool } from './explain/explain-pool.ts'
-import { environmentSecrets } from './mask/environment-secrets.ts'
-import { knownSecrets } from './mask/known-secrets.ts'
-import type { ProfilerParts } from './profiler.ts'
-import { builtInPanels } from './show/panels/built-in.ts'
+import { type KnownSecrets, knownSecrets } from './mask/known-secrets.ts'
 import { ViewerAccess } from './show/viewer-access.ts'
 import { ProfileStore } from './store/profile-store.ts'
+import { join } from 'node:path'
+import { attempt } from './base/foreign-value.ts'
+import { InvalidOption } from './base/invalid-option.ts'
+import { environmentSecrets } from './mask/environment-secrets.ts'
+
+import { builtInPanels } from './show/panels/built-in.ts'
 
 /** The longest delay of Node's timers. */
 const longestPatience = 2 ** 31 - 1
@@ -177,4 +177,38 @@ function checkedPanels<Some extends { name: string }>(panels: readonly Some[]): 
     names.add(name)
   }
   return panels
+}
+
+/** The plugin's options with all defaults applied. */
+export interface ProfilerParts {
+  app: FastifyInstance
+  base: string
+  store: ProfileStore
+  /** Called at the end, when nothing more will be stored. */
+  leaveStore: () => void
+  bounds: ProfileBounds
+  access: ViewerAccess
+  /** The application's panels. */
+  ownPanels: ReadonlyArray<Panel<unknown>>
+  /** All panels, in the order of the menu. */
+  panels: readonly AnyPanel[]
+  /** The labels that the search form offers. */
+  labels: readonly string[]
+  secrets: KnownSecrets | null
+  /** The origins or hosts that get the headers of a trace. */
+  propagateTo: readonly string[]
+  editorUrl: string | null
+  /** Null if queries cannot be explained. */
+  explainPool: ExplainPool | null
+  root: string
+  /** The origin of links to profiles; null for that of the request. */
+  linkOrigin: string | null
+  /** Milliseconds that a profile waits for queries that outlive the response. */
+  patience: number
+  toError: (thrown: Error) => Error
+  versions: Record<string, string>
+  settings: Record<string, Json>
+  complain: (error: unknown, message: string) => void
+  /** Tells about a route's wasteful calls; null if nobody wants to know. */
+  advise: ((sentence: string) => void) | null
 }

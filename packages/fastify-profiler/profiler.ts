@@ -1,21 +1,20 @@
+import type { ProfilerParts } from './options.ts'
 import type { IncomingMessage } from 'node:http'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Boot } from './base/boot.ts'
 import { Boundary } from './base/boundary.ts'
 import { BootLog } from './boot-log.ts'
-import type { ProfileBounds } from './base/bounds.ts'
-import type { Json, Profile, ProfileSummary, SearchCriteria, SearchResult } from './base/profile.ts'
+import type { Profile } from './base/profile.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult } from './base/summary.ts'
 import { whenThere } from './base/promised.ts'
 import { Collector } from './collect/collector.ts'
 import { describeBrowserEvents } from './collect/describe-browser-events.ts'
 import { describeConfiguration } from './collect/describe-configuration.ts'
-import type { AnyPanel, Panel, ViewContext } from './collect/panel.ts'
+import type { ViewContext } from './collect/panel.ts'
 import { SimilarRoutes } from './collect/similar-routes.ts'
-import type { ExplainPool } from './explain/explain-pool.ts'
-import type { KnownSecrets } from './mask/known-secrets.ts'
-import { secretsInQuery } from './mask/mask-query.ts'
+import { sampleIfAsked } from './watch/sampling.ts'
 import { mcpRoutes } from './mcp/mcp-routes.ts'
 import { replay } from './replay/replay.ts'
 import { addApplication, applicationOf } from './replay/running-applications.ts'
@@ -27,7 +26,6 @@ import { profilerRoutes } from './show/profiler-routes.ts'
 import { makeViewContext } from './show/view-context.ts'
 import type { ViewerAccess } from './show/viewer-access.ts'
 import { ProfileArchive } from './store/profile-archive.ts'
-import type { ProfileStore } from './store/profile-store.ts'
 import { ProfileWriter } from './store/profile-writer.ts'
 import { watchArrivals } from './watch/arrival.ts'
 import { atExit } from './watch/at-exit.ts'
@@ -49,40 +47,6 @@ import { addRequestHooks } from './watch/request-hooks.ts'
 import { followRequestLoggers, loggerNote } from './watch/request-loggers.ts'
 import { trace } from './watch/tracer.ts'
 import type { WatchedApplication } from './watch/watched-application.ts'
-
-/** The plugin's options with all defaults applied. */
-export interface ProfilerParts {
-  app: FastifyInstance
-  base: string
-  store: ProfileStore
-  /** Called at the end, when nothing more will be stored. */
-  leaveStore: () => void
-  bounds: ProfileBounds
-  access: ViewerAccess
-  /** The application's panels. */
-  ownPanels: ReadonlyArray<Panel<unknown>>
-  /** All panels, in the order of the menu. */
-  panels: readonly AnyPanel[]
-  /** The labels that the search form offers. */
-  labels: readonly string[]
-  secrets: KnownSecrets | null
-  /** The origins or hosts that get the headers of a trace. */
-  propagateTo: readonly string[]
-  editorUrl: string | null
-  /** Null if queries cannot be explained. */
-  explainPool: ExplainPool | null
-  root: string
-  /** The origin of links to profiles; null for that of the request. */
-  linkOrigin: string | null
-  /** Milliseconds that a profile waits for queries that outlive the response. */
-  patience: number
-  toError: (thrown: Error) => Error
-  versions: Record<string, string>
-  settings: Record<string, Json>
-  complain: (error: unknown, message: string) => void
-  /** Tells about a route's wasteful calls; null if nobody wants to know. */
-  advise: ((sentence: string) => void) | null
-}
 
 /** Milliseconds that closing waits for work that outlives its response. */
 const closingPatience = 1000
@@ -114,7 +78,7 @@ export class Profiler {
     const routes = new KnownRoutes()
     const paths = pathOptions(app)
     const similar = new SimilarRoutes(routes, paths)
-    const recorded = { bounds, secretsIn: secretsInQuery, propagateTo: parts.propagateTo }
+    const recorded = { bounds, propagateTo: parts.propagateTo }
     const recorders = new Recorders(ownPages, notes, recorded, boundary)
     const boot = new BootLog({
       ...parts,
@@ -165,6 +129,7 @@ export class Profiler {
           verdict => verdict === 'allowed',
           () => false,
         ) === true,
+      entered: sampleIfAsked,
       ended: exchange => writer.writeWhenDone(exchange),
     })
     // A request that crashes the process is the one whose profile is needed.

@@ -1,4 +1,4 @@
-import { sortOrders } from '../base/profile.ts'
+import { sortOrders } from '../base/summary.ts'
 import { renderSearchMarkdown } from '../show/markdown/search-markdown.ts'
 import { count } from '../show/parts/units.ts'
 import { readSearch } from '../store/search-criteria.ts'

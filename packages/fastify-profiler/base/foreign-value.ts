@@ -68,3 +68,9 @@ function nameOfClass(value: object): string | null {
   const name = typeof constructor === 'function' ? read(constructor, 'name') : null
   return typeof name === 'string' && name !== '' ? name : null
 }
+
+export type AnyFunction = (...args: never[]) => unknown
+
+export function isFunction(value: unknown): value is AnyFunction {
+  return typeof value === 'function'
+}

@@ -8,6 +8,9 @@ import { Mask } from '../mask/mask.ts'
 import { RequestSecrets } from '../mask/request-secrets.ts'
 import type { Exchange } from '../watch/exchange.ts'
 import type { KnownRoutes } from '../watch/known-routes.ts'
+import { recordedHttpCalls } from '../watch/recorded-http-calls.ts'
+import { recordedQueries } from '../watch/recorded-queries.ts'
+import { samplingOf } from '../watch/sampling.ts'
 import { collectPanels } from './collect-panels.ts'
 import { countDropped } from './count-dropped.ts'
 import { describeFailures } from './describe-failures.ts'
@@ -63,8 +66,8 @@ export function collect(exchange: Exchange, parts: CollectionParts): Collected {
     spans: recorder.spans,
     lifecycle: describeLifecycle(recorder.spans, recorder.marks, origins),
     routing: describeRouting(exchange, parts, mask),
-    database: describeQueries(recorder.recordedQueries, mask),
-    http: describeHttpCalls(recorder.recordedHttpCalls, mask),
+    database: describeQueries(recordedQueries(recorder), mask),
+    http: describeHttpCalls(recordedHttpCalls(recorder), mask),
     eventLoop: eventLoopUse(recorder),
     memory: memoryUse(recorder),
     process: { ...thisProcess },
@@ -76,7 +79,8 @@ export function collect(exchange: Exchange, parts: CollectionParts): Collected {
     panels: {},
   }
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
-  const samples = recorder.sampling === null ? null : describeSamples(recorder.sampling, mask, bounds)
+  const sampling = samplingOf(recorder)
+  const samples = sampling === null ? null : describeSamples(sampling, mask, bounds)
   if (samples !== null) profile.samples = samples.summary
   profile.dropped = countDropped(recorder, losses, mask, secrets, bounds)
   profile.cost.collect = Math.round((performance.now() - before) * 1000)

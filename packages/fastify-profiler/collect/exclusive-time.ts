@@ -1,4 +1,5 @@
-import type { DispatchPoint, Profile, RequestRecord, Span, TimeKind } from '../base/profile.ts'
+import type { DispatchPoint, Profile, RequestRecord, Span } from '../base/profile.ts'
+import type { TimeKind } from '../base/summary.ts'
 import { queryWaits } from './query-waits.ts'
 
 /** A part of a request that was spent on one kind of work. */

@@ -1,7 +1,7 @@
 import type { Location, Profile, Repetition } from '../base/profile.ts'
 import { factsOf } from '../base/statement.ts'
 import { timeByKind, type TimeSlice } from './exclusive-time.ts'
-import type { TimeKind } from '../base/profile.ts'
+import type { TimeKind } from '../base/summary.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
 import { gatherCalls } from './repeated-calls.ts'
 import { slowestCalls, type SlowCall } from './slowest-calls.ts'

@@ -1,6 +1,6 @@
 import type { Profile, Span } from '../base/profile.ts'
 import { timeByKind, timeKindOf, type TimeSlice } from './exclusive-time.ts'
-import type { TimeKind } from '../base/profile.ts'
+import type { TimeKind } from '../base/summary.ts'
 import { childrenOf, ownTime, spansAt } from './own-time.ts'
 import { gatherCalls, isOperation } from './repeated-calls.ts'
 

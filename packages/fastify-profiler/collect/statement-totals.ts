@@ -1,5 +1,6 @@
 import { toMicroseconds } from '../base/microseconds.ts'
-import type { Profile, Query, StatementTotals } from '../base/profile.ts'
+import type { Profile, Query } from '../base/profile.ts'
+import type { StatementTotals } from '../base/summary.ts'
 
 const statementsKept = 5
 const longestStatement = 200

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { listOf, propertyOf } from '../base/foreign-value.ts'
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 import { isFrom, type KnownApplication } from './known-application.ts'
 import { jsonText } from './json-text.ts'
 import type { Asked } from './profiler-commands.ts'

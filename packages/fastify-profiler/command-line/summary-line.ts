@@ -1,5 +1,5 @@
 import { shown } from '../ask/answer-text.ts'
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 import { statusTone } from '../show/parts/tone.ts'
 import { formatDuration } from '../show/parts/units.ts'
 import { colored, type Color, type Terminal } from './terminal.ts'

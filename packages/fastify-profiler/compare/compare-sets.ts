@@ -1,4 +1,4 @@
-import type { ProfileSummary, TimeKind } from '../base/profile.ts'
+import type { ProfileSummary, TimeKind } from '../base/summary.ts'
 import type { Verdict } from './comparison.ts'
 import { isNotable, othersNeeded } from './noise.ts'
 

@@ -1,4 +1,5 @@
-import type { Location, TimeKind } from '../base/profile.ts'
+import type { Location } from '../base/profile.ts'
+import type { TimeKind } from '../base/summary.ts'
 
 /** Two requests side by side, as plain data. Times are milliseconds. */
 export interface Comparison {

@@ -1,6 +1,5 @@
-import type { ProfileSummary } from '../base/profile.ts'
-import type { ComparedRequest, SpanPair, Verdict } from './comparison.ts'
-import { differenceOf } from './comparison.ts'
+import type { ProfileSummary } from '../base/summary.ts'
+import { type ComparedRequest, type SpanPair, type Verdict, differenceOf } from './comparison.ts'
 
 /** Smaller differences are noise, in milliseconds and as a part of the longer time. */
 const leastDifference = 0.3

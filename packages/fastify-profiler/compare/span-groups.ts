@@ -1,4 +1,5 @@
-import type { Location, Profile, Span, TimeKind } from '../base/profile.ts'
+import type { Location, Profile, Span } from '../base/profile.ts'
+import type { TimeKind } from '../base/summary.ts'
 import { timeKindOf, type TimeSlice } from '../collect/exclusive-time.ts'
 import { childrenOf, spansAt } from '../collect/own-time.ts'
 import { isOperation } from '../collect/repeated-calls.ts'

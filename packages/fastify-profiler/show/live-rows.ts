@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { Boundary } from '../base/boundary.ts'
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 
 /** Milliseconds for which new requests are gathered, so that a busy application sends few events. */
 const gathering = 50

@@ -1,6 +1,6 @@
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 import { bytesPerCharacter, separator, type ProfileText } from './profile-text.ts'
 import type { Batch, Line } from './profile-segment.ts'
 import { StoredSummary } from './stored-summary.ts'

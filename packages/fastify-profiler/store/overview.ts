@@ -1,4 +1,4 @@
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 
 /** What happened lately, by route, statement and exception. Times are milliseconds. */
 export interface Overview {

@@ -1,4 +1,4 @@
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 
 /** Fewer equal requests are not folded. */
 const pollsFrom = 10

@@ -1,5 +1,6 @@
 import type { BrowserEvent } from '../base/browser-event.ts'
-import type { Profile, Route, SearchCriteria, SearchResult } from '../base/profile.ts'
+import type { Profile, Route } from '../base/profile.ts'
+import type { SearchCriteria, SearchResult } from '../base/summary.ts'
 import type { OpenExchanges } from '../watch/open-exchanges.ts'
 import type { Overview } from './overview.ts'
 import type { Neighbours, ProfileStore } from './profile-store.ts'

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { basename } from 'node:path'
 import { attempt } from '../base/foreign-value.ts'
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 import { StoredSummary } from './stored-summary.ts'
 
 /** The position of a profile in its segment, and its summary for searches. */

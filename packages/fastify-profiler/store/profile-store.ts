@@ -1,5 +1,6 @@
 import type { StoreBounds } from '../base/bounds.ts'
-import type { Configuration, Profile, ProfileSummary, SearchCriteria, SearchResult } from '../base/profile.ts'
+import type { Configuration, Profile } from '../base/profile.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult } from '../base/summary.ts'
 import type { Boot } from '../base/boot.ts'
 import type { BrowserEvent } from '../base/browser-event.ts'
 import { newToken } from '../watch/token.ts'

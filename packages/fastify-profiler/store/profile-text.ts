@@ -2,7 +2,8 @@ import { pointsOf, storedPoints, type StoredPoint } from '../collect/describe-li
 import { toMicroseconds } from '../base/microseconds.ts'
 import { sliceTime, timeByKind } from '../collect/exclusive-time.ts'
 import { repetitionsOf, statementTotals } from '../collect/statement-totals.ts'
-import { profileVersion, type Profile, type ProfileSummary } from '../base/profile.ts'
+import { profileVersion, type Profile } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 import { spanOf, spansText, type StoredSpan } from './span-text.ts'
 
 /** The most bytes of a character of a JavaScript string in UTF-8. */

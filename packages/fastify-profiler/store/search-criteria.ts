@@ -1,4 +1,4 @@
-import { type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../base/profile.ts'
+import { type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../base/summary.ts'
 import { perPageLimit } from './search.ts'
 import * as forms from './search-forms.ts'
 import { SearchParameters } from './search-parameters.ts'

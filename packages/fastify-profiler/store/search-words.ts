@@ -1,4 +1,4 @@
-import type { SearchCriteria } from '../base/profile.ts'
+import type { SearchCriteria } from '../base/summary.ts'
 
 /** Words of the search box that set a field: "slower:100ms" is durationFrom=100. */
 const keys: Record<string, string> = {

@@ -1,4 +1,4 @@
-import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../base/profile.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../base/summary.ts'
 import { foldPolls, type FoldedPolls } from './polls.ts'
 
 const perPageDefault = 20

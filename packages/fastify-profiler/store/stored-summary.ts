@@ -1,4 +1,4 @@
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 
 const parse: (text: string) => ProfileSummary = JSON.parse
 

@@ -1,4 +1,4 @@
-import type { ProfileSummary } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 import type { Batch } from './profile-segment.ts'
 import type { StoredSummary } from './stored-summary.ts'
 

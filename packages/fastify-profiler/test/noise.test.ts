@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Profile, ProfileSummary } from '../base/profile.ts'
+import type { Profile } from '../base/profile.ts'
+import type { ProfileSummary } from '../base/summary.ts'
 import { compare } from '../compare/compare.ts'
 import { compareSets } from '../compare/compare-sets.ts'
 import { profile, span, summary } from './views/example-profile.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type ProfileSummary, type SortOrder, sortOrders } from '../base/profile.ts'
+import { type ProfileSummary, type SortOrder, sortOrders } from '../base/summary.ts'
 import { repetitionsOf, statementTotals } from '../collect/statement-totals.ts'
 import { renderOverview } from '../show/parts/overview.ts'
 import { overviewOf } from '../store/overview.ts'

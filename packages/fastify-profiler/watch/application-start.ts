@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import { asLoading, loadingScope } from './current-recorder.ts'
-import { isFunction, type AnyFunction } from './describe-function.ts'
+import { isFunction, type AnyFunction } from '../base/foreign-value.ts'
 import { LoadingStep, type StepDescription } from './loading-step.ts'
 import { Recorder, type RecorderParts } from './recorder.ts'
 

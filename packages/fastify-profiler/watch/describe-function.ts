@@ -1,12 +1,9 @@
+import { type AnyFunction, read, textOf } from '../base/foreign-value.ts'
 import { captureSites } from '../base/capture-sites.ts'
-import { read, textOf } from '../base/foreign-value.ts'
 import { isProfilerFile } from '../base/profiler-files.ts'
 import { originalLocation, pathOf } from '../base/location.ts'
 import type { DispatchPointName, Location, SpanKind } from '../base/profile.ts'
-import type { PluginTree } from './plugin-tree.ts'
 import type { TracedFunction } from './running-calls.ts'
-
-export type AnyFunction = (...args: never[]) => unknown
 
 /** The dispatch point of each Fastify hook; null if it belongs to none. */
 export const dispatchPoints: Record<string, DispatchPointName | null> = {
@@ -22,15 +19,11 @@ export const dispatchPoints: Record<string, DispatchPointName | null> = {
   onRequestAbort: null,
 }
 
-export function isFunction(value: unknown): value is AnyFunction {
-  return typeof value === 'function'
-}
-
 export function describeHook(
   hook: AnyFunction,
   name: string,
   routeLevel: boolean,
-  plugins: PluginTree,
+  plugins: CurrentPlugin,
   location: Location | null,
 ): TracedFunction {
   const point = dispatchPoints[name] ?? null
@@ -43,10 +36,15 @@ export function describeHook(
   }
 }
 
+/** Tells which plugin is loading, as a PluginTree does. */
+export interface CurrentPlugin {
+  current(): string | null
+}
+
 export function describeFunction(
   subject: AnyFunction,
   kind: SpanKind,
-  plugins: PluginTree,
+  plugins: CurrentPlugin,
   location: Location | null,
 ): TracedFunction {
   return {

@@ -13,7 +13,6 @@ import { watchBody } from './received.ts'
 import type { Recorder } from './recorder.ts'
 import { rejectionOf } from './rejected-url.ts'
 import { watchUpgrade } from './upgrade.ts'
-import { sampleIfAsked } from './sampling.ts'
 import { watchReply } from './watch-reply.ts'
 import type { WatchedApplication } from './watched-application.ts'
 
@@ -25,6 +24,17 @@ export interface AnswerEditor {
   editBody(exchange: Exchange): Replace | null
 }
 
+/** A request that has its route. */
+export interface EnteredRequest {
+  recorder: Recorder
+  /** The pattern of its route; undefined if it has none. */
+  route: string | undefined
+  /** Whether its client may see profiles. */
+  mayAsk: () => boolean
+  /** The recorders of the requests that have not ended. */
+  unended: () => readonly Recorder[]
+}
+
 export interface ExchangesParts {
   application: WatchedApplication
   boundary: Boundary
@@ -33,6 +43,8 @@ export interface ExchangesParts {
   editor: AnswerEditor
   /** Whether the client of a request may see profiles. */
   isViewer: (raw: IncomingMessage) => boolean
+  /** Called when Fastify has found the route of a request. */
+  entered: (request: EnteredRequest) => void
   /** Called once for each exchange, at the end of its response or when the client leaves. */
   ended: (exchange: Exchange) => void
 }
@@ -156,7 +168,7 @@ export class Exchanges {
     if (pattern !== undefined && routes.find(handler) === null) traceEarlierRoute(request, application)
     exchange.reply = reply
     watchReply(reply, exchange, recorders)
-    sampleIfAsked({
+    this.#parts.entered({
       recorder,
       route: pattern,
       mayAsk: () => isViewer(raw),
@@ -176,8 +188,7 @@ export class Exchanges {
       this.#connections.remove(exchange)
       if (this.#arrived === exchange) this.#arrived = null
       if (recorder.ended !== null || !open.has(exchange)) return
-      recorder.ended = recorder.now()
-      recorder.sampling?.stop()
+      recorder.end()
       ended(exchange)
     }, undefined)
   }

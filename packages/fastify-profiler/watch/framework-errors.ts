@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isObject } from '../base/foreign-value.ts'
-import { isFunction } from './describe-function.ts'
+import { isObject, isFunction } from '../base/foreign-value.ts'
 import { internal } from './internals.ts'
 
 /** Is told of requests that Fastify rejects before any hook runs, such as one with a malformed URL. */

@@ -1,10 +1,9 @@
 import { findCaller } from '../base/caller.ts'
-import { attempt } from '../base/foreign-value.ts'
+import { attempt, type AnyFunction } from '../base/foreign-value.ts'
 import { currentRecorder } from './current-recorder.ts'
-import type { AnyFunction } from './describe-function.ts'
 import { driverBoundary } from './driver-boundary.ts'
 import type { OpenSpan, Recorder } from './recorder.ts'
-import { httpSpans, type RecordedHttpCall } from './recorded-http-calls.ts'
+import { httpCallsOf, httpSpans, type RecordedHttpCall } from './recorded-http-calls.ts'
 
 const noSpan: OpenSpan = { id: null, end() {} }
 
@@ -47,7 +46,7 @@ export class HttpClientCall {
     const call = this.#call
     if (recorder.finished || call.duration !== null) return
     call.failure = failure
-    recorder.httpCalls.end(call, recorder.now())
+    httpCallsOf(recorder).end(call, recorder.now())
     call.span.end(failure === null ? 'continued' : 'threw', { name: nameOf(call.method, call.url) + flawOf(call) })
   }
 }
@@ -57,7 +56,7 @@ export function beginHttpCall(method: string, url: string, below: AnyFunction): 
   const recorder = currentRecorder()
   if (recorder === undefined || recorder.finished) return null
   return driverBoundary.guard(() => {
-    const { httpCalls } = recorder
+    const httpCalls = httpCallsOf(recorder)
     const location = findCaller(below)
     const isOnTimeline = httpCalls.count < httpSpans
     const name = nameOf(method, url)

@@ -1,5 +1,4 @@
-import { isObject } from '../base/foreign-value.ts'
-import { isFunction, type AnyFunction } from './describe-function.ts'
+import { isObject, isFunction, type AnyFunction } from '../base/foreign-value.ts'
 
 /** The values of an object's internal symbols with this description; empty if this version of the library has none. */
 export function internal(owner: object, description: string): unknown[] {

@@ -1,5 +1,5 @@
 import type { Route } from '../base/profile.ts'
-import type { AnyFunction } from './describe-function.ts'
+import type { AnyFunction } from '../base/foreign-value.ts'
 
 export type Constraints = Readonly<Record<string, unknown>>
 

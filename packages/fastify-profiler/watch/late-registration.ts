@@ -1,15 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { attempt, isObject } from '../base/foreign-value.ts'
+import { attempt, isObject, isFunction, type AnyFunction } from '../base/foreign-value.ts'
 import { childrenOf, hooksOf, internal, type Hooks } from './internals.ts'
 import type { WatchedApplication } from './watched-application.ts'
-import {
-  describeFunction,
-  describeHook,
-  dispatchPoints,
-  isFunction,
-  nameOf,
-  type AnyFunction,
-} from './describe-function.ts'
+import { describeFunction, describeHook, dispatchPoints, nameOf } from './describe-function.ts'
 import { traced } from './traced-function.ts'
 
 const lateNote =

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { isFunction } from './describe-function.ts'
+import { isFunction } from '../base/foreign-value.ts'
 import { childrenOf, hooksOf, type Hooks } from './internals.ts'
 import { unaware } from './trace-routes.ts'
 import type { WatchedApplication } from './watched-application.ts'

@@ -1,6 +1,5 @@
 import type { DestinationStream } from 'pino'
-import { isObject } from '../base/foreign-value.ts'
-import { isFunction, type AnyFunction } from './describe-function.ts'
+import { isObject, isFunction, type AnyFunction } from '../base/foreign-value.ts'
 
 /** The part of a pino logger that the profiler relies on. */
 export interface PinoLogger {

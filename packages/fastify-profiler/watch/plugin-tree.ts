@@ -5,7 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Location, PluginNode } from '../base/profile.ts'
 import { whenThere } from '../base/promised.ts'
 import type { ApplicationStart } from './application-start.ts'
-import { anonymous, isFunction, nameOf, registrationSite, type AnyFunction } from './describe-function.ts'
+import { anonymous, nameOf, registrationSite } from './describe-function.ts'
+import { isFunction, type AnyFunction } from '../base/foreign-value.ts'
 import { setMethod } from './set-method.ts'
 
 /**

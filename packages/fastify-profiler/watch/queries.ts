@@ -3,8 +3,10 @@ import { findCaller } from '../base/caller.ts'
 import type { Location } from '../base/profile.ts'
 import { factsOf } from '../base/statement.ts'
 import { currentRecorder } from './current-recorder.ts'
-import type { AnyFunction } from './describe-function.ts'
+import type { AnyFunction } from '../base/foreign-value.ts'
 import { driverBoundary } from './driver-boundary.ts'
+import { queriesOf } from './recorded-queries.ts'
+import { secretsInQuery } from '../mask/mask-query.ts'
 import type { OpenSpan, Recorder } from './recorder.ts'
 import { querySpans, type RecordedQuery } from './recorded-queries.ts'
 
@@ -96,7 +98,7 @@ export class QueryCall {
     const { recorder } = this
     if (recorder.finished || this.#isOver) return
     this.#isOver = true
-    const { queries } = recorder
+    const queries = queriesOf(recorder)
     if (this.isDelegated && query.sent === null) queries.takeAnswer(query, failure)
     if (rows !== null && query.rows === null) queries.addRows(query, rows)
     query.failure ??= failure
@@ -109,7 +111,8 @@ export class QueryCall {
     // Whoever awaits a query is on the stack again when it ends, even if its sender was not.
     query.location ??= findCaller(findCaller)
     queries.end(query)
-    recorder.learn(query)
+    // Learnt at once, since only the first queries are kept.
+    for (const secret of secretsInQuery(query.statement, query.parameters)) recorder.conceal(secret)
     query.span.end(query.failure === null ? 'continued' : 'threw', { location: query.location })
   }
 }
@@ -128,7 +131,7 @@ export function beginQuery(asked: AskedQuery, below: AnyFunction): QueryCall | n
 
 function begin(recorder: Recorder, asked: AskedQuery, below: AnyFunction): QueryCall {
   const { connection, isDelegated = false, parameters, statement } = asked
-  const { queries } = recorder
+  const queries = queriesOf(recorder)
   const unsent = isDelegated ? undefined : queries.unsent(statement, parameters)
   const query = unsent ?? open(recorder, asked, below)
   if (!isDelegated) {
@@ -141,7 +144,7 @@ function begin(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Query
 }
 
 function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): RecordedQuery {
-  const { queries } = recorder
+  const queries = queriesOf(recorder)
   const { connection, statement } = asked
   const holder = connection === null ? undefined : connections.get(connection)
   const location = asked.location ?? callerHint ?? findCaller(below) ?? holder?.location ?? null
@@ -157,7 +160,7 @@ function addWait(recorder: Recorder, query: RecordedQuery, connection: object): 
   const known = connections.get(connection)
   if (known === undefined || known.holder !== recorder) return
   // The query of a pool begins before it has a connection, so that its time has the wait already.
-  if (query.start >= known.lent) recorder.queries.addWait(query, known.waited)
+  if (query.start >= known.lent) queriesOf(recorder).addWait(query, known.waited)
   known.waited = 0
 }
 
@@ -208,7 +211,7 @@ export function beginWait(below: AnyFunction): ConnectionWait | null {
   if (recorder === undefined || recorder.finished) return null
   return driverBoundary.guard(() => {
     // The caller of a query that waits for this connection is known.
-    const location = recorder.queries.hasUnsent ? null : findCaller(below)
+    const location = queriesOf(recorder).hasUnsent ? null : findCaller(below)
     return new ConnectionWait(recorder, location)
   }, null)
 }

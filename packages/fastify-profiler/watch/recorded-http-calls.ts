@@ -1,5 +1,6 @@
 import type { Location } from '../base/profile.ts'
-import type { OpenSpan } from './recorder.ts'
+import { Attachment } from './attachment.ts'
+import type { OpenSpan, Recorder } from './recorder.ts'
 
 /** An HTTP request that the application has made. Times are milliseconds. */
 export interface RecordedHttpCall {
@@ -26,6 +27,20 @@ export const httpCallsKept = 100
 
 /** Spans of HTTP requests. */
 export const httpSpans = 500
+
+const recorded = new Attachment<RecordedHttpCalls>()
+
+/** The HTTP requests that a recorder has recorded; null if there were none. */
+export function recordedHttpCalls({ records }: Recorder): RecordedHttpCalls | null {
+  return recorded.get(records) ?? null
+}
+
+/** Those that it records from now on. */
+export function httpCallsOf(recorder: Recorder): RecordedHttpCalls {
+  const calls = recordedHttpCalls(recorder) ?? new RecordedHttpCalls()
+  recorded.set(recorder.records, calls)
+  return calls
+}
 
 /** The outgoing HTTP requests of one request: the first in full, and totals of all. */
 export class RecordedHttpCalls {

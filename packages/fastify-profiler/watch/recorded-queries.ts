@@ -2,7 +2,8 @@ import { factsOf } from '../base/statement.ts'
 import type { Location } from '../base/profile.ts'
 import { Repetitions } from './query-repetitions.ts'
 import type { AskedQuery } from './queries.ts'
-import type { OpenSpan } from './recorder.ts'
+import { Attachment } from './attachment.ts'
+import type { OpenSpan, Recorder } from './recorder.ts'
 
 /** One query of a request, as its driver told of it. Times are milliseconds. */
 export interface RecordedQuery {
@@ -34,6 +35,20 @@ export const queriesKept = 100
 
 /** Spans of queries. More would push the hooks of the request off the timeline. */
 export const querySpans = 1000
+
+const recorded = new Attachment<RecordedQueries>()
+
+/** The queries that a recorder has recorded; null if there were none. */
+export function recordedQueries({ records }: Recorder): RecordedQueries | null {
+  return recorded.get(records) ?? null
+}
+
+/** Those that it records from now on. */
+export function queriesOf(recorder: Recorder): RecordedQueries {
+  const queries = recordedQueries(recorder) ?? new RecordedQueries()
+  recorded.set(recorder.records, queries)
+  return queries
+}
 
 /** The queries of one request: the first in full, and totals of all. */
 export class RecordedQueries {

@@ -5,11 +5,8 @@ import type { ProfileBounds } from '../base/bounds.ts'
 import { isError, read } from '../base/foreign-value.ts'
 import type { DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../base/profile.ts'
 import { Failures, type Failure } from './recorded-failures.ts'
-import { RecordedHttpCalls } from './recorded-http-calls.ts'
-import { RecordedQueries, type RecordedQuery } from './recorded-queries.ts'
 import { RequestClock } from './request-clock.ts'
 import { RunningCalls } from './running-calls.ts'
-import type { Sampling } from './sampling.ts'
 import { SpanList } from './span-list.ts'
 import { newToken } from './token.ts'
 import { parentIn } from './trace-context.ts'
@@ -42,8 +39,6 @@ export interface RecordedLine {
 /** What all recorders of an application share. */
 export interface RecorderParts {
   bounds: ProfileBounds
-  /** Finds the secrets among the values of a statement. */
-  secretsIn: (statement: string, parameters: readonly unknown[]) => readonly string[]
   /** The origins or hosts that get the headers of a trace. */
   propagateTo: readonly string[]
 }
@@ -82,8 +77,8 @@ export class Recorder {
   readonly work = new Work()
   /** For the tracer. */
   readonly calls: RunningCalls
-  /** Null if it is not sampled. */
-  sampling: Sampling | null = null
+  /** Carries what features record, as Attachments. */
+  records: object = {}
   droppedLines = 0
   droppedNotes = 0
   droppedSecrets = 0
@@ -92,14 +87,12 @@ export class Recorder {
   ended: number | null = null
 
   readonly #bounds: ProfileBounds
-  readonly #secretsIn: RecorderParts['secretsIn']
   readonly #propagateTo: readonly string[]
-  #queries: RecordedQueries | null = null
-  #httpCalls: RecordedHttpCalls | null = null
+  readonly #whenEnded: Array<() => void> = []
   readonly #spans: SpanList
   readonly #failures: Failures
 
-  constructor(raw: IncomingMessage, parent: string | null, { bounds, secretsIn, propagateTo }: RecorderParts) {
+  constructor(raw: IncomingMessage, parent: string | null, { bounds, propagateTo }: RecorderParts) {
     this.raw = raw
     this.parent = parent ?? parentIn(raw)
     const { method = 'GET', url = '/', socket } = raw
@@ -108,7 +101,6 @@ export class Recorder {
     // Some adapters make requests without a socket.
     this.remoteAddress = socket?.remoteAddress ?? null
     this.#bounds = bounds
-    this.#secretsIn = secretsIn
     this.#propagateTo = propagateTo
     this.#spans = new SpanList(bounds.spans)
     this.#failures = new Failures(bounds.exceptions)
@@ -117,26 +109,6 @@ export class Recorder {
 
   get spans(): Span[] {
     return this.#spans.spans
-  }
-
-  get queries(): RecordedQueries {
-    this.#queries ??= new RecordedQueries()
-    return this.#queries
-  }
-
-  /** Null if there were none. */
-  get recordedQueries(): RecordedQueries | null {
-    return this.#queries
-  }
-
-  get httpCalls(): RecordedHttpCalls {
-    this.#httpCalls ??= new RecordedHttpCalls()
-    return this.#httpCalls
-  }
-
-  /** Null if there were none. */
-  get recordedHttpCalls(): RecordedHttpCalls | null {
-    return this.#httpCalls
   }
 
   get droppedSpans(): number {
@@ -208,11 +180,6 @@ export class Recorder {
     else this.droppedSecrets++
   }
 
-  /** Learns the secrets of a query, since only the first queries are kept. */
-  learn({ statement, parameters }: RecordedQuery): void {
-    for (const secret of this.#secretsIn(statement, parameters)) this.conceal(secret)
-  }
-
   /** Whether requests to this origin get the headers of a trace. */
   propagatesTo(origin: string): boolean {
     return this.#propagateTo.some(own => origin === own || origin.replace(/^https?:\/\//, '') === own)
@@ -255,10 +222,21 @@ export class Recorder {
     this.#failures.of(error)?.handlers.push(span)
   }
 
+  /** Calls back once: when the response has ended, or when recording stops. */
+  whenEnded(call: () => void): void {
+    this.#whenEnded.push(call)
+  }
+
+  /** The response has ended: it was sent, or its client has left. */
+  end(): void {
+    this.ended = this.now()
+    this.#callBack()
+  }
+
   /** Stops recording, and closes all spans. */
   finish(): void {
     this.finished = true
-    this.sampling?.stop()
+    this.#callBack()
     this.#spans.close(this.now())
     this.calls.clear()
   }
@@ -269,8 +247,11 @@ export class Recorder {
     this.lines.length = 0
     this.failures.length = 0
     this.calls.clear()
-    this.#queries = null
-    this.#httpCalls = null
+    this.records = {}
+  }
+
+  #callBack(): void {
+    for (const call of this.#whenEnded.splice(0)) call()
   }
 
   #failedBetweenCalls(error: unknown): void {

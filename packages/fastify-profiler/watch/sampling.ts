@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { textOf } from '../base/foreign-value.ts'
 import { isSampleKind, type SampleKind } from '../base/samples.ts'
+import type { EnteredRequest } from './exchanges.ts'
+import { Attachment } from './attachment.ts'
 import type { Recorder } from './recorder.ts'
 import { startSampler, type RawSamples } from './sampler.ts'
 
@@ -113,35 +115,32 @@ export function armedTo(method: string, route: string): Armed | null {
   return found === undefined || found.until < Date.now() ? null : found
 }
 
-/** A request that may be sampled. */
-export interface Candidate {
-  recorder: Recorder
-  /** The pattern of its route; undefined if it has none. */
-  route: string | undefined
-  /** Whether its client may see profiles, and so ask for samples. */
-  mayAsk: () => boolean
-  /** The requests that have not ended. */
-  unended: () => readonly Recorder[]
+const samplings = new Attachment<Sampling>()
+
+/** The sampling of a request; null if it is not sampled. */
+export function samplingOf(recorder: Recorder): Sampling | null {
+  return samplings.get(recorder) ?? null
 }
 
 /** Samples a request that asks for it, or whose route is armed. */
-export function sampleIfAsked(candidate: Candidate, most = longest): void {
-  const { recorder, unended } = candidate
+export function sampleIfAsked(request: EnteredRequest, most = longest): void {
+  const { recorder, unended } = request
   running?.sampling.meet(recorder)
-  const kind = askedKind(candidate) ?? takeArmed(candidate)
+  const kind = askedKind(request) ?? takeArmed(request)
   if (kind === null) return
   const sampling = new Sampling(recorder, kind)
-  recorder.sampling = sampling
+  samplings.set(recorder, sampling)
+  recorder.whenEnded(() => sampling.stop())
   sampling.start(most)
   if (running?.sampling === sampling) for (const other of unended()) sampling.meet(other)
 }
 
-function askedKind({ recorder, mayAsk }: Candidate): SampleKind | null {
+function askedKind({ recorder, mayAsk }: EnteredRequest): SampleKind | null {
   const asked = recorder.raw.headers['x-profile']
   return isSampleKind(asked) && mayAsk() ? asked : null
 }
 
-function takeArmed({ recorder: { method }, route }: Candidate): SampleKind | null {
+function takeArmed({ recorder: { method }, route }: EnteredRequest): SampleKind | null {
   if (armed.size === 0 || running !== null || route === undefined) return null
   const found = armedTo(method, route)
   armed.delete(keyOf(method, route))

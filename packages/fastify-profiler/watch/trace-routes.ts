@@ -1,15 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { isObject, textOf } from '../base/foreign-value.ts'
+import { isObject, textOf, isFunction, type AnyFunction } from '../base/foreign-value.ts'
 import type { Location, Route } from '../base/profile.ts'
 import {
   anonymous,
   describeFunction,
   describeHook,
   dispatchPoints,
-  isFunction,
   nameOf,
   registrationSite,
-  type AnyFunction,
 } from './describe-function.ts'
 import { traced, untraced } from './traced-function.ts'
 import type { WatchedApplication } from './watched-application.ts'

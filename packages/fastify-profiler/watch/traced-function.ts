@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { attempt } from '../base/foreign-value.ts'
+import { attempt, isFunction, type AnyFunction } from '../base/foreign-value.ts'
 import { currentRecorder, recorderScope } from './current-recorder.ts'
-import { isFunction, type AnyFunction } from './describe-function.ts'
 import type { TracedFunction } from './running-calls.ts'
 import { TracedCall } from './traced-call.ts'
 import type { WatchedApplication } from './watched-application.ts'

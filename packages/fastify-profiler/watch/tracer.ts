@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { describeFunction, describeHook, dispatchPoints, isFunction, registrationSite } from './describe-function.ts'
+import { describeFunction, describeHook, dispatchPoints, registrationSite } from './describe-function.ts'
+import { isFunction } from '../base/foreign-value.ts'
 import { setMethod } from './set-method.ts'
 import { traceHooksOf, traceRoutes, unaware } from './trace-routes.ts'
 import { traced } from './traced-function.ts'

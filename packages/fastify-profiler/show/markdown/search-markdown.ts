@@ -1,4 +1,4 @@
-import type { ProfileSummary, SearchResult } from '../../base/profile.ts'
+import type { ProfileSummary, SearchResult } from '../../base/summary.ts'
 import { shortened } from './fit-lines.ts'
 import { blocks, code, plain, table } from './markdown.ts'
 import { formatDuration, formatTime } from '../parts/units.ts'

@@ -1,5 +1,5 @@
 import type { AnyPanel } from '../../collect/panel.ts'
-import type { ProfileSummary } from '../../base/profile.ts'
+import type { ProfileSummary } from '../../base/summary.ts'
 import { hatchPattern } from '../parts/bar.ts'
 import { renderEmptyState } from '../parts/empty-state.ts'
 import { html, type Markup } from '../../base/html.ts'

@@ -1,4 +1,4 @@
-import type { SearchCriteria, SearchResult } from '../../base/profile.ts'
+import type { SearchCriteria, SearchResult } from '../../base/summary.ts'
 import type { Period } from '../../store/search-criteria.ts'
 import { wordsOf } from '../../store/search-words.ts'
 import type { Overview } from '../../store/overview.ts'

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../base/html.ts'
-import type { ProfileSummary } from '../../base/profile.ts'
+import type { ProfileSummary } from '../../base/summary.ts'
 import { formatDuration } from './units.ts'
 
 const form = 'compare'

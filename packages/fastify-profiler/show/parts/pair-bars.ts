@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../base/html.ts'
-import type { TimeKind } from '../../base/profile.ts'
+import type { TimeKind } from '../../base/summary.ts'
 import type { SpanPair } from '../../compare/comparison.ts'
 import { percent, renderPieces, type BarPiece } from './bar.ts'
 import { kindView, renderKind } from './span-kind.ts'

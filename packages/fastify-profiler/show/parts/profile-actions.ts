@@ -1,6 +1,7 @@
 import { html, type Content, type Markup } from '../../base/html.ts'
 import { isRepeatable } from '../../replay/repeatable-request.ts'
-import type { Profile, ProfileSummary } from '../../base/profile.ts'
+import type { Profile } from '../../base/profile.ts'
+import type { ProfileSummary } from '../../base/summary.ts'
 import { comparisonUrl, exportUrl, profileUrl, replayUrl } from './profile-url.ts'
 import type { Sightings } from './sightings.ts'
 

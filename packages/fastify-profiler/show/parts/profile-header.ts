@@ -1,4 +1,5 @@
-import type { DatabaseUse, HttpUse, LogLine, Profile, ProfileSummary } from '../../base/profile.ts'
+import type { DatabaseUse, HttpUse, LogLine, Profile } from '../../base/profile.ts'
+import type { ProfileSummary } from '../../base/summary.ts'
 import { browserLines } from '../../collect/browser-lines.ts'
 import { renderBadge } from './badge.ts'
 import { html, type Content, type Markup } from '../../base/html.ts'

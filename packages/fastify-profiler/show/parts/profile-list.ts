@@ -1,4 +1,4 @@
-import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../base/profile.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../base/summary.ts'
 import { renderPieces } from './bar.ts'
 import { renderTick, renderTray } from './compare-tray.ts'
 import { html, type Content, type Markup } from '../../base/html.ts'

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import type { SearchCriteria } from '../../base/profile.ts'
+import type { SearchCriteria } from '../../base/summary.ts'
 import { html, type Content, type Markup } from '../../base/html.ts'
 import { inputTime } from './search-query.ts'
 import { titled } from './titled.ts'

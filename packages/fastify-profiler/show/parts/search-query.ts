@@ -1,4 +1,4 @@
-import type { SearchCriteria } from '../../base/profile.ts'
+import type { SearchCriteria } from '../../base/summary.ts'
 
 const fields = [
   'token',

@@ -1,4 +1,4 @@
-import type { SearchCriteria } from '../../base/profile.ts'
+import type { SearchCriteria } from '../../base/summary.ts'
 import { html, type Markup } from '../../base/html.ts'
 import { searchQuery } from './search-query.ts'
 import { renderTime } from './time.ts'

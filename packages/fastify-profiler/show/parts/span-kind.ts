@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../base/html.ts'
-import type { TimeKind } from '../../base/profile.ts'
+import type { TimeKind } from '../../base/summary.ts'
 
 interface KindView {
   /** As in the legend. */

@@ -1,4 +1,4 @@
-import type { TimeKind } from '../../base/profile.ts'
+import type { TimeKind } from '../../base/summary.ts'
 import { html, type Markup } from '../../base/html.ts'
 import { renderPieces, type BarPiece } from './bar.ts'
 import { kindView, renderKind } from './span-kind.ts'

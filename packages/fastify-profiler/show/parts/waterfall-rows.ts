@@ -1,6 +1,6 @@
 import type { Profile, Span } from '../../base/profile.ts'
 import { timeKindOf, type TimeSlice } from '../../collect/exclusive-time.ts'
-import type { TimeKind } from '../../base/profile.ts'
+import type { TimeKind } from '../../base/summary.ts'
 import { childrenOf, spansAt } from '../../collect/own-time.ts'
 import { gatherCalls, isOperation } from '../../collect/repeated-calls.ts'
 import type { BarPiece } from './bar.ts'

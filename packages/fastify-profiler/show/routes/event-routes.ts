@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { ProfileSummary } from '../../base/profile.ts'
+import type { ProfileSummary } from '../../base/summary.ts'
 import { serverId } from '../server-id.ts'
 import { factsOf, renderProfileRow } from '../parts/profile-list.ts'
 import type { PageSources } from './page-sources.ts'

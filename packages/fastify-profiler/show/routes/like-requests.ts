@@ -1,4 +1,5 @@
-import type { Profile, ProfileSummary, SearchCriteria } from '../../base/profile.ts'
+import type { Profile } from '../../base/profile.ts'
+import type { ProfileSummary, SearchCriteria } from '../../base/summary.ts'
 import type { Others } from '../../compare/noise.ts'
 import { summarise } from '../../store/profile-text.ts'
 import { perPageLimit } from '../../store/search.ts'

@@ -6,7 +6,7 @@ import { assetUrl } from '../parts/assets.ts'
 import { renderProblems } from '../parts/problems.ts'
 import { renderSearchBar } from '../parts/search-bar.ts'
 import type { PageSources } from './page-sources.ts'
-import { searchBarOptions, searchOf } from './request-query.ts'
+import { searchBarOptions, searchOf } from './search-of.ts'
 import { sendFormats } from './send-formats.ts'
 import { showSearch } from './show-search.ts'
 

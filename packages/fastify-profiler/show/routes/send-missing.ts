@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { missingText, renderNotFoundMarkdown, renderNotFoundPage, type Missing } from '../pages/not-found-page.ts'
 import type { PageSources } from './page-sources.ts'
-import { searchBarOptions, searchOf } from './request-query.ts'
+import { searchBarOptions, searchOf } from './search-of.ts'
 import { sendFormats } from './send-formats.ts'
 
 const newestShown = 10

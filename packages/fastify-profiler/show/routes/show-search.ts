@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { SearchCriteria } from '../../base/profile.ts'
+import type { SearchCriteria } from '../../base/summary.ts'
 import type { Period, Search } from '../../store/search-criteria.ts'
 import { renderSearchMarkdown } from '../markdown/search-markdown.ts'
 import { isSearch, renderSearchPage, type HomeOverview } from '../pages/search-page.ts'
 import { profileUrl } from '../parts/profile-url.ts'
 import type { PageSources } from './page-sources.ts'
-import { searchBarOptions, searchOf } from './request-query.ts'
+import { searchBarOptions, searchOf } from './search-of.ts'
 import { sendFormats } from './send-formats.ts'
 
 /** Answers with the requests that the query describes: without one, with the newest. */

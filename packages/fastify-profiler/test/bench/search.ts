@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { profileVersion, type ProfileSummary } from '../../base/profile.ts'
+import { profileVersion } from '../../base/profile.ts'
+import type { ProfileSummary } from '../../base/summary.ts'
 import { ProfileStore } from '../../store/profile-store.ts'
 
 const searches = 25

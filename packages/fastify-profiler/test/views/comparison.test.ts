@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ProfileSummary } from '../../base/profile.ts'
+import type { ProfileSummary } from '../../base/summary.ts'
 import { compareSets } from '../../compare/compare-sets.ts'
 import { compare } from '../../compare/compare.ts'
 import type { Comparison, SpanPair, StatementPair } from '../../compare/comparison.ts'

@@ -10,8 +10,8 @@ import type {
   SpanKind,
   Exception,
   Frame,
-  ProfileSummary,
 } from '../../base/profile.ts'
+import type { ProfileSummary } from '../../base/summary.ts'
 import type { Samples } from '../../base/samples.ts'
 import type { Panel, ViewContext } from '../../collect/panel.ts'
 import type { RawSamples } from '../../watch/sampler.ts'

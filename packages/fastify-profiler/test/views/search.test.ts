@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ProfileSummary, SearchCriteria, SearchResult } from '../../base/profile.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult } from '../../base/summary.ts'
 import type { Overview } from '../../store/overview.ts'
 import { renderProfileList, type ListOptions } from '../../show/parts/profile-list.ts'
 import { type Missing, renderNotFoundMarkdown, renderNotFoundPage } from '../../show/pages/not-found-page.ts'

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path'
-import { isObject } from '../../base/foreign-value.ts'
+import { isObject, isFunction, type AnyFunction } from '../../base/foreign-value.ts'
 import type { Location } from '../../base/profile.ts'
-import { isFunction, type AnyFunction } from '../describe-function.ts'
 import { callerInRequest, withCaller } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { replaceMethod } from './replace-method.ts'

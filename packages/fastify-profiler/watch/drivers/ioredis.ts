@@ -1,5 +1,4 @@
-import { isObject, listOf } from '../../base/foreign-value.ts'
-import { isFunction, type AnyFunction } from '../describe-function.ts'
+import { isObject, listOf, isFunction, type AnyFunction } from '../../base/foreign-value.ts'
 import { beginQuery, type AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { readBatch, readCommand } from './redis-command.ts'

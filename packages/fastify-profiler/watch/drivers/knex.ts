@@ -1,6 +1,5 @@
-import { isObject, listOf, propertyOf } from '../../base/foreign-value.ts'
+import { isObject, listOf, propertyOf, isFunction, type AnyFunction } from '../../base/foreign-value.ts'
 import type { Location } from '../../base/profile.ts'
-import { isFunction, type AnyFunction } from '../describe-function.ts'
 import { callerInRequest, type AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { classItself, replaceMethod } from './replace-method.ts'

@@ -1,4 +1,4 @@
-import { isFunction } from '../describe-function.ts'
+import { isFunction } from '../../base/foreign-value.ts'
 import type { AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { readBatch, readCommand } from './redis-command.ts'

@@ -1,5 +1,4 @@
-import { isFunction, type AnyFunction } from '../describe-function.ts'
-import { isObject, propertyOf } from '../../base/foreign-value.ts'
+import { isFunction, type AnyFunction, isObject, propertyOf } from '../../base/foreign-value.ts'
 
 /** The names of the methods that were replaced, by the object that has them. */
 const replaced = new WeakMap<object, Set<string>>()

@@ -1,7 +1,7 @@
 import { errorMonitor, EventEmitter } from 'node:events'
 import { isPromise } from 'node:util/types'
 import { currentRecorder, recorderScope } from '../current-recorder.ts'
-import { isFunction, type AnyFunction } from '../describe-function.ts'
+import { isFunction, type AnyFunction } from '../../base/foreign-value.ts'
 import { driverBoundary } from '../driver-boundary.ts'
 import { beginQuery, type AskedQuery, type QueryCall } from '../queries.ts'
 import type { Recorder } from '../recorder.ts'

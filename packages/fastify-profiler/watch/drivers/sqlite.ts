@@ -1,5 +1,4 @@
-import { isObject } from '../../base/foreign-value.ts'
-import type { AnyFunction } from '../describe-function.ts'
+import { isObject, type AnyFunction } from '../../base/foreign-value.ts'
 import type { AskedQuery } from '../queries.ts'
 import type { Driver } from './driver.ts'
 import { classItself, prototypeOf, replaceMethod } from './replace-method.ts'

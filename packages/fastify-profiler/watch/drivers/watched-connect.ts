@@ -1,6 +1,5 @@
-import { isObject } from '../../base/foreign-value.ts'
+import { isObject, type AnyFunction } from '../../base/foreign-value.ts'
 import { currentRecorder } from '../current-recorder.ts'
-import type { AnyFunction } from '../describe-function.ts'
 import { beginWait } from '../queries.ts'
 import { followCallback, followPromise } from './run-query.ts'
 

@@ -1,0 +1,104 @@
+import type { Outcome } from './profile.ts'
+
+/** What a moment of a request was spent on. `several`: operations of different kinds ran at once. */
+export type TimeKind =
+  | 'sql'
+  | 'http'
+  | 'cache'
+  | 'other'
+  | 'several'
+  | 'plugin'
+  | 'hook'
+  | 'handler'
+  | 'reading'
+  | 'sending'
+  | 'waiting'
+  | 'unaccounted'
+
+/** How often a request ran one statement, and how long that took in milliseconds. */
+export interface StatementTotals {
+  sql: string
+  count: number
+  duration: number
+}
+
+/** A row of the search results. */
+export interface ProfileSummary {
+  token: string
+  parent: string | null
+  isReplay?: true
+  time: number
+  duration: number
+  status: number | null
+  outcome: Outcome
+  method: string
+  url: string
+  host: string | null
+  ip: string | null
+  /** The pattern of the matched route. */
+  route: string | null
+  exception: string | null
+  logErrors: number
+  /** The number of queries, and their total time in milliseconds. */
+  queries: { count: number; duration: number }
+  /** The statements that took most time. */
+  statements: StatementTotals[]
+  /** How often one line ran one statement with different parameters; 0 if that was rare. */
+  repeated: number
+  /** Milliseconds by what they were spent on, longest first. Together they are the duration. */
+  times: Array<[kind: TimeKind, time: number]>
+  /** Bytes of the response's body; null if unknown. */
+  size: number | null
+  labels: Record<string, string>
+}
+
+/** The fields of the search form, named as in the query string. */
+export interface SearchCriteria {
+  token?: string
+  method?: string
+  /** "404", "4xx", ">=400". */
+  status?: string
+  url?: string
+  route?: string
+  host?: string
+  ip?: string
+  /** A substring of "Class: message". */
+  exception?: string
+  /** A number of queries: "3", ">10". */
+  sql?: string
+  /** A substring of one of the statements that took most time. */
+  statement?: string
+  /** Words, each a substring of the URL, the route, the exception, a label or the token. */
+  text?: string
+  /** The token of the request that made it with `inject`, or that it repeats. */
+  parent?: string
+  /** Milliseconds, inclusive. */
+  durationFrom?: number
+  durationTo?: number
+  /** Milliseconds since 1970. */
+  timeFrom?: number
+  timeTo?: number
+  /** A label: { license: "Louvre" }. */
+  labels?: Record<string, string>
+  /** Newest first by default; else the largest or the oldest first. */
+  sort?: SortOrder
+  page?: number
+  perPage?: number
+}
+
+export const sortOrders = ['duration', 'sql', 'sqlTime', 'size', 'oldest'] as const
+
+export type SortOrder = (typeof sortOrders)[number]
+
+export interface SearchResult {
+  criteria: SearchCriteria
+  /** Sentences about criteria that make no sense and were ignored. */
+  problems: string[]
+  profiles: ProfileSummary[]
+  /** By token: how many equal requests at regular intervals a row stands for. */
+  polls?: Record<string, number>
+  /** The number of matches on all pages. */
+  total: number
+  page: number
+  pages: number
+}
