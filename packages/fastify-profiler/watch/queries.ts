@@ -1,3 +1,4 @@
+import { type AskedQuery, queriesOf, querySpans, type RecordedQuery } from './recorded-queries.ts'
 import { performance } from 'node:perf_hooks'
 import { findCaller } from '../base/caller.ts'
 import type { Location } from '../base/profile.ts'
@@ -5,23 +6,8 @@ import { factsOf } from '../base/statement.ts'
 import { currentRecorder } from './current-recorder.ts'
 import type { AnyFunction } from '../base/foreign-value.ts'
 import { driverBoundary } from './driver-boundary.ts'
-import { queriesOf } from './recorded-queries.ts'
 import { secretsInQuery } from '../mask/mask-query.ts'
 import type { OpenSpan, Recorder } from './recorder.ts'
-import { querySpans, type RecordedQuery } from './recorded-queries.ts'
-
-/** What a driver knows of a query when it begins. */
-export interface AskedQuery {
-  system: string
-  statement: string
-  parameters: readonly unknown[]
-  /** The connection that it is sent on, one query after the other; null if there is none, or if queries share it. */
-  connection: object | null
-  /** Whether this is a query builder or a pool, whose driver sends it later. Default: false. */
-  isDelegated?: boolean
-  /** The caller, if the library has lost it from the stack. Default: looked for on the stack. */
-  location?: Location | null | undefined
-}
 
 /** What is known of a connection: who took it from its pool, and when it was last free. */
 interface KnownConnection {

@@ -1,7 +1,7 @@
-import { factsOf } from '../base/statement.ts'
 import type { Location } from '../base/profile.ts'
+import { factsOf } from '../base/statement.ts'
 import { Repetitions } from './query-repetitions.ts'
-import type { AskedQuery } from './queries.ts'
+
 import { Attachment } from './attachment.ts'
 import type { OpenSpan, Recorder } from './recorder.ts'
 
@@ -170,4 +170,17 @@ export class RecordedQueries {
 
 function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
   return some.length === others.length && some.every((value, index) => Object.is(value, others[index]))
+}
+
+/** What a driver knows of a query when it begins. */
+export interface AskedQuery {
+  system: string
+  statement: string
+  parameters: readonly unknown[]
+  /** The connection that it is sent on, one query after the other; null if there is none, or if queries share it. */
+  connection: object | null
+  /** Whether this is a query builder or a pool, whose driver sends it later. Default: false. */
+  isDelegated?: boolean
+  /** The caller, if the library has lost it from the stack. Default: looked for on the stack. */
+  location?: Location | null | undefined
 }

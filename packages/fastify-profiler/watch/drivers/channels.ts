@@ -1,7 +1,8 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { isObject, listOf, propertyOf } from '../../base/foreign-value.ts'
 import { driverBoundary } from '../driver-boundary.ts'
-import { beginQuery, type AskedQuery, type QueryCall } from '../queries.ts'
+import { beginQuery, type QueryCall } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
 import type { Driver } from './driver.ts'
 import { readBatch, readCommand } from './redis-command.ts'
 

@@ -1,5 +1,6 @@
 import { isObject, listOf, isFunction, type AnyFunction } from '../../base/foreign-value.ts'
-import { beginQuery, type AskedQuery } from '../queries.ts'
+import { beginQuery } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
 import type { Driver } from './driver.ts'
 import { readBatch, readCommand } from './redis-command.ts'
 import { prototypeOf, replaceMethod } from './replace-method.ts'

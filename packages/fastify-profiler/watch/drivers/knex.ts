@@ -1,6 +1,7 @@
 import { isObject, listOf, propertyOf, isFunction, type AnyFunction } from '../../base/foreign-value.ts'
 import type { Location } from '../../base/profile.ts'
-import { callerInRequest, type AskedQuery } from '../queries.ts'
+import { callerInRequest } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
 import type { Driver } from './driver.ts'
 import { classItself, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'

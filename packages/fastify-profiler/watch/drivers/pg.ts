@@ -1,5 +1,5 @@
 import { isObject, listOf, propertyOf } from '../../base/foreign-value.ts'
-import type { AskedQuery } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
 import type { Driver } from './driver.ts'
 import { classItself, prototypeOf, replaceMethod } from './replace-method.ts'
 import { watchedMethod } from './run-query.ts'

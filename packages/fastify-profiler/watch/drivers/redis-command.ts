@@ -1,4 +1,4 @@
-import type { AskedQuery } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
 
 /** Commands whose arguments are keys and positions, none of them a value. */
 const keysOnly =

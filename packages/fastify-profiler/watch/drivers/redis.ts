@@ -1,5 +1,5 @@
 import { isFunction } from '../../base/foreign-value.ts'
-import type { AskedQuery } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
 import type { Driver } from './driver.ts'
 import { readBatch, readCommand } from './redis-command.ts'
 import { prototypeOf, replaceMethod } from './replace-method.ts'

@@ -3,7 +3,8 @@ import { isPromise } from 'node:util/types'
 import { currentRecorder, recorderScope } from '../current-recorder.ts'
 import { isFunction, type AnyFunction } from '../../base/foreign-value.ts'
 import { driverBoundary } from '../driver-boundary.ts'
-import { beginQuery, type AskedQuery, type QueryCall } from '../queries.ts'
+import { beginQuery, type QueryCall } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
 import type { Recorder } from '../recorder.ts'
 
 /** How a method of a library sends a query. */
