@@ -97,12 +97,12 @@ export class Connection {
       })
       // Closing a connection with unread bytes would reset it, and the client could lose the response.
       .resume()
-    this.#settle()
     const last = this.#answers.at(-1)
-    if (last === undefined) answer.assignSocket(this.#socket)
+    // A response that was sent in this turn still has the socket. Assigning it twice throws.
+    if (last === undefined || (last.writableFinished && last.socket === null)) answer.assignSocket(this.#socket)
     else {
       last.once('close', () => {
-        answer.assignSocket(this.#socket)
+        if (!this.#socket.destroyed) answer.assignSocket(this.#socket)
       })
     }
   }

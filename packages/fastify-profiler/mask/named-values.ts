@@ -10,9 +10,14 @@ const naming = /(=>|[:=]|%(?:25){0,2}3[ad])(?<=([\w.[\]%-]{1,60})((?:\\{0,15}["'
 /** An XML element with its text or CDATA section. */
 const element = /<(?:\w{1,30}:)?([\w.-]{1,60})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)|([^<]+))/g
 
-/** `identified by 'secret'` of MySQL, and `password 'secret'` of PostgreSQL. */
+/** `identified by 'secret'` and `set password for bob = 'secret'` of MySQL, and `password 'secret'` of PostgreSQL. */
 const credentials =
-  /\b(?:identified\s{1,9}(?:(?:with|via)\s{1,9}[\w-]{1,60}\s{1,9})?(?:by|as|using)|password)\s{1,9}(?:password\s{0,9}\(?\s{0,9})?(?=\\{0,15}["'])/gi
+  /\b(?:identified\s{1,9}(?:(?:with|via)\s{1,9}[\w-]{1,60}\s{1,9})?(?:by|as|using)\s{1,9}|set\s{1,9}password(?:\s{1,9}for\s{1,9}[^\s=]{1,99})?\s{0,9}=\s{0,9}|password\s{1,9})(?:password\s{0,9}\(?\s{0,9})?(?:e(?='))?(?=\\{0,15}["'])/gi
+
+/** MySQL's `Duplicate entry 'secret' for key 'users.api_token'`. */
+const duplicate = "Duplicate entry '"
+const ofKey = "' for key '"
+const keyName = /[\w.-]{0,99}/y
 
 /** PostgreSQL's `Key (lower(api_token))=(secret) already exists`, and `Failing row contains (…)`, without columns. */
 const detail = /\)=\((?<=\(([^()]{0,300}(?:\([^()]{0,99}\)[^()]{0,99})?)\)=\()|Failing row contains \(/g
@@ -46,6 +51,7 @@ const longestJudged = 64
 export function addNamed(text: string, places: Place[]): void {
   if (/[:=%]/.test(text)) addSigned(text, places)
   if (/["']/.test(text)) addCredentials(text, places)
+  if (text.includes(ofKey)) addDuplicates(text, places)
   if (text.includes(')=(') || text.includes('row contains (')) addDetails(text, places)
   if (text.includes('</') || text.includes('<![')) addElements(text, places)
 }
@@ -83,6 +89,17 @@ function addSigned(text: string, places: Place[]): void {
 
 function addCredentials(text: string, places: Place[]): void {
   for (const { index, 0: words } of text.matchAll(credentials)) places.push(valueAt(text, index + words.length, '', ''))
+}
+
+function addDuplicates(text: string, places: Place[]): void {
+  let start = text.indexOf(duplicate)
+  while (start !== -1) {
+    const from = start + duplicate.length
+    const to = text.indexOf(ofKey, from)
+    if (to === -1) return
+    if (isSensitiveField(textAt(keyName, text, to + ofKey.length), text.slice(from, to))) places.push([from, to])
+    start = text.indexOf(duplicate, to)
+  }
 }
 
 function addDetails(text: string, places: Place[]): void {

@@ -602,7 +602,7 @@ t.test('a malformed body is refused after the response before it', async t => {
 t.test('a CONNECT is answered like any other request, after the responses before it', async t => {
   const length = 5_000_000
   const { server } = await servePlain(t, (request, response) => {
-    if (request.method === 'CONNECT') response.end(request.url)
+    if (request.method === 'CONNECT' || request.url === '/at-once') response.end(request.url)
     else Readable.from([Buffer.alloc(length / 2, 'a'), Buffer.alloc(length / 2, 'a')]).pipe(response)
   })
   const tunnel = 'CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n'
@@ -610,6 +610,7 @@ t.test('a CONNECT is answered like any other request, after the responses before
   const answers = await text(await open(t, server, get('/') + tunnel))
   t.equal(answers.match(/a{1000}/g)?.length, length / 1000)
   t.match(answers.slice(-1000), /HTTP\/1\.1 200 OK\r\n[^]*museum\.test:443$/)
+  t.match(await text(await open(t, server, get('/at-once') + tunnel)), /at-once[^]*museum\.test:443$/)
 })
 
 t.test('a connection with a CONNECT is closed if its client leaves or reads nothing', async t => {
