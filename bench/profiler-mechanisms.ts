@@ -3,12 +3,12 @@
  * prints the CPU time of every masker for the text that it takes longest for.
  */
 import { readFileSync } from 'node:fs'
-import { KnownFrames } from '#profiler/collect/known-frames'
-import { parseFrame } from '#profiler/collect/parse-frame'
-import { findSecrets, searchSecrets } from '#profiler/mask/find-secrets'
-import { PrefixIndex } from '#profiler/mask/prefix-index'
-import { knownSourceMap } from '#profiler/show/known-source-maps'
-import { readSourceMap } from '#profiler/show/source-map-file'
+import { KnownFrames } from '#profiler/features/exceptions/describe-failures'
+import { parseFrame } from '#profiler/features/exceptions/describe-failures'
+import { findSecrets, searchSecrets } from '#profiler/core/mask/find-secrets'
+import { PrefixIndex } from '#profiler/core/mask/published-secrets'
+import { knownSourceMap } from '#profiler/features/exceptions/source-excerpt'
+import { readSourceMap } from '#profiler/features/exceptions/source-excerpt'
 import { hostilePieces, learnSpellings, maskers } from '#profiler/test/hostile-texts'
 import { compareCosts } from './compare-costs.ts'
 

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { watcherOf } from './base/watched-by.ts'
-import { install } from './install.ts'
+import { watcherOf } from './core/package-version.ts'
+import type { Recorder } from './core/watch/recorder.ts'
 import type { ProfilerOptions, Terms } from './options.ts'
-import type { Profiler } from './profiler.ts'
-import type { Recorder } from './watch/recorder.ts'
+import { install, type Profiler } from './profiler.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -55,16 +54,16 @@ function isProfiler(value: object): value is Profiler {
 
 export default fp(profiler, { name: 'profiler', fastify: '5.x' })
 
-export { profiledOptions } from './profiled-options.ts'
+export { profiledOptions } from './options.ts'
 export type { ProfilerOptions } from './options.ts'
-export { Attachment } from './watch/attachment.ts'
-export { currentRecorder } from './watch/current-recorder.ts'
-export { findCaller } from './base/caller.ts'
-export { profiledLogger, recordedLogger } from './watch/log-recorder.ts'
-export { masked } from './mask/known-secrets.ts'
-export { looksSecret } from './mask/secret-values.ts'
-export { isSensitiveField } from './mask/sensitive-names.ts'
-export { toMicroseconds } from './base/microseconds.ts'
+export { Attachment } from './core/watch/attachment.ts'
+export { currentRecorder } from './core/watch/recorders.ts'
+export { findCaller } from './core/call-site.ts'
+export { profiledLogger, recordedLogger } from './features/logs/log-recorder.ts'
+export { masked } from './core/mask/known-secrets.ts'
+export { looksSecret } from './core/mask/secret-names.ts'
+export { isSensitiveField } from './core/mask/secret-names.ts'
+export { toMicroseconds } from './core/profile.ts'
 export type {
   Panel,
   PanelView,
@@ -75,7 +74,7 @@ export type {
   ToolbarCard,
   CardRow,
   Tone,
-} from './collect/panel.ts'
+} from './core/feature.ts'
 export type {
   Profile,
   Json,
@@ -87,18 +86,18 @@ export type {
   Query,
   HttpCall,
   Repetition,
-} from './base/profile.ts'
-export type { Recorder, SpanDescription, OpenSpan } from './watch/recorder.ts'
-export type { ExplainClient, ExplainPool, ExplainQuery } from './explain/explain-pool.ts'
-export type { ProfileBounds, StoreBounds } from './base/bounds.ts'
-export { renderBadge } from './show/parts/badge.ts'
-export { renderSqlBlock } from './show/parts/code-block.ts'
-export { renderDataTable } from './show/parts/data-table.ts'
-export { renderEmptyState } from './show/parts/empty-state.ts'
-export { html } from './base/html.ts'
-export { blocks, code, codeBlock, plain, table } from './show/markdown/markdown.ts'
-export { renderKeyValueTable } from './show/parts/key-value-table.ts'
-export { locationText, renderLocation } from './show/parts/location.ts'
-export { renderMetrics } from './show/parts/metrics.ts'
-export { renderSection } from './show/parts/section.ts'
-export { count, formatDuration } from './show/parts/units.ts'
+} from './core/profile.ts'
+export type { Recorder, SpanDescription, OpenSpan } from './core/watch/recorder.ts'
+export type { ExplainClient, ExplainPool, ExplainQuery } from './features/explain/explain-query.ts'
+export type { ProfileBounds, StoreBounds } from './core/bounds.ts'
+export { renderBadge } from './core/view/elements.ts'
+export { renderSqlBlock } from './core/view/code-block.ts'
+export { renderDataTable } from './core/view/elements.ts'
+export { renderEmptyState } from './core/view/elements.ts'
+export { html } from './core/view/html.ts'
+export { blocks, code, codeBlock, plain, table } from './core/view/markdown.ts'
+export { renderKeyValueTable } from './core/view/elements.ts'
+export { locationText, renderLocation } from './core/view/elements.ts'
+export { renderMetrics } from './core/view/elements.ts'
+export { renderSection } from './core/view/elements.ts'
+export { count, formatDuration } from './core/view/units.ts'

@@ -1,17 +1,22 @@
-import type { FastifyInstance } from 'fastify'
-import { type ProfileBounds, defaultProfileBounds, defaultStoreBounds, type StoreBounds } from './base/bounds.ts'
-import type { Json } from './base/profile.ts'
-import type { AnyPanel, Panel } from './collect/panel.ts'
-import type { ExplainPool } from './explain/explain-pool.ts'
-import { type KnownSecrets, knownSecrets } from './mask/known-secrets.ts'
-import { ViewerAccess } from './show/viewer-access.ts'
-import { ProfileStore } from './store/profile-store.ts'
+import { STATUS_CODES } from 'node:http'
 import { join } from 'node:path'
-import { attempt } from './base/foreign-value.ts'
-import { InvalidOption } from './base/invalid-option.ts'
-import { environmentSecrets } from './mask/environment-secrets.ts'
-
-import { builtInPanels } from './show/panels/built-in.ts'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
+import {
+  defaultProfileBounds,
+  defaultStoreBounds,
+  InvalidOption,
+  type ProfileBounds,
+  type StoreBounds,
+} from './core/bounds.ts'
+import type { AnyPanel, Panel } from './core/feature.ts'
+import { attempt } from './core/foreign-value.ts'
+import { environmentSecrets, type KnownSecrets, knownSecrets } from './core/mask/known-secrets.ts'
+import type { Json } from './core/profile.ts'
+import { ProfileStore } from './core/store/profile-store.ts'
+import { ViewerAccess } from './core/view/viewer-access.ts'
+import { builtInPanels } from './features/built-in-panels.ts'
+import type { ExplainPool } from './features/explain/explain-query.ts'
+import { profiledLogger } from './features/logs/log-recorder.ts'
 
 /** The longest delay of Node's timers. */
 const longestPatience = 2 ** 31 - 1
@@ -211,4 +216,27 @@ export interface ProfilerParts {
   complain: (error: unknown, message: string) => void
   /** Tells about a route's wasteful calls; null if nobody wants to know. */
   advise: ((sentence: string) => void) | null
+}
+
+/**
+ * Prepares the options of the Fastify constructor, so that the profiler sees log lines of every level and requests that
+ * fail before any hook runs. Without the profiler, the application works as before.
+ */
+export function profiledOptions<Options extends FastifyServerOptions>(options: Options) {
+  return {
+    ...options,
+    ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
+    frameworkErrors: options.frameworkErrors ?? answerAsFastify,
+  }
+}
+
+/** Sends the same response as Fastify without `frameworkErrors`. */
+function answerAsFastify(
+  { code, message, statusCode = 400 }: FastifyError,
+  _request: FastifyRequest,
+  { raw: response }: FastifyReply,
+): void {
+  const body = JSON.stringify({ error: STATUS_CODES[statusCode], code, message, statusCode })
+  response.writeHead(statusCode, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+  response.end(body)
 }

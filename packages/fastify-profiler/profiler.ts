@@ -1,52 +1,44 @@
-import type { ProfilerParts } from './options.ts'
 import type { IncomingMessage } from 'node:http'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Boot } from './base/boot.ts'
-import { Boundary } from './base/boundary.ts'
-import { BootLog } from './boot-log.ts'
-import type { Profile } from './base/profile.ts'
-import type { ProfileSummary, SearchCriteria, SearchResult } from './base/summary.ts'
-import { whenThere } from './base/promised.ts'
-import { Collector } from './collect/collector.ts'
-import { describeBrowserEvents } from './collect/describe-browser-events.ts'
-import { describeConfiguration } from './collect/describe-configuration.ts'
-import type { ViewContext } from './collect/panel.ts'
-import { SimilarRoutes } from './collect/similar-routes.ts'
-import { sampleIfAsked } from './watch/sampling.ts'
-import { mcpRoutes } from './mcp/mcp-routes.ts'
-import { replay } from './replay/replay.ts'
-import { addApplication, applicationOf } from './replay/running-applications.ts'
-import { AnswerDiagnostics } from './show/answer-diagnostics.ts'
-import { refuseOtherMethods } from './show/other-methods.ts'
-import { LiveRows } from './show/live-rows.ts'
-import { RouteAdvice } from './show/route-advice.ts'
-import { profilerRoutes } from './show/profiler-routes.ts'
-import { makeViewContext } from './show/view-context.ts'
-import type { ViewerAccess } from './show/viewer-access.ts'
-import { ProfileArchive } from './store/profile-archive.ts'
-import { ProfileWriter } from './store/profile-writer.ts'
-import { watchArrivals } from './watch/arrival.ts'
-import { atExit } from './watch/at-exit.ts'
-import { Exchanges } from './watch/exchanges.ts'
-import { watchFrameworkErrors } from './watch/framework-errors.ts'
-import { KnownRoutes } from './watch/known-routes.ts'
-import { followEarlier } from './watch/late-registration.ts'
-import { whenListening } from './watch/listening.ts'
-import { hideMethods } from './watch/malformed-urls.ts'
-import { OpenExchanges } from './watch/open-exchanges.ts'
-import { registerUnnoticed } from './watch/own-contexts.ts'
-import { OwnPages } from './watch/own-pages.ts'
-import { longestParameter, pathOptions } from './watch/path-options.ts'
-import { Patience } from './watch/patience.ts'
-import { PluginTree } from './watch/plugin-tree.ts'
-import type { Recorder } from './watch/recorder.ts'
-import { Recorders } from './watch/recorders.ts'
-import { addRequestHooks } from './watch/request-hooks.ts'
-import { followRequestLoggers, loggerNote } from './watch/request-loggers.ts'
-import { trace } from './watch/tracer.ts'
-import type { WatchedApplication } from './watch/watched-application.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { passThrough } from './core/call-site.ts'
+import { Collector } from './core/collect.ts'
+import type { ViewContext } from './core/feature.ts'
+import { whenThere } from './core/foreign-value.ts'
+import { Boundary } from './core/guard.ts'
+import { markAsWatched, packageVersion } from './core/package-version.ts'
+import type { Profile } from './core/profile.ts'
+import { ProfileArchive, ProfileWriter } from './core/store/profile-archive.ts'
+import type { Boot } from './core/store/store-directory.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult } from './core/summary.ts'
+import { AnswerDiagnostics } from './core/view/debug-answer.ts'
+import { profilerRoutes, refuseOtherMethods } from './core/view/profiler-routes.ts'
+import { makeViewContext } from './core/view/view-context.ts'
+import type { ViewerAccess } from './core/view/viewer-access.ts'
+import { watchArrivals, whenListening } from './core/watch/arrival.ts'
+import { atExit, OpenExchanges, Patience } from './core/watch/exchange.ts'
+import { addRequestHooks, Exchanges } from './core/watch/exchanges.ts'
+import { KnownRoutes, longestParameter, pathOptions } from './core/watch/known-routes.ts'
+import { hideMethods, watchFrameworkErrors } from './core/watch/malformed-urls.ts'
+import { PluginTree } from './core/watch/plugin-tree.ts'
+import type { Recorder } from './core/watch/recorder.ts'
+import { OwnPages, Recorders } from './core/watch/recorders.ts'
+import { followEarlier, registerUnnoticed, trace } from './core/watch/tracer.ts'
+import type { WatchedApplication } from './core/watch/watched-application.ts'
+import { mcpRoutes } from './features/agents/mcp-routes.ts'
+import { BootLog } from './features/boot/boot-log.ts'
+import { describeBrowserEvents } from './features/browser/browser-events.ts'
+import { describeConfiguration } from './features/configuration.ts'
+import { LiveRows } from './features/home/live-rows.ts'
+import { followRequestLoggers, loggerNote } from './features/logs/log-recorder.ts'
+import { RouteAdvice } from './features/performance/findings.ts'
+import { installDrivers, lookForModules } from './features/queries/drivers/install-drivers.ts'
+import { addApplication, applicationOf, replay } from './features/replay/replay.ts'
+import { SimilarRoutes } from './features/routing/similar-routes.ts'
+import { sampleIfAsked } from './features/samples/sampling.ts'
+import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
 
 /** Milliseconds that closing waits for work that outlives its response. */
 const closingPatience = 1000
@@ -261,4 +253,29 @@ export class Profiler {
 
 function versionsOf({ app, versions }: ProfilerParts): Record<string, string> {
   return { fastify: app.version, ...versions }
+}
+
+/** Milliseconds that the start waits for drivers, whose loading takes long on a busy machine. */
+const driversPatience = 2000
+
+/** Makes a profiler watch an application that none watches yet. It sees what is registered from now on. */
+export function install(app: FastifyInstance, options: ProfilerOptions, terms: Terms): Profiler {
+  passThrough(options.passThrough ?? [])
+  const parts = partsOf(app, options, terms)
+  const drivers = installDrivers([parts.root, process.cwd()], parts.complain)
+  const profiler = new Profiler(parts)
+  markAsWatched(app, { version: packageVersion, profiler })
+  // Fastify gives a hook up after pluginTimeout, and the application shall not fail because of the profiler.
+  const patience = Math.min(driversPatience, (app.initialConfig.pluginTimeout ?? 0) / 4 || driversPatience)
+  // Before the profiler watches hooks, so that its own is none of the application's.
+  app.addHook('onReady', async function storeConfiguration() {
+    await Promise.race([drivers, sleep(patience, undefined, { ref: false })])
+    lookForModules()
+    profiler.configure()
+  })
+  profiler.install()
+  app.addHook('onClose', async function stopProfiler() {
+    await profiler.stop()
+  })
+  return profiler
 }

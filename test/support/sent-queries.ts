@@ -1,4 +1,4 @@
-import { passThrough } from '#profiler/base/caller'
+import { passThrough } from '#profiler/core/call-site'
 import pg from 'pg'
 
 // The profiler shows the caller of a query, which is never this file.

@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { Profile, Span } from '../base/profile.ts'
-import { compare } from '../compare/compare.ts'
-import { comparisonSentence, conclusionsOf } from '../show/parts/comparison-text.ts'
-import { renderComparisonMarkdown } from '../show/markdown/comparison-markdown.ts'
+import type { Profile, Span } from '../core/profile.ts'
+import { compare } from '../features/compare/compare.ts'
+import { comparisonSentence, conclusionsOf } from '../features/compare/comparison-text.ts'
+import { renderComparisonMarkdown } from '../features/compare/comparison-page.ts'
 import { exampleUse, exception, profile, span } from './views/example-profile.ts'
 
 const line = (line: number) => ({ file: '/srv/museum/routes/cart.ts', line, column: 5 })

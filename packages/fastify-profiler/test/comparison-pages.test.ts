@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { beginQuery } from '../watch/queries.ts'
+import { beginQuery } from '../features/queries/queries.ts'
 import { makeFolder } from './folder.ts'
 import { pageOf, profiledApp, profileOf } from './profiled-app.ts'
 import { storeProfiles } from './stores.ts'

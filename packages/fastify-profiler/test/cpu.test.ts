@@ -2,9 +2,9 @@ import { Session, type Profiler } from 'node:inspector'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Profile } from '../base/profile.ts'
-import type { Samples } from '../base/samples.ts'
-import { sampleIfAsked } from '../watch/sampling.ts'
+import type { Profile } from '../core/profile.ts'
+import type { Samples } from '../core/profile.ts'
+import { sampleIfAsked } from '../features/samples/sampling.ts'
 import { makeFolder } from './folder.ts'
 import {
   deferred,

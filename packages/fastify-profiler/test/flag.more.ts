@@ -2,7 +2,7 @@ import { cpSync, existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { profileVersion } from '../base/profile.ts'
+import { profileVersion } from '../core/profile.ts'
 import { flag, installedPackage, outline, run } from './flagged.ts'
 import { makeFolder } from './folder.ts'
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
-import type { Profile } from '../base/profile.ts'
+import type { Profile } from '../core/profile.ts'
 
 /** The end of a process that ran an application. */
 export interface Ended {

@@ -180,7 +180,7 @@ t.test('a logged stack has two frames of the profiler, which no view shows', asy
     return 'ok'
   })
   const profile = await profileOf(app, '/')
-  const machinery = /traced-function|current-recorder|AsyncLocalStorage/g
+  const machinery = /traced-call|recorders|AsyncLocalStorage/g
   t.equal(JSON.stringify(profile.logs).match(machinery)?.length, 4)
   for (const accept of ['application/json', 'text/html', 'text/markdown']) {
     const page = await pageOf(app, `${profile.token}?panel=logs`, accept)

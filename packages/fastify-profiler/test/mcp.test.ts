@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import profiler from '../index.ts'
-import { questions } from '../ask/questions.ts'
-import { answerMessage } from '../mcp/answer-message.ts'
+import { questions } from '../features/agents/questions.ts'
+import { answerMessage } from '../features/agents/mcp-messages.ts'
 import { makeFolder } from './folder.ts'
 import { keptLines, profiledApp, sleepyPanel } from './profiled-app.ts'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { Profile } from '../base/profile.ts'
-import type { ProfileSummary } from '../base/summary.ts'
-import { compare } from '../compare/compare.ts'
-import { compareSets } from '../compare/compare-sets.ts'
+import type { Profile } from '../core/profile.ts'
+import type { ProfileSummary } from '../core/summary.ts'
+import { compare } from '../features/compare/compare.ts'
+import { compareSets } from '../features/compare/compare-sets.ts'
 import { profile, span, summary } from './views/example-profile.ts'
 
 /** A generator of numbers from 0 to 1, the same for each seed. */

@@ -60,14 +60,14 @@ t.test('the package has what it needs to run, to be read and to be typed, and no
     'dist/register.d.ts',
     'dist/testing.js',
     'dist/testing.d.ts',
-    'dist/command-line/fastify-profiler.js',
-    'show/assets/profiler.css',
+    'dist/fastify-profiler.js',
+    'core/view/assets/profiler.css',
     'package.json',
   ]) {
     t.ok(files.includes(`package/${file}`), file)
   }
   t.same(
-    files.filter(file => !/^package\/(?:dist|show\/assets)\//.test(file)).sort(),
+    files.filter(file => !/^package\/(?:dist|core\/view\/assets)\//.test(file)).sort(),
     ['CHANGELOG.md', 'LICENSE', 'README.md', 'SKILL.md', 'package.json'].map(file => `package/${file}`),
   )
   t.same(

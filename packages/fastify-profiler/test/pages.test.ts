@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os'
 import Fastify, { type InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import profiler, { html, plain, type ProfilerOptions } from '../index.ts'
-import { escape } from '../base/html.ts'
+import { escape } from '../core/view/html.ts'
 import { makeFolder } from './folder.ts'
 import {
   deferred,

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
-import { html } from '../base/html.ts'
+import { html } from '../core/view/html.ts'
 import profiler, { profiledOptions, type ProfilerOptions } from '../index.ts'
-import type { Profile } from '../base/profile.ts'
+import type { Profile } from '../core/profile.ts'
 import { makeFolder } from './folder.ts'
 
 /** Discards what would go to stdout. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Profile } from '../base/profile.ts'
-import { replay } from '../replay/replay.ts'
+import type { Profile } from '../core/profile.ts'
+import { replay } from '../features/replay/replay.ts'
 import { makeFolder } from './folder.ts'
 import {
   deferred,

@@ -9,7 +9,7 @@ import { storeProfiles } from './stores.ts'
 import { folderOf } from './typed-command.ts'
 import { profile } from './views/example-profile.ts'
 
-const main = join(import.meta.dirname, '../command-line/fastify-profiler.js')
+const main = join(import.meta.dirname, '../fastify-profiler.js')
 
 t.test('the command of the package answers a pipe as it answers agents', async t => {
   t.match(readFileSync(main, 'utf8'), /^#!\/usr\/bin\/env node\n/)

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { expectProfile, profiled, type Profile } from '../testing.ts'
-import { beginQuery } from '../watch/queries.ts'
+import { beginQuery } from '../features/queries/queries.ts'
 import { profiledApp } from './profiled-app.ts'
 import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import t, { type Test } from 'tap'
-import type { Profile, Span } from '../base/profile.ts'
+import type { Profile, Span } from '../core/profile.ts'
 import { fakeClock } from './fake-clock.ts'
 import { profiledApp, profileOf, turns } from './profiled-app.ts'
 

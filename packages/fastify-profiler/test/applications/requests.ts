@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { once } from 'node:events'
-import type { Profile, Span } from '../../base/profile.ts'
-import type { SearchResult } from '../../base/summary.ts'
+import type { Profile, Span } from '../../core/profile.ts'
+import type { SearchResult } from '../../core/summary.ts'
 import type { Application, Request } from './catalogue.ts'
 
 /** What the profiler saw of an application's requests. */

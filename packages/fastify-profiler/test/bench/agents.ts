@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ask, questions } from '../../ask/questions.ts'
-import { defaultProfileBounds, defaultStoreBounds } from '../../base/bounds.ts'
-import type { Profile } from '../../base/profile.ts'
-import { storedSources } from '../../command-line/stored-sources.ts'
-import { ProfileStore } from '../../store/profile-store.ts'
-import { serialise, summarise } from '../../store/profile-text.ts'
+import { ask, questions } from '../../features/agents/questions.ts'
+import { defaultProfileBounds, defaultStoreBounds } from '../../core/bounds.ts'
+import type { Profile } from '../../core/profile.ts'
+import { storedSources } from '../../features/command-line/asker.ts'
+import { ProfileStore } from '../../core/store/profile-store.ts'
+import { serialise, summarise } from '../../core/store/profile-text.ts'
 import { configuration, failedProfile, notFoundProfile, profile } from '../views/example-profile.ts'
 
 const profiles = 10_000

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { compare } from '../../compare/compare.ts'
+import { compare } from '../../features/compare/compare.ts'
 import { profile, span } from '../views/example-profile.ts'
 
 // How long the comparison of two requests takes.

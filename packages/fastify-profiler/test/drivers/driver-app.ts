@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import type { Profile } from '../../base/profile.ts'
+import type { Profile } from '../../core/profile.ts'
 import type { ProfilerOptions } from '../../index.ts'
 import { onlyProfile, profiledApp } from '../profiled-app.ts'
 

@@ -1,11 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
 import { ClientRequest } from 'node:http'
 import t, { type Test } from 'tap'
-import type { DatabaseUse } from '../../base/profile.ts'
-import { kyselyDriver } from '../../watch/drivers/kysely.ts'
-import { mongodbDriver } from '../../watch/drivers/mongodb.ts'
-import { pgDriver } from '../../watch/drivers/pg.ts'
-import { redisDriver } from '../../watch/drivers/redis.ts'
+import type { DatabaseUse } from '../../core/profile.ts'
+import { kyselyDriver } from '../../features/queries/drivers/kysely.ts'
+import { mongodbDriver } from '../../features/queries/drivers/mongodb.ts'
+import { pgDriver } from '../../features/queries/drivers/pg.ts'
+import { redisDriver } from '../../features/queries/drivers/redis.ts'
 import { profileOf } from './driver-app.ts'
 
 // Stands in for versions of the libraries that are not installed, and for answers that no stand-in server gives.

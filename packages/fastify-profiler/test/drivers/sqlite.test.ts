@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import t from 'tap'
-import { sqliteDriver } from '../../watch/drivers/sqlite.ts'
+import { sqliteDriver } from '../../features/queries/drivers/sqlite.ts'
 import { linesOf, profileOf } from './driver-app.ts'
 
 const lineOf = linesOf(import.meta.filename)

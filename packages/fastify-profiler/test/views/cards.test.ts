@@ -1,11 +1,11 @@
 import t from 'tap'
-import { boundedCard } from '../../show/cards/bounded-card.ts'
-import { heapItem } from '../../show/cards/heap-item.ts'
-import { httpCard } from '../../show/cards/http-card.ts'
-import { logCard } from '../../show/cards/log-card.ts'
-import { queryCard } from '../../show/cards/query-card.ts'
-import { requestCard } from '../../show/cards/request-card.ts'
-import { timeCard } from '../../show/cards/time-card.ts'
+import { boundedCard } from '../../core/view/toolbar.ts'
+import { heapItem } from '../../core/view/toolbar.ts'
+import { httpCard } from '../../features/http-client/http-client-panel.ts'
+import { logCard } from '../../features/logs/logs-panel.ts'
+import { queryCard } from '../../features/queries/database-panel.ts'
+import { requestCard } from '../../core/view/toolbar.ts'
+import { timeCard } from '../../features/performance/performance-panel.ts'
 import { context, exampleCall, exampleQuery, exampleUse, notFoundProfile, profile } from './example-profile.ts'
 
 const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { databasePanel } from '../../show/panels/database.ts'
-import { httpClientPanel } from '../../show/panels/http-client.ts'
-import { parseProfile, separator, serialise } from '../../store/profile-text.ts'
+import { databasePanel } from '../../features/queries/database-panel.ts'
+import { httpClientPanel } from '../../features/http-client/http-client-panel.ts'
+import { parseProfile, separator, serialise } from '../../core/store/profile-text.ts'
 import { context, exampleCall, exampleQuery, exampleUse, profile } from './example-profile.ts'
 
 const hostile = '</code><script>alert(1)</script>`|'

@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { DatabaseUse, Query, Repetition } from '../../base/profile.ts'
-import { masked } from '../../mask/known-secrets.ts'
-import { databasePanel } from '../../show/panels/database.ts'
-import { groupQueries, divideByTransaction } from '../../show/parts/query-groups.ts'
-import { runnableSql } from '../../show/parts/runnable-sql.ts'
+import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
+import { masked } from '../../core/mask/known-secrets.ts'
+import { databasePanel } from '../../features/queries/database-panel.ts'
+import { groupQueries, divideByTransaction } from '../../features/queries/database-panel.ts'
+import { runnableSql } from '../../features/explain/explain-form.ts'
 import { context, exampleQuery, exampleUse, profile } from './example-profile.ts'
 
 const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import type { Profile } from '../../base/profile.ts'
-import { errorPagePolicy, profilerPolicy } from '../../show/parts/content-security-policy.ts'
-import { renderErrorMarkdown } from '../../show/markdown/error-markdown.ts'
-import { renderErrorPage } from '../../show/pages/diagnostic-error-page.ts'
+import type { Profile } from '../../core/profile.ts'
+import { errorPagePolicy, profilerPolicy } from '../../core/view/page.ts'
+import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
+import { renderErrorPage } from '../../features/exceptions/error-page.ts'
 import { context, exception, failedProfile, notFoundProfile, ownFrame, profile } from './example-profile.ts'
 
 const page = (of: Profile) => renderErrorPage(context(of))

@@ -1,5 +1,5 @@
-import type { AnyPanel } from '../../collect/panel.ts'
-import { builtInPanels } from '../../show/panels/built-in.ts'
+import type { AnyPanel } from '../../core/feature.ts'
+import { builtInPanels } from '../../features/built-in-panels.ts'
 import { licensePanel, securityPanel } from './example-profile.ts'
 
 /** Every built-in panel, and two of an application: one with data and one without. */

@@ -10,12 +10,12 @@ import type {
   SpanKind,
   Exception,
   Frame,
-} from '../../base/profile.ts'
-import type { ProfileSummary } from '../../base/summary.ts'
-import type { Samples } from '../../base/samples.ts'
-import type { Panel, ViewContext } from '../../collect/panel.ts'
-import type { RawSamples } from '../../watch/sampler.ts'
-import { renderKeyValueTable } from '../../show/parts/key-value-table.ts'
+} from '../../core/profile.ts'
+import type { ProfileSummary } from '../../core/summary.ts'
+import type { Samples } from '../../core/profile.ts'
+import type { Panel, ViewContext } from '../../core/feature.ts'
+import type { RawSamples } from '../../features/samples/sampling.ts'
+import { renderKeyValueTable } from '../../core/view/elements.ts'
 
 const root = '/srv/museum'
 

@@ -1,12 +1,12 @@
 import t from 'tap'
-import type { Markup } from '../../base/html.ts'
-import type { Exception, Frame } from '../../base/profile.ts'
-import { rootCauseOf } from '../../show/parts/exception-chain.ts'
-import { renderExceptionTree } from '../../show/parts/exception-tree.ts'
-import { renderExceptions } from '../../show/parts/exceptions.ts'
-import { renderExceptionSections } from '../../show/parts/exception-sections.ts'
-import { exceptionsMarkdown, stackTracesMarkdown } from '../../show/markdown/exceptions-markdown.ts'
-import { stackTraceText } from '../../show/parts/stack-trace.ts'
+import type { Markup } from '../../core/view/html.ts'
+import type { Exception, Frame } from '../../core/profile.ts'
+import { rootCauseOf } from '../../features/exceptions/exceptions.ts'
+import { renderExceptionTree } from '../../features/exceptions/exceptions.ts'
+import { renderExceptions } from '../../features/exceptions/exceptions.ts'
+import { renderExceptionSections } from '../../features/exceptions/exception-panel.ts'
+import { exceptionsMarkdown, stackTracesMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
+import { stackTraceText } from '../../features/exceptions/exceptions.ts'
 import {
   context,
   exception,

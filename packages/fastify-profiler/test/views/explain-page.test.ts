@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { Explanation } from '../../explain/explain-query.ts'
-import { NoPlan } from '../../explain/no-plan.ts'
-import { renderExplainMarkdown, renderExplainPage } from '../../show/pages/explain-page.ts'
+import type { Explanation } from '../../features/explain/explain-query.ts'
+import { NoPlan } from '../../features/explain/explain-query.ts'
+import { renderExplainMarkdown, renderExplainPage } from '../../features/explain/explain-page.ts'
 import { context, exampleQuery, profile } from './example-profile.ts'
 
 const query = exampleQuery({ sql: 'select * from carts' })

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { fitLines } from '../../show/markdown/fit-lines.ts'
-import { code, codeBlock } from '../../show/markdown/markdown.ts'
+import { fitLines } from '../../core/view/markdown.ts'
+import { code, codeBlock } from '../../core/view/markdown.ts'
 
 const image = '![x](http://evil.example/leak)'
 

@@ -1,4 +1,4 @@
-import type { Profile } from '../../base/profile.ts'
+import type { Profile } from '../../core/profile.ts'
 
 /** Strings that must neither run nor break a page, wherever they are in a profile. */
 export const hostileStrings = [

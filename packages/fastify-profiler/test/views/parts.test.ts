@@ -1,17 +1,17 @@
 import t from 'tap'
-import { renderCodeBlock, renderExcerpt, renderSqlBlock } from '../../show/parts/code-block.ts'
-import { escape, html } from '../../base/html.ts'
-import { renderKeyValueTable } from '../../show/parts/key-value-table.ts'
-import { locationText, renderLocation } from '../../show/parts/location.ts'
-import { renderLogTable } from '../../show/parts/log-table.ts'
-import { logsMarkdown } from '../../show/markdown/logs-markdown.ts'
-import { blocks, code, codeBlock, plain, table } from '../../show/markdown/markdown.ts'
-import { levelName, levelTone, outcomeText, statusText, statusTone } from '../../show/parts/tone.ts'
-import { comparePaths, differenceText } from '../../show/parts/path-difference.ts'
-import { curlCommand } from '../../show/parts/curl-command.ts'
-import { mediaTypeName } from '../../show/parts/media-type.ts'
-import { renderSeverity } from '../../show/parts/severity.ts'
-import { renderTime } from '../../show/parts/time.ts'
+import { renderCodeBlock, renderExcerpt, renderSqlBlock } from '../../core/view/code-block.ts'
+import { escape, html } from '../../core/view/html.ts'
+import { renderKeyValueTable } from '../../core/view/elements.ts'
+import { locationText, renderLocation } from '../../core/view/elements.ts'
+import { renderLogTable } from '../../features/logs/logs-panel.ts'
+import { logsMarkdown } from '../../features/logs/logs-panel.ts'
+import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.ts'
+import { levelName, levelTone, outcomeText, statusText, statusTone } from '../../core/view/elements.ts'
+import { comparePaths, differenceText } from '../../features/routing/routing-panel.ts'
+import { curlCommand } from '../../features/export/curl-command.ts'
+import { mediaTypeName } from '../../core/request-target.ts'
+import { renderSeverity } from '../../core/view/elements.ts'
+import { renderTime } from '../../core/view/units.ts'
 import {
   alignNumber,
   count,
@@ -22,9 +22,9 @@ import {
   formatNumber,
   formatShare,
   formatTime,
-} from '../../show/parts/units.ts'
-import { renderValue, valueText } from '../../show/parts/value.ts'
-import type { Json, LogLine, RequestRecord } from '../../base/profile.ts'
+} from '../../core/view/units.ts'
+import { renderValue, valueText } from '../../core/view/elements.ts'
+import type { Json, LogLine, RequestRecord } from '../../core/profile.ts'
 import { profile } from './example-profile.ts'
 
 // The smallest parts of all views, tested in one process: starting one takes longer than the tests.

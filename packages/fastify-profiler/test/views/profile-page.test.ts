@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { Json, NearMiss, Profile } from '../../base/profile.ts'
-import type { AnyPanel, ViewContext } from '../../collect/panel.ts'
-import { renderProfileMarkdown } from '../../show/markdown/profile-markdown.ts'
-import { renderProfilePage } from '../../show/pages/profile-page.ts'
-import { nearMissText } from '../../show/parts/near-misses.ts'
+import type { Json, NearMiss, Profile } from '../../core/profile.ts'
+import type { AnyPanel, ViewContext } from '../../core/feature.ts'
+import { renderProfileMarkdown } from '../../core/view/profile-page.ts'
+import { renderProfilePage } from '../../core/view/profile-page.ts'
+import { nearMissText } from '../../features/routing/routing-panel.ts'
 import { panels } from './example-panels.ts'
 import {
   configuration,

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { AnyPanel } from '../../collect/panel.ts'
-import { assets, assetUrl } from '../../show/parts/assets.ts'
-import { renderToolbar, toolbarEntries } from '../../show/pages/toolbar.ts'
+import type { AnyPanel } from '../../core/feature.ts'
+import { assets, assetUrl } from '../../core/view/page.ts'
+import { renderToolbar, toolbarEntries } from '../../core/view/toolbar.ts'
 import { panels } from './example-panels.ts'
 import { context, failedProfile, licensePanel, notFoundProfile, profile } from './example-profile.ts'
 

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { sliceTime } from '../../collect/exclusive-time.ts'
-import type { Profile, Span } from '../../base/profile.ts'
-import { foldThreshold } from '../../show/parts/fold-threshold.ts'
-import { axisTicks, waterfallScale } from '../../show/parts/waterfall-scale.ts'
-import { waterfallRows } from '../../show/parts/waterfall-rows.ts'
-import { renderWaterfall } from '../../show/parts/waterfall.ts'
+import { sliceTime } from '../../features/performance/exclusive-time.ts'
+import type { Profile, Span } from '../../core/profile.ts'
+import { foldThreshold } from '../../features/performance/waterfall.ts'
+import { axisTicks, waterfallScale } from '../../features/performance/waterfall.ts'
+import { waterfallRows } from '../../features/performance/waterfall.ts'
+import { renderWaterfall } from '../../features/performance/waterfall.ts'
 import { context, profile, span } from './example-profile.ts'
 
 const rowsOf = (of: Profile, threshold = 0) => waterfallRows(of, sliceTime(of), threshold, of.duration)

@@ -1,0 +1,161 @@
+// The first frames of a stack cost 3 µs, 30 of them 16: `npm run -w bench callers`. So only as many are captured as it
+// took to find the last caller of the same function.
+import { findSourceMap, type SourceMap, type SourceMapping } from 'node:module'
+import { dirname, join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { attempt } from './foreign-value.ts'
+import type { Location } from './profile.ts'
+
+let captured: NodeJS.CallSite[] = []
+
+function keepSites(_error: unknown, sites: NodeJS.CallSite[]): string {
+  captured = sites
+  return ''
+}
+
+/** Captures up to `frames` stack frames above the call of `below`, nearest first. No stack is formatted. */
+export function captureSites(
+  below: object & ((...args: never[]) => unknown),
+  frames: number,
+): readonly NodeJS.CallSite[] {
+  const { prepareStackTrace, stackTraceLimit } = Error
+  Error.stackTraceLimit = frames
+  Error.prepareStackTrace = keepSites
+  const holder = {}
+  Error.captureStackTrace(holder, below)
+  // Reading the stack is what calls prepareStackTrace.
+  Reflect.get(holder, 'stack')
+  Error.prepareStackTrace = prepareStackTrace
+  Error.stackTraceLimit = stackTraceLimit
+  const sites = captured
+  captured = []
+  return sites
+}
+
+const folder = dirname(fileURLToPath(import.meta.resolve('fastify-profiler/package.json'))) + sep
+const notShipped = ['test', 'dist/test', 'examples'].map(name => join(folder, name) + sep)
+
+/**
+ * Whether a file is the profiler's own: its wrappers are on all stacks. In a workspace, it is not below node_modules,
+ * and with --enable-source-maps stacks name its sources.
+ */
+export function isProfilerFile(file: string): boolean {
+  return file.startsWith(folder) && !notShipped.some(other => file.startsWith(other))
+}
+
+/** Converts a file URL to a path. Paths and invalid URLs stay as they are. */
+export function pathOf(name: string): string {
+  return name.startsWith('file:') ? attempt(() => fileURLToPath(name), name) : name
+}
+
+const modules = /[\\/]node_modules[\\/]/
+
+/** Whether a file belongs to Node or to a dependency rather than to the application. */
+export function isForeign(file: string): boolean {
+  return file.startsWith('node:') || !/[\\/]/.test(file) || modules.test(file)
+}
+
+/** Maps a location to its source, if Node has loaded the file's source map. */
+export function originalLocation(location: Location): Location {
+  return originalIn(findSourceMap(location.file), location) ?? location
+}
+
+/** The source of a location; null if the map has none. */
+export function originalIn(map: SourceMap | null | undefined, { line, column }: Location): Location | null {
+  let entry = map?.findEntry(line - 1, column - 1)
+  // Before the first mapping of a line, the last of an earlier line is found.
+  if (isEntry(entry) && entry.generatedLine < line - 1) entry = map?.findEntry(line - 1, Infinity)
+  if (!isEntry(entry)) return null
+  return { file: pathOf(entry.originalSource), line: entry.originalLine + 1, column: entry.originalColumn + 1 }
+}
+
+function isEntry(entry: object | undefined): entry is SourceMapping {
+  return entry !== undefined && 'originalSource' in entry
+}
+
+/** Frames that find the caller of almost any library. */
+const mostFrames = 64
+
+/** How many frames it took to find the last caller of each function. */
+const framesNeeded = new WeakMap<object, number>()
+
+/** What is known of a file that is on stacks. */
+interface KnownFile {
+  path: string
+  /** Whether it belongs to a library, to the profiler, or only passes calls on. */
+  isSkipped: boolean
+  /** The locations in it by position. Equal locations are one object. */
+  places: Map<number, Location>
+}
+
+const files = new Map<string, KnownFile>()
+const passing = new Set<string>()
+
+/** Never shows a place in these files or folders as the caller: they only pass calls on. */
+export function passThrough(paths: Iterable<string>): void {
+  for (const path of paths) passing.add(path)
+  files.clear()
+}
+
+/** Finds the application's line that called `below`, also through `await`; null if there is none on the stack. */
+export function findCaller(below: object & ((...args: never[]) => unknown)): Location | null {
+  const few = framesNeeded.get(below) ?? 4
+  const sites = captureSites(below, few)
+  const caller = nearest(sites, below)
+  return caller !== null || sites.length < few ? caller : nearest(captureSites(below, mostFrames), below)
+}
+
+function nearest(sites: readonly NodeJS.CallSite[], below: object): Location | null {
+  for (const [index, site] of sites.entries()) {
+    const name = site.getFileName()
+    if (typeof name !== 'string') continue
+    const file = files.get(name) ?? learnFile(name)
+    if (file.isSkipped) continue
+    framesNeeded.set(below, index + 1)
+    return placeOf(site, file)
+  }
+  return null
+}
+
+function placeOf(site: NodeJS.CallSite, file: KnownFile): Location {
+  const position = site.getPosition()
+  const known = file.places.get(position)
+  if (known !== undefined) return known
+  const [line, column] = [site.getLineNumber() ?? 0, site.getColumnNumber() ?? 0]
+  const location = originalLocation({ file: file.path, line, column })
+  file.places.set(position, location)
+  return location
+}
+
+function learnFile(name: string): KnownFile {
+  const path = pathOf(name)
+  const isSkipped = isForeign(path) || isProfilerFile(path) || passesOn(path)
+  const file = { path, isSkipped, places: new Map<number, Location>() }
+  files.set(name, file)
+  return file
+}
+
+function passesOn(path: string): boolean {
+  let folder = path
+  while (!passing.has(folder) && folder !== dirname(folder)) folder = dirname(folder)
+  return passing.has(folder)
+}
+
+const longestLine = 1000
+const frame = /^[ \t]+at (?:.* \()?(\S+):\d+:\d+\)?$/
+const nodeCall = /^[ \t]+at (?:AsyncLocalStorage\.run|Reflect\.apply) \(/
+
+/** Removes the profiler's frames from a stack, and the frames of Node through which they call. */
+export function withoutHiddenFrames(text: string): string {
+  const lines: string[] = []
+  for (const line of text.split('\n')) {
+    if (isHiddenFrame(line)) while (nodeCall.test(lines.at(-1) ?? '')) lines.pop()
+    else lines.push(line)
+  }
+  return lines.join('\n')
+}
+
+function isHiddenFrame(line: string): boolean {
+  const file = line.length > longestLine ? undefined : frame.exec(line)?.[1]
+  return file !== undefined && isProfilerFile(pathOf(file))
+}

@@ -1,0 +1,451 @@
+// The record of one request: plain data, bounded and masked before it is stored, so that every reader (page, JSON,
+// Markdown, another process) sees the same. Times are milliseconds, and every `start` counts from the start of the
+// request. Views format the values.
+
+/** The version of the stored format, raised with every change to it. */
+export const profileVersion = 7
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+export interface Profile {
+  version: typeof profileVersion
+  token: string
+  /** The token of the request whose handler made this one with `inject`, or which this one repeats; null for others. */
+  parent: string | null
+  /** Whether the profiler has sent it, to repeat its parent. Missing if not. */
+  isReplay?: true
+  /** Milliseconds since 1970. */
+  time: number
+  duration: number
+  /** The response's status; null if the client left before anything was sent. */
+  status: number | null
+  outcome: Outcome
+  method: string
+  /** Path and query as received, with secrets masked. */
+  url: string
+  /** The path as received: not decoded, not normalised. */
+  path: string
+  host: string | null
+  ip: string | null
+  protocol: 'http' | 'https'
+  /** HTTP version: "1.1". */
+  httpVersion: string
+  requestId: string | null
+  request: RequestRecord
+  response: ResponseRecord
+  exceptions: Exception[]
+  logs: LogLine[]
+  spans: Span[]
+  lifecycle: DispatchPoint[]
+  routing: Routing
+  /** Null if there was no query. */
+  database: DatabaseUse | null
+  /** The HTTP requests that the application has made; null if there were none. */
+  http: HttpUse | null
+  eventLoop: EventLoopUse
+  memory: MemoryUse
+  process: { id: number; startedAt: number }
+  /** The key of this request's Configuration, which many profiles share. */
+  configuration: string
+  /** What the bounds left out; empty if nothing was. */
+  dropped: Dropped[]
+  /** Sentences about what the profiler could not record. */
+  notes: string[]
+  /** The time that the profiler itself took. */
+  cost: Cost
+  /** Values that panels make searchable by name: { license: "Louvre" }. */
+  labels: Record<string, string>
+  /** The data of the application's panels, by panel name. */
+  panels: Record<string, Json>
+  /** What it spent its time or memory on. Missing if it was not to be sampled. */
+  samples?: Samples | NotSampled
+  /** What the page has reported, stored apart and added when the profile is read. Missing if there is nothing. */
+  browser?: BrowserEvent[]
+}
+
+/**
+ * aborted: the client left. broken: the server stopped in the middle of its response. hijacked: the application
+ * bypassed Fastify. upgraded: the connection switched to another protocol, and has closed. unfinished: the application
+ * closed first.
+ */
+export type Outcome = 'completed' | 'aborted' | 'broken' | 'hijacked' | 'upgraded' | 'unfinished'
+
+/** One header line. Headers are lists of these, because a name may occur twice. */
+export type HeaderLine = [name: string, value: string]
+
+export interface RequestRecord {
+  headers: HeaderLine[]
+  query: Record<string, Json>
+  params: Record<string, Json>
+  cookies: Record<string, string>
+  /** The parsed body, masked and shortened; null if there is none or it was not parsed. */
+  body: Json
+  contentType: string | null
+  /** Bytes received, whatever Content-Length declared; null if there was no body. */
+  bodySize: number | null
+}
+
+export interface ResponseRecord {
+  headers: HeaderLine[]
+  contentType: string | null
+  /** Bytes of body sent; null if unknown. */
+  bodySize: number | null
+  streamed: boolean
+}
+
+/** A line of code. `file` is an absolute path (or `node:…`), line and column count from 1. */
+export interface Location {
+  file: string
+  line: number
+  column: number
+}
+
+/** own: the application's code. module: below node_modules. node: Node itself. */
+export type FrameKind = 'own' | 'module' | 'node'
+
+export interface Frame extends Location {
+  function: string | null
+  kind: FrameKind
+  /** Read from disk when viewed, never stored. */
+  excerpt?: Excerpt
+}
+
+export interface Excerpt {
+  /** The number of the first line in `lines`. */
+  first: number
+  lines: string[]
+  /** The line the frame points to. */
+  line: number
+}
+
+/**
+ * One error of a chain. The list is flat: the thrown error, then its members and causes, depth first. `parent` is the
+ * index of the error that has this one as a cause or member.
+ */
+export interface Exception {
+  class: string
+  message: string
+  code: string | null
+  statusCode: number | null
+  relation: 'thrown' | 'cause' | 'member'
+  parent: number | null
+  /** Own properties other than name, message, stack, cause, errors, code, statusCode; masked. */
+  properties: Record<string, Json>
+  frames: Frame[]
+  /** Ids of the spans that threw it. */
+  spans?: number[]
+  /** Ids of the error handlers that were called with it. */
+  handlers?: number[]
+}
+
+/** Levels are pino's: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
+export interface LogLine {
+  level: number
+  start: number
+  message: string
+  fields: Record<string, Json>
+  /** The line that logged a warning or an error, if code of the application did. */
+  location?: Location
+}
+
+export type SpanKind =
+  | 'plugin'
+  | 'hook'
+  | 'handler'
+  | 'not-found-handler'
+  | 'error-handler'
+  | 'validation'
+  | 'query'
+  | 'http'
+  | 'cache'
+  | 'other'
+
+/** continued: the next function ran. replied: it sent the response. threw: it failed. unfinished: it never ended. */
+export type SpanOutcome = 'continued' | 'replied' | 'threw' | 'unfinished'
+
+/** A timed operation. Its id is its index in `profile.spans`. */
+export interface Span {
+  /** The hook or handler that a panel's span was recorded in; null for hooks and handlers themselves. */
+  parent: number | null
+  kind: SpanKind
+  /** The function's own name, or what a panel calls it. */
+  name: string
+  /** The name of the Fastify hook ("onRequest"); null if it is not a hook. */
+  hook: string | null
+  /** True for a hook in a route's options, false for one added with `addHook`. */
+  routeLevel: boolean
+  dispatchPoint: DispatchPointName | null
+  /** The plugin that registered it. */
+  plugin: string | null
+  /** Where the function was registered, or where the query was made. */
+  location: Location | null
+  start: number
+  duration: number
+  outcome: SpanOutcome
+  /** The SQL of a query, the key of a cache read. */
+  detail: string | null
+}
+
+export const dispatchPointNames = [
+  'kernel.request',
+  'kernel.controller',
+  'kernel.controller_arguments',
+  'kernel.response',
+  'kernel.finish_request',
+] as const
+
+export type DispatchPointName = (typeof dispatchPointNames)[number]
+
+/** Profiles have all five, in order. One that was not reached has `start: null` and no listeners. */
+export interface DispatchPoint {
+  name: DispatchPointName
+  /** The Fastify hooks that belong to it. */
+  hooks: string[]
+  start: number | null
+  duration: number | null
+  /** Span ids, in the order they ran. */
+  listeners: number[]
+  interrupted: Interruption | null
+}
+
+export interface Interruption {
+  /** The span that interrupted it; null if Fastify itself failed (on a malformed URL). */
+  span: number | null
+  /** The index of the exception in `profile.exceptions`; null if a response interrupted it. */
+  exception: number | null
+}
+
+export interface Routing {
+  matched: MatchedRoute | null
+  /** Similar routes at the time of the request, nearest first; empty if a route matched. */
+  nearMisses: NearMiss[]
+  /** The number of routes at the time of the request. */
+  routes: number
+}
+
+export interface Route {
+  method: string[]
+  url: string
+  host: string | null
+  /** The route's version constraint. */
+  version?: string
+  /** The handler's name. */
+  handler: string
+  plugin: string | null
+  location: Location | null
+}
+
+export interface MatchedRoute extends Route {
+  params: Record<string, Json>
+}
+
+/**
+ * method: the same path with other methods. slash: the same path with or without a trailing slash. host, version,
+ * constraint: the same path under another constraint. parameter: a path parameter does not match the route's pattern.
+ * case: the same path in another case. similar: a similar path.
+ */
+type NearMissReason = 'method' | 'slash' | 'host' | 'version' | 'constraint' | 'parameter' | 'case' | 'similar'
+
+export interface NearMiss extends Route {
+  reason: NearMissReason
+  /** The case-insensitive edit distance between the requested path and the route's; 1 for `slash`. */
+  distance: number
+}
+
+/** The queries of one request: the first in full, and totals of all. Times are milliseconds. */
+export interface DatabaseUse {
+  count: number
+  failed: number
+  rows: number
+  duration: number
+  /** The longest wait of a single query: waits overlap, so a sum would mislead. */
+  waited: number
+  transactions: number
+  repetitions: Repetition[]
+  queries: Query[]
+}
+
+/** One query, masked. */
+export interface Query {
+  /** "postgresql", "mysql", "sqlite", "mongodb", "redis". */
+  system: string
+  sql: string
+  parameters: Json[]
+  start: number
+  /** Duration without the wait for a connection; null if the query had not ended when the profile was made. */
+  duration: number | null
+  /** The wait for a connection. */
+  waited: number
+  /** Null if the query failed or its rows are unknown. */
+  rows: number | null
+  error: string | null
+  /** The caller; null if no line of the application is known to have sent it. */
+  location: Location | null
+  /** The number of its transaction in the request, from 1; null outside transactions. */
+  transaction: number | null
+}
+
+/** A query that ran more often than necessary. */
+export interface Repetition {
+  /** loop: one line ran it with different parameters (N+1). duplicate: a read with the same parameters. */
+  kind: 'loop' | 'duplicate'
+  sql: string
+  count: number
+  /** Total time in milliseconds. */
+  duration: number
+  /** The callers: one of a loop, the first few of duplicates. */
+  locations: Location[]
+}
+
+/** The HTTP requests that the application has made: the first in full, and totals of all. Times are milliseconds. */
+export interface HttpUse {
+  count: number
+  /** Those without a response, and those whose status is 400 or more. */
+  failed: number
+  duration: number
+  calls: HttpCall[]
+}
+
+export interface HttpCall {
+  method: string
+  url: string
+  /** Null if there was no response. */
+  status: number | null
+  /** Bytes of the response's body, as received; null if unknown. */
+  size: number | null
+  start: number
+  /** Until the head of the response; null if there was none. */
+  head: number | null
+  /** Until the end of the response's body; null if it had not ended when the profile was made. */
+  duration: number | null
+  error: string | null
+  location: Location | null
+  /** The token of the profile of the called application; null if it sent none. */
+  token: string | null
+}
+
+export interface EventLoopUse {
+  /** The fraction of the request's time in which the event loop was busy, 0 to 1. */
+  utilization: number
+  active: number
+  idle: number
+}
+
+/** Bytes of the whole process, including other requests. */
+export interface MemoryUse {
+  heapUsedAtStart: number
+  heapUsedAtEnd: number
+  heapTotal: number
+  heapLimit: number
+}
+
+export interface Dropped {
+  what:
+    'spans' | 'logs' | 'exceptions' | 'frames' | 'headers' | 'values' | 'notes' | 'texts' | 'secrets' | (string & {})
+  count: number
+  /** The bound that was reached, as a sentence. */
+  why: string
+}
+
+/** Microseconds of wall-clock time. */
+interface Cost {
+  /** While the request ran. Includes making an error page or a toolbar, which the request's own times do not. */
+  trace: number
+  /** After the response was sent. */
+  collect: number
+  /** Storing the previous profile. This one's own figure is known too late to be stored in it. */
+  store: number
+}
+
+/** The application's versions, settings, plugins and routes. Many profiles share one. */
+export interface Configuration {
+  key: string
+  versions: Record<string, string>
+  environment: string | null
+  /** Passed in by the application. Nothing is read from the environment. */
+  settings: Record<string, Json>
+  plugins: PluginNode
+  routes: Route[]
+}
+
+export interface PluginNode {
+  name: string
+  /** Milliseconds that loading it took. */
+  duration: number | null
+  children: PluginNode[]
+}
+
+/** Rounds milliseconds to microseconds. More digits mean nothing, and are slow to write and parse. */
+export function toMicroseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000
+}
+
+// What sampling a request has shown. Amounts are milliseconds on the CPU, or bytes that were allocated.
+const sampleKinds = ['cpu', 'allocations'] as const
+
+export type SampleKind = (typeof sampleKinds)[number]
+
+/** A request that was to be sampled, and was not. */
+export interface NotSampled {
+  kind: SampleKind
+  /** The reason, as a sentence. */
+  why: string
+}
+
+/** The summary of the samples of a request. The samples themselves are stored apart. */
+export interface Samples {
+  kind: SampleKind
+  /** Milliseconds for which the request was sampled. */
+  duration: number
+  /** Microseconds between two samples, or the average bytes between two. */
+  interval: number
+  /** The sum of all functions. */
+  total: number
+  /** The functions with the largest amounts of their own, largest first. */
+  hot: FunctionUse[]
+  /** The application's functions, each with what it called in libraries and Node, largest first. */
+  charged: FunctionUse[]
+  /** The requests that ran meanwhile, whose samples are among these. */
+  others: OtherRequests
+  /** Why the samples themselves are not stored, as a sentence; null if they are. */
+  unstored: string | null
+}
+
+/** The amount of one function. */
+export interface FunctionUse {
+  /** Empty if it has no name. */
+  function: string
+  kind: FrameKind
+  /** Its line with most samples, or else its first line; null for what is in no file, such as garbage collection. */
+  location: Location | null
+  amount: number
+  /** The text of the line. Read from disk when viewed, never stored. */
+  source?: string
+}
+
+export interface OtherRequests {
+  count: number
+  /** The tokens of the first. */
+  tokens: string[]
+}
+
+export function isSampleKind(value: unknown): value is SampleKind {
+  return sampleKinds.some(kind => kind === value)
+}
+
+/**
+ * Something that went wrong in the browser that shows a page. error: a script threw. rejection: a promise was rejected
+ * and nobody handled it. request: one of the page's own requests failed.
+ */
+export interface BrowserEvent {
+  kind: 'error' | 'rejection' | 'request'
+  /** Milliseconds since the browser asked for the page. */
+  time: number
+  /** The error's message, or the URL of the request. */
+  message: string
+  /** The file, line and column of an error; null if the browser does not tell. */
+  place: string | null
+  stack: string | null
+  /** The status of a request; null for errors, and without a response. */
+  status: number | null
+}

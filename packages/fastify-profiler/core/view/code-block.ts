@@ -1,0 +1,152 @@
+import type { Excerpt } from '../profile.ts'
+import { html, type Markup } from './html.ts'
+
+/** The CSS class of a token, or null for plain text. */
+type Classify = (token: string) => string | null
+
+const typescript = new RegExp(
+  [
+    /\/\*[\s\S]*?(?:\*\/|$)/, // a block comment, closed or not
+    /\/\/[^\n]*/,
+    /'(?:\\.|[^'\\\n])*'?/,
+    /"(?:\\.|[^"\\\n])*"?/,
+    /`(?:\\[\s\S]|[^`\\])*`?/,
+    /[A-Za-z_$][\w$]*/,
+  ]
+    .map(part => part.source)
+    .join('|'),
+  'g',
+)
+
+const typescriptKeywords = new Set(
+  (
+    'abstract as async await break case catch class const continue debugger default delete do ' +
+    'else enum export extends false finally for from function get if implements import in instanceof interface is keyof let new null ' +
+    'of private protected public readonly return satisfies set static super switch this throw true try type typeof undefined ' +
+    'var void while with yield'
+  ).split(' '),
+)
+
+const sql = new RegExp(
+  [
+    /--[^\n]*/,
+    /\/\*[\s\S]*?(?:\*\/|$)/,
+    /'(?:''|[^'])*'?/,
+    /"(?:""|[^"])*"?/, // a quoted identifier, which may look like a keyword
+    /\$\d+/,
+    /[A-Za-z_]\w*/,
+  ]
+    .map(part => part.source)
+    .join('|'),
+  'g',
+)
+
+const sqlKeywords = new Set(
+  (
+    'all and any array as asc begin between by case cast commit conflict constraint count create cross current_timestamp ' +
+    'default delete desc distinct do drop else end except exists explain false for from full group having ilike in index inner insert ' +
+    'intersect into is join key lateral left like limit natural not nothing null nulls of offset on or order outer over partition ' +
+    'primary recursive references returning right rollback row rows select set table then true truncate union unique update using ' +
+    'values view when where window with'
+  ).split(' '),
+)
+
+function classifyTypescript(token: string): string | null {
+  if (token.startsWith('/')) return 'comment'
+  if (/^['"`]/.test(token)) return 'string'
+  return typescriptKeywords.has(token) ? 'keyword' : null
+}
+
+function classifySql(token: string): string | null {
+  if (/^(?:--|\/)/.test(token)) return 'comment'
+  if (/^['$]/.test(token)) return 'string'
+  return sqlKeywords.has(token.toLowerCase()) ? 'keyword' : null
+}
+
+/** Highlights line by line, so that a comment over several lines is coloured on each. */
+function highlight(text: string, pattern: RegExp, classify: Classify): Markup[] {
+  const lines: Markup[][] = [[]]
+  const add = (piece: string, name: string | null): void => {
+    piece.split('\n').forEach((part, index) => {
+      if (index > 0) lines.push([])
+      if (part !== '') lines.at(-1)?.push(name === null ? html`${part}` : html`<span class="${name}">${part}</span>`)
+    })
+  }
+  let plain = 0
+  for (const match of text.matchAll(pattern)) {
+    const name = classify(match[0])
+    if (name === null) continue
+    add(text.slice(plain, match.index), null)
+    add(match[0], name)
+    plain = match.index + match[0].length
+  }
+  add(text.slice(plain), null)
+  return lines.map(pieces => html`${pieces}`)
+}
+
+/** Highlights lines of TypeScript, which may start inside a comment. */
+function highlightTypescript(lines: readonly string[]): Markup[] {
+  const text = lines.join('\n')
+  const end = text.indexOf('*/')
+  const begin = text.indexOf('/*')
+  const within = end !== -1 && (begin === -1 || begin > end) && /^\s*\*/.test(text)
+  if (!within) return highlight(text, typescript, classifyTypescript)
+  const head = text
+    .slice(0, end + 2)
+    .split('\n')
+    .map(line => html`<span class="comment">${line}</span>`)
+  const rest = highlight(text.slice(end + 2), typescript, classifyTypescript)
+  const joint = html`${head.at(-1)}${rest[0]}`
+  return [...head.slice(0, -1), joint, ...rest.slice(1)]
+}
+
+/** Highlights lines of SQL. */
+export function highlightSql(text: string): Markup[] {
+  return highlight(text, sql, classifySql)
+}
+
+const json = /"(?:\\.|[^"\\])*"?(\s*:)?|\b(?:true|false|null)\b/g
+
+/** Highlights JSON: strings, but not the names of fields, and its three words. */
+export function highlightJson(text: string): Markup {
+  const lines = highlight(text, json, token => {
+    if (!token.startsWith('"')) return 'keyword'
+    return token.endsWith(':') ? null : 'string'
+  })
+  return html`${lines.map((line, index) => (index === 0 ? line : html`\n${line}`))}`
+}
+
+const MAX_LINE = 400
+const MAX_SQL = 20_000
+/** Anything shorter fits its block on the narrowest screen. */
+const LONG_SQL = 1000
+const LONG_SQL_LINES = 20
+
+function shown(line: string): string {
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
+}
+
+/** Numbered lines of TypeScript, with the relevant line marked. */
+export function renderExcerpt(excerpt: Excerpt): Markup {
+  const lines = highlightTypescript(excerpt.lines.map(shown))
+  return html`<pre class="source" tabindex="0"><code>${lines.map((line, index) => {
+    const number = excerpt.first + index
+    return number === excerpt.line
+      ? html`<mark class="line" data-line="${number}">${line}\n</mark>`
+      : html`<span class="line" data-line="${number}">${line}\n</span>`
+  })}</code></pre>`
+}
+
+/** Text in a monospaced block. */
+export function renderCodeBlock(text: string): Markup {
+  return html`<pre tabindex="0"><code>${text}</code></pre>`
+}
+
+/** An SQL statement with syntax highlighting; long lines wrap. */
+export function renderSqlBlock(sql: string): Markup {
+  const text = sql.length > MAX_SQL ? `${sql.slice(0, MAX_SQL)}…` : sql
+  const lines = highlightSql(text)
+  // Focusable only where the keyboard may have to scroll.
+  const isLong = text.length > LONG_SQL || lines.length > LONG_SQL_LINES
+  return html`<pre class="sql"${isLong && html` tabindex="0"`}><code>${lines.map((line, index) => (index === 0 ? line : html`\n${line}`))}</code></pre>`
+}

@@ -1,0 +1,223 @@
+import { STATUS_CODES } from 'node:http'
+import type { Tone, ViewContext } from '../feature.ts'
+import type { Location, Outcome } from '../profile.ts'
+import { type Content, html, Markup } from './html.ts'
+import { urlPart } from './urls.ts'
+
+/** A short coloured label: a log level, a verdict, a count. */
+export function renderBadge(content: Content, tone: Tone = 'neutral'): Markup {
+  return html`<span class="badge ${tone}">${content}</span>`
+}
+
+/** One muted line that says why there is nothing to show. */
+export function renderEmptyState(why: Content): Markup {
+  return html`<p class="empty">${why}</p>`
+}
+
+/** A column's heading, and how its cells are laid out: numbers are aligned right and never wrap. */
+interface Column {
+  label: string
+  kind?: 'number' | 'text' | 'short'
+}
+
+/** One row's cells, in column order, and a class to style it by. */
+interface Row {
+  cells: readonly Content[]
+  className?: string
+}
+
+/** A table that scrolls sideways on a narrow screen. */
+export function renderDataTable(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly Row[],
+  empty = 'None.',
+): Markup {
+  if (rows.length === 0) return renderEmptyState(empty)
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+<caption class="sr-only">${caption}</caption>
+<thead><tr>${columns.map(column => html`<th scope="col"${column.kind === 'number' && html` class="number"`}>${column.label}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    row => html`
+<tr${row.className !== undefined && html` class="${row.className}"`}>${row.cells.map((cell, index) => html`<td class="${columns[index]?.kind ?? 'text'}">${cell}</td>`)}</tr>`,
+  )}
+</tbody></table></div>`
+}
+
+export type HeadingLevel = 2 | 3 | 4
+
+/** A heading of a given level. */
+export function renderHeading(level: HeadingLevel, id: string, content: Content): Markup {
+  const name = new Markup(`h${level}`)
+  return html`<${name} id="${id}">${content}</${name}>`
+}
+
+const INLINE_LENGTH = 160
+const MAX_LENGTH = 20_000
+
+/** Characters shown of a log field. Shorter, since a logged error repeats what the exceptions show. */
+export const LOGGED_LENGTH = 4000
+
+/** A recorded value as bounded text: strings as they are, other values as JSON. */
+export function valueText(value: unknown, indent = 0, limit = MAX_LENGTH): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, null, indent) ?? String(value))
+  if (text.length <= limit) return text
+  return `${text.slice(0, limit)}… (${text.length - limit} more characters)`
+}
+
+/** A recorded value: short ones inline, long objects and arrays indented in a block. */
+export function renderValue(value: unknown, limit = MAX_LENGTH): Markup {
+  if (value === null || value === undefined) return html`<span class="muted">${String(value)}</span>`
+  if (value === '') return html`<span class="muted">empty</span>`
+  const text = valueText(value, 0, limit)
+  if (typeof value !== 'object' || text.length <= INLINE_LENGTH) return html`<code>${text}</code>`
+  return html`<pre tabindex="0"><code>${unfolded(valueText(value, 2, limit))}</code></pre>`
+}
+
+/** Turns escaped line breaks in JSON into real ones, so that a recorded stack is readable. */
+function unfolded(json: string): string {
+  return json.replace(/(?<!\\)((?:\\\\)*)\\n/g, '$1\n')
+}
+
+/** One row: a name with markup, which is shown as it is, or with any recorded value. */
+type KeyValue = readonly [name: Content, value: unknown]
+
+/** A table of names and values. On a narrow screen the names are above the values. */
+export function renderKeyValueTable(caption: string, entries: Iterable<KeyValue>, empty = 'None.'): Markup {
+  const rows = [...entries]
+  if (rows.length === 0) return renderEmptyState(empty)
+  return html`<dl class="pairs" aria-label="${caption}">${rows.map(
+    ([name, value]) => html`
+<div><dt>${name}</dt><dd>${value instanceof Markup ? value : renderValue(value)}</dd></div>`,
+  )}
+</dl>`
+}
+
+/** A labelled figure with an optional note. */
+interface Metric {
+  label: string
+  value: Content
+  note?: Content
+}
+
+/** The key figures at the top of a panel. */
+export function renderMetrics(metrics: readonly Metric[]): Markup {
+  return html`<dl class="metrics">${metrics.map(
+    ({ label, value, note }) => html`
+<div><dt>${label}</dt><dd>${value}${note !== undefined && html` <small>${note}</small>`}</dd></div>`,
+  )}
+</dl>`
+}
+
+/** A titled part of a panel, with an optional count beside the title. */
+export function renderSection(title: Content, body: Content, amount?: number): Markup {
+  return html`<section><h3>${title}${amount !== undefined && html` <span class="count">${amount}</span>`}</h3>
+${body}</section>`
+}
+
+/** The name of a label with a capital first letter, for headings. */
+export function titled(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+const warning = html`<svg class="severity warning" viewBox="0 0 14 14" role="img" aria-label="Warning"><path d="M7 .8 13.6 13H.4z"/><line x1="7" y1="5.2" x2="7" y2="8.6"/><line x1="7" y1="11" x2="7" y2="11"/></svg>`
+const error = html`<svg class="severity error" viewBox="0 0 14 14" role="img" aria-label="Error"><circle cx="7" cy="7" r="6.6"/><line x1="7" y1="3.6" x2="7" y2="7.6"/><line x1="7" y1="10.2" x2="7" y2="10.2"/></svg>`
+const note = html`<svg class="severity neutral" viewBox="0 0 14 14" role="img" aria-label="Note"><circle cx="7" cy="7" r="5.5"/></svg>`
+
+/** The mark of a severity. Each has a shape of its own, so that nobody needs its colour. */
+export function renderSeverity(tone: Tone): Markup {
+  if (tone === 'error') return error
+  return tone === 'warning' ? warning : note
+}
+
+/** The tone of an HTTP status; null is a request without a response. */
+export function statusTone(status: number | null): Tone {
+  if (status === null) return 'warning'
+  if (status >= 500) return 'error'
+  if (status >= 400) return 'warning'
+  if (status >= 300) return 'neutral'
+  return 'good'
+}
+
+/** A status with its reason phrase: 404 Not Found. */
+export function statusText(status: number | null): string {
+  if (status === null) return 'No response'
+  const phrase = STATUS_CODES[status]
+  return phrase === undefined ? String(status) : `${status} ${phrase}`
+}
+
+/** An unusual outcome in a few words; null for a completed request. */
+export function outcomeText(outcome: Outcome): string | null {
+  if (outcome === 'aborted') return 'Client went away'
+  if (outcome === 'broken') return 'Response cut off by the server'
+  if (outcome === 'hijacked') return 'Answered outside Fastify'
+  if (outcome === 'upgraded') return 'Upgraded to another protocol'
+  if (outcome === 'unfinished') return 'Server shut down first'
+  return null
+}
+
+/** The tone of an outcome: an error if the server is at fault. */
+export function outcomeTone(outcome: Outcome): Tone {
+  if (outcome === 'upgraded') return 'neutral'
+  return outcome === 'broken' ? 'error' : 'warning'
+}
+
+/** The tone of a pino level. */
+export function levelTone(level: number): Tone {
+  if (level >= 50) return 'error'
+  if (level >= 40) return 'warning'
+  return 'neutral'
+}
+
+/** Pino's named levels, lowest first. */
+export const levelNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+
+/** The name of a pino level; a custom level has the name of the nearest one below. */
+export function levelName(level: number): (typeof levelNames)[number] {
+  if (level >= 60) return 'fatal'
+  if (level >= 50) return 'error'
+  if (level >= 40) return 'warn'
+  if (level >= 30) return 'info'
+  if (level >= 20) return 'debug'
+  return 'trace'
+}
+
+/** What a view has to know to show a location. */
+export type Place = Pick<ViewContext, 'root' | 'editorUrl'>
+
+/** The path of a file, relative to the application's folder if it is inside. */
+function shortFile(file: string, root: string): string {
+  return file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file
+}
+
+/** A location as text: src/routes/version.ts:12. */
+export function lineText({ file, line }: Location, root: string): string {
+  return `${shortFile(file, root)}:${line}`
+}
+
+/** A location as text with its column: src/routes/version.ts:12:5. */
+export function locationText(location: Location, root: string): string {
+  return `${lineText(location, root)}:${location.column}`
+}
+
+/** A location as markup, with a link to the editor if one is configured. */
+export function renderLocation(location: Location | null, { root, editorUrl }: Place): Markup {
+  if (location === null) return html`<span class="muted">unknown</span>`
+  const file = shortFile(location.file, root)
+  const folder = file.slice(0, file.lastIndexOf('/') + 1)
+  const text = html`<span class="folder">${folder}</span>${file.slice(folder.length)}:${location.line}`
+  const url = editorLink(location, editorUrl)
+  if (url === null) return html`<code class="place">${text}</code>`
+  return html`<a class="place" href="${url}" title="Open in editor"><code>${text}</code></a>`
+}
+
+function editorLink({ file, line, column }: Location, template: string | null): string | null {
+  if (template === null || file.startsWith('node:')) return null
+  const values = { file: file.split('/').map(urlPart).join('/'), line, column }
+  return template.replace(/\{(file|line|column)\}/g, (_, name: keyof typeof values) => String(values[name]))
+}
+
+/** One warning for each invalid search parameter. */
+export function renderProblems(problems: readonly string[]): Markup {
+  return html`${problems.map(problem => html`<p class="notice warning">${problem}</p>`)}`
+}

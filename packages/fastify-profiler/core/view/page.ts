@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { ProfileSummary } from '../summary.ts'
+import { type Content, html, type Markup } from './html.ts'
+import { formatDuration } from './units.ts'
+import { profileUrl } from './urls.ts'
+
+/** One of the profiler's own files. */
+interface Asset {
+  type: string
+  body: string
+  /** Hash of the body: a URL with the current version may be cached forever. */
+  version: string
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(import.meta.resolve(`#assets/${name}`)), 'utf8')
+}
+
+/** A stylesheet without comments and indentation: the error page includes its own. */
+function readStyle(name: string): string {
+  return read(name)
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,]) ?/g, '$1')
+}
+
+function asset(type: string, body: string): Asset {
+  return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 12) }
+}
+
+const language = readStyle('language.css')
+const frame = readStyle('frame.css')
+const exception = readStyle('exception.css')
+
+/** The files below `<base>/assets/`. Each stylesheet includes language.css, so that it works alone. */
+export const assets = {
+  'profiler.css': asset('text/css; charset=utf-8', language + frame + exception + readStyle('profiler.css')),
+  'exception.css': asset('text/css; charset=utf-8', language + exception),
+  'error-page.css': asset('text/css; charset=utf-8', language + frame + exception + readStyle('error-page.css')),
+  'profiler.js': asset('text/javascript; charset=utf-8', read('profiler.js')),
+  // The stylesheet is embedded: the application's Content-Security-Policy would have to allow a linked one.
+  'toolbar.js': asset(
+    'text/javascript; charset=utf-8',
+    read('toolbar.js').replace("'TOOLBAR_CSS'", () => JSON.stringify(readStyle('toolbar.css'))),
+  ),
+} as const
+
+type AssetName = keyof typeof assets
+
+/** URL of an asset; its version lets browsers cache it forever. */
+export function assetUrl(base: string, name: AssetName): string {
+  return `${base}/assets/${name}?v=${assets[name].version}`
+}
+
+interface Document {
+  title: string
+  /** Class of the body element, which scopes the styles. */
+  className: string
+  /** The stylesheet, linked or inlined. */
+  style: Markup
+  script?: string
+  body: Markup
+}
+
+/** A link to an external stylesheet. */
+export function linkStylesheet(url: string): Markup {
+  return html`<link rel="stylesheet" href="${url}">`
+}
+
+/** A complete HTML document: the error page, a profiler page or a standalone panel. */
+export function renderDocument({ title, className, style, script, body }: Document): string {
+  // Without an icon, browsers request /favicon.ico, which would add a profile.
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+${style}${
+    script !== undefined &&
+    html`
+<script src="${script}" defer></script>`
+  }
+</head>
+<body class="${className}">
+${body}
+</body>
+</html>
+`.toString()
+}
+
+/** The parts of every profiler page. */
+interface Page {
+  title: string
+  base: string
+  /** The panel to open in other profiles. */
+  panel?: string | undefined
+  /** Between the top bar and the columns: what the page is about. */
+  header?: Content
+  /** The menu of panels, beside the content. */
+  menu?: Markup
+  main: Content
+  /** Below the columns. */
+  footer?: Content
+}
+
+/** A complete profiler page: top bar, header, menu and content. */
+export function renderPage({ title, base, panel, header, menu, main, footer }: Page): string {
+  const content = html`<main id="main" tabindex="-1">
+${main}
+</main>`
+  return renderDocument({
+    title,
+    className: 'profiler',
+    style: linkStylesheet(assetUrl(base, 'profiler.css')),
+    script: assetUrl(base, 'profiler.js'),
+    body: html`<a class="skip" href="#main">Skip to content</a>
+${renderTopBar(base, panel, menu === undefined)}
+${header}
+${menu === undefined ? html`<div class="wide">${content}</div>` : html`<div class="layout">${menu}${content}</div>`}
+${footer !== undefined && html`<footer class="bottom">${footer}</footer>`}`,
+  })
+}
+
+/** Links to the other pages, and a search box unless the page has its own. */
+export function renderTopBar(base: string, panel: string | undefined, searches: boolean): Markup {
+  return html`<header class="top">
+<a class="brand" href="${base}/">Profiler</a>
+<nav aria-label="Profiler"><a href="${base}/">Home</a><a href="${profileUrl(base, 'latest', panel)}">Latest</a><a href="${base}/boot">Boot</a></nav>
+${!searches && html`<form class="quick" action="${base}/search" role="search" aria-label="Search requests">${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}<input type="search" name="q" aria-label="Search requests" placeholder="Search: status:5xx route:/cart slower:100ms" maxlength="500"></form>`}
+</header>`
+}
+
+const shared =
+  "default-src 'none'; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** The Content-Security-Policy of the profiler's pages: own files only, nothing inline. */
+export const profilerPolicy = `${shared}; style-src 'self'`
+
+/** The policy of the error page: allows its inline stylesheet by hash. */
+export const errorPagePolicy = `${shared}; ${inlined('error-page.css')}`
+
+/** The policy of a profile that was saved as a file: its inline stylesheet, and nothing else. */
+export const filePolicy = `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; ${inlined('profiler.css')}`
+
+function inlined(name: AssetName): string {
+  return `style-src 'sha256-${createHash('sha256').update(assets[name].body).digest('base64')}'`
+}
+
+const form = 'compare'
+const longestName = 80
+
+/** The box that chooses a request for a comparison. */
+export function renderTick({ duration, method, token, url }: ProfileSummary): Markup {
+  const name = `${method} ${url.slice(0, longestName)} ${formatDuration(duration)}`
+  return html`<input type="checkbox" form="${form}" name="request" value="${token}" data-what="${name}" aria-label="Compare ${name}" autocomplete="off">`
+}
+
+/** The form below a list that compares two ticked requests. */
+export function renderTray(base: string): Markup {
+  return html`<form class="tray only-wide" id="${form}" action="${base}/compare" aria-label="Compare two requests"><b class="chosen" aria-live="polite">Tick two requests</b><button>Compare</button><button type="button" class="clear" hidden>Clear</button></form>`
+}

@@ -1,0 +1,182 @@
+import { browserLines } from '../../features/browser/browser-lines.ts'
+import { loggedProblems } from '../../features/logs/logs-panel.ts'
+import { isRepeatable } from '../../features/replay/repeatable-request.ts'
+import type { DatabaseUse, HttpUse, LogLine, Profile } from '../profile.ts'
+import { mediaTypeName } from '../request-target.ts'
+import type { ProfileSummary, SearchCriteria } from '../summary.ts'
+import { outcomeText, outcomeTone, renderBadge, statusText, statusTone, titled } from './elements.ts'
+import { type Content, html, Markup } from './html.ts'
+import { formatBytes, formatDuration, renderTime } from './units.ts'
+import { comparisonUrl, exportUrl, profileUrl, replayUrl, searchQuery } from './urls.ts'
+
+/** What the parent of a profile is to it. */
+export function parentName({ isReplay }: Pick<Profile, 'isReplay'>): string {
+  return isReplay === true ? 'Replay of' : 'Parent request'
+}
+
+/** Status, method and URL, as a heading or as text below one. */
+export function renderRequestLine(
+  { status, method, url }: Pick<Profile, 'status' | 'method' | 'url'>,
+  level: 1 | null,
+): Markup {
+  const query = url.indexOf('?')
+  const path = query === -1 ? url : url.slice(0, query)
+  const name = new Markup(level === null ? 'p' : 'h1')
+  return html`<span class="status" title="${statusText(status)}">${status ?? '–'}</span><${name} class="url">${method} ${path}${query !== -1 && html`<span class="query">${url.slice(query)}</span>`}</${name}>`
+}
+
+/** What the header has beside the facts of a profile. */
+interface HeaderParts {
+  actions: Content
+  /** The requests that it made with `inject`, and those that repeated it. */
+  caused: readonly ProfileSummary[]
+  /** How often its exception was seen; null for once or never. */
+  seen: Content
+  when: Content
+}
+
+/** The band at the top of a profile: status, method and URL, the facts that matter, and where to go next. */
+export function renderProfileHeader(
+  profile: Profile,
+  base: string,
+  { actions, caused, seen, when }: HeaderParts,
+): Markup {
+  return html`<section class="request ${statusTone(profile.status)}" aria-label="This request">
+<div class="asked">${renderRequestLine(profile, 1)}
+${actions}</div>
+<dl class="facts" tabindex="0" aria-label="Facts">${[
+    ...profileFacts(profile, seen, when),
+    ...relationFacts(profile, caused, base),
+  ].map(
+    ([name, value]) => html`
+<div><dt>${name}</dt> <dd>${value}</dd></div>`,
+  )}
+</dl>
+</section>`
+}
+
+type Fact = readonly [name: string, value: Content]
+
+function profileFacts(profile: Profile, seen: Content, when: Content): Fact[] {
+  const outcome = outcomeText(profile.outcome)
+  return [
+    ...(outcome === null ? [] : [['Outcome', renderBadge(outcome, outcomeTone(profile.outcome))] as const]),
+    ['Time', formatDuration(profile.duration)],
+    ...(seen === null ? [] : [['Seen', seen] as const]),
+    ...callFacts(profile),
+    ...problemFacts('Logs', profile.logs),
+    ...problemFacts('In the browser', browserLines(profile)),
+    ['Response', responseText(profile)],
+    ...Object.entries(profile.labels).map(([name, value]): Fact => [titled(name), value]),
+    ['When', when],
+    ['Token', html`<code>${profile.token}</code>`],
+  ]
+}
+
+/** The request that a profile comes from, and those that come from it. */
+function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): Fact[] {
+  const { parent } = profile
+  const replays = caused.filter(({ isReplay }) => isReplay === true)
+  const subrequests = caused.filter(({ isReplay }) => isReplay !== true)
+  return [
+    ...(parent === null
+      ? []
+      : [[parentName(profile), html`<a href="${profileUrl(base, parent)}">${parent}</a>`] as const]),
+    ...(subrequests.length === 0 ? [] : [['Subrequests', renderCaused(subrequests, base)] as const]),
+    ...(replays.length === 0 ? [] : [['Replays', renderReplays(replays, base)] as const]),
+  ]
+}
+
+function callFacts({ database, http }: Profile): Fact[] {
+  return [
+    ...(database === null ? [] : [['SQL', callsText(database, database.repetitions.length > 0)] as const]),
+    ...(http === null ? [] : [['HTTP', callsText(http, false)] as const]),
+  ]
+}
+
+/** 23 · 41.8 ms; an error if one failed, a warning if some were repeated. */
+function callsText({ count, duration, failed }: DatabaseUse | HttpUse, repeats: boolean): Markup {
+  const tone = failed > 0 ? 'text-error' : repeats ? 'text-warning' : ''
+  return html`<span class="${tone}">${count} · ${formatDuration(duration)}${failed > 0 && `, ${failed} failed`}</span>`
+}
+
+function problemFacts(name: string, lines: readonly LogLine[]): Fact[] {
+  const problems = loggedProblems(lines)
+  return problems === null ? [] : [[name, html`<span class="text-${problems.tone}">${problems.text}</span>`]]
+}
+
+function responseText({ response: { bodySize, contentType } }: Profile): string {
+  const parts = [
+    ...(contentType === null ? [] : [mediaTypeName(contentType)]),
+    ...(bodySize === null ? [] : [formatBytes(bodySize)]),
+  ]
+  return parts.length === 0 ? 'unknown' : parts.join(', ')
+}
+
+function renderCaused(caused: readonly ProfileSummary[], base: string): Markup {
+  return html`${caused.map(({ token, status, method, url }) => html`<a href="${profileUrl(base, token)}">${status} ${method} ${url}</a> `)}`
+}
+
+function renderReplays(replays: readonly ProfileSummary[], base: string): Markup {
+  return html`${replays.map(({ token, status, duration }) => html`<a href="${profileUrl(base, token)}">${status ?? 'none'} · ${formatDuration(duration)}</a> `)}`
+}
+
+/** The requests that a profile leads to. */
+export interface RelatedProfiles {
+  /** The requests that it made with `inject`, and those that repeated it. */
+  caused: readonly ProfileSummary[]
+  /** The tokens of its neighbours in time; null at either end. */
+  previous: string | null
+  next: string | null
+  /** The token of the previous request of the same route; null if none is stored. */
+  previousOfRoute: string | null
+  sightings: Sightings | null
+}
+
+/** What can be done with a profile. `copy`: a button that copies it, where there is room for one. */
+export function renderProfileActions(
+  profile: Profile,
+  base: string,
+  panel: string,
+  { previous, next, previousOfRoute }: RelatedProfiles,
+  copy: Content = null,
+): Markup {
+  const { isReplay, method, parent, token } = profile
+  const [compared, label] =
+    isReplay === true ? [parent, 'the original'] : [previousOfRoute, 'the previous of this route']
+  return html`<div class="actions">${previous !== null && html`<a class="button" rel="prev" href="${profileUrl(base, previous, panel)}">‹ Previous</a>`}${next !== null && html`<a class="button" rel="next" href="${profileUrl(base, next, panel)}">Next ›</a>`}${compared !== null && html`<a class="button" href="${comparisonUrl(base, compared, token)}">Compare with ${label}</a>`}${isRepeatable(method) && html`<form method="post" action="${replayUrl(base, token)}"><button>Replay</button></form>`}${copy}<details class="export"><summary class="button">Export…</summary><ul>${downloads.map(
+    ([name, label]) => html`
+<li><a href="${exportUrl(base, token, name)}">${label}</a></li>`,
+  )}
+</ul></details></div>`
+}
+
+const downloads = [
+  ['file', 'HTML file'],
+  ['har', 'HAR'],
+  ['curl', 'cURL'],
+] as const
+
+/** What it cost to profile a request. */
+export function renderCost({ cost: { trace, collect, store } }: Profile): Markup {
+  return html`<p>Profiling took ${formatCost(trace + collect)}: ${formatCost(trace)} during the request, ${formatCost(collect)} after the response.${store > 0 && ` Storing the previous profile took ${formatCost(store)}.`}</p>`
+}
+
+/** In microseconds below a millisecond, where most costs are. */
+function formatCost(microseconds: number): string {
+  return microseconds < 1000 ? `${Math.round(microseconds)} µs` : formatDuration(microseconds / 1000)
+}
+
+/** The stored requests with the same exception. */
+export interface Sightings {
+  count: number
+  /** The time of the first, in milliseconds since 1970. */
+  since: number
+  /** The search that finds them. */
+  criteria: SearchCriteria
+}
+
+/** How often an exception was seen, with a link to its requests. */
+export function renderSightings({ count, criteria, since }: Sightings, base: string): Markup {
+  return html`<a href="${base}/search?${searchQuery(criteria, 1)}">${count.toLocaleString('en')} times</a>, first ${renderTime(since)}`
+}

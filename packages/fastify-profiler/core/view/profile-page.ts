@@ -1,0 +1,150 @@
+import { curlCommand } from '../../features/export/curl-command.ts'
+import { renderGaps } from '../../features/performance/waterfall.ts'
+import type { AnyPanel, Badge, ViewContext } from '../feature.ts'
+import type { Json, Profile } from '../profile.ts'
+import { outcomeText, renderEmptyState, statusText, valueText } from './elements.ts'
+import { html, type Markup } from './html.ts'
+import { blocks, code, codeBlock, plain } from './markdown.ts'
+import { renderPage } from './page.ts'
+import {
+  parentName,
+  type RelatedProfiles,
+  renderCost,
+  renderProfileActions,
+  renderProfileHeader,
+  renderSightings,
+} from './profile-header.ts'
+import { formatDuration, formatTime, renderTime } from './units.ts'
+import { profileUrl } from './urls.ts'
+
+/** A panel in the menu; greyed out without data. */
+interface MenuEntry {
+  name: string
+  label: string
+  empty: boolean
+  badge: Badge | null
+}
+
+/** A panel's data: read from the profile, or collected with it. */
+export function panelData(panel: AnyPanel, profile: Profile): unknown {
+  return 'read' in panel ? panel.read(profile) : collected(panel.name, profile)
+}
+
+function collected(name: string, { panels }: Profile): Json {
+  return Object.hasOwn(panels, name) ? (panels[name] ?? null) : null
+}
+
+/** The menu's entries. A badge that throws is left out: the panel's body shows the error. */
+export function menuEntries(panels: readonly AnyPanel[], profile: Profile): MenuEntry[] {
+  return panels.map(panel => {
+    const data = panelData(panel, profile)
+    return {
+      name: panel.name,
+      label: panel.label,
+      empty: data === null,
+      badge: data === null ? null : badgeOf(panel, data),
+    }
+  })
+}
+
+function badgeOf(panel: AnyPanel, data: unknown): Badge | null {
+  try {
+    return panel.badge?.(data) ?? null
+  } catch {
+    return null
+  }
+}
+
+/** The menu of panels. `urlOf`: where a panel is. `open`: the panel that is shown; null if all are. */
+export function renderPanelMenu(
+  entries: readonly MenuEntry[],
+  urlOf: (panel: string) => string,
+  open: string | null,
+): Markup {
+  return html`<nav class="menu" aria-label="Panels"><ul>${entries.map(
+    ({ name, label, empty, badge }) => html`
+<li><a href="${urlOf(name)}"${name === open && html` aria-current="page"`}${empty && html` class="empty"`}>${label}${empty && html`<span class="sr-only"> (empty)</span>`}${badge !== null && html` <span class="fact ${badge.tone}">${badge.text}</span>`}</a></li>`,
+  )}
+</ul></nav>`
+}
+
+/** What a panel shows of a profile. */
+export function renderPanelBody(panel: AnyPanel, context: ViewContext): Markup {
+  const data = panelData(panel, context.profile)
+  try {
+    if (data !== null) return panel.body(data, context)
+    return panel.empty?.(context) ?? renderEmptyState('Nothing was recorded for this request.')
+  } catch (error) {
+    // Panels are application code: an error in one must not break the page.
+    return html`<p class="notice error">This panel could not be shown: ${String(error)}</p>`
+  }
+}
+
+const noRelated: RelatedProfiles = { caused: [], previous: null, next: null, previousOfRoute: null, sightings: null }
+
+/** A profile with the panel of the name `open`. */
+export function renderProfilePage(
+  context: ViewContext,
+  panels: readonly AnyPanel[],
+  open: string,
+  related = noRelated,
+): string {
+  const { profile, base } = context
+  const panel = panels.find(({ name }) => name === open)
+  const label = panel?.label ?? open
+  return renderPage({
+    title: `${label} · ${profile.status ?? 'no response'} ${profile.method} ${profile.url.slice(0, 80)}`,
+    base,
+    panel: open,
+    header: renderProfileHeader(profile, base, {
+      actions: renderProfileActions(profile, base, open, related, renderCopy(profile)),
+      caused: related.caused,
+      seen: related.sightings === null ? null : renderSightings(related.sightings, base),
+      when: renderTime(profile.time),
+    }),
+    menu: renderPanelMenu(menuEntries(panels, profile), name => profileUrl(base, profile.token, name), open),
+    main: html`<h2 class="sr-only">${label}</h2>
+${renderGaps(profile)}
+${panel !== undefined && renderPanelBody(panel, context)}`,
+    footer: html`<div class="only-narrow">${renderProfileActions(profile, base, open, related)}</div>
+${renderCost(profile)}`,
+  })
+}
+
+function renderCopy(profile: Profile): Markup {
+  return html`<button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button>`
+}
+
+/** A profile as Markdown: the open panel, or every panel that has data. */
+export function renderProfileMarkdown(context: ViewContext, panels: readonly AnyPanel[], open?: string): string {
+  const { profile } = context
+  const shown = open === undefined ? panels : panels.filter(({ name }) => name === open)
+  return (
+    blocks(
+      `# ${statusText(profile.status)}: ${code(`${profile.method} ${profile.url}`)}`,
+      [
+        `- Token: ${code(profile.token)}`,
+        `- Time: ${formatTime(profile.time)}`,
+        `- Duration: ${formatDuration(profile.duration)}`,
+        `- Host: ${code(profile.host ?? 'none')}, IP: ${code(profile.ip ?? 'unknown')}`,
+        ...(profile.parent === null ? [] : [`- ${parentName(profile)}: ${code(profile.parent)}`]),
+        `- Outcome: ${outcomeText(profile.outcome) ?? 'Completed'}`,
+        ...Object.entries(profile.labels).map(([name, value]) => `- ${plain(name)}: ${plain(value)}`),
+        ...profile.dropped.map(drop => `- ${plain(drop.what)}: ${drop.count} left out. ${plain(drop.why)}`),
+        ...profile.notes.map(note => `- Note: ${plain(note)}`),
+      ].join('\n'),
+      ...shown.map(panel => {
+        const data = panelData(panel, profile)
+        return data === null ? null : blocks(`## ${plain(panel.label)}`, panelMarkdown(panel, data, context))
+      }),
+    ) + '\n'
+  )
+}
+
+function panelMarkdown(panel: AnyPanel, data: unknown, context: ViewContext): string {
+  try {
+    return panel.markdown?.(data, context) ?? codeBlock(valueText(data, 2), 'json')
+  } catch (error) {
+    return `This panel could not be shown: ${plain(String(error))}`
+  }
+}

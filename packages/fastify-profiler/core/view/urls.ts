@@ -1,0 +1,99 @@
+import type { Profile } from '../profile.ts'
+import { sentHost } from '../request-target.ts'
+import type { SearchCriteria } from '../summary.ts'
+
+/** Encodes text for a URL's path or query; a lone surrogate becomes a replacement character. */
+export function urlPart(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
+}
+
+/** The URL of a profile, with a panel open if one is given. */
+export function profileUrl(base: string, token: string, panel?: string): string {
+  return `${base}/${urlPart(token)}${panel === undefined ? '' : `?panel=${urlPart(panel)}`}`
+}
+
+/** Where a profile can be downloaded as something else. */
+export function exportUrl(base: string, token: string, name: 'curl' | 'file' | 'har'): string {
+  return `${base}/${urlPart(token)}/${name}`
+}
+
+/** Where a request is sent again, by POST. */
+export function replayUrl(base: string, token: string): string {
+  return `${base}/${urlPart(token)}/replay`
+}
+
+/** Where the samples of a request are, and by POST, where the next request to its route is armed. */
+export function samplesUrl(base: string, token: string): string {
+  return `${base}/${urlPart(token)}/samples`
+}
+
+/** The URL of the comparison of two requests. */
+export function comparisonUrl(base: string, a: string, b: string): string {
+  return `${base}/compare/${urlPart(a)}/${urlPart(b)}`
+}
+
+/** The URL of the comparison of a route before a moment and since. */
+export function setComparisonUrl(base: string, method: string, route: string, at: number): string {
+  return `${base}/compare?method=${urlPart(method)}&route=${urlPart(route)}&at=${at}`
+}
+
+type Asked = Pick<Profile, 'host' | 'protocol' | 'request' | 'url'>
+
+/** The scheme and authority of a target in absolute form (RFC 9112, section 3.2.2). */
+const absoluteForm = /^[a-z][\w+.-]*:\/\/[^/?#]*/i
+
+/** The path and query that a request asked for. */
+export function requestTarget({ url }: Pick<Profile, 'url'>): string {
+  const target = url.replace(absoluteForm, '')
+  return target.startsWith('/') ? target : `/${target}`
+}
+
+/** The whole URL that a request asked for, in the client's spelling. */
+export function requestUrl(asked: Asked): string {
+  return `${asked.protocol}://${sentHost(asked) ?? 'localhost'}${requestTarget(asked)}`
+}
+
+const fields = [
+  'token',
+  'method',
+  'status',
+  'url',
+  'route',
+  'host',
+  'ip',
+  'exception',
+  'parent',
+  'sql',
+  'statement',
+  'text',
+  'durationFrom',
+  'durationTo',
+  'sort',
+  'perPage',
+] as const
+
+/** A time in UTC for an input of type datetime-local. */
+export function inputTime(time: number | undefined): string {
+  return isoTime(time).slice(0, 19)
+}
+
+/** The query string of a search without empty fields; each label is a parameter of its own name. */
+export function searchQuery(criteria: SearchCriteria, page: number): string {
+  const query = new URLSearchParams()
+  for (const field of fields) {
+    const value = criteria[field]
+    if (value !== undefined && value !== '') query.set(field, String(value))
+  }
+  for (const field of ['timeFrom', 'timeTo'] as const) {
+    const value = isoTime(criteria[field])
+    if (value !== '') query.set(field, value)
+  }
+  for (const [name, value] of Object.entries(criteria.labels ?? {})) query.set(name, value)
+  if (page > 1) query.set('page', String(page))
+  return query.toString()
+}
+
+function isoTime(time: number | undefined): string {
+  const date = new Date(time ?? NaN)
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
+}

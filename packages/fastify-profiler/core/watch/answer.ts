@@ -1,0 +1,169 @@
+import { errorMonitor } from 'node:events'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import { isObject, setMethod } from '../foreign-value.ts'
+import { type AnswerEditing, BodyReplacement, isBody, watchWebStream } from './body-replacement.ts'
+import { type Exchange, SentAnswer } from './exchange.ts'
+import type { Recorders } from './recorders.ts'
+
+export interface AnswerObserver extends AnswerEditing {
+  /** Calls a function whose errors must not reach the response. */
+  guard(call: () => void): void
+  /** Called with an error that ends the response after its head was sent, when no error handler runs any more. */
+  failed(error: unknown): void
+}
+
+/**
+ * Watches one raw response, and replaces its body if that is sent in one piece. Streams are never held back. Node's
+ * response is watched rather than Fastify's hooks, because every response passes here, hijacked ones and those to
+ * malformed URLs included, and because compression and ETags are done by then.
+ */
+export function watchAnswer(response: ServerResponse, observer: AnswerObserver): SentAnswer {
+  const { writeHead, write, end, flushHeaders, destroy } = response
+  const answer = new SentAnswer(response)
+  const replacement = new BodyReplacement(response, observer)
+  let ending = false
+
+  const watched = {
+    writeHead(status: number, ...rest: unknown[]): unknown {
+      // Node throws for these now, where the caller can catch it.
+      const isStatus = status >= 100 && status <= 999
+      if (!isStatus || replacement.isHeadKnown) return Reflect.apply(writeHead, response, [status, ...rest])
+      response.statusCode = status
+      observer.guard(() => answer.tell(status))
+      const others = takeHeaders(response, rest)
+      const args = [status, ...(others ?? rest)]
+      replacement.announce()
+      const mayWait = others !== null && !ending && !answer.streamed
+      if (!mayWait || !replacement.hold(args)) return Reflect.apply(writeHead, response, args)
+      // Waits only for a body that is sent in the same tick.
+      process.nextTick(() => observer.guard(() => replacement.release()))
+      return response
+    },
+
+    write(...args: unknown[]): unknown {
+      if (!ending) {
+        answer.streamed = true
+        replacement.release()
+        answer.count(args[0])
+      }
+      return Reflect.apply(write, response, args)
+    },
+
+    end(...args: unknown[]): unknown {
+      ending = true
+      if (!replacement.isHeadKnown) observer.guard(() => answer.tell(response.statusCode))
+      observer.guard(() => {
+        if (!replacement.isHeadKnown && !answer.streamed && isBody(args[0])) {
+          replacement.announce()
+          replacement.hold([response.statusCode])
+        }
+        replacement.replaceIn(args)
+      })
+      replacement.release()
+      answer.count(args[0])
+      return Reflect.apply(end, response, args)
+    },
+
+    flushHeaders(): void {
+      answer.streamed = true
+      if (!replacement.isHeadKnown) observer.guard(() => answer.tell(response.statusCode))
+      replacement.release()
+      Reflect.apply(flushHeaders, response, [])
+    },
+
+    destroy(error?: Error): unknown {
+      observer.guard(() => {
+        if (answer.breakOff() && error !== undefined && response.headersSent) observer.failed(error)
+      })
+      return Reflect.apply(destroy, response, [error])
+    },
+  }
+  for (const [name, method] of Object.entries(watched)) setMethod(response, name, method)
+  watchPipe(response, answer, observer)
+  return answer
+}
+
+/** Watches for a stream that fails after the head was sent. */
+function watchPipe(response: ServerResponse, answer: SentAnswer, observer: AnswerObserver): void {
+  response.once('pipe', source => {
+    // The errorMonitor event does not count as handling the error.
+    observer.guard(() => {
+      source.once(errorMonitor, error => {
+        if (response.headersSent && !answer.isOver) observer.failed(error)
+      })
+    })
+  })
+}
+
+/**
+ * Sets the headers passed to writeHead, so that they can be read.
+ * @returns the arguments without them; null for headers in a form that Node must handle
+ */
+function takeHeaders(response: ServerResponse, args: unknown[]): unknown[] | null {
+  const headers = args.at(-1)
+  if (typeof headers === 'string') return args
+  if (headers !== undefined && !isHeaders(headers)) return null
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    // Left for Node, which throws for it.
+    if (value !== undefined) response.setHeader(name, value)
+  }
+  return args.slice(0, -1)
+}
+
+function isHeaders(value: unknown): value is OutgoingHttpHeaders {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * Watches when a reply is sent, awaited or hijacked. Each function is declared before it is set, or V8 allocates
+ * it in its old space, where all it refers to stays until a full garbage collection. Set directly, these and those of
+ * received.ts and traced-call.ts make a profiled request 12 to 25 % slower (`npm run -w bench profiler`).
+ */
+export function watchReply(reply: FastifyReply, exchange: Exchange, recorders: Recorders): void {
+  const { hijack, send, then } = reply
+  const { recorder } = exchange
+  const { calls } = recorder
+  function watchedHijack(this: FastifyReply): FastifyReply {
+    exchange.hijacked = true
+    return hijack.call(this)
+  }
+  /** @returns whether the payload is a stream */
+  const watchStream = (payload: object): boolean =>
+    recorders.guard(
+      recorder,
+      () =>
+        'pipe' in payload ||
+        watchWebStream(payload, error => {
+          // Before the head is sent, Fastify calls the error handlers.
+          if (exchange.response.headersSent) recorders.guard(recorder, () => recorder.exception(error), undefined)
+        }),
+      false,
+    )
+  // Adds only one frame to the stacks of failing hooks, since V8 keeps just ten.
+  function watchedSend(this: FastifyReply, payload?: unknown): FastifyReply {
+    const sending = calls.sends()
+    exchange.isReplied = true
+    const isStream = isObject(payload) && watchStream(payload)
+    const sent = send.call(this, payload)
+    // The head of a stream is written with its first chunk.
+    if (isStream) recorder.answering()
+    if (sending !== null) calls.sent(sending)
+    return sent
+  }
+  // Called when a function returns or awaits the reply.
+  function watchedThen(this: FastifyReply, fulfilled: () => void, rejected: (error: Error) => void): void {
+    calls.waits()
+    then.call(
+      this,
+      () => {
+        calls.goesOn()
+        fulfilled()
+      },
+      rejected,
+    )
+  }
+  setMethod(reply, 'hijack', watchedHijack)
+  setMethod(reply, 'send', watchedSend)
+  setMethod(reply, 'then', watchedThen)
+}

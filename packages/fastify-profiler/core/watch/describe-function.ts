@@ -1,0 +1,105 @@
+import { captureSites, isProfilerFile, originalLocation, pathOf } from '../call-site.ts'
+import { type AnyFunction, isFunction, isObject, read, textOf } from '../foreign-value.ts'
+import type { DispatchPointName, Location, SpanKind } from '../profile.ts'
+import type { TracedFunction } from './running-calls.ts'
+
+/** The dispatch point of each Fastify hook; null if it belongs to none. */
+export const dispatchPoints: Record<string, DispatchPointName | null> = {
+  onRequest: 'kernel.request',
+  preParsing: 'kernel.request',
+  preValidation: 'kernel.controller',
+  preHandler: 'kernel.controller',
+  preSerialization: 'kernel.response',
+  onSend: 'kernel.response',
+  onResponse: 'kernel.finish_request',
+  onError: null,
+  onTimeout: null,
+  onRequestAbort: null,
+}
+
+export function describeHook(
+  hook: AnyFunction,
+  name: string,
+  routeLevel: boolean,
+  plugins: CurrentPlugin,
+  location: Location | null,
+): TracedFunction {
+  const point = dispatchPoints[name] ?? null
+  return {
+    ...describeFunction(hook, 'hook', plugins, location),
+    hook: name,
+    routeLevel,
+    // A route's own preHandler hooks run last, when the arguments are complete.
+    dispatchPoint: routeLevel && name === 'preHandler' ? 'kernel.controller_arguments' : point,
+  }
+}
+
+/** Tells which plugin is loading, as a PluginTree does. */
+interface CurrentPlugin {
+  current(): string | null
+}
+
+export function describeFunction(
+  subject: AnyFunction,
+  kind: SpanKind,
+  plugins: CurrentPlugin,
+  location: Location | null,
+): TracedFunction {
+  return {
+    kind,
+    name: nameOf(subject),
+    hook: null,
+    routeLevel: false,
+    dispatchPoint: null,
+    plugin: plugins.current(),
+    location,
+  }
+}
+
+/** The name of functions that have none. */
+export const anonymous = 'anonymous'
+
+export function nameOf(subject: AnyFunction): string {
+  return textOf(read(subject, 'name')).replace(/^(?:bound )+/, '') || anonymous
+}
+
+/** Enough frames to get past Fastify. */
+const framesSearched = 24
+const framework = /[\\/]node_modules[\\/](?:fastify|avvio|fastify-plugin)[\\/]/
+
+/** Finds where the application called `below`: the first frame outside Fastify and the profiler. */
+export function registrationSite(below: AnyFunction): Location | null {
+  for (const site of captureSites(below, framesSearched)) {
+    const name = site.getFileName()
+    if (typeof name !== 'string') continue
+    const file = pathOf(name)
+    if (isProfilerFile(file) || file.startsWith('node:') || framework.test(file)) continue
+    return originalLocation({ file, line: site.getLineNumber() ?? 0, column: site.getColumnNumber() ?? 0 })
+  }
+  return null
+}
+
+/** The values of an object's internal symbols with this description; empty if this version of the library has none. */
+export function internal(owner: object, description: string): unknown[] {
+  const keys = Object.getOwnPropertySymbols(owner).filter(symbol => symbol.description === description)
+  return keys.map((key): unknown => Reflect.get(owner, key))
+}
+
+/** Fastify's list of an instance's hooks, by name. */
+export interface Hooks extends Record<string, unknown> {
+  add: (name: string, hook: AnyFunction) => void
+}
+
+/** The hooks of a Fastify instance; none if this version keeps them elsewhere. */
+export function hooksOf(app: object): Hooks[] {
+  return internal(app, 'fastify.hooks').filter(isHooks)
+}
+
+/** The encapsulation contexts within a Fastify instance. */
+export function childrenOf(app: object): object[] {
+  return internal(app, 'fastify.children').flat().filter(isObject)
+}
+
+function isHooks(value: unknown): value is Hooks {
+  return isObject(value) && 'add' in value && isFunction(value.add)
+}

@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config, HTTPVersion } from 'find-my-way'
+import type { AnyFunction } from '../foreign-value.ts'
+import type { Route } from '../profile.ts'
+
+type Constraints = Readonly<Record<string, unknown>>
+
+export interface KnownRoute {
+  route: Route
+  /** Live values, such as a pattern for hosts. */
+  constraints: Constraints
+}
+
+/** Records the application's routes. */
+export class KnownRoutes {
+  readonly all: KnownRoute[] = []
+  readonly methods = new Set<string>()
+  readonly #byHandler = new WeakMap<AnyFunction, Route>()
+
+  add(route: Route, constraints: Constraints = {}): void {
+    this.all.push({ route, constraints })
+  }
+
+  /** The route whose handler Fastify calls; null if it was added before the profiler. Patterns alone are not unique. */
+  find(handler: AnyFunction): Route | null {
+    return this.#byHandler.get(handler) ?? null
+  }
+
+  /** Makes `find` know a handler that Fastify calls. */
+  setHandler(handler: AnyFunction, route: Route): void {
+    this.#byHandler.set(handler, route)
+  }
+
+  /**
+   * Makes `find` know the function that Fastify will call. All that Fastify keeps of a route's options is a bound copy
+   * of its handler.
+   */
+  withRoute<Handler extends AnyFunction>(handler: Handler, route: Route): Handler {
+    const bind = (self: unknown, ...rest: never[]): AnyFunction => {
+      const bound = handler.bind(self, ...rest)
+      this.setHandler(bound, route)
+      return bound
+    }
+    return new Proxy(handler, {
+      get: (target, key): unknown => (key === 'bind' ? bind : Reflect.get(target, key)),
+    })
+  }
+}
+
+const defaultLongestParameter = 100
+
+/** The defaults of Fastify's router for reading paths. */
+const pathDefaults: Record<string, unknown> = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  allowUnsafeRegex: false,
+  useSemicolonDelimiter: false,
+  maxParamLength: defaultLongestParameter,
+}
+
+/**
+ * The application's router options for reading paths. Fastify takes them from two places, and fills in its defaults in
+ * both. Functions are left out: they must not be called with paths that no client requested.
+ */
+export function pathOptions({ initialConfig }: Pick<FastifyInstance, 'initialConfig'>): Config<HTTPVersion.V1> {
+  const told: Record<string, unknown>[] = [initialConfig.routerOptions ?? {}, initialConfig]
+  return Object.fromEntries(
+    Object.entries(pathDefaults).map(([name, byDefault]) => {
+      const values = told.map(options => options[name]).filter(value => value !== undefined && value !== byDefault)
+      return [name, values[0] ?? byDefault]
+    }),
+  )
+}
+
+/** Characters of a path parameter that the application's router takes. */
+export function longestParameter({ maxParamLength = defaultLongestParameter }: Config<HTTPVersion.V1>): number {
+  return maxParamLength
+}

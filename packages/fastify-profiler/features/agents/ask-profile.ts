@@ -1,0 +1,156 @@
+import type { AnyPanel, ViewContext } from '../../core/feature.ts'
+import type { Profile, Query } from '../../core/profile.ts'
+import { locationText, statusText } from '../../core/view/elements.ts'
+import { code } from '../../core/view/markdown.ts'
+import { panelData, renderProfileMarkdown } from '../../core/view/profile-page.ts'
+import { formatDuration } from '../../core/view/units.ts'
+import { exceptionsMarkdown } from '../exceptions/exceptions-markdown.ts'
+import { isExplainable } from '../explain/explain-query.ts'
+import { httpClientPanel } from '../http-client/http-client-panel.ts'
+import { logsMarkdown } from '../logs/logs-panel.ts'
+import { performanceMarkdown } from '../performance/performance-panel.ts'
+import { isRoutingFailure, routingMarkdown } from '../routing/routing-panel.ts'
+import {
+  answerText,
+  type AskedSources,
+  callText,
+  missingProfile,
+  type Question,
+  refusal,
+  type Section,
+  tokenIn,
+} from './question.ts'
+
+/** Lines of this level say that something is wrong. */
+const warning = 40
+
+/** Milliseconds by which a query that was awaited may seem to end after the response. */
+const inaccuracy = 1
+
+/** One request: what is telling about it, or one panel in full. */
+export const profileQuestion: Question = {
+  name: 'profile',
+  title: 'One request',
+  description:
+    'Call with a token (from overview, search, or the X-Debug-Token header of a response; or "latest") to see why a ' +
+    'request failed or was slow: exceptions with source, warnings, findings, slowest calls with file and line. Then ' +
+    'with a panel for details, such as database or logs.',
+  parameters: {
+    token: { type: 'string', description: 'The token of the request, or "latest".' },
+    panel: {
+      type: 'string',
+      description:
+        'request, performance, cpu (if sampled), exception, logs, database, http-client, routing, lifecycle, ' +
+        'configuration.',
+    },
+    from: { type: 'integer', description: 'The line of the panel to go on at. Default: 0.', minimum: 0 },
+  },
+  required: ['token'],
+  async answer(asked, sources) {
+    const { number, text, tokens } = asked
+    const stored = await sources.archive.find(tokenIn(text('token') ?? ''))
+    if (stored === null) return missingProfile('token', asked, sources)
+    const context = sources.viewContext(stored)
+    const { profile } = context
+    const name = text('panel')
+    const filled = sources.panels.filter(panel => panelData(panel, profile) !== null)
+    const panel = filled.find(panel => panel.name === name)
+    if (name !== null && panel === undefined) {
+      return refusal(`This request has no panel of that name. It has ${filled.map(({ name }) => name).join(', ')}.`)
+    }
+    const sections =
+      panel === undefined ? tellingSections(context) : [panelSection(context, panel, number('from') ?? 0)]
+    const tail = panel === undefined ? hints(profile, filled, sources) : []
+    const data = panel === undefined ? profile : { token: profile.token, panel: name, data: panelData(panel, profile) }
+    return { text: answerText(leadOf(profile), sections, tail, tokens), data }
+  },
+}
+
+function leadOf({ token, status, duration }: Profile): string {
+  return `# Profile ${safeToken(token)}: ${statusText(status)}, ${formatDuration(duration)}`
+}
+
+/** Tokens are made by the profiler, but files can be changed. */
+function safeToken(token: string): string {
+  return token.replace(/[^\w-]/g, '')
+}
+
+/** What is most telling about a request, first. */
+function tellingSections(context: ViewContext): Section[] {
+  const { profile, root } = context
+  const { exceptions, http, logs } = profile
+  const warnings = logs.filter(({ level }) => level >= warning)
+  const late = lateQueries(profile, root)
+  const part = (heading: string, panel: string, recorded: string): Section => ({
+    heading,
+    recorded,
+    more: () => call(profile, panel),
+  })
+  return [
+    part('Request', 'request', renderProfileMarkdown(context, [])),
+    ...(isRoutingFailure(profile) ? [part('Nearest routes', 'routing', routingMarkdown(profile, root))] : []),
+    ...(exceptions.length > 0 ? [part('Exceptions', 'exception', exceptionsMarkdown(exceptions, '##', root))] : []),
+    ...(warnings.length > 0 ? [part('Warnings and errors of the log', 'logs', logsMarkdown(warnings, root))] : []),
+    ...(http !== null && http.failed > 0 ? [panelSection(context, httpClientPanel, 0)] : []),
+    ...(late === '' ? [] : [part('Queries that still ran when the response was sent', 'database', late)]),
+    part('Findings and slowest calls', 'performance', performanceMarkdown(profile, context)),
+  ]
+}
+
+/** The queries that outlived the response, most likely because nobody awaited them. Empty if none did. */
+function lateQueries({ database, duration }: Profile, root: string): string {
+  return (database?.queries ?? [])
+    .map((query, index) => ({ ...query, number: index + 1 }))
+    .filter(query => query.start + (query.duration ?? Infinity) > duration + inaccuracy)
+    .map(({ location, number, sql }) => {
+      const place = location === null ? '' : ` ${code(locationText(location, root))}`
+      return `- Query ${number}${place}: ${code(sql)}`
+    })
+    .join('\n')
+}
+
+/** A panel in full, from a line on. */
+function panelSection(context: ViewContext, panel: AnyPanel, from: number): Section {
+  const { profile } = context
+  const whole = renderProfileMarkdown(context, [panel], panel.name)
+  return {
+    heading: `Panel ${panel.name}`,
+    recorded: whole.slice(whole.indexOf('\n## ') + 1),
+    from,
+    more: line => call(profile, panel.name, line),
+  }
+}
+
+function call({ token }: Profile, panel: string, from = 0) {
+  return { tool: 'profile', arguments: { token: safeToken(token), panel, ...(from > 0 && { from }) } }
+}
+
+/** What to ask next about a request. */
+function hints(profile: Profile, filled: readonly AnyPanel[], { explainPool }: AskedSources): string[] {
+  const token = safeToken(profile.token)
+  const names = filled.map(({ name }) => name)
+  const slowest = explainPool === null ? null : slowestExplainable(profile.database?.queries ?? [])
+  return [
+    `More: ${callText({ tool: 'profile', arguments: { token, panel: '…' } })}, panels ${names.join(', ')}`,
+    ...(slowest === null
+      ? []
+      : [
+          `Plan of the slowest query (${formatDuration(slowest.duration)}): ` +
+            callText({ tool: 'explain', arguments: { token, query: slowest.number } }),
+        ]),
+    ...(profile.routing.matched === null
+      ? []
+      : [
+          `Compared with the previous request of this route: ${callText({ tool: 'compare', arguments: { b: token } })}`,
+        ]),
+  ]
+}
+
+function slowestExplainable(queries: readonly Query[]): { number: number; duration: number } | null {
+  let slowest: { number: number; duration: number } | null = null
+  for (const [index, query] of queries.entries()) {
+    const duration = query.duration ?? 0
+    if (isExplainable(query) && duration > (slowest?.duration ?? -1)) slowest = { number: index + 1, duration }
+  }
+  return slowest
+}

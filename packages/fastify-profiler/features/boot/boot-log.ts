@@ -1,0 +1,204 @@
+import { performance } from 'node:perf_hooks'
+import type { ProfileBounds } from '../../core/bounds.ts'
+import { maskSpans } from '../../core/collect.ts'
+import { textOf } from '../../core/foreign-value.ts'
+import { type Boundary, tell } from '../../core/guard.ts'
+import type { KnownSecrets } from '../../core/mask/known-secrets.ts'
+import { Mask } from '../../core/mask/mask.ts'
+import { RequestSecrets } from '../../core/mask/request-secrets.ts'
+import type { Span } from '../../core/profile.ts'
+import type { ProfileStore } from '../../core/store/profile-store.ts'
+import { type Boot, type BootFailure, type BootState, bootVersion } from '../../core/store/store-directory.ts'
+import { locationText } from '../../core/view/elements.ts'
+import { formatDuration } from '../../core/view/units.ts'
+import { ApplicationStart } from '../../core/watch/application-start.ts'
+import type { RecorderParts } from '../../core/watch/recorder.ts'
+import type { LoadingStep } from '../../core/watch/recorders.ts'
+import { isOperation, spansAt } from '../performance/exclusive-time.ts'
+
+interface BootParts {
+  bounds: ProfileBounds
+  secrets: KnownSecrets | null
+  versions: Record<string, string>
+}
+
+/** Describes the start of an application as far as it has come. @param isGivenUp whether it will not go on */
+function describeBoot(start: ApplicationStart, isGivenUp: boolean, parts: BootParts): Boot {
+  const { bounds, secrets, versions } = parts
+  const now = start.ended ?? performance.now()
+  const requestSecrets = new RequestSecrets(bounds, secrets)
+  for (const { recorder } of start.steps) {
+    for (const secret of recorder.secrets) requestSecrets.add(secret)
+    requestSecrets.dropped += recorder.droppedSecrets
+  }
+  const mask = new Mask(bounds, requestSecrets)
+  const spans: Span[] = []
+  const failures: BootFailure[] = []
+  const add = (step: LoadingStep, parent: number | null) => {
+    const id = spans.push(spanOf(step, parent, start.began, now)) - 1
+    if (step.failure !== null) failures.push({ span: id, message: mask.text(textOf(step.failure.error)) })
+    for (const call of step.recorder.spans) spans.push(callOf(call, id, step.began - start.began, now - start.began))
+    for (const child of step.children) add(child, id)
+  }
+  const nested = new Set(start.steps.flatMap(({ children }) => children))
+  for (const step of start.steps) if (!nested.has(step)) add(step, null)
+  const kept = spans.slice(0, bounds.spans)
+  maskSpans(kept, mask)
+  return {
+    version: bootVersion,
+    token: 'boot',
+    time: start.time,
+    before: Math.round(start.began),
+    duration: Math.round((now - start.began) * 1000) / 1000,
+    state: stateOf(start, isGivenUp),
+    process: process.pid,
+    versions: { node: process.version.slice(1), ...versions },
+    spans: kept,
+    failures: failures.filter(({ span }) => span < kept.length),
+    dropped: start.dropped + spans.length - kept.length,
+  }
+}
+
+function stateOf({ ended, isStuck }: ApplicationStart, isGivenUp: boolean): BootState {
+  if (ended !== null) return 'ready'
+  if (isGivenUp) return 'failed'
+  return isStuck ? 'stuck' : 'starting'
+}
+
+function spanOf(
+  { kind, name, location, began, ended, failure }: LoadingStep,
+  parent: number | null,
+  start: number,
+  now: number,
+): Span {
+  return {
+    parent,
+    kind,
+    name,
+    hook: kind === 'hook' ? 'onReady' : null,
+    routeLevel: false,
+    dispatchPoint: null,
+    plugin: null,
+    location,
+    start: began - start,
+    duration: (ended ?? now) - began,
+    outcome: ended === null ? 'unfinished' : failure === null ? 'continued' : 'threw',
+    detail: null,
+  }
+}
+
+/** What a step has called, on the clock of the start. A call that still runs has no duration of its own. */
+function callOf(call: Span, parent: number, offset: number, now: number): Span {
+  const start = call.start + offset
+  return { ...call, parent, start, duration: call.outcome === 'unfinished' ? now - start : call.duration }
+}
+
+/** The part of a start from which on a plugin is worth naming. */
+const telling = 0.2
+
+/** Ready after 512 ms: "database" took 252 ms; Did not start: "database" failed. */
+export function bootSentence(boot: Boot): string {
+  const { duration, failures, spans, state } = boot
+  if (state === 'ready') return `Ready after ${formatDuration(duration)}${longestText(boot)}`
+  const failed = spansAt(
+    spans,
+    failures.map(({ span }) => span),
+  ).map(({ name }) => `"${name}" failed`)
+  const unfinished = unfinishedSteps(boot).map(({ name }) => `"${name}" has not ended`)
+  const why = [...failed, ...unfinished].slice(0, 3).join(', ') || 'no plugin runs'
+  return state === 'failed' ? `Did not start: ${why}` : `Not ready after ${formatDuration(duration)}: ${why}`
+}
+
+/** The plugin or hook that took most, if that is much. */
+function longestText({ duration, spans }: Boot): string {
+  const [longest] = spans.filter(({ parent }) => parent === null).sort((one, other) => other.duration - one.duration)
+  if (longest === undefined || longest.duration < duration * telling) return ''
+  return `: "${longest.name}" took ${formatDuration(longest.duration)}`
+}
+
+/** The innermost plugins and hooks that have not ended. */
+export function unfinishedSteps({ spans }: Boot): Span[] {
+  const isOpen = (span: Span) => span.outcome === 'unfinished' && !isOperation(span)
+  return spans.filter((span, id) => isOpen(span) && !spans.some(child => child.parent === id && isOpen(child)))
+}
+
+/** What a plugin that has not ended waits for. */
+export function waitText({ spans }: Boot, step: Span): string {
+  const id = spans.indexOf(step)
+  const open = spans.filter(span => span.parent === id && isOperation(span) && span.outcome === 'unfinished')
+  if (open.length > 0) {
+    return `It waits for ${open
+      .slice(0, 3)
+      .map(({ name, duration }) => `${name} (${formatDuration(duration)} so far)`)
+      .join(', ')}.`
+  }
+  return 'No query or request of it is open. It may still be loading: what else it waits for is not recorded.'
+}
+
+/** One line for each plugin that hangs. */
+export function stuckSentence(boot: Boot, root: string): string {
+  return unfinishedSteps(boot)
+    .map(step => {
+      const { duration, kind, location, name } = step
+      const what = kind === 'hook' ? 'onReady hook' : 'plugin'
+      const place = location === null ? '' : ` (${locationText(location, root)})`
+      return `The ${what} "${name}"${place} has not ended after ${formatDuration(duration)}. ${waitText(boot, step)}`
+    })
+    .join(' ')
+}
+
+interface BootLogParts extends BootParts {
+  recorded: RecorderParts
+  store: ProfileStore
+  boundary: Boundary
+  /** The application's folder. */
+  root: string
+  /** Milliseconds after which Fastify gives a plugin up; 0 for never. */
+  pluginTimeout: number
+}
+
+/** A plugin that takes longer is named, if Fastify does not give it up before. */
+const longest = 5000
+
+/** Keeps the start of an application in the store, and tells of a plugin that hangs. */
+export class BootLog {
+  readonly start: ApplicationStart
+  readonly #parts: BootLogParts
+  #isOver = false
+
+  constructor(parts: BootLogParts) {
+    const { pluginTimeout, recorded } = parts
+    const patience = pluginTimeout > 0 ? Math.min(longest, pluginTimeout / 2) : longest
+    this.#parts = parts
+    this.start = new ApplicationStart({ recorded, patience, changed: () => this.#keepUnlessOver() })
+  }
+
+  /** The newest start of the applications that share the store. */
+  get newest(): Boot | null {
+    this.#keepUnlessOver()
+    return this.#parts.store.findBoot()
+  }
+
+  /** The application ends. A start that is not over is given up. */
+  stop(): void {
+    if (!this.#isOver && this.start.steps.length > 0) this.#keep(true)
+    this.#isOver = true
+    this.start.stop()
+  }
+
+  #keepUnlessOver(): void {
+    if (!this.#isOver) this.#keep(false)
+  }
+
+  #keep(isGivenUp: boolean): void {
+    const { boundary, root, store } = this.#parts
+    boundary.guard(() => {
+      const boot = describeBoot(this.start, isGivenUp, this.#parts)
+      store.writeBoot(boot)
+      if (boot.state === 'stuck') tell(stuckSentence(boot, root))
+      if (boot.state !== 'ready') return
+      this.#isOver = true
+      this.start.stop()
+    }, undefined)
+  }
+}

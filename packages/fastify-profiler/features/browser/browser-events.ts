@@ -1,0 +1,107 @@
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import type { ProfileBounds } from '../../core/bounds.ts'
+import { attempt, isObject, propertyOf } from '../../core/foreign-value.ts'
+import type { KnownSecrets } from '../../core/mask/known-secrets.ts'
+import { Mask } from '../../core/mask/mask.ts'
+import { RequestSecrets } from '../../core/mask/request-secrets.ts'
+import type { BrowserEvent } from '../../core/profile.ts'
+import type { StoreDirectory } from '../../core/store/store-directory.ts'
+
+/** Events of one report. */
+const eventsRead = 20
+
+/** A day. A page that is open for longer is not told apart. */
+const latest = 86_400_000
+
+const kinds = ['error', 'rejection', 'request'] as const
+
+/** Reads what a page has sent: `{ events: [...] }`. @returns the events that make sense, masked and bounded */
+export function describeBrowserEvents(
+  report: unknown,
+  bounds: ProfileBounds,
+  secrets: KnownSecrets | null,
+): BrowserEvent[] {
+  const events = propertyOf(report, 'events')
+  if (!Array.isArray(events)) return []
+  const mask = new Mask(bounds, new RequestSecrets(bounds, secrets))
+  return events.slice(0, eventsRead).flatMap((event: unknown) => describeEvent(event, mask))
+}
+
+function describeEvent(event: unknown, mask: Mask): BrowserEvent[] {
+  const text = (name: string) => {
+    const value = propertyOf(event, name)
+    return typeof value === 'string' && value !== '' ? mask.text(value) : null
+  }
+  const kind = kinds.find(kind => kind === propertyOf(event, 'kind'))
+  const message = text('message')
+  if (kind === undefined || message === null) return []
+  const status = propertyOf(event, 'status')
+  return [
+    {
+      kind,
+      time: within(propertyOf(event, 'time'), 0, latest) ?? 0,
+      message,
+      place: text('place'),
+      stack: text('stack'),
+      status: within(status, 100, 599),
+    },
+  ]
+}
+
+/** A number in these limits, rounded; null for anything else. */
+function within(value: unknown, least: number, most: number): number | null {
+  return typeof value === 'number' && value >= least && value <= most ? Math.round(value) : null
+}
+
+/** Profiles with events. The oldest file is deleted for a new one. */
+const filesKept = 100
+
+/** Bytes and events of one profile. */
+const bytesKept = 64 * 1024
+const eventsKept = 50
+
+const fileName = /^browser-[\w%-]+\.json$/
+
+/** Keeps what pages report about themselves, one file per profile, since stored profiles are never changed. */
+export class BrowserEvents {
+  readonly #directory: StoreDirectory
+
+  constructor(directory: StoreDirectory) {
+    this.#directory = directory
+  }
+
+  /** Adds the events to a profile's. Throws errors of the file system. @returns false if the profile has too many */
+  add(token: string, events: readonly BrowserEvent[]): boolean {
+    const all = [...this.find(token), ...events]
+    const text = JSON.stringify(all)
+    if (all.length > eventsKept || Buffer.byteLength(text) > bytesKept) return false
+    this.#directory.replace(nameOf(token), text)
+    this.#prune()
+    return true
+  }
+
+  /** The events of a profile; none if they have been deleted or cannot be read. */
+  find(token: string): BrowserEvent[] {
+    return attempt(() => {
+      const events: unknown = JSON.parse(readFileSync(this.#directory.pathOf(nameOf(token)), 'utf8'))
+      return Array.isArray(events) ? events.filter(isEvent) : []
+    }, [])
+  }
+
+  #prune(): void {
+    const paths = this.#directory.filesNamed(fileName).map(name => this.#directory.pathOf(name))
+    if (paths.length <= filesKept) return
+    // Another process may delete one meanwhile.
+    const ageOf = (path: string) => attempt(() => statSync(path).mtimeMs, 0)
+    const byAge = paths.map(path => ({ path, time: ageOf(path) })).sort((one, other) => one.time - other.time)
+    for (const { path } of byAge.slice(0, -filesKept)) rmSync(path, { force: true })
+  }
+}
+
+function nameOf(token: string): string {
+  return `browser-${encodeURIComponent(token)}.json`
+}
+
+function isEvent(value: unknown): value is BrowserEvent {
+  return isObject(value) && 'kind' in value && 'message' in value && typeof value.message === 'string'
+}

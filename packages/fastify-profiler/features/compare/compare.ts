@@ -1,0 +1,286 @@
+import type { Location, LogLine, Profile, Span } from '../../core/profile.ts'
+import type { TimeKind } from '../../core/summary.ts'
+import {
+  childrenOf,
+  isOperation,
+  sliceTime,
+  spansAt,
+  timeByKind,
+  timeKindOf,
+  type TimeSlice,
+} from '../performance/exclusive-time.ts'
+import {
+  type ComparedRequest,
+  compareValues,
+  type Comparison,
+  differenceOf,
+  type Interval,
+  joined,
+  judge,
+  lengthOf,
+  type LogPair,
+  markChanges,
+  type Others,
+  type Pair,
+  type SpanPair,
+  type SpanTimes,
+  type StatementPair,
+  without,
+} from './comparison.ts'
+import { statementShape } from './statement-shape.ts'
+
+/** Two items that belong together, or one without a counterpart. */
+interface Match<Item> extends Pair<Item> {
+  /** B's, or A's if there is no other. */
+  either: Item
+}
+
+/** Keys to match by, the strictest first. Null: cannot be matched by this one. */
+type Keys<Item> = ReadonlyArray<(item: Item) => readonly unknown[] | null>
+
+/**
+ * Pairs the items of two requests that have an equal key. Those left over are matched by the next key, since a line
+ * moves when code above it changes.
+ */
+function match<Item>(a: readonly Item[], b: readonly Item[], keys: Keys<Item>): Array<Match<Item>> {
+  const pairs: Array<Match<Item>> = []
+  let leftA = [...a]
+  let leftB = [...b]
+  for (const keyOf of keys) {
+    const waiting = new Map<string, Item[]>()
+    for (const item of leftA) {
+      const key = keyOf(item)
+      if (key === null) continue
+      const text = JSON.stringify(key)
+      const same = waiting.get(text)
+      if (same === undefined) waiting.set(text, [item])
+      else same.push(item)
+    }
+    const matched = new Set<Item>()
+    for (const item of leftB) {
+      const partner = waiting.get(JSON.stringify(keyOf(item)))?.shift()
+      if (partner === undefined) continue
+      pairs.push({ a: partner, b: item, either: item })
+      matched.add(partner).add(item)
+    }
+    leftA = leftA.filter(item => !matched.has(item))
+    leftB = leftB.filter(item => !matched.has(item))
+  }
+  return [
+    ...pairs,
+    ...leftA.map(item => ({ a: item, b: null, either: item })),
+    ...leftB.map(item => ({ a: null, b: item, either: item })),
+  ]
+}
+
+/** The file and line of a location as parts of a key. */
+function placeOf(location: Location | null): readonly [file: string | undefined, line: number | undefined] {
+  return [location?.file, location?.line]
+}
+
+/** The spans of one request with one kind, name and place. */
+interface SpanGroup extends SpanTimes {
+  kind: TimeKind
+  name: string
+  location: Location | null
+  isPart: boolean
+}
+
+const gaps = new Set<TimeKind>(['reading', 'sending', 'waiting', 'unaccounted'])
+
+/** Whether a kind stands for time in which no recorded function or operation ran. */
+function isGap(kind: TimeKind): boolean {
+  return gaps.has(kind)
+}
+
+/** Gathers the spans of a request by kind, name and line, and its gaps by kind. */
+function groupSpans({ spans }: Pick<Profile, 'spans'>, slices: readonly TimeSlice[]): SpanGroup[] {
+  const children = childrenOf(spans)
+  const groups = new Map<string, SpanGroup & { own: Interval[] }>()
+  spans.forEach((span, id) => {
+    const { kind, location, name } = span
+    const key = JSON.stringify([kind, name, location?.file, location?.line])
+    const within = isOperation(span) ? [] : spansAt(spans, children.get(id) ?? [])
+    const known = groups.get(key)
+    const group = known ?? {
+      kind: timeKindOf(span),
+      name,
+      location,
+      isPart: false,
+      count: 0,
+      time: 0,
+      pieces: [],
+      own: [],
+    }
+    if (known === undefined) groups.set(key, group)
+    group.count++
+    group.isPart ||= within.length > 0
+    group.own.push(...without(intervalOf(span), within.map(intervalOf)))
+  })
+  return [
+    ...[...groups.values()].map(({ own, ...group }) => timed(group, joined(own))),
+    ...[...gaps].flatMap(kind => gapGroup(kind, slices)),
+  ]
+}
+
+function gapGroup(kind: TimeKind, slices: readonly TimeSlice[]): SpanGroup[] {
+  const pieces = slices.filter(slice => slice.kind === kind).map(({ start, end }): Interval => [start, end])
+  if (pieces.length === 0) return []
+  return [timed({ kind, name: kind, location: null, isPart: false, count: 1, time: 0, pieces }, pieces)]
+}
+
+function timed(group: SpanGroup, pieces: Interval[]): SpanGroup {
+  return { ...group, pieces, time: lengthOf(pieces) }
+}
+
+function intervalOf({ start, duration }: Span): Interval {
+  return [start, start + duration]
+}
+
+const noOthers: Others = { before: [], after: [] }
+
+/** Compares two requests. @param others requests like them, which tell how much their times vary by chance */
+export function compare(a: Profile, b: Profile, others: Others = noOthers): Comparison {
+  const slicesA = sliceTime(a)
+  const slicesB = sliceTime(b)
+  const spans = compareSpans(groupSpans(a, slicesA), groupSpans(b, slicesB))
+  const requests = { a: describe(a), b: describe(b) }
+  const verdict = judge(requests.a, requests.b, spans, others)
+  const timesA = new Map(timeByKind(slicesA))
+  const timesB = new Map(timeByKind(slicesB))
+  return {
+    ...requests,
+    verdict,
+    times: [...new Set([...timesA.keys(), ...timesB.keys()])].map(kind => [
+      kind,
+      timesA.get(kind) ?? 0,
+      timesB.get(kind) ?? 0,
+    ]),
+    spans: markChanges(spans, verdict).sort(byChange),
+    statements: compareStatements(a, b),
+    exceptions: compareExceptions(a, b),
+    logs: compareLogs(a.logs, b.logs),
+    ...compareValues(a, b),
+    notes: [...notesOf('A', a), ...notesOf('B', b)],
+  }
+}
+
+function describe(profile: Profile): ComparedRequest {
+  const { token, method, url, status, time, duration, database, response, routing } = profile
+  const { count, duration: queryTime } = database ?? { count: 0, duration: 0 }
+  return {
+    token,
+    method,
+    url,
+    route: routing.matched?.url ?? null,
+    status,
+    time,
+    duration,
+    queries: { count, duration: queryTime },
+    size: response.bodySize,
+  }
+}
+
+function compareSpans(a: readonly SpanGroup[], b: readonly SpanGroup[]): SpanPair[] {
+  const pairs = match(a, b, [
+    ({ kind, name, location }) => [kind, name, ...placeOf(location)],
+    ({ kind, name, location }) => [kind, name, location?.file],
+    ({ kind, location }) => (location === null ? null : [kind, ...placeOf(location)]),
+  ])
+  return pairs.map(pair => {
+    const { a, b, either } = pair
+    const { kind, name, location } = either
+    const isSame = isGap(kind) || a?.count === b?.count
+    return {
+      kind,
+      name,
+      isPart: a?.isPart === true || b?.isPart === true,
+      location,
+      a: timesOf(a),
+      b: timesOf(b),
+      change: isSame ? null : 'calls',
+    }
+  })
+}
+
+function timesOf(group: SpanGroup | null): SpanPair['a'] {
+  return group === null ? null : { count: group.count, time: group.time, pieces: group.pieces }
+}
+
+/** What ran more or less often comes first, then what changed, then the rest; each by its difference. */
+function byChange(one: SpanPair, other: SpanPair): number {
+  return (
+    Number(other.change !== null) - Number(one.change !== null) ||
+    Math.abs(differenceOf(other)) - Math.abs(differenceOf(one))
+  )
+}
+
+interface Statement {
+  shape: string
+  location: StatementPair['location']
+  count: number
+  time: number
+}
+
+function compareStatements(a: Profile, b: Profile): StatementPair[] {
+  const pairs = match(statementsOf(a), statementsOf(b), [
+    ({ shape, location }) => [shape, ...placeOf(location)],
+    ({ shape, location }) => [shape, location?.file],
+    ({ shape }) => [shape],
+  ])
+  return pairs
+    .map(pair => {
+      const { shape, location } = pair.either
+      return { shape, location, a: totalsOf(pair.a), b: totalsOf(pair.b) }
+    })
+    .sort((one, other) => Math.abs(differenceOf(other)) - Math.abs(differenceOf(one)))
+}
+
+function totalsOf(statement: Statement | null): StatementPair['a'] {
+  return statement === null ? null : { count: statement.count, time: statement.time }
+}
+
+/** The statements on the timeline by shape and line. */
+function statementsOf({ spans }: Profile): Statement[] {
+  const statements = new Map<string, Statement>()
+  for (const { kind, name, detail, location, duration } of spans) {
+    if (kind !== 'query') continue
+    const shape = statementShape(detail ?? name)
+    const key = JSON.stringify([shape, ...placeOf(location)])
+    const statement = statements.get(key) ?? { shape, location, count: 0, time: 0 }
+    statement.count++
+    statement.time += duration
+    statements.set(key, statement)
+  }
+  return [...statements.values()]
+}
+
+/** Exceptions whose class and message, apart from numbers, only one of two requests has. */
+function compareExceptions(a: Profile, b: Profile): Array<Pair<string>> {
+  const textsOf = ({ exceptions }: Profile) =>
+    exceptions.map(({ class: name, message }) => ({ text: `${name}: ${message}` }))
+  return match(textsOf(a), textsOf(b), [({ text }) => [withoutNumbers(text)]])
+    .filter(({ a, b }) => a === null || b === null)
+    .map(({ a, b }) => ({ a: a?.text ?? null, b: b?.text ?? null }))
+}
+
+function compareLogs(a: readonly LogLine[], b: readonly LogLine[]): LogPair[] {
+  const lines = new Map<string, LogPair>()
+  for (const [side, list] of [['a', a] as const, ['b', b] as const]) {
+    for (const { level, message } of list) {
+      const key = `${level} ${withoutNumbers(message)}`
+      const pair = lines.get(key) ?? { level, message, a: 0, b: 0 }
+      pair[side]++
+      lines.set(key, pair)
+    }
+  }
+  return [...lines.values()].filter(({ a, b }) => a !== b).sort((one, other) => other.level - one.level)
+}
+
+function withoutNumbers(text: string): string {
+  return text.replace(/\d+/g, '#')
+}
+
+function notesOf(side: 'A' | 'B', { dropped }: Profile): string[] {
+  return dropped.map(({ what, count }) => `The profile of ${side} is incomplete. Left out: ${what} (${count}).`)
+}

@@ -1,0 +1,102 @@
+import type { ViewContext } from '../../core/feature.ts'
+import type { Profile } from '../../core/profile.ts'
+import { renderLocation, statusText, statusTone, titled } from '../../core/view/elements.ts'
+import { type Content, html, Markup } from '../../core/view/html.ts'
+import { assets, assetUrl, renderDocument, renderTopBar } from '../../core/view/page.ts'
+import { renderRequestLine } from '../../core/view/profile-header.ts'
+import { formatDuration, renderTime } from '../../core/view/units.ts'
+import { profileUrl } from '../../core/view/urls.ts'
+import { curlCommand } from '../export/curl-command.ts'
+import { renderGaps } from '../performance/waterfall.ts'
+import { comparePaths, isRoutingFailure, nearPaths, renderPiece } from '../routing/routing-panel.ts'
+import { renderExceptionSections } from './exception-panel.ts'
+import { renderErrorMarkdown } from './exceptions-markdown.ts'
+import { nearestOwnFrame, rootCauseOf } from './exceptions.ts'
+
+// Trusted markup: the text must stay byte for byte what the policy's hash covers.
+const style = html`<style>${new Markup(assets['error-page.css'].body)}</style>`
+
+const causeLength = 120
+
+/**
+ * The diagnostic page for a failed request, on the application's own URL. Its stylesheet is inlined, so that the page
+ * still looks right when it is saved or previewed elsewhere.
+ */
+export function renderErrorPage(context: ViewContext): string {
+  const { profile, base } = context
+  const { exceptions, logs } = profile
+  const [thrown] = exceptions
+  const message = thrown === undefined ? silentFailure(profile) : thrown.message || thrown.class
+  return renderDocument({
+    title: `${message.slice(0, 150)} (${statusText(profile.status)})`,
+    className: 'error-page',
+    style,
+    script: assetUrl(base, 'profiler.js'),
+    body: html`<a class="skip" href="#main">Skip to content</a>
+${renderTopBar(base, 'exception', false)}
+<section class="request ${statusTone(profile.status)}" aria-label="This request">
+<div class="asked">${renderRequestLine(profile, null)}
+<div class="actions"><button type="button" data-copy="markdown" hidden>Copy as Markdown</button><button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button><a class="button primary" href="${profileUrl(base, profile.token, 'exception')}">Open profile</a></div></div>
+<div class="says">${thrown !== undefined && thrown.message !== '' && html`<span class="muted">${thrown.class}:</span> `}<h1>${message}</h1></div>
+<dl class="facts" tabindex="0" aria-label="Facts">${errorFacts(context).map(
+      ([name, value]) => html`
+<div><dt>${name}</dt> <dd>${value}</dd></div>`,
+    )}
+</dl>
+</section>
+<main id="main" class="wide" tabindex="-1">
+<nav class="jump" aria-label="Sections"><ul>
+<li><a href="#exceptions">Exceptions <span class="count">${exceptions.length}</span></a></li>
+<li><a href="#logs">Logs <span class="count">${logs.length}</span></a></li>
+<li><a href="#stack-traces">Stack Traces <span class="count">${exceptions.length}</span></a></li>
+</ul></nav>
+${renderGaps(profile)}
+${renderExceptionSections(context, 2)}
+<details class="fold trace"><summary>This page as Markdown</summary><pre tabindex="0"><code id="markdown">${renderErrorMarkdown(context)}</code></pre></details>
+<p class="only-narrow"><a class="button" href="${profileUrl(base, profile.token, 'exception')}">Open profile</a></p>
+</main>
+<footer class="bottom">The profiler shows this page instead of the application’s own, which other clients get.</footer>`,
+  })
+}
+
+type Fact = readonly [name: string, value: Content]
+
+/** What led to the failure, most telling first. */
+function errorFacts(context: ViewContext): Fact[] {
+  const { profile } = context
+  const { exceptions } = profile
+  const rootIndex = rootCauseOf(exceptions)
+  const root = rootIndex === 0 ? undefined : exceptions[rootIndex]
+  const line = nearestOwnFrame(exceptions, rootIndex)
+  const referer = profile.request.headers.find(([name]) => name.toLowerCase() === 'referer')?.[1]
+  const isRouting = isRoutingFailure(profile)
+  return [
+    ['Time', formatDuration(profile.duration)],
+    ...(isRouting ? nearestFact(profile) : []),
+    ...(root === undefined || isRouting
+      ? []
+      : [['Root cause', html`<span class="text-error">${causeText(root.class, root.message)}</span>`] as const]),
+    ...(line === null || isRouting ? [] : [['Your line', renderLocation(line, context)] as const]),
+    ...(referer === undefined ? [] : [['Linked from', html`<code>${referer}</code>`] as const]),
+    ...Object.entries(profile.labels).map(([name, value]): Fact => [titled(name), value]),
+    ['When', renderTime(profile.time)],
+  ]
+}
+
+function causeText(name: string, message: string): string {
+  return (message === '' ? name : message).slice(0, causeLength)
+}
+
+function nearestFact({ path, routing }: Profile): Fact[] {
+  const [nearest] = nearPaths(routing.nearMisses)
+  if (nearest === undefined) return []
+  const pieces = comparePaths(path, nearest.url).filter(({ change }) => change !== 'excess')
+  return [['Nearest', html`<code>${nearest.method.join(', ')} ${pieces.map(renderPiece)}</code>`]]
+}
+
+/** The title of a failure without an exception. */
+function silentFailure(profile: Profile): string {
+  return isRoutingFailure(profile)
+    ? `No route matches ${profile.method} ${profile.path}`
+    : 'Error response without an exception'
+}

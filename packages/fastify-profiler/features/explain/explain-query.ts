@@ -1,0 +1,202 @@
+import { clearTimeout, setTimeout } from 'node:timers'
+import { isObject, propertyOf, read, textOf } from '../../core/foreign-value.ts'
+import { masked } from '../../core/mask/known-secrets.ts'
+import type { Json, Query } from '../../core/profile.ts'
+import { planIn, type PlanNode, type Verdict, verdictsOf } from './plan.ts'
+
+/** Why a query has no plan, as a sentence. */
+export class NoPlan extends Error {
+  override readonly name = 'NoPlan'
+}
+
+// Imported, because tests replace the global timers.
+/** Handles a rejection that is reported elsewhere. */
+function ignore(): void {}
+
+/** A moment at which explaining gives up, for databases that do not limit a statement's time. */
+class Deadline {
+  readonly #expired: Promise<never>
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param longest milliseconds */
+  constructor(longest: number) {
+    this.#expired = new Promise((_resolve, reject) => {
+      this.#timer = setTimeout(() => reject(new NoPlan('The database takes too long to explain it.')), longest)
+    })
+    this.#expired.catch(ignore)
+  }
+
+  /**
+   * Resolves as the step does, unless the deadline is earlier.
+   * @param tooLate called with the result of a step that succeeds after the deadline
+   * @throws {NoPlan} at the deadline
+   */
+  async before<Result>(step: Promise<Result>, tooLate?: (result: Result) => void): Promise<Result> {
+    try {
+      return await Promise.race([step, this.#expired])
+    } catch (error) {
+      step.then(tooLate).catch(ignore)
+      throw error
+    }
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+/** The plan of a query. values: for its parameters. generic: for any. run: as the query has run just now. */
+export interface Explanation {
+  plan: 'values' | 'generic' | 'run'
+  verdicts: Verdict[]
+  nodes: PlanNode[]
+}
+
+/** Milliseconds that a query may take. */
+const longest = 2000
+
+/** Milliseconds until a database that does not limit a statement's time is given up. The other message is better. */
+const patience = longest + 500
+
+/** Prepared for one explanation, since an application's own statements may have any other name. */
+const preparedName = 'fastify_profiler_explains'
+
+/** Whether a stored query can be explained. */
+export function isExplainable({ system, error, sql }: Pick<Query, 'system' | 'error' | 'sql'>): boolean {
+  return (
+    system === 'postgresql' && error === null && /^[\s(]*(?:select|with|values|insert|update|delete|merge)\b/i.test(sql)
+  )
+}
+
+/** Whether a stored query can be run again: a SELECT whose values are all known, which the database can stop. */
+export function canRunAgain({ canStop = () => true }: ExplainPool, query: Query): boolean {
+  return canStop() && isExplainable(query) && /^[\s(]*select\b/i.test(query.sql) && areComplete(query)
+}
+
+/**
+ * Asks PostgreSQL for the plan of a query: in a transaction of its own that is read-only and rolled back, and for two
+ * seconds at most. Runs the query only if `run` is true; then it must be a SELECT.
+ * Never throws.
+ */
+export async function explainQuery(
+  pool: ExplainPool,
+  query: Query,
+  run = false,
+  wait = patience,
+): Promise<Explanation | NoPlan> {
+  if (!isExplainable(query)) return new NoPlan('Only PostgreSQL explains queries here, and only those that it has run.')
+  if (run && !canRunAgain(pool, query)) {
+    return new NoPlan('Only a SELECT whose values are all known is run again, and only where the database can stop it.')
+  }
+  try {
+    return await onConnection(pool, run, wait, client => explainOn(client, query, run))
+  } catch (error) {
+    return error instanceof NoPlan ? error : new NoPlan(`The database refuses to explain it: ${deepestMessage(error)}.`)
+  }
+}
+
+async function explainOn(client: ExplainClient, query: Query, run: boolean): Promise<Explanation> {
+  await client.query({ text: 'begin read only' })
+  await client.query({ text: `set local statement_timeout = ${longest}` })
+  const plan = run ? 'run' : areComplete(query) ? 'values' : 'generic'
+  const explained = plan === 'generic' ? await askGenerically(client, query) : await ask(client, query, run)
+  const nodes = planIn(explained.rows)
+  const verdicts = verdictsOf(nodes, await sizesOf(client, nodes))
+  await client.query({ text: 'rollback' })
+  if (plan === 'generic') await client.query({ text: `deallocate ${preparedName}` })
+  return { plan, nodes, verdicts }
+}
+
+function ask(client: ExplainClient, { sql, parameters }: Query, run: boolean): Promise<{ rows: unknown[] }> {
+  const text = `explain (format json${run ? ', analyze' : ''}) ${sql}`
+  return client.query({ text, values: parameters, queryMode: 'extended' })
+}
+
+/** Plans a statement for any values: as a prepared one, which has no other plan if PostgreSQL is told so. */
+async function askGenerically(client: ExplainClient, { sql }: Query): Promise<{ rows: unknown[] }> {
+  await client.query({ text: 'set local plan_cache_mode = force_generic_plan' })
+  await client.query({ text: `prepare ${preparedName} as ${sql}`, queryMode: 'extended' })
+  const count = placeholdersIn(sql)
+  const values = count === 0 ? '' : `(${Array.from({ length: count }, () => 'null').join(', ')})`
+  return client.query({ text: `explain (format json) execute ${preparedName}${values}` })
+}
+
+/** The message of the first cause: an application may wrap the database's errors. */
+function deepestMessage(error: unknown): string {
+  const cause = propertyOf(error, 'cause')
+  return cause === undefined ? textOf(propertyOf(error, 'message')) : deepestMessage(cause)
+}
+
+/**
+ * Lends a connection. Closes it afterwards, unless all went well: its transaction may still be open. Also closes it
+ * after a query was run, which may have taken a lock of the session.
+ */
+async function onConnection<Result>(
+  pool: ExplainPool,
+  run: boolean,
+  wait: number,
+  use: (client: ExplainClient) => Promise<Result>,
+): Promise<Result> {
+  const deadline = new Deadline(wait)
+  try {
+    const client = await deadline.before(pool.connect(), late => late.release())
+    let isReusable = false
+    try {
+      const result = await deadline.before(use(client))
+      isReusable = !run
+      return result
+    } finally {
+      client.release(!isReusable)
+    }
+  } finally {
+    deadline.cancel()
+  }
+}
+
+/** The rows of the tables that a plan scans, as of their last ANALYZE. */
+async function sizesOf(client: ExplainClient, nodes: readonly PlanNode[]): Promise<Map<string, number>> {
+  const tables = [...new Set(nodes.flatMap(({ relation }) => relation ?? []))]
+  const { rows } = await client.query({
+    text: 'select relname as name, max(reltuples)::float8 as size from pg_class where relname = any($1) group by relname',
+    values: [tables],
+  })
+  return new Map(rows.filter(isObject).map(row => [textOf(read(row, 'name')), Number(read(row, 'size'))]))
+}
+
+/** Whether all values of a query are known. */
+function areComplete({ sql, parameters }: Query): boolean {
+  return placeholdersIn(sql) <= parameters.length && !sql.includes(masked) && parameters.every(isKept)
+}
+
+/** The highest number of a placeholder. */
+function placeholdersIn(sql: string): number {
+  return Math.max(0, ...[...sql.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
+}
+
+/** Not masked, and not replaced by a description of what it was. */
+function isKept(parameter: Json): boolean {
+  const text = JSON.stringify(parameter)
+  return (
+    !text.includes(masked) && !/"(?:\[(?:object of )?\d+ (?:characters|bytes)\]|… \(\d+ parameters\))"|…"/.test(text)
+  )
+}
+
+/** What explaining needs of a pool; a `pg.Pool` has it. */
+export interface ExplainPool {
+  connect: () => Promise<ExplainClient>
+  /** Whether the database can stop a statement that takes too long. If not, no query is run again. Default: true. */
+  canStop?: () => boolean
+}
+
+export interface ExplainClient {
+  query: (query: ExplainQuery) => Promise<{ rows: unknown[] }>
+  /** Gives the connection back, or destroys it. */
+  release: (destroy?: boolean) => void
+}
+
+export interface ExplainQuery {
+  text: string
+  values?: unknown[]
+  /** The extended protocol refuses several statements in one text. */
+  queryMode?: 'extended'
+}

@@ -1,0 +1,115 @@
+import type { PeriodSlice } from '../../core/store/overview.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../core/summary.ts'
+import { outcomeText, statusText, statusTone, titled } from '../../core/view/elements.ts'
+import { type Content, html, type Markup } from '../../core/view/html.ts'
+import { renderTick, renderTray } from '../../core/view/page.ts'
+import { alignNumber, count, formatMilliseconds, renderAge } from '../../core/view/units.ts'
+import { profileUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
+import { stackedPieces } from '../performance/performance-panel.ts'
+import { renderPieces } from '../performance/waterfall.ts'
+
+/** From this many milliseconds on a duration is marked. */
+export const slowFrom = 100
+
+/** What a list needs besides its profiles. */
+export interface ListOptions {
+  base: string
+  panel?: string | undefined
+  /** How many requests a row stands for, by token. */
+  polls?: SearchResult['polls']
+  /** Whether new requests are added as they happen. */
+  isLive?: boolean
+  /** The search that the columns sort; null if they do not. */
+  criteria?: SearchCriteria | null
+}
+
+/** A column that is shown unless it is the same in every row. */
+interface Fact {
+  name: string
+  valueOf: (profile: ProfileSummary) => string | null
+}
+
+/** A list of requests, one line each, with a link to the profile. */
+export function renderProfileList(profiles: readonly ProfileSummary[], options: ListOptions): Markup {
+  const facts = factsOf([...new Set(profiles.flatMap(({ labels }) => Object.keys(labels)))])
+  const shown = facts.filter(({ valueOf }) => new Set(profiles.map(valueOf)).size > 1)
+  const [first] = profiles
+  const constant = facts.filter(fact => !shown.includes(fact) && first !== undefined && fact.valueOf(first) !== null)
+  return html`<table class="lines requests"${options.isLive === true && html` data-live="${liveUrl(shown, options)}"`}><caption class="sr-only">Requests</caption>
+<colgroup><col class="tick only-wide"><col class="status"><col>${shown.map(() => html`<col class="fact only-wide">`)}<col class="ms"><col class="mini only-wide"><col class="ms only-wide"><col class="ms only-wide"><col class="ms only-wide"><col class="when"></colgroup>
+<thead><tr><td class="only-wide"></td><th scope="col">Status</th><th scope="col">Request</th>${shown.map(({ name }) => html`<th scope="col" class="only-wide">${name}</th>`)}${sortable('ms', 'duration', options)}<th scope="col" class="only-wide">Time by kind</th>${sortable('SQL', 'sql', options)}${sortable('SQL ms', 'sqlTime', options)}${sortable('kB', 'size', options)}${sortable('When', null, options)}</tr></thead>
+<tbody>${profiles.map(profile => renderProfileRow(profile, shown, options))}
+</tbody></table>
+${profiles.length > 1 && renderTray(options.base)}
+${constant.length > 0 && html`<p class="muted constant">The same in every row: ${constant.map(({ name, valueOf }, index) => html`${index > 0 && ', '}${name} ${first !== undefined && valueOf(first)}`)}.</p>`}`
+}
+
+/** The URL of the events with the rows that this list lacks. */
+function liveUrl(facts: readonly Fact[], { base, panel }: ListOptions): string {
+  const query = new URLSearchParams(facts.map(({ name }) => ['fact', name]))
+  if (panel !== undefined) query.set('panel', panel)
+  return `${base}/events?${query}`
+}
+
+/** The facts that identify where a request came from: columns of their own only if they tell rows apart. */
+export function factsOf(labels: readonly string[]): Fact[] {
+  return [
+    { name: 'Host', valueOf: ({ host }) => host },
+    { name: 'IP', valueOf: ({ ip }) => ip },
+    ...labels.map(name => ({
+      name: titled(name),
+      valueOf: ({ labels }: ProfileSummary) => (Object.hasOwn(labels, name) ? String(labels[name]) : null),
+    })),
+  ]
+}
+
+/** A column's heading, which sorts by it. */
+function sortable(label: string, order: SortOrder | null, { base, criteria, panel }: ListOptions): Markup {
+  const className = order === 'duration' || order === null ? 'number' : 'number only-wide'
+  if (criteria == null) return html`<th scope="col" class="${className}">${label}</th>`
+  const { sort, page, ...others } = criteria
+  const query = searchQuery({ ...others, ...(order !== null && { sort: order }) }, 1)
+  const parts = [query, panel === undefined ? '' : `panel=${urlPart(panel)}`].filter(part => part !== '')
+  const isCurrent = (sort ?? null) === order
+  return html`<th scope="col" class="${className}"${isCurrent && html` aria-sort="descending"`}><a href="${base}/search${parts.length > 0 && `?${parts.join('&')}`}">${label}${isCurrent && ' ↓'}</a></th>`
+}
+
+/** One row of the list. */
+export function renderProfileRow(profile: ProfileSummary, facts: readonly Fact[], options: ListOptions): Markup {
+  const { duration, method, queries, repeated, size, status, time, times, token, url } = profile
+  const polls = options.polls?.[token] ?? null
+  return html`
+<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="status ${statusTone(status)}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a class="title" href="${profileUrl(options.base, token, options.panel)}">${method} ${url}</a> ${renderNotes(profile, polls, options.base)}</th>${facts.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' amber'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg class="mini" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' amber'}">${queries.count > 0 && queries.count}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
+}
+
+/** What is worth knowing about a request beside its URL. */
+function renderNotes(profile: ProfileSummary, polls: number | null, base: string): Content {
+  const { exception, logErrors, method, outcome, repeated, route, status, url } = profile
+  const said = outcomeText(outcome)
+  const tone = statusTone(status)
+  return [
+    polls !== null &&
+      html`<a href="${base}/search?method=${urlPart(method)}&amp;url=${urlPart(url)}">${count(polls, 'request')} at regular intervals</a> `,
+    exception !== null && html`<span class="thrown ${tone}">${exception}</span> `,
+    exception === null && status === 404 && route === null && html`<span class="muted">no route</span> `,
+    said !== null && html`<span class="muted">${said.toLowerCase()}</span> `,
+    repeated > 0 && html`<span class="warning">N+1: ${count(repeated, 'query', 'queries')} of one shape</span> `,
+    logErrors > 0 && html`<span class="error">${count(logErrors, 'logged error')}</span>`,
+  ]
+}
+
+const width = 60
+const height = 18
+
+/** One bar for each slice of a period: its p95, or its number of requests. Red where a request failed. */
+export function renderSparkline(slices: readonly PeriodSlice[], of: 'p95' | 'count'): Markup {
+  // Never zero, since heights are divided by it.
+  const highest = Math.max(...slices.map(slice => slice[of]), Number.MIN_VALUE)
+  const step = width / slices.length
+  return html`<svg class="spark" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">${slices.map(
+    (slice, index) => {
+      const tall = Math.max(1, Math.round((slice[of] / highest) * (height - 1)))
+      return html`<rect${slice.failed > 0 && html` class="failed"`} x="${index * step}" y="${height - tall}" width="${step - 1.4}" height="${tall}"/>`
+    },
+  )}</svg>`
+}

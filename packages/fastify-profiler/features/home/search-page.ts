@@ -1,0 +1,276 @@
+import { METHODS } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Overview } from '../../core/store/overview.ts'
+import { type Period, readSearch, type Search } from '../../core/store/search-criteria.ts'
+import { wordsOf } from '../../core/store/search-words.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
+import { renderEmptyState, renderProblems, titled } from '../../core/view/elements.ts'
+import { type Content, html, type Markup } from '../../core/view/html.ts'
+import { blocks, code, codeBlock, plain, shortened, table } from '../../core/view/markdown.ts'
+import { queryOf } from '../../core/view/page-guard.ts'
+import type { PageSources } from '../../core/view/page-sources.ts'
+import { assetUrl, linkStylesheet, renderDocument, renderPage } from '../../core/view/page.ts'
+import { sendFormats } from '../../core/view/send-formats.ts'
+import { count, formatDuration, formatTime } from '../../core/view/units.ts'
+import { inputTime, profileUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
+import { hatchPattern } from '../performance/waterfall.ts'
+import { renderOverview } from './lately.ts'
+import { serverId } from './live-rows.ts'
+import { factsOf, renderProfileList, renderProfileRow, slowFrom } from './profile-list.ts'
+
+/** Where the form leads, and what it offers besides the standard fields. */
+export interface SearchBarOptions {
+  base: string
+  /** Labels to search by: ["license"]. */
+  labels?: readonly string[]
+  /** The panel in which results open. */
+  panel?: string
+}
+
+const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** The search form, filled with the criteria. */
+export function renderSearchBar(criteria: SearchCriteria, { base, labels = [], panel }: SearchBarOptions): Markup {
+  return html`<form class="search" action="${base}/search" role="search" aria-label="Search requests">
+${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}
+${field('url', 'URL contains', html`<input id="search-url" name="url" value="${criteria.url}" maxlength="500">`)}
+<div class="pair">
+${field('method', 'Method', html`<select id="search-method" name="method"><option value="">Any</option>${methods(criteria.method).map(method => html`<option${method === criteria.method && html` selected`}>${method}</option>`)}</select>`)}
+${field('status', 'Status', html`<input id="search-status" name="status" value="${criteria.status}" placeholder="404, 5xx" title="404, 4xx, &gt;=400, none" maxlength="10">`)}
+</div>
+${text('exception', 'Exception contains', criteria.exception)}
+${text('route', 'Route', criteria.route)}
+<div class="pair">
+${field('sql', 'Queries', html`<input id="search-sql" name="sql" value="${criteria.sql}" placeholder="3, &gt;10" maxlength="10">`)}
+${text('statement', 'Statement contains', criteria.statement)}
+</div>
+${text('text', 'Any text', criteria.text)}
+<div class="pair">
+${text('host', 'Host', criteria.host)}
+${text('ip', 'IP', criteria.ip)}
+</div>
+${labels.map(name => text(name, titled(name), criteria.labels?.[name]))}
+${range('Duration in ms', 'duration', html`type="number" min="0" step="any"`, criteria.durationFrom, criteria.durationTo)}
+${range('Time in UTC', 'time', html`type="datetime-local" step="1"`, inputTime(criteria.timeFrom), inputTime(criteria.timeTo))}
+${text('token', 'Token', criteria.token)}
+<p class="actions"><button>Search</button> <a href="${base}/">Clear</a></p>
+</form>`
+}
+
+function methods(chosen: string | undefined): string[] {
+  return chosen !== undefined && METHODS.includes(chosen) && !usual.includes(chosen) ? [...usual, chosen] : usual
+}
+
+function field(name: string, label: string, input: Markup): Markup {
+  return html`<div class="field"><label for="search-${name}">${label}</label>${input}</div>`
+}
+
+function text(name: string, label: string, value: Content): Markup {
+  return field(name, label, html`<input id="search-${name}" name="${name}" value="${value}" maxlength="500">`)
+}
+
+function range(legend: string, name: string, attributes: Markup, from: Content, to: Content): Markup {
+  return html`<fieldset class="range"><legend>${legend}</legend>
+<input name="${name}From" aria-label="${legend}, from" ${attributes} value="${from}"><span aria-hidden="true">to</span><input name="${name}To" aria-label="${legend}, to" ${attributes} value="${to}"></fieldset>`
+}
+
+/** What the home page shows above the list. */
+interface HomeOverview {
+  overview: Overview
+  period: Period
+}
+
+/** Whether a search has any criterion. Without one the page lists the latest requests. */
+function isSearch(criteria: SearchCriteria): boolean {
+  return [...new URLSearchParams(searchQuery(criteria, 1)).keys()].some(name => name !== 'perPage' && name !== 'sort')
+}
+
+/** The profiler's home page: what matters lately and the latest requests, or the results of a search. */
+export function renderSearchPage(
+  result: SearchResult,
+  options: SearchBarOptions,
+  home: HomeOverview | null = null,
+): string {
+  const { criteria, problems, profiles, total } = result
+  const title = isSearch(criteria) ? `${count(total, 'request')} found` : 'Requests'
+  const overview =
+    home !== null && home.overview.requests > 0 && renderOverview(home.overview, home.period, options.base)
+  return renderPage({
+    title: `${title} · Profiler`,
+    base: options.base,
+    panel: options.panel,
+    main: html`${hatchPattern}${overview}<section aria-labelledby="requests"><div class="head">${overview === false ? html`<h1 id="requests">${title}</h1>` : html`<h2 id="requests">${title}</h2>`}${!isSearch(criteria) && html`<span class="count">${total.toLocaleString('en')}</span>`}${home !== null && renderLiveControls(options)}${renderShortcuts(options)}</div>
+${renderProblems(problems)}
+${renderSearchBox(criteria, options)}
+${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(profiles, { ...options, criteria, polls: result.polls, isLive: home !== null })}
+${renderPaging(result, options)}</section>`,
+    footer: html`<p>Amber: ${slowFrom} ms or more, or one query repeated in a loop. Red bars: a request failed in that time.</p>`,
+  })
+}
+
+/** One box that understands fields and words; the fields of their own are folded. */
+export function renderSearchBox(criteria: SearchCriteria, options: SearchBarOptions): Markup {
+  const { base, panel } = options
+  return html`<form class="search-box" action="${base}/search" role="search" aria-label="Search">${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}<input type="search" name="q" aria-label="Search requests" value="${wordsOf(criteria)}" placeholder="status:5xx  route:/checkout  slower:100ms  sql:&gt;10  or any text of the URL, exception or token" maxlength="4000"><button>Search</button></form>
+<details class="fold fields"><summary>Fields</summary>${renderSearchBar(criteria, options)}</details>`
+}
+
+/** Shown by the script when the browser receives events; without them the page is reloaded. */
+function renderLiveControls({ base }: SearchBarOptions): Markup {
+  return html`<span class="live" hidden>Live</span><button type="button" class="pause" hidden>Pause</button><a class="chip fresh" href="${base}/">Reload</a>`
+}
+
+/** Links to frequent searches. */
+function renderShortcuts({ base }: SearchBarOptions): Markup {
+  return html`<nav class="right chips" aria-label="Frequent searches"><a class="chip" href="${base}/">All</a><a class="chip" href="${base}/search?status=%3E%3D500">Failed</a><a class="chip" href="${base}/search?status=4xx">Refused</a><a class="chip" href="${base}/search?durationFrom=${slowFrom}">Over ${slowFrom} ms</a></nav>`
+}
+
+function renderPaging({ criteria, page, pages }: SearchResult, { base, panel }: SearchBarOptions): Markup | null {
+  if (pages < 2) return null
+  const link = (to: number, label: string, rel: string): Markup => {
+    const query = [searchQuery(criteria, to), panel === undefined ? '' : `panel=${urlPart(panel)}`]
+      .filter(part => part !== '')
+      .join('&')
+    return html`<a rel="${rel}" href="${base}/search${query !== '' && `?${query}`}">${label}</a>`
+  }
+  return html`<nav class="paging" aria-label="Pages">${page > 1 ? link(page - 1, 'Newer', 'prev') : html`<span></span>`}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'Older', 'next') : html`<span></span>`}</nav>`
+}
+
+/** Bytes of a text in a list. The profile has it in full. */
+const longestCell = 120
+
+/** The results of a search as a table. */
+export function renderSearchMarkdown({ problems, profiles, total, page, pages }: SearchResult, base: string): string {
+  return (
+    blocks(
+      `# Requests: ${total}`,
+      ...problems.map(plain),
+      profiles.length === 0 ? 'None.' : profilesMarkdown(profiles, base),
+      pages > 1 ? `Page ${page} of ${pages}.` : null,
+    ) + '\n'
+  )
+}
+
+/** A table of profiles, each with the path of its page. */
+export function profilesMarkdown(profiles: readonly ProfileSummary[], base: string): string {
+  return table(
+    ['Profile', 'Status', 'Request', 'Duration', 'Queries', 'Route', 'Exception', 'Time'],
+    profiles.map(profile => [
+      code(`${base}/${profile.token}`),
+      String(profile.status ?? 'none'),
+      code(shortened(`${profile.method} ${profile.url}`, longestCell)),
+      formatDuration(profile.duration),
+      String(profile.queries.count),
+      profile.route === null ? '' : code(shortened(profile.route, longestCell)),
+      plain(shortened(profile.exception ?? '', longestCell)),
+      formatTime(profile.time),
+    ]),
+  )
+}
+
+/** The search that a request's query describes. */
+export function searchOf(request: FastifyRequest, { labels, panels }: PageSources): Search {
+  return readSearch(queryOf(request), { labels, panels: panels.map(({ name }) => name) })
+}
+
+/** The search form of a page that shows a search. */
+export function searchBarOptions({ panel }: Search, { base, labels }: PageSources): SearchBarOptions {
+  return { base, labels, ...(panel !== null && { panel }) }
+}
+
+/** Answers with the requests that the query describes: without one, with the newest. */
+export async function showSearch(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sources: PageSources,
+): Promise<FastifyReply> {
+  const { archive, base } = sources
+  const search = searchOf(request, sources)
+  const { criteria, problems, panel } = search
+  const token = tokenAlone(search)
+  if (token !== null && (await archive.find(token)) !== null) {
+    return reply.redirect(profileUrl(base, token, panel ?? undefined), 302)
+  }
+  const found = await archive.search(criteria)
+  const result = { ...found, problems: [...problems, ...found.problems] }
+  return sendFormats(request, reply, {
+    html: () => renderSearchPage(result, searchBarOptions(search, sources), homeOf(search, sources)),
+    json: () => result,
+    markdown: () => renderSearchMarkdown(result, base),
+  })
+}
+
+/** The token of a search for nothing else, which opens its profile; null otherwise. */
+function tokenAlone({ criteria, problems }: Search): string | null {
+  const { token, ...others }: SearchCriteria = criteria
+  return token !== undefined && Object.keys(others).length === 0 && problems.length === 0 ? token : null
+}
+
+const minute = 60_000
+const lengths: Record<Period, number> = { '15min': 15 * minute, '1h': 60 * minute, all: Infinity }
+
+/** The overview of the home page; null for a search and for later pages. Without recent requests it is about all. */
+function homeOf({ criteria, period }: Search, { archive }: PageSources): HomeOverview | null {
+  if (isSearch(criteria) || (criteria.page ?? 1) > 1) return null
+  const since = (period: Period) => archive.overview(Date.now() - lengths[period])
+  const overview = since(period ?? '15min')
+  if (period !== null || overview.requests > 0) return { overview, period: period ?? '15min' }
+  return { overview: since('all'), period: 'all' }
+}
+
+/** The list of requests, and the form that searches it. */
+export function searchRoutes(app: FastifyInstance, sources: PageSources): void {
+  const { base, labels } = sources
+
+  app.get(base, showRequests)
+  app.get(`${base}/search`, showRequests)
+
+  async function showRequests(request: FastifyRequest, reply: FastifyReply) {
+    return showSearch(request, reply, sources)
+  }
+
+  app.get(`${base}/search_bar`, async function showSearchBar(request, reply) {
+    const search = searchOf(request, sources)
+    const { criteria, problems } = search
+    return sendFormats(request, reply, {
+      html: () =>
+        renderDocument({
+          title: 'Search · Profiler',
+          className: 'part',
+          style: linkStylesheet(assetUrl(base, 'profiler.css')),
+          body: html`<main><h1>Search requests</h1>
+${renderProblems(problems)}
+${renderSearchBar(criteria, searchBarOptions(search, sources))}</main>`,
+        }),
+      json: () => ({ criteria, problems, labels }),
+      markdown: () => `${blocks(...problems.map(plain), codeBlock(JSON.stringify(criteria, null, 2), 'json'))}\n`,
+    })
+  })
+}
+
+/** Browsers that may read at once. */
+const readersMost = 50
+
+/** The stream of new requests, for lists that follow them. */
+export function eventRoutes(app: FastifyInstance, { archive, base, labels, live, panels }: PageSources): void {
+  const options = { exposeHeadRoute: false, onRequest: serverId(archive) }
+  app.get(`${base}/events`, options, async function followRequests(request, reply) {
+    if (live.readers >= readersMost) {
+      return reply.code(503).header('retry-after', '60').type('text/plain; charset=utf-8').send('Too many readers.\n')
+    }
+    const query = queryOf(request)
+    const wanted = new Set(query.getAll('fact'))
+    const facts = factsOf(labels).filter(({ name }) => wanted.has(name))
+    const panel = panels.find(({ name }) => name === query.get('panel'))?.name
+    // The command line shows rows of its own. Statements would fill the 64 kB of a reader.
+    const rowOf =
+      query.get('rows') === 'json'
+        ? (summary: ProfileSummary) => JSON.stringify({ ...summary, statements: [] })
+        : (summary: ProfileSummary) => renderProfileRow(summary, facts, { base, panel }).toString()
+    reply.hijack()
+    live.open(reply.raw, rowOf)
+  })
+  app.addHook('preClose', async function endEvents() {
+    live.close()
+  })
+}

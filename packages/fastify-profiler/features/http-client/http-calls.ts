@@ -1,0 +1,177 @@
+import { findCaller } from '../../core/call-site.ts'
+import { type AnyFunction, attempt, textOf } from '../../core/foreign-value.ts'
+import { driverBoundary } from '../../core/guard.ts'
+import type { Mask } from '../../core/mask/mask.ts'
+import { type HttpCall, type HttpUse, type Location, toMicroseconds } from '../../core/profile.ts'
+import { Attachment } from '../../core/watch/attachment.ts'
+import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
+import { currentRecorder } from '../../core/watch/recorders.ts'
+
+/** An HTTP request that the application has made. Times are milliseconds. */
+interface RecordedHttpCall {
+  readonly method: string
+  readonly url: string
+  readonly location: Location | null
+  /** Since the start of the watched request. */
+  readonly start: number
+  /** Until the head of the response; null if there was none. */
+  head: number | null
+  /** Until the end of the response's body; null until then. */
+  duration: number | null
+  status: number | null
+  /** Bytes of the body, as received; null if unknown. */
+  size: number | null
+  /** The token in the response of an application that is profiled, too. */
+  token: string | null
+  failure: { readonly error: unknown } | null
+  readonly span: OpenSpan
+}
+
+/** HTTP requests listed in full. */
+const httpCallsKept = 100
+
+/** Spans of HTTP requests. */
+const httpSpans = 500
+
+const recorded = new Attachment<RecordedHttpCalls>()
+
+/** The HTTP requests that a recorder has recorded; null if there were none. */
+export function recordedHttpCalls({ records }: Recorder): RecordedHttpCalls | null {
+  return recorded.get(records) ?? null
+}
+
+/** Those that it records from now on. */
+function httpCallsOf(recorder: Recorder): RecordedHttpCalls {
+  const calls = recordedHttpCalls(recorder) ?? new RecordedHttpCalls()
+  recorded.set(recorder.records, calls)
+  return calls
+}
+
+/** The outgoing HTTP requests of one request: the first in full, and totals of all. */
+class RecordedHttpCalls {
+  readonly first: RecordedHttpCall[] = []
+  count = 0
+  failed = 0
+  duration = 0
+
+  begin(method: string, url: string, location: Location | null, start: number, span: OpenSpan): RecordedHttpCall {
+    const call = {
+      method,
+      url,
+      location,
+      start,
+      head: null,
+      duration: null,
+      status: null,
+      size: null,
+      token: null,
+      failure: null,
+      span,
+    }
+    this.count++
+    if (this.first.length < httpCallsKept) this.first.push(call)
+    return call
+  }
+
+  end(call: RecordedHttpCall, now: number): void {
+    call.duration = now - call.start
+    this.duration += call.duration
+    if (call.failure !== null || (call.status ?? 0) >= 400) this.failed++
+  }
+}
+
+const noSpan: OpenSpan = { id: null, end() {} }
+
+/** An HTTP request that the application makes. Ending it twice does nothing. */
+export class HttpClientCall {
+  readonly recorder: Recorder
+  readonly #call: RecordedHttpCall
+
+  constructor(recorder: Recorder, call: RecordedHttpCall) {
+    this.recorder = recorder
+    this.#call = call
+  }
+
+  /** The head of the response has arrived. @param header reads a header of the response by its lower-case name */
+  head(status: number, header: (name: string) => unknown): void {
+    const call = this.#call
+    call.status = status
+    call.head = this.recorder.now() - call.start
+    const length = Number(header('content-length') ?? NaN)
+    if (Number.isInteger(length)) call.size = length
+    const token = header('x-debug-token')
+    if (typeof token === 'string') call.token = token
+  }
+
+  /** Sets how many bytes of the body have arrived. */
+  received(bytes: number): void {
+    this.#call.size = bytes
+  }
+
+  end(): void {
+    this.#end(null)
+  }
+
+  fail(error: unknown): void {
+    this.#end({ error })
+  }
+
+  #end(failure: RecordedHttpCall['failure']): void {
+    const { recorder } = this
+    const call = this.#call
+    if (recorder.finished || call.duration !== null) return
+    call.failure = failure
+    httpCallsOf(recorder).end(call, recorder.now())
+    call.span.end(failure === null ? 'continued' : 'threw', { name: nameOf(call.method, call.url) + flawOf(call) })
+  }
+}
+
+/** Records that the application makes an HTTP request. @returns null outside a profiled request */
+export function beginHttpCall(method: string, url: string, below: AnyFunction): HttpClientCall | null {
+  const recorder = currentRecorder()
+  if (recorder === undefined || recorder.finished) return null
+  return driverBoundary.guard(() => {
+    const httpCalls = httpCallsOf(recorder)
+    const location = findCaller(below)
+    const isOnTimeline = httpCalls.count < httpSpans
+    const name = nameOf(method, url)
+    const span = isOnTimeline ? recorder.span({ kind: 'http', name, detail: url, location }) : noSpan
+    if (!isOnTimeline) recorder.note(`Only the first ${httpSpans} outgoing HTTP requests are on the timeline.`)
+    return new HttpClientCall(recorder, httpCalls.begin(method, url, location, recorder.now(), span))
+  }, null)
+}
+
+/** GET prices.example/v2/list: what tells calls apart. The query is in the span's detail. */
+function nameOf(method: string, url: string): string {
+  const target = attempt(() => new URL(url), null)
+  return target === null ? method : `${method} ${target.host}${target.pathname}`
+}
+
+/** What was wrong with the response, for the end of the name; empty if nothing was. */
+function flawOf({ status }: RecordedHttpCall): string {
+  if (status === null) return ' without a response'
+  return status >= 400 ? ` ${status}` : ''
+}
+
+/** The HTTP requests that the application has made to answer a request, masked. */
+export function describeHttpCalls(calls: RecordedHttpCalls | null, mask: Mask): HttpUse | null {
+  if (calls === null) return null
+  const { count, failed, duration, first } = calls
+  return { count, failed, duration: toMicroseconds(duration), calls: first.map(call => describeCall(call, mask)) }
+}
+
+function describeCall(call: RecordedHttpCall, mask: Mask): HttpCall {
+  const { method, url, status, size, start, head, duration, failure, location, token } = call
+  return {
+    method: mask.text(method),
+    url: mask.text(url),
+    status,
+    size,
+    start: toMicroseconds(start),
+    head: head === null ? null : toMicroseconds(head),
+    duration: duration === null ? null : toMicroseconds(duration),
+    error: failure === null ? null : mask.text(textOf(failure.error)),
+    location,
+    token: mask.textOrNull(token),
+  }
+}

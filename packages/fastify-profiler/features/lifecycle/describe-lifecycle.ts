@@ -1,0 +1,92 @@
+import {
+  type DispatchPoint,
+  type DispatchPointName,
+  dispatchPointNames,
+  type Interruption,
+  type Span,
+  toMicroseconds,
+} from '../../core/profile.ts'
+
+/** The Fastify hooks of each dispatch point. */
+const hooks: Record<DispatchPointName, string[]> = {
+  'kernel.request': ['onRequest', 'preParsing'],
+  'kernel.controller': ['preValidation', 'preHandler'],
+  'kernel.controller_arguments': ['preHandler of the route', 'handler'],
+  'kernel.response': ['preSerialization', 'onSend'],
+  'kernel.finish_request': ['onResponse'],
+}
+
+/** Maps what failed to the index of its exception in the profile. */
+export interface Origins {
+  /** By span id. */
+  spans: ReadonlyMap<number, number>
+  /** By the dispatch point in which Fastify itself failed. */
+  phases: ReadonlyMap<DispatchPointName, number>
+}
+
+/** The stored form of a dispatch point. The rest is constant, or follows from the spans. */
+export type StoredPoint = [
+  name: DispatchPointName,
+  start: DispatchPoint['start'],
+  duration: DispatchPoint['duration'],
+  interrupted: DispatchPoint['interrupted'],
+]
+
+/** Converts dispatch points to their stored form. */
+export function storedPoints(points: readonly DispatchPoint[]): StoredPoint[] {
+  return points.map(({ name, start, duration, interrupted }) => [name, start, duration, interrupted])
+}
+
+/** Restores dispatch points from their stored form and the profile's spans. */
+export function pointsOf(stored: readonly StoredPoint[], spans: readonly Span[]): DispatchPoint[] {
+  return stored.map(([name, start, duration, interrupted]) => {
+    const listeners = spans.flatMap((span, id) => (isListener(span, name) ? [id] : []))
+    return { name, hooks: hooks[name], start, duration, listeners, interrupted }
+  })
+}
+
+function isListener(span: Span, point: DispatchPointName): boolean {
+  return span.dispatchPoint === point && span.kind === 'hook'
+}
+
+/** Describes the five dispatch points of a request: their times, listeners and interruptions. */
+export function describeLifecycle(
+  spans: readonly Span[],
+  marks: ReadonlyMap<DispatchPointName, number>,
+  origins: Origins,
+): DispatchPoint[] {
+  return dispatchPointNames.map(name => describePoint(name, spans, marks, origins))
+}
+
+function describePoint(
+  name: DispatchPointName,
+  spans: readonly Span[],
+  marks: ReadonlyMap<DispatchPointName, number>,
+  origins: Origins,
+): DispatchPoint {
+  const listeners: number[] = []
+  let start = marks.get(name) ?? null
+  let end = start
+  let interrupted: Interruption | null = null
+  spans.forEach((span, id) => {
+    if (isListener(span, name)) listeners.push(id)
+    else if (span.dispatchPoint !== name || span.kind !== 'validation') return
+    start = Math.min(start ?? span.start, span.start)
+    end = Math.max(end ?? 0, span.start + span.duration)
+    const stopped = span.outcome === 'threw' || (span.outcome === 'replied' && name !== 'kernel.response')
+    if (stopped && interrupted === null) {
+      interrupted = { span: id, exception: span.outcome === 'threw' ? (origins.spans.get(id) ?? null) : null }
+    }
+  })
+  const failed = origins.phases.get(name)
+  if (interrupted === null && failed !== undefined) interrupted = { span: null, exception: failed }
+  const duration = start === null || end === null ? null : toMicroseconds(end - start)
+  return {
+    name,
+    hooks: hooks[name],
+    start: start === null ? null : toMicroseconds(start),
+    duration,
+    listeners,
+    interrupted,
+  }
+}

@@ -1,0 +1,227 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
+import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
+import { findCaller } from '../../core/call-site.ts'
+import { attempt, isObject, propertyOf, setMethod } from '../../core/foreign-value.ts'
+import type { Recorder } from '../../core/watch/recorder.ts'
+import { currentRecorder, type Recorders } from '../../core/watch/recorders.ts'
+import { type IsWanted, pinoKey, type PinoLogger, streamOf, writeEveryLevel } from './every-level.ts'
+
+const recorderOfLogger = Symbol('profiler.recorder')
+
+/** Pino sets the last level, logger, object, message and time on a stream that has this property. */
+const wantsMetadata = Symbol.for('pino.metadata')
+
+interface Metadata {
+  lastLevel?: number
+  lastLogger?: Logger<string>
+  lastObj?: unknown
+  lastMsg?: unknown
+  lastTime?: unknown
+}
+
+/** Lines of this level and above have their caller. A stack for each line would cost a request 3 µs a line. */
+const warning = 40
+
+/** Shows each line of a logger to its request's recorder on the way to the application's stream. */
+class RecordingStream implements DestinationStream, Metadata {
+  readonly [wantsMetadata] = true
+  declare lastLevel?: number
+  declare lastLogger?: Logger<string>
+  declare lastObj?: unknown
+  declare lastMsg?: unknown
+  declare lastTime?: unknown
+  readonly #stream: DestinationStream | null
+  readonly #isWanted: IsWanted | null
+  /** Whether the logger's own level is trace, so that a mark has to limit its output. */
+  readonly hasMarks: boolean
+
+  /** @param isWanted whether to pass a line on; null if it gets no others */
+  constructor(stream: DestinationStream | null, isWanted: IsWanted | null, hasMarks = false) {
+    this.#stream = stream
+    this.#isWanted = isWanted
+    this.hasMarks = hasMarks
+  }
+
+  /** Whether it gets lines of every level, including those that the application does not want. */
+  get isComplete(): boolean {
+    return this.#isWanted !== null
+  }
+
+  write(line: string): void {
+    this.#record(line)
+    const stream = this.#stream
+    const { lastLevel, lastLogger, lastObj, lastMsg, lastTime } = this
+    if (stream === null) return
+    if (lastLevel !== undefined && lastLogger !== undefined && this.#isWanted?.(lastLevel, lastLogger) === false) return
+    if (wantsMetadata in stream) {
+      Object.assign(stream, { lastLevel, lastLogger, lastObj, lastMsg, lastTime })
+    }
+    stream.write(line)
+  }
+
+  #record(line: string): void {
+    const recorder = recorderFor(this.lastLogger)
+    if (recorder === undefined) return
+    const { write } = RecordingStream.prototype
+    recorder.line(line, (this.lastLevel ?? 0) >= warning ? findCaller(write) : null)
+  }
+
+  /** Called by pino before the process ends. */
+  flushSync(): void {
+    const flushSync = propertyOf(this.#stream, 'flushSync')
+    if (typeof flushSync === 'function') Reflect.apply(flushSync, this.#stream, [])
+  }
+
+  /** Called by an application that waits until all lines are written. */
+  flush(callback: (error?: Error) => void): void {
+    const flush = propertyOf(this.#stream, 'flush')
+    if (typeof flush === 'function') Reflect.apply(flush, this.#stream, [callback])
+    else callback()
+  }
+}
+
+/** The recorder that a logger is marked with. Children inherit the mark; loggers outside a request have none. */
+function recorderFor(logger: object = {}): Recorder | undefined {
+  const marked: unknown = Reflect.get(logger, recorderOfLogger)
+  return isRecorder(marked) ? marked : currentRecorder()
+}
+
+function isRecorder(value: unknown): value is Recorder {
+  return typeof value === 'object' && value !== null && 'token' in value && 'line' in value
+}
+
+/** Marks a request's logger with its recorder, so that its lines are recorded in the right profile. */
+function markLogger(logger: object, recorder: Recorder): void {
+  Object.defineProperty(logger, recorderOfLogger, { value: recorder, configurable: true })
+}
+
+const levelOfLogger = Symbol('profiler.level')
+
+/** The level and stream of a logger whose lines all reach the profiler. Pass both to `pino`. */
+interface RecordedLogger {
+  level: 'trace'
+  stream: DestinationStream
+}
+
+/**
+ * Makes the level and stream of a logger that records every level for the profiler. Its output stays the same.
+ * @param level the lowest level to write to `output`
+ * @param output the application's own stream. Default: stdout
+ */
+export function recordedLogger(level = 'info', output: DestinationStream = destination(1)): RecordedLogger {
+  return { level: 'trace', stream: new RecordingStream(output, from(level), true) }
+}
+
+/** The lines of a logger's own level, or else of the application's. */
+function from(level: string): IsWanted {
+  return (value, logger: Partial<PinoLogger>) => {
+    const own: unknown = Reflect.get(logger, levelOfLogger)
+    return value >= (logger.levels?.values[typeof own === 'string' ? own : level] ?? Infinity)
+  }
+}
+
+/** Converts the `logger` option of the Fastify constructor, so that the profiler sees every level. */
+export function profiledLogger(logger: FastifyServerOptions['logger']): LoggerOptions & { stream: DestinationStream } {
+  if (logger === undefined || logger === false) {
+    return { level: 'trace', stream: new RecordingStream(null, from('silent'), true) }
+  }
+  if (logger === true) return recordedLogger()
+  const { transport: target, stream, file, level, ...options } = logger
+  const output =
+    stream ?? (file !== undefined ? destination(file) : target !== undefined ? transport(target) : destination(1))
+  return { ...options, ...recordedLogger(level, output) }
+}
+
+/** Sets the lowest level that a logger writes to the application's output. */
+function limitLogger(logger: object, level: string): void {
+  if (hasMarks(logger)) Object.defineProperty(logger, levelOfLogger, { value: level, configurable: true })
+  else Reflect.set(logger, 'level', level)
+}
+
+/** Whether the profiler has made a logger's stream, so that `limitLogger` must limit its output. */
+function hasMarks(logger: object): boolean {
+  const stream = streamOf(logger)
+  return stream instanceof RecordingStream && stream.hasMarks
+}
+
+/** Whether the profiler gets a logger's lines of every level. */
+function recordsEveryLevel(logger: object): boolean {
+  const stream = streamOf(logger)
+  return stream instanceof RecordingStream && stream.isComplete
+}
+
+/** Records the lines of a logger and of its children: of every level if it is pino. The output stays the same. */
+function recordEveryLineOf(logger: object): void {
+  if (streamOf(logger) instanceof RecordingStream) return
+  if (!writeEveryLevel(logger, (stream, isWanted) => new RecordingStream(stream, isWanted))) recordLinesOf(logger)
+}
+
+/** Records the lines of a logger and of its children, as far as its level lets them through. */
+function recordLinesOf(logger: object): void {
+  const key = pinoKey(logger, 'pino.stream')
+  const stream = streamOf(logger)
+  if (key === null || stream === null) return
+  Object.defineProperty(logger, key, {
+    value: new RecordingStream(stream, null),
+    configurable: true,
+    writable: true,
+  })
+}
+
+type LoggerFactory = Parameters<FastifyInstance['setChildLoggerFactory']>[0]
+
+/**
+ * Records the lines of every request's logger, whichever child logger factory is set. A route's `logLevel` limits the
+ * application's output but not the profile.
+ */
+export function followRequestLoggers(app: FastifyInstance, recorders: Recorders): void {
+  const isLimited = hasMarks(app.log)
+  const setChildLoggerFactory = app.setChildLoggerFactory
+  recordEveryLineOf(app.log)
+
+  function follow(recorder: Recorder, child: object, level: string | undefined): void {
+    markLogger(child, recorder)
+    // A factory may make a child of another logger than the one passed to it.
+    recordEveryLineOf(child)
+    // Fastify up to 5.12.5 passes an empty string for a route without a level.
+    if (!isLimited || level === undefined || level === '') return
+    limitLogger(child, level)
+  }
+
+  // A proxy keeps the factory's name.
+  const following = (factory: LoggerFactory): LoggerFactory =>
+    new Proxy(factory, {
+      apply(target, self, [logger, bindings, options, raw]: Parameters<LoggerFactory>): unknown {
+        const recorder = recorders.of(raw)
+        if (recorder === undefined) return Reflect.apply(target, self, [logger, bindings, options, raw])
+        const { level, ...others } = options
+        const child: unknown = Reflect.apply(target, self, [logger, bindings, isLimited ? others : options, raw])
+        // Without logging, all requests share one silent logger. Fastify throws for anything that is not a logger.
+        if (child !== logger && isObject(child)) {
+          recorders.guard(recorder, () => follow(recorder, child, level), undefined)
+        }
+        return child
+      },
+    })
+
+  app.setChildLoggerFactory(following(app.childLoggerFactory))
+  setMethod(app, 'setChildLoggerFactory', function (this: FastifyInstance, factory: LoggerFactory): FastifyInstance {
+    return setChildLoggerFactory.call(this, following(factory))
+  })
+}
+
+/** The note for every profile if the profiler does not see all log lines; null if it does. */
+export function loggerNote({ log }: Pick<FastifyInstance, 'log'>): string | null {
+  if (recordsEveryLevel(log)) return null
+  if (isSilent(log)) return 'There are no log lines, since the application was made without a logger.'
+  if (streamOf(log) === null) return "There are no log lines, since the application's logger is not pino."
+  return (
+    `Log lines below the logger's level (${log.level}), or below that of a route or plugin, are missing. ` +
+    'Create the logger with profiledLogger().'
+  )
+}
+
+/** Whether a logger is the one that Fastify has for `logger: false`, which is its own child. */
+function isSilent(log: FastifyBaseLogger): boolean {
+  return attempt(() => log.child({}), null) === log
+}

@@ -1,0 +1,239 @@
+import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/feature.ts'
+import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
+import { highlightSql, renderSqlBlock } from '../../core/view/code-block.ts'
+import { locationText, renderBadge, renderLocation, renderMetrics, renderSeverity } from '../../core/view/elements.ts'
+import { html, type Markup } from '../../core/view/html.ts'
+import { blocks, code, plain, table } from '../../core/view/markdown.ts'
+import {
+  count,
+  count as counted,
+  formatDuration,
+  formatMilliseconds,
+  formatNumber,
+  formatShare,
+} from '../../core/view/units.ts'
+import { profileUrl } from '../../core/view/urls.ts'
+import { renderExplainForm, runnableSql } from '../explain/explain-form.ts'
+import { isExplainable } from '../explain/explain-query.ts'
+import { percent } from '../performance/waterfall.ts'
+
+/** The queries that one line sent with one statement, in one transaction or outside of any. */
+interface QueryGroup {
+  first: Query
+  queries: Query[]
+  /** The number of the first, from 1. */
+  number: number
+  /** Milliseconds of all, without their waits. */
+  duration: number
+}
+
+/** Gathers the queries that are one row, in the order in which the first of each was sent. */
+export function groupQueries(queries: readonly Query[]): QueryGroup[] {
+  const groups = new Map<string, QueryGroup>()
+  for (const [index, query] of queries.entries()) {
+    const { location, sql, transaction } = query
+    const key = JSON.stringify([sql, transaction, location?.file, location?.line, location?.column])
+    const group = groups.get(key) ?? { first: query, queries: [], number: index + 1, duration: 0 }
+    group.queries.push(query)
+    group.duration += query.duration ?? 0
+    groups.set(key, group)
+  }
+  return [...groups.values()]
+}
+
+/** Rows that follow each other in one transaction, or outside of any. */
+interface TransactionRun {
+  transaction: number | null
+  groups: QueryGroup[]
+}
+
+/** Divides rows into the transactions that they ran in. */
+export function divideByTransaction(groups: readonly QueryGroup[]): TransactionRun[] {
+  const runs: TransactionRun[] = []
+  for (const group of groups) {
+    const { transaction } = group.first
+    const last = runs.at(-1)
+    if (last?.transaction === transaction) last.groups.push(group)
+    else runs.push({ transaction, groups: [group] })
+  }
+  return runs
+}
+
+/** The statements that took most time, and those that were repeated. */
+export function queryCard(data: DatabaseUse, { profile, root }: ViewContext): ToolbarCard {
+  const { count, duration, queries, repetitions, waited } = data
+  return {
+    title: `${counted(count, 'query', 'queries')}, ${formatDuration(duration)}`,
+    note: `${formatShare(duration, profile.duration)} of the request`,
+    warnings: repetitions.map(({ kind, count, locations: [location] }) => {
+      const what = kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} equal queries`
+      return location === undefined ? what : `${what} at ${locationText(location, root)}`
+    }),
+    rows: groupQueries(queries)
+      .sort((one, other) => other.duration - one.duration)
+      .map(({ first, queries: { length }, duration }) => [
+        length > 1 ? `${length} ×` : '',
+        first.sql,
+        formatNumber(duration),
+      ]),
+    ...(waited > 0 && { foot: `${formatDuration(waited)} waiting for a connection` }),
+  }
+}
+
+const STATEMENT_LENGTH = 300
+const ticksShown = 100
+const parametersShown = 20
+const longestParameters = 2000
+
+const notOver = 'Unfinished when the profile was made: still running, or waiting for a connection.'
+const noPlace = 'Sent by a library.'
+
+/** The queries, one row for each statement of a line: as sent, with transactions in brackets, or slowest first. */
+function renderQueryList(data: DatabaseUse, context: ViewContext, order: 'sent' | 'time'): Markup {
+  const groups = groupQueries(data.queries)
+  const longest = Math.max(...data.queries.map(({ duration }) => duration ?? 0), 0)
+  const row = (group: QueryGroup) => renderRow(group, data, longest, context)
+  const body =
+    order === 'time'
+      ? groups.sort((one, other) => other.duration - one.duration).map(row)
+      : divideByTransaction(groups).map(run => renderRun(run, row))
+  return html`<div class="query-head" aria-hidden="true"><span class="number">No.</span><span class="number">ms</span><span class="number only-wide">Share</span><span class="only-wide">Each, up to ${formatDuration(longest)}</span><span class="number only-wide">Rows</span><span>Statement</span></div>
+<div class="queries">${body}</div>`
+}
+
+function renderRun({ transaction, groups }: TransactionRun, row: (group: QueryGroup) => Markup): Markup {
+  if (transaction === null) return html`${groups.map(row)}`
+  const sum = groups.reduce((total, { duration }) => total + duration, 0)
+  const queries = groups.reduce((total, group) => total + group.queries.length, 0)
+  return html`<section class="transaction"><p class="muted">Transaction ${transaction}: ${count(queries, 'query', 'queries')}, ${formatDuration(sum)}</p>${groups.map(row)}</section>`
+}
+
+function renderRow(group: QueryGroup, data: DatabaseUse, longest: number, context: ViewContext): Markup {
+  const { first, queries, number, duration } = group
+  const last = number + queries.length - 1
+  const isRepeated = data.repetitions.some(({ sql }) => sql === first.sql) && queries.length > 1
+  const isOver = queries.some(query => query.duration !== null)
+  const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
+  return html`<div class="query-row" id="query-${number}"><details><summary><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, data.duration)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="text-warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
+${renderQueryBody(group, context)}</details><span class="at">${first.location === null ? html`<span class="place muted" title="${noPlace}">library</span>` : renderLocation(first.location, context)}</span></div>`
+}
+
+/** A tick for the duration of each query, and a longer one for their median. */
+function renderSpread(queries: readonly Query[], longest: number): Markup {
+  const each = queries.flatMap(({ duration }) => duration ?? []).sort((one, other) => one - other)
+  const median = each.length > 1 ? each[Math.floor(each.length / 2)] : undefined
+  const tick = (ms: number, name: string, top: number) =>
+    html`<line class="${name}" x1="${percent(ms, longest * 1.02)}" x2="${percent(ms, longest * 1.02)}" y1="${top}" y2="${16 - top}"/>`
+  return html`<svg class="spread only-wide" aria-hidden="true"><line class="base" x1="0%" x2="100%" y1="8" y2="8"/>${each.slice(0, ticksShown).map(ms => tick(ms, 'each', 3))}${median !== undefined && tick(median, 'median', 0)}</svg>`
+}
+
+function renderQueryBody({ first, number, queries }: QueryGroup, { base, explains, profile }: ViewContext): Markup {
+  const waited = queries.reduce((longest, query) => Math.max(longest, query.waited), 0)
+  const errors = [...new Set(queries.flatMap(({ error }) => error ?? []))]
+  const given = queries.filter(({ parameters }) => parameters.length > 0)
+  return html`<div class="query-body">${errors.map(error => html`<p>${renderBadge('failed', 'error')} ${error}</p>`)}${queries.some(({ duration }) => duration === null) && html`<p>${renderBadge('unfinished', 'warning')} ${notOver}</p>`}
+${renderSqlBlock(first.sql)}
+${given.length > 0 && html`<ol class="parameters">${given.slice(0, parametersShown).map(({ parameters }) => html`<li><code>${parametersText(parameters).slice(0, longestParameters)}</code></li>`)}</ol>`}${given.length > parametersShown && html`<p class="muted">and ${given.length - parametersShown} more</p>`}
+<p class="muted">Waited at most ${formatDuration(waited)} for a connection.</p>
+<div class="copies"><button type="button" data-copy-text="${first.sql}" hidden>Copy SQL</button><button type="button" data-copy-text="${runnableSql(first)}" hidden>Copy runnable SQL</button>${explains === true && isExplainable(first) && renderExplainForm(base, profile.token, number)}</div></div>`
+}
+
+/** $1 = "localhost", $2 = 1 */
+function parametersText(parameters: readonly unknown[]): string {
+  return parameters.map((parameter, index) => `$${index + 1} = ${JSON.stringify(parameter)}`).join(', ')
+}
+
+const longestTitle = 500
+const repetitionNames = { loop: 'loop (N+1)', duplicate: 'duplicate' }
+const repetitionReasons = {
+  loop: 'The same line ran one statement with different parameters. One query could fetch all the rows.',
+  duplicate: 'They have the same parameters. The first result could be reused.',
+}
+
+/** Every query: SQL, parameters, caller, duration, wait for a connection, rows. */
+export const databasePanel: BuiltInPanel<DatabaseUse> = {
+  name: 'database',
+  label: 'Database',
+  read: ({ database }) => database,
+  badge: data => ({ text: String(data.count), tone: toneOf(data) }),
+  toolbarItem: (data, context) => ({
+    label: 'SQL',
+    value: `${data.count} · ${formatDuration(data.duration)}`,
+    tone: toneOf(data),
+    card: queryCard(data, context),
+  }),
+  body(data, context) {
+    const { count, queries, repetitions } = data
+    const order = context.query?.get('order') === 'time' ? 'time' : 'sent'
+    return html`${renderTotals(data, context.profile.duration)}
+${repetitions.length > 0 && html`<ul class="findings">${repetitions.map(repetition => renderRepetition(repetition, context))}</ul>`}
+<section aria-labelledby="queries"><div class="head"><h2 id="queries">Queries <small>one row a statement and line, a tick a query, the long one their median; ${order === 'sent' ? 'in the order they were sent' : 'slowest first'}</small></h2>${context.isFile !== true && html`<nav class="right chips" aria-label="Order">${renderOrder('sent', 'As sent', order, context)}${renderOrder('time', 'Slowest first', order, context)}</nav>`}</div>
+${queries.length < count && html`<p class="notice">Showing the first ${queries.length} of ${count} queries. The totals include all of them.</p>`}
+${renderQueryList(data, context, order)}</section>`
+  },
+  markdown: ({ count, failed, rows, duration, waited, repetitions, queries }, context) =>
+    blocks(
+      `${counted(count, 'query', 'queries')} in ${formatDuration(duration)}, longest wait for a connection ${formatDuration(waited)}, ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
+      repetitions.length === 0
+        ? null
+        : blocks(
+            '### Repeated queries',
+            table(
+              ['Count', 'Total time', 'Kind', 'Query', 'Called from'],
+              repetitions.map(({ kind, sql, count, duration, locations }) => [
+                String(count),
+                formatDuration(duration),
+                repetitionNames[kind],
+                code(sql),
+                locations.map(location => code(locationText(location, context.root))).join(', '),
+              ]),
+            ),
+          ),
+      '### Queries',
+      table(
+        ['#', 'Duration', 'Wait for connection', 'Rows', 'Query', 'Parameters', 'Called from'],
+        queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
+          String(index + 1),
+          duration === null ? '' : formatDuration(duration),
+          formatDuration(waited),
+          rows === null ? '' : String(rows),
+          `${code(sql)}${duration === null ? ` ${notOver}` : ''}${error === null ? '' : ` failed: ${plain(error)}`}`,
+          parameters.length === 0 ? '' : code(parametersText(parameters)),
+          location === null ? '' : code(locationText(location, context.root)),
+        ]),
+      ),
+      queries.length < count
+        ? `Showing the first ${queries.length} of ${count} queries. The totals include all of them.`
+        : null,
+    ),
+}
+
+function toneOf({ failed, repetitions }: DatabaseUse): Tone {
+  if (failed > 0) return 'error'
+  return repetitions.length > 0 ? 'warning' : 'neutral'
+}
+
+function renderTotals({ count, duration, failed, queries, rows, transactions, waited }: DatabaseUse, whole: number) {
+  const shapes = new Set(queries.map(({ sql }) => sql)).size
+  return renderMetrics([
+    {
+      label: count === 1 ? 'query' : 'queries',
+      value: String(count),
+      note: `of ${counted(shapes, 'shape')}${failed > 0 ? `, ${failed} failed` : ''}`,
+    },
+    { label: `${formatShare(duration, whole)} of the request`, value: formatDuration(duration) },
+    { label: 'longest wait for a connection', value: formatDuration(waited) },
+    { label: 'rows read or changed', value: String(rows) },
+    ...(transactions > 0 ? [{ label: transactions === 1 ? 'transaction' : 'transactions', value: transactions }] : []),
+  ])
+}
+
+function renderRepetition({ kind, sql, count, duration, locations }: Repetition, context: ViewContext) {
+  const what = kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} equal queries`
+  return html`
+<li>${renderSeverity('warning')}<p title="${sql.slice(0, longestTitle)}"><b>${what}, ${formatDuration(duration)}.</b> ${repetitionReasons[kind]}</p><span>${locations.map(location => html` ${renderLocation(location, context)}`)}</span></li>`
+}
+
+function renderOrder(order: string, label: string, current: string, { base, profile }: ViewContext) {
+  return html`<a class="chip" href="${profileUrl(base, profile.token, 'database')}&amp;order=${order}"${order === current && html` aria-current="true"`}>${label}</a>`
+}

@@ -1,0 +1,171 @@
+import { errorMonitor, EventEmitter } from 'node:events'
+import { isPromise } from 'node:util/types'
+import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../core/foreign-value.ts'
+import { driverBoundary } from '../../../core/guard.ts'
+import type { Recorder } from '../../../core/watch/recorder.ts'
+import { currentRecorder, recorderScope } from '../../../core/watch/recorders.ts'
+import { beginQuery, beginWait, type QueryCall } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
+
+/** A library whose calls are watched. One of these a file. */
+export interface Driver {
+  /** The packages that `patch` is called for. */
+  packages?: readonly string[]
+  /**
+   * Patches what a module exports, as soon as it is loaded, once for each copy. The exports may be those of any version
+   * of the package or of one of its inner modules: patch only what is there.
+   */
+  patch?(exports: unknown): void
+  /**
+   * The ES modules with the package's classes, from its CommonJS file. Only for packages that contain themselves twice,
+   * as CommonJS and as ES modules, since nothing tells when an ES module is loaded.
+   */
+  moduleFiles?(commonJsFile: string): readonly string[]
+  /** Subscribes to diagnostics channels. Called once. */
+  subscribe?(): void
+}
+
+/** The names of the methods that were replaced, by the object that has them. */
+const replaced = new WeakMap<object, Set<string>>()
+
+/** Properties that a function of another kind may not have. */
+const notCopied = new Set<PropertyKey>(['prototype', 'arguments', 'caller'])
+
+/**
+ * Replaces a method on the prototype that defines it. The replacement keeps the name, the length and all other
+ * properties of the method. Does nothing if there is no such method, or if it has been replaced before.
+ * @param owner the object or prototype that has the method, itself or by inheritance
+ */
+export function replaceMethod(owner: unknown, name: string, replace: (method: AnyFunction) => AnyFunction): void {
+  const holder = holderOf(owner, name)
+  const method: unknown = holder === null ? null : Object.getOwnPropertyDescriptor(holder, name)?.value
+  if (holder === null || !isFunction(method)) return
+  const names = replaced.get(holder) ?? new Set()
+  if (names.has(name)) return
+  const replacement = replace(method)
+  for (const key of Reflect.ownKeys(method)) {
+    if (notCopied.has(key)) continue
+    Reflect.defineProperty(replacement, key, { ...Object.getOwnPropertyDescriptor(method, key) })
+  }
+  replaced.set(holder, names.add(name))
+  Reflect.defineProperty(holder, name, { ...Object.getOwnPropertyDescriptor(holder, name), value: replacement })
+}
+
+/** The prototype of a class that a module exports under this name; null if there is none. */
+export function prototypeOf(exports: unknown, name: string): object | null {
+  const exported: unknown = propertyOf(exports, name)
+  const prototype: unknown = isFunction(exported) ? Reflect.get(exported, 'prototype') : null
+  return isObject(prototype) ? prototype : null
+}
+
+/** The prototype of a class that is all that a module exports; null if it is no class. */
+export function classItself(exports: unknown): object | null {
+  return prototypeOf({ exports }, 'exports')
+}
+
+function holderOf(owner: unknown, name: string): object | null {
+  for (let holder = owner; isObject(holder); holder = Object.getPrototypeOf(holder)) {
+    if (Object.hasOwn(holder, name)) return holder
+  }
+  return null
+}
+
+/** How a method of a library sends a query. */
+interface Sending {
+  /** Reads the query from the method's arguments. @returns null for a call that sends none */
+  read(args: readonly unknown[], self: object): AskedQuery | null
+  /** Whether a function as the last argument is a callback. Default: false. */
+  takesCallback?: boolean
+  /** The number of rows in a result; null if it is unknown. */
+  rowsIn(result: unknown): number | null
+}
+
+/**
+ * Makes a method that records the queries which another one sends. The caller gets what the method returns, or what it
+ * throws. The query ends with its callback, its promise or its stream.
+ */
+export function watchedMethod(method: AnyFunction, { read, rowsIn, takesCallback = false }: Sending): AnyFunction {
+  return function watched(this: object, ...args: unknown[]): unknown {
+    const recorder = currentRecorder()
+    if (recorder === undefined || recorder.finished) return Reflect.apply(method, this, args)
+    const asked = driverBoundary.guard(() => read(args, this), null)
+    const call = asked === null ? null : beginQuery(asked, watched)
+    if (call === null) return Reflect.apply(method, this, args)
+    const end = (result: unknown) => call.end(driverBoundary.guard(() => rowsIn(result), null))
+    const tell = (error: unknown, result: unknown) => (error ? call.fail(error) : end(result))
+    const hasCallback = takesCallback && followCallback(args, recorder, tell)
+    let result: unknown
+    try {
+      result = Reflect.apply(method, this, args)
+    } catch (error) {
+      call.fail(error)
+      throw error
+    }
+    return hasCallback ? result : followResult(result, call, end)
+  }
+}
+
+/** Tells of a callback's arguments before it is called. @returns false if the last argument is no function */
+function followCallback(args: unknown[], recorder: Recorder, tell: (error: unknown, result: unknown) => void): boolean {
+  const callback = args.at(-1)
+  if (!isFunction(callback)) return false
+  args[args.length - 1] = function (this: unknown, ...results: unknown[]): unknown {
+    tell(results[0], results[1])
+    // Many libraries call back in the scope of whoever opened the connection.
+    const resume = (): unknown => Reflect.apply(callback, this, results)
+    return currentRecorder() === recorder ? resume() : recorderScope.run(recorder, resume)
+  }
+  return true
+}
+
+function followResult(result: unknown, call: QueryCall, end: (result: unknown) => void): unknown {
+  if (isPromise(result)) return followPromise(result, end, error => call.fail(error))
+  if (isEmitter(result)) followEvents(result, call)
+  // What a pool or a query builder sends ends with the driver below.
+  else if (!call.isDelegated) end(result)
+  return result
+}
+
+/** Tells of a promise's end. The promise that it returns must be passed on, or rejections would count as handled. */
+function followPromise(
+  promise: PromiseLike<unknown>,
+  resolved: (result: unknown) => void,
+  rejected: (error: unknown) => void,
+): PromiseLike<unknown> {
+  return promise.then(
+    result => {
+      resolved(result)
+      return result
+    },
+    (error: unknown) => {
+      rejected(error)
+      throw error
+    },
+  )
+}
+
+/** A stream or cursor ends by itself. Nothing of it is read, and an error that nobody handles stays one. */
+function followEvents(emitter: EventEmitter, call: QueryCall): void {
+  emitter.once('end', () => call.end(null))
+  emitter.once('close', () => call.end(null))
+  emitter.once(errorMonitor, (error: unknown) => call.fail(error))
+}
+
+function isEmitter(value: unknown): value is EventEmitter {
+  return value instanceof EventEmitter
+}
+
+/** Makes a method that records how long a request waits for the connection that another one gets from a pool. */
+export function watchedConnect(connect: AnyFunction): AnyFunction {
+  return function watched(this: object, ...args: unknown[]): unknown {
+    const recorder = currentRecorder()
+    const wait = beginWait(watched)
+    if (recorder === undefined || wait === null) return Reflect.apply(connect, this, args)
+    const end = (connection: unknown) => {
+      if (isObject(connection)) wait.end(connection)
+    }
+    const hasCallback = followCallback(args, recorder, (_error, connection) => end(connection))
+    const result: unknown = Reflect.apply(connect, this, args)
+    return hasCallback || !(result instanceof Promise) ? result : followPromise(result, end, () => {})
+  }
+}

@@ -1,0 +1,55 @@
+import { dirname, join } from 'node:path'
+import { type AnyFunction, isFunction, isObject } from '../../../core/foreign-value.ts'
+import type { Location } from '../../../core/profile.ts'
+import { callerInRequest, withCaller } from '../queries.ts'
+import { type Driver, replaceMethod } from './driver.ts'
+
+/**
+ * Drizzle sends a query when it is awaited, where its caller is lost. So the caller is the line that begins to build
+ * it. The query itself is told by the driver below.
+ */
+export const drizzleDriver: Driver = {
+  packages: ['drizzle-orm'],
+  patch(exports) {
+    if (!isObject(exports)) return
+    for (const exported of Object.values(exports)) {
+      if (!isFunction(exported) || !(entityKind in exported)) continue
+      const prototype: unknown = Reflect.get(exported, 'prototype')
+      if (!isObject(prototype)) continue
+      for (const name of builders) replaceMethod(prototype, name, rememberBuilder)
+      replaceMethod(prototype, 'then', sendWithCaller)
+    }
+  },
+  moduleFiles: file =>
+    dialects.flatMap(dialect => [
+      join(dirname(file), `${dialect}-core`, 'index.js'),
+      join(dirname(file), `${dialect}-core`, 'query-builders', 'query.js'),
+    ]),
+}
+
+const dialects = ['pg', 'mysql', 'sqlite']
+
+/** What all classes of Drizzle have. */
+const entityKind = Symbol.for('drizzle:entityKind')
+
+/** The methods after which a query can be awaited. */
+const builders = ['from', 'values', 'set', 'select', 'delete', 'execute', 'findMany', 'findFirst', 'all', 'get', 'run']
+
+const callers = new WeakMap<object, Location>()
+
+function rememberBuilder(build: AnyFunction): AnyFunction {
+  return function remembered(this: object, ...args: unknown[]): unknown {
+    const builder: unknown = Reflect.apply(build, this, args)
+    if (isObject(builder) && 'then' in builder && 'execute' in builder && !callers.has(builder)) {
+      const location = callerInRequest(remembered)
+      if (location !== null) callers.set(builder, location)
+    }
+    return builder
+  }
+}
+
+function sendWithCaller(then: AnyFunction): AnyFunction {
+  return function sent(this: object, ...args: unknown[]): unknown {
+    return withCaller(callers.get(this) ?? null, (): unknown => Reflect.apply(then, this, args))
+  }
+}

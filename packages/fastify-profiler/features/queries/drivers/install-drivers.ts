@@ -1,0 +1,133 @@
+import Module, { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { attempt, isObject } from '../../../core/foreign-value.ts'
+import { complainTo, driverBoundary } from '../../../core/guard.ts'
+import { httpDriver, undiciDriver } from '../../http-client/undici.ts'
+import { type Driver, replaceMethod } from './driver.ts'
+import { drizzleDriver } from './drizzle.ts'
+import { knexDriver } from './knex.ts'
+import { kyselyDriver } from './kysely.ts'
+import { mongodbDriver } from './mongodb.ts'
+import { mysql2Driver } from './mysql2.ts'
+import { pgDriver } from './pg.ts'
+import { channelDriver, ioredisDriver, redisDriver } from './redis.ts'
+import { sqliteDriver } from './sqlite.ts'
+
+/** To watch another library, add its file here. */
+const allDrivers: readonly Driver[] = [
+  channelDriver,
+  httpDriver,
+  undiciDriver,
+  pgDriver,
+  mysql2Driver,
+  kyselyDriver,
+  knexDriver,
+  drizzleDriver,
+  mongodbDriver,
+  ioredisDriver,
+  redisDriver,
+  sqliteDriver,
+]
+
+/** The package of a file, also in pnpm's folders: that below the last node_modules. */
+const packageOfFile = /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/
+
+/** The package of a specifier: "mysql2" of "mysql2/promise". */
+const packageOfSpecifier = /^(?:@[^\\/]+\/)?[^\\/.][^\\/]*/
+
+const { cache } = createRequire(import.meta.url)
+const seen = new WeakSet<object>()
+const watchedPackages = new Set<string>()
+let isInstalled = false
+
+/**
+ * Watches the libraries that the application waits for: those that are loaded, and those that will be. All profilers of
+ * a process share the drivers. Calls outside profiled requests pass at the cost of one look-up.
+ * @param folders where the application's modules are resolved from
+ * @returns a promise that resolves when packages of ES modules are watched, too
+ */
+export async function installDrivers(
+  folders: readonly string[],
+  complain: (error: unknown, message: string) => void,
+): Promise<void> {
+  complainTo(complain)
+  if (!isInstalled) {
+    isInstalled = true
+    for (const driver of allDrivers) {
+      for (const name of driver.packages ?? []) watchedPackages.add(name)
+      driverBoundary.guard(() => driver.subscribe?.(), undefined)
+    }
+    watchLoading()
+  }
+  lookForModules()
+  await Promise.all(folders.flatMap(folder => allDrivers.map(driver => patchModules(driver, folder))))
+}
+
+/** Patches what was loaded without a word: Node's own modules, when they are imported by ES modules. */
+export function lookForModules(): void {
+  driverBoundary.guard(() => {
+    patchLoaded()
+    // Only if it is loaded, since loading it prints a warning.
+    const loaded: unknown = Reflect.get(process, 'moduleLoadList')
+    if (!Array.isArray(loaded) || !loaded.includes('NativeModule sqlite')) return
+    patch('node:sqlite', process.getBuiltinModule('node:sqlite'))
+  }, undefined)
+}
+
+/** Node loads every CommonJS module with this method, also those that ES modules import. */
+function watchLoading(): void {
+  replaceMethod(Module, '_load', load => {
+    return function watched(this: unknown, ...args: unknown[]): unknown {
+      const exports: unknown = Reflect.apply(load, this, args)
+      const [request] = args
+      if (typeof request === 'string') driverBoundary.guard(() => patchPackage(nameOf(request), exports), undefined)
+      return exports
+    }
+  })
+}
+
+function nameOf(request: string): string {
+  return (packageOfFile.exec(request)?.[1] ?? packageOfSpecifier.exec(request)?.[0] ?? '').replace('\\', '/')
+}
+
+/** Patches a package with all its inner modules, since their classes may be exported nowhere else. */
+function patchPackage(name: string, exports: unknown): void {
+  if (!watchedPackages.has(name) || !isObject(exports) || seen.has(exports)) return
+  patchLoaded()
+  seen.add(exports)
+  patch(name, exports)
+}
+
+function patchLoaded(): void {
+  for (const [file, module] of Object.entries(cache)) {
+    const name = nameOf(file)
+    // A module that is still loading may export more.
+    const exports: unknown = module?.loaded === true && watchedPackages.has(name) ? module.exports : null
+    if (!isObject(exports) || seen.has(exports)) continue
+    seen.add(exports)
+    patch(name, exports)
+  }
+}
+
+function patch(name: string, exports: unknown): void {
+  const drivers = allDrivers.filter(({ packages = [] }) => packages.includes(name))
+  for (const driver of drivers) driverBoundary.guard(() => driver.patch?.(exports), undefined)
+}
+
+/** Nothing tells of ES modules that are loaded later, so that they are loaded now, if the application has them. */
+async function patchModules({ packages = [], moduleFiles }: Driver, folder: string): Promise<void> {
+  if (moduleFiles === undefined) return
+  for (const name of packages) {
+    const file = attempt(() => createRequire(join(folder, 'package.json')).resolve(name), null)
+    if (file === null) continue
+    for (const moduleFile of moduleFiles(file)) {
+      try {
+        const exports: unknown = await import(pathToFileURL(moduleFile).href)
+        patch(name, exports)
+      } catch (error) {
+        driverBoundary.tell(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import type { Location } from '../../../core/profile.ts'
+import { callerInRequest } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
+import { classItself, type Driver, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
+
+/** Knex sends a query when it is awaited, where its caller is lost: the caller is the line that begins to build it. */
+export const knexDriver: Driver = {
+  packages: ['knex'],
+  patch(exports) {
+    const prototype = classItself(exports)
+    if (prototype === null) return
+    if ('queryBuilder' in prototype && 'runner' in prototype) {
+      for (const name of ['queryBuilder', 'raw', 'schemaBuilder']) replaceMethod(prototype, name, rememberBuilder)
+      replaceMethod(prototype, 'runner', rememberRun)
+      replaceMethod(prototype, 'acquireConnection', watchedConnect)
+    }
+    if ('queryArray' in prototype) {
+      replaceMethod(prototype, 'query', query => watchedMethod(query, { read, rowsIn: () => null }))
+    }
+  },
+}
+
+/** The lines that began to build queries. */
+const callers = new WeakMap<object, Location>()
+
+function rememberBuilder(make: AnyFunction): AnyFunction {
+  return function remembered(this: object, ...args: unknown[]): unknown {
+    const builder: unknown = Reflect.apply(make, this, args)
+    remember(builder, remembered)
+    return builder
+  }
+}
+
+/** A copy of a query is not made by the client. The line that sends it is known if it calls `then` itself. */
+function rememberRun(run: AnyFunction): AnyFunction {
+  return function remembered(this: object, ...args: unknown[]): unknown {
+    remember(args[0], remembered)
+    return Reflect.apply(run, this, args)
+  }
+}
+
+function remember(builder: unknown, below: AnyFunction): void {
+  if (!isObject(builder) || callers.has(builder)) return
+  const location = callerInRequest(below)
+  if (location !== null) callers.set(builder, location)
+}
+
+const systems: Record<string, string> = { 'better-sqlite3': 'sqlite', sqlite3: 'sqlite', mariadb: 'mysql' }
+
+function read([query]: readonly unknown[], runner: object): AskedQuery | null {
+  const sql = propertyOf(query, 'sql')
+  if (typeof sql !== 'string') return null
+  const client = propertyOf(runner, 'client')
+  const builder = propertyOf(runner, 'builder')
+  const dialect = String(propertyOf(client, 'dialect'))
+  return {
+    system: systems[dialect] ?? dialect,
+    statement: statementOf(sql, client),
+    parameters: listOf(propertyOf(query, 'bindings')),
+    connection: null,
+    isDelegated: true,
+    location: isObject(builder) ? callers.get(builder) : null,
+  }
+}
+
+/** The statement as it is sent: PostgreSQL's placeholders have numbers. */
+function statementOf(sql: string, client: unknown): string {
+  const position = propertyOf(client, 'positionBindings')
+  return isFunction(position) ? String(Reflect.apply(position, client, [sql])) : sql
+}

@@ -1,0 +1,43 @@
+import { isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
+import { classItself, type Driver, prototypeOf, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
+
+/** node-postgres: its clients, and its pools, whose connections queries wait for. It publishes no channel. */
+export const pgDriver: Driver = {
+  packages: ['pg', 'pg-pool'],
+  patch(exports) {
+    const sent = { read: (args: readonly unknown[], self: object) => read(args, self), rowsIn, takesCallback: true }
+    const asked = { read: (args: readonly unknown[]) => read(args, null), rowsIn, takesCallback: true }
+    replaceMethod(prototypeOf(exports, 'Client'), 'query', query => watchedMethod(query, sent))
+    // The package pg-pool is the class itself, and so are inner modules of pg.
+    const itself = classItself(exports)
+    const pool = prototypeOf(exports, 'Pool') ?? (itself !== null && 'totalCount' in itself ? itself : null)
+    replaceMethod(pool, 'query', query => watchedMethod(query, asked))
+    replaceMethod(pool, 'connect', watchedConnect)
+  },
+}
+
+/** A query is a text with values, a configuration with both, or an object that submits itself. */
+function read([first, second]: readonly unknown[], connection: object | null): AskedQuery | null {
+  const config: object = isObject(first) ? first : { text: first, values: second }
+  const text = textOf(config)
+  if (text === null) return null
+  const values: unknown = Reflect.get(config, 'values') ?? second
+  const parameters = listOf(values)
+  return { system: 'postgresql', statement: text, parameters, connection, isDelegated: connection === null }
+}
+
+/** A cursor or a stream has its text in a part of itself. A prepared statement may only have a name. */
+function textOf(config: object): string | null {
+  const cursor: unknown = Reflect.get(config, 'cursor')
+  const text: unknown = Reflect.get(config, 'text') ?? Reflect.get(config, 'name')
+  if (typeof text === 'string') return text
+  return isObject(cursor) ? textOf(cursor) : null
+}
+
+/** A text with several statements has a list of results. */
+function rowsIn(result: unknown): number | null {
+  if (Array.isArray(result)) return result.reduce((sum: number, one) => sum + (rowsIn(one) ?? 0), 0)
+  const count: unknown = propertyOf(result, 'rowCount')
+  return typeof count === 'number' ? count : null
+}

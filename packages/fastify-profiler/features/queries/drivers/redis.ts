@@ -1,0 +1,172 @@
+import { tracingChannel } from 'node:diagnostics_channel'
+import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import { driverBoundary } from '../../../core/guard.ts'
+import { beginQuery, type QueryCall } from '../queries.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
+import { type Driver, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
+
+/** Commands whose arguments are keys and positions, none of them a value. */
+const keysOnly =
+  /^(?:B?[LR]?POP|[HSZ]?(?:SCAN|LEN)|H?EXISTS|EXPIRE|[HM]?GET|HGETALL|HMGET|H?DEL|HKEYS|TTL|PTTL|TYPE|UNLINK|DECR|INCR|DECRBY|INCRBY|KEYS|L(?:RANGE|INDEX|TRIM)|S(?:CARD|MEMBERS|POP)|Z(?:CARD|RANGE\w*|COUNT)|SELECT|PING|TIME|DBSIZE|GETDEL|RANDOMKEY|STRLEN)$/i
+
+/** Commands that carry nothing but secrets. */
+const secretive = /^(?:AUTH|HELLO|ACL|CONFIG|MIGRATE)$/i
+
+const hidden = '?'
+
+/** A command with the keys that it is for. Values may be anything, also secrets, and are left out. */
+function readCommand(name: string, args: readonly unknown[]): AskedQuery {
+  const statement = name.toLowerCase()
+  return { system: 'redis', statement, parameters: parametersOf(name, args), connection: null }
+}
+
+/** Commands that are sent together, as one. */
+function readBatch(kind: string, count: number): AskedQuery {
+  return { system: 'redis', statement: `${kind} of ${count} commands`, parameters: [], connection: null }
+}
+
+function parametersOf(name: string, args: readonly unknown[]): unknown[] {
+  if (secretive.test(name)) return args.map(() => hidden)
+  const texts = args.map(arg => (Buffer.isBuffer(arg) ? arg.toString() : String(arg)))
+  return keysOnly.test(name) ? texts : texts.map((text, index) => (index === 0 ? text : hidden))
+}
+
+const rowsIn = () => null
+
+/** node-redis up to 5.10. Later versions have channels: see channels.ts. */
+export const redisDriver: Driver = {
+  packages: ['@redis/client'],
+  patch(exports) {
+    const prototype = prototypeOf(exports, 'default')
+    if (prototype === null || hasChannels(prototype)) return
+    for (const name of commandsOf(prototype)) {
+      replaceMethod(prototype, name, method => watchedMethod(method, { read: args => readCommand(name, args), rowsIn }))
+    }
+    replaceMethod(prototype, 'sendCommand', method =>
+      watchedMethod(method, { read: ([args]) => readList(args), rowsIn }),
+    )
+    for (const [name, kind] of Object.entries({
+      multiExecutor: 'multi',
+      _executeMulti: 'multi',
+      _executePipeline: 'pipeline',
+    })) {
+      const read = ([commands]: readonly unknown[]) =>
+        Array.isArray(commands) ? readBatch(kind, commands.length) : null
+      replaceMethod(prototype, name, method => watchedMethod(method, { read, rowsIn }))
+    }
+  },
+}
+
+function hasChannels(prototype: object): boolean {
+  const send: unknown = Reflect.get(prototype, 'sendCommand')
+  return !isFunction(send) || /\bTRACE_COMMAND\b/.test(Function.prototype.toString.call(send))
+}
+
+function readList(args: unknown): AskedQuery | null {
+  return Array.isArray(args) ? readCommand(String(args[0]), args.slice(1)) : null
+}
+
+/** The methods of version 4 for one command each: `hGet`, and `HGET` for the same. None takes a callback. */
+function commandsOf(prototype: object): string[] {
+  if (!('commandsExecutor' in prototype)) return []
+  const names = new Set(Object.getOwnPropertyNames(prototype))
+  return [...names].filter(name => names.has(name.toUpperCase()) && !/^(?:multi|.*subscribe)$/i.test(name))
+}
+
+/**
+ * ioredis. Its channels are of no use: a command that waits for the connection is told of late and without its caller,
+ * and whoever subscribes handles rejections that the application does not.
+ */
+export const ioredisDriver: Driver = {
+  packages: ['ioredis'],
+  patch(exports) {
+    for (const exported of ['default', 'Redis', 'Cluster', 'Pipeline']) {
+      const prototype = prototypeOf(exports, exported)
+      if (prototype === null) continue
+      const [name, replace] = 'fillResult' in prototype ? batches : commands
+      replaceMethod(prototype, name, replace)
+    }
+  },
+}
+
+/** A transaction calls the method twice, first for its own EXEC. */
+function read(_args: readonly unknown[], pipeline: object): AskedQuery | null {
+  if (Number(Reflect.get(pipeline, '_transactions')) > 0) return null
+  return readBatch('pipeline', Number(Reflect.get(pipeline, 'length')))
+}
+
+const batches = ['exec', (exec: AnyFunction) => watchedMethod(exec, { read, rowsIn: () => null })] as const
+const commands = ['sendCommand', watchedSend] as const
+
+/** Commands are sent again after a reconnection. */
+const known = new WeakSet<object>()
+
+function watchedSend(send: AnyFunction): AnyFunction {
+  return function watched(this: object, ...args: unknown[]): unknown {
+    const [command, stream] = args
+    // A stream collects the commands of a pipeline, which are told together.
+    if (stream === undefined && isObject(command) && !known.has(command)) begin(command, watched)
+    return Reflect.apply(send, this, args)
+  }
+}
+
+function begin(command: object, below: AnyFunction): void {
+  driverBoundary.guard(() => {
+    const args: unknown = Reflect.get(command, 'args')
+    const name: unknown = Reflect.get(command, 'name')
+    if (typeof name !== 'string') return
+    const call = beginQuery(readCommand(name, listOf(args)), below)
+    if (call === null) return
+    known.add(command)
+    hear(command, 'resolve', () => call.end(null))
+    hear(command, 'reject', error => call.fail(error))
+  }, undefined)
+}
+
+/** A command has the functions that settle its promise. The promise itself stays as it is, handled or not. */
+function hear(command: object, name: 'resolve' | 'reject', tell: (value: unknown) => void): void {
+  const settle: unknown = Reflect.get(command, name)
+  if (!isFunction(settle)) return
+  Reflect.set(command, name, function (this: unknown, ...values: unknown[]): unknown {
+    tell(values[0])
+    const settled: unknown = Reflect.apply(settle, this, values)
+    return settled
+  })
+}
+
+/** Tracing channels, and the query that the start of each tells of; null if it is none or told by another one. */
+const queriesOf: Record<string, (context: object) => AskedQuery | null> = {
+  'node-redis:command': context => {
+    const [name, ...args] = listOf(propertyOf(context, 'args'))
+    // The commands of a batch are told together.
+    return 'batchMode' in context ? null : readCommand(String(name), args)
+  },
+  'node-redis:batch': context =>
+    readBatch(String(propertyOf(context, 'batchMode')).toLowerCase(), Number(propertyOf(context, 'batchSize'))),
+}
+
+/** All libraries that tell of their queries on tracing channels, fully, and do nothing differently for it. */
+export const channelDriver: Driver = {
+  subscribe() {
+    for (const [name, read] of Object.entries(queriesOf)) follow(name, read)
+  },
+}
+
+function follow(name: string, read: (context: object) => AskedQuery | null): void {
+  const calls = new WeakMap<object, QueryCall>()
+  const callOf = (context: unknown) => (isObject(context) ? calls.get(context) : undefined)
+  tracingChannel(name).subscribe({
+    start: function started(context: unknown) {
+      driverBoundary.guard(() => {
+        if (!isObject(context)) return
+        const asked = read(context)
+        const call = asked === null ? null : beginQuery(asked, started)
+        if (call !== null) calls.set(context, call)
+      }, undefined)
+    },
+    end() {},
+    asyncStart() {},
+    asyncEnd: context => callOf(context)?.end(null),
+    error: context => callOf(context)?.fail(propertyOf(context, 'error')),
+  })
+}

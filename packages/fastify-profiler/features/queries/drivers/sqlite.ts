@@ -1,0 +1,52 @@
+import { type AnyFunction, isObject } from '../../../core/foreign-value.ts'
+import type { AskedQuery } from '../recorded-queries.ts'
+import { classItself, type Driver, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
+
+/** better-sqlite3 and Node's own SQLite. Both answer at once, and prepare every statement by the same names. */
+export const sqliteDriver: Driver = {
+  packages: ['better-sqlite3', 'node:sqlite'],
+  patch(exports) {
+    for (const prototype of [classItself(exports), prototypeOf(exports, 'DatabaseSync')]) {
+      if (prototype === null || !('prepare' in prototype)) continue
+      replaceMethod(prototype, 'prepare', watchedPrepare)
+      replaceMethod(prototype, 'exec', exec => watchedMethod(exec, { read: readText, rowsIn: () => null }))
+    }
+  },
+}
+
+/** The database of each statement. */
+const databases = new WeakMap<object, object>()
+
+/** The class of statements is exported by neither library, so that it is patched when the first is prepared. */
+function watchedPrepare(prepare: AnyFunction): AnyFunction {
+  return function watched(this: object, ...args: unknown[]): unknown {
+    const statement: unknown = Reflect.apply(prepare, this, args)
+    if (!isObject(statement)) return statement
+    databases.set(statement, this)
+    const rowsOf: Record<string, (result: unknown) => number | null> = {
+      all: result => (Array.isArray(result) ? result.length : null),
+      get: result => (result === undefined ? 0 : 1),
+      run: result => (isObject(result) ? Number(Reflect.get(result, 'changes')) : null),
+      // Its rows are read one by one, between other work.
+      iterate: () => null,
+    }
+    for (const [name, rowsIn] of Object.entries(rowsOf)) {
+      replaceMethod(statement, name, method => watchedMethod(method, { read: readStatement, rowsIn }))
+    }
+    return statement
+  }
+}
+
+function readText([sql]: readonly unknown[], database: object): AskedQuery | null {
+  return typeof sql === 'string' ? { system: 'sqlite', statement: sql, parameters: [], connection: database } : null
+}
+
+/** Values are bound one by one, as lists, or as objects by names. */
+function readStatement(args: readonly unknown[], statement: object): AskedQuery | null {
+  const sql: unknown = Reflect.get(statement, 'source') ?? Reflect.get(statement, 'sourceSQL')
+  if (typeof sql !== 'string') return null
+  // better-sqlite3 begins its transactions past its own `prepare`.
+  const own: unknown = Reflect.get(statement, 'database')
+  const connection = isObject(own) ? own : (databases.get(statement) ?? statement)
+  return { system: 'sqlite', statement: sql, parameters: args.flat(1), connection }
+}

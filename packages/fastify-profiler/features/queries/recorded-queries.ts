@@ -1,0 +1,345 @@
+import { textOf } from '../../core/foreign-value.ts'
+import { masked } from '../../core/mask/known-secrets.ts'
+import type { Mask } from '../../core/mask/mask.ts'
+import {
+  type DatabaseUse,
+  type Json,
+  type Location,
+  type Query,
+  type Repetition,
+  toMicroseconds,
+} from '../../core/profile.ts'
+import { Attachment } from '../../core/watch/attachment.ts'
+import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
+import { keptParameters, type Room } from '../request/known-values.ts'
+import { maskQuery } from './bound-values.ts'
+import { factsOf } from './statement.ts'
+
+interface Shape {
+  sql: string
+  /** The caller of the first. */
+  location: Location | null
+  count: number
+  duration: number
+  locations: Location[]
+  /** The parameters of the first query, and whether later ones differ. */
+  fingerprint: string | null
+  varies: boolean
+}
+
+/** Fewer queries are not reported as a loop. */
+const loopFrom = 5
+
+/** Limits per request. */
+const mostShapes = 1000
+const mostLocations = 3
+const mostFound = 20
+const longestFingerprint = 1000
+
+/** Finds the repeated queries of one request. */
+class Repetitions {
+  /** By statement. Queries of one shape share their caller, too. */
+  readonly #shapes = new Map<string, Shape[]>()
+  /** By statement and parameters. */
+  readonly #reads = new Map<string, Shape>()
+  #count = 0
+
+  add(sql: string, parameters: readonly unknown[], location: Location | null, duration: number): void {
+    const { transaction, isAllowed, isReading } = factsOf(sql)
+    if (transaction !== null || isAllowed) return
+    const fingerprint = fingerprintOf(parameters)
+    const shape = this.#shapeOf(sql, fingerprint, location)
+    if (shape !== null) {
+      count(shape, location, duration)
+      if (fingerprint === null || fingerprint !== shape.fingerprint) shape.varies = true
+    }
+    if (fingerprint !== null && isReading) this.#read(sql, fingerprint, location, duration)
+  }
+
+  /** The most frequent first, limited to a readable number. */
+  found(): Repetition[] {
+    const loops = [...this.#shapes.values()].flat().filter(({ count, varies }) => count >= loopFrom && varies)
+    const inLoops = new Set(loops.map(({ sql }) => sql))
+    const duplicates = [...this.#reads.values()].filter(({ count, sql }) => count > 1 && !inLoops.has(sql))
+    return [...loops.map(shape => describe('loop', shape)), ...duplicates.map(shape => describe('duplicate', shape))]
+      .sort((one, other) => other.count - one.count)
+      .slice(0, mostFound)
+  }
+
+  /** @returns null if there are too many shapes to add another */
+  #shapeOf(sql: string, fingerprint: string | null, location: Location | null): Shape | null {
+    const shapes = this.#shapes.get(sql) ?? []
+    // Equal locations are the same object.
+    const known = shapes.find(shape => shape.location === location)
+    if (known !== undefined) return known
+    if (this.#count >= mostShapes) return null
+    this.#count++
+    const shape = newShape(sql, fingerprint, location)
+    shapes.push(shape)
+    this.#shapes.set(sql, shapes)
+    return shape
+  }
+
+  #read(sql: string, fingerprint: string, location: Location | null, duration: number): void {
+    const key = `${sql}\0${fingerprint}`
+    let shape = this.#reads.get(key)
+    if (shape === undefined) {
+      if (this.#reads.size >= mostShapes) return
+      shape = newShape(sql, fingerprint, location)
+      this.#reads.set(key, shape)
+    }
+    count(shape, location, duration)
+  }
+}
+
+function newShape(sql: string, fingerprint: string | null, location: Location | null): Shape {
+  return { sql, location, count: 0, duration: 0, locations: [], fingerprint, varies: false }
+}
+
+function count(shape: Shape, location: Location | null, duration: number): void {
+  const { locations } = shape
+  shape.count++
+  shape.duration += duration
+  if (location !== null && locations.length < mostLocations && !locations.includes(location)) locations.push(location)
+}
+
+function describe(kind: Repetition['kind'], { sql, count, duration, locations }: Shape): Repetition {
+  return { kind, sql, count, duration: toMicroseconds(duration), locations }
+}
+
+/** A text that is equal for equal parameters only; null if it would cost too much. */
+function fingerprintOf(parameters: readonly unknown[]): string | null {
+  let text = ''
+  for (const parameter of parameters) {
+    if (typeof parameter === 'object' && parameter !== null && !(parameter instanceof Date)) return null
+    text += `${typeof parameter} ${parameter instanceof Date ? Number(parameter) : String(parameter)}\0`
+    if (text.length > longestFingerprint) return null
+  }
+  return text
+}
+
+/** One query of a request, as its driver told of it. Times are milliseconds. */
+export interface RecordedQuery {
+  /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
+  system: string
+  readonly statement: string
+  parameters: readonly unknown[]
+  /** The caller; null if no code of the application is on the stack. */
+  location: Location | null
+  /** Since the start of the request. */
+  readonly start: number
+  /** When it had a connection; null before. */
+  sent: number | null
+  /** Without the wait for a connection; null until it has ended. */
+  duration: number | null
+  /** The wait for a connection. */
+  waited: number
+  /** Null if unknown. */
+  rows: number | null
+  /** What the driver failed with; null for a success. */
+  failure: { readonly error: unknown } | null
+  /** The number of its transaction in the request; null outside transactions. */
+  transaction: number | null
+  readonly span: OpenSpan
+}
+
+/** Queries listed in full. */
+const queriesKept = 100
+
+/** Spans of queries. More would push the hooks of the request off the timeline. */
+export const querySpans = 1000
+
+const recorded = new Attachment<RecordedQueries>()
+
+/** The queries that a recorder has recorded; null if there were none. */
+export function recordedQueries({ records }: Recorder): RecordedQueries | null {
+  return recorded.get(records) ?? null
+}
+
+/** Those that it records from now on. */
+export function queriesOf(recorder: Recorder): RecordedQueries {
+  const queries = recordedQueries(recorder) ?? new RecordedQueries()
+  recorded.set(recorder.records, queries)
+  return queries
+}
+
+/** The queries of one request: the first in full, and totals of all. */
+class RecordedQueries {
+  readonly first: RecordedQuery[] = []
+  readonly repetitions = new Repetitions()
+  count = 0
+  failed = 0
+  rows = 0
+  duration = 0
+  /** The longest wait of a single query. */
+  waited = 0
+  transactions = 0
+  /** Queries of a query builder or a pool whose driver has not sent them yet. */
+  #unsent: RecordedQuery[] = []
+  /** Those that have been answered, while the builder or the pool has not told the application. */
+  #answered: RecordedQuery[] = []
+  /** The transaction that is open on each connection. */
+  readonly #open = new WeakMap<object, number>()
+
+  get hasUnsent(): boolean {
+    return this.#unsent.length > 0
+  }
+
+  begin(asked: AskedQuery, location: Location | null, start: number, span: OpenSpan): RecordedQuery {
+    const { system, statement, parameters } = asked
+    const query = {
+      system,
+      statement,
+      parameters,
+      location,
+      start,
+      sent: null,
+      duration: null,
+      waited: 0,
+      rows: null,
+      failure: null,
+      transaction: null,
+      span,
+    }
+    this.count++
+    if (this.first.length < queriesKept) this.first.push(query)
+    this.#unsent.push(query)
+    return query
+  }
+
+  /** A query with this statement that is not sent yet: that of the builder or pool which called this driver. */
+  unsent(statement: string, parameters: readonly unknown[]): RecordedQuery | undefined {
+    if (this.#unsent.length === 0) return undefined
+    const candidates = this.#unsent.filter(query => query.statement === statement)
+    return [...candidates.filter(query => areSame(query.parameters, parameters)), ...candidates].at(0)
+  }
+
+  /** The query has its connection. */
+  send(query: RecordedQuery, now: number, connection: object | null): void {
+    this.#forget(query)
+    query.sent = now
+    query.waited = now - query.start
+    if (connection !== null) query.transaction = this.#transactionOf(query.statement, connection)
+  }
+
+  addWait(query: RecordedQuery, waited: number): void {
+    query.waited += waited
+  }
+
+  /** The driver has its answer. */
+  stop(query: RecordedQuery, now: number): void {
+    this.#forget(query)
+    query.duration = Math.max(0, now - (query.sent ?? query.start))
+    this.duration += query.duration
+    this.waited = Math.max(this.waited, query.waited)
+    this.#answered.push(query)
+  }
+
+  /**
+   * Gives a query that ends without having been sent the answer of an equal one. Connections may serve equal queries in
+   * another order than they were asked in, so that the driver's answer was taken for that of the wrong one.
+   */
+  takeAnswer(query: RecordedQuery, failure: RecordedQuery['failure']): void {
+    const other = this.#answered.find(
+      each =>
+        each.statement === query.statement &&
+        (each.failure === null) === (failure === null) &&
+        areSame(each.parameters, query.parameters),
+    )
+    if (other === undefined) return
+    const { start, system, sent, duration, waited, rows, transaction } = other
+    Object.assign(query, { system, sent, duration, waited: waited + start - query.start, rows, failure, transaction })
+    Object.assign(other, { sent: null, duration: null, waited: 0, rows: null, failure: null, transaction: null })
+    this.#unsent.push(other)
+    this.#forget(query)
+    this.#answered.splice(this.#answered.indexOf(other), 1, query)
+  }
+
+  /** The application has its answer. */
+  end(query: RecordedQuery): void {
+    if (query.failure !== null) this.failed++
+    this.#answered.splice(this.#answered.indexOf(query), 1)
+    this.repetitions.add(query.statement, query.parameters, query.location, query.duration ?? 0)
+  }
+
+  addRows(query: RecordedQuery, rows: number): void {
+    query.rows = (query.rows ?? 0) + rows
+    this.rows += rows
+  }
+
+  #forget(query: RecordedQuery): void {
+    const place = this.#unsent.indexOf(query)
+    if (place !== -1) this.#unsent.splice(place, 1)
+  }
+
+  #transactionOf(statement: string, connection: object): number | null {
+    const { transaction } = factsOf(statement)
+    if (transaction === 'begin' && !this.#open.has(connection)) this.#open.set(connection, ++this.transactions)
+    const open = this.#open.get(connection) ?? null
+    if (transaction === 'end') this.#open.delete(connection)
+    return open
+  }
+}
+
+function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((value, index) => Object.is(value, others[index]))
+}
+
+/** What a driver knows of a query when it begins. */
+export interface AskedQuery {
+  system: string
+  statement: string
+  parameters: readonly unknown[]
+  /** The connection that it is sent on, one query after the other; null if there is none, or if queries share it. */
+  connection: object | null
+  /** Whether this is a query builder or a pool, whose driver sends it later. Default: false. */
+  isDelegated?: boolean
+  /** The caller, if the library has lost it from the stack. Default: looked for on the stack. */
+  location?: Location | null | undefined
+}
+
+/** Limits of all parameters of a request. */
+const parametersKept: Room = { values: 500, characters: 200_000 }
+
+/** The queries of a request, masked. */
+export function describeQueries(queries: RecordedQueries | null, mask: Mask): DatabaseUse | null {
+  if (queries === null) return null
+  const { count, failed, rows, duration, waited, transactions, repetitions, first } = queries
+  const room = { ...parametersKept }
+  return {
+    count,
+    failed,
+    rows,
+    duration: toMicroseconds(duration),
+    waited: toMicroseconds(waited),
+    transactions,
+    repetitions: repetitions.found().map(repetition => maskRepetition(repetition, mask)),
+    queries: first.map(query => describeQuery(query, room, mask)),
+  }
+}
+
+function describeQuery(query: RecordedQuery, room: Room, mask: Mask): Query {
+  const { system, statement, start, duration, waited, rows, failure, location, transaction } = query
+  const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
+  return {
+    system,
+    sql: mask.text(sql),
+    parameters: keptParameters(parameters, room).map((parameter): Json => mask.value(parameter)),
+    start: toMicroseconds(start),
+    duration: duration === null ? null : toMicroseconds(duration),
+    waited: toMicroseconds(waited),
+    rows: failure === null ? rows : null,
+    error: failure === null ? null : mask.text(errorText(failure.error, secrets)),
+    location,
+    transaction,
+  }
+}
+
+function maskRepetition(repetition: Repetition, mask: Mask): Repetition {
+  return { ...repetition, sql: mask.text(maskQuery(repetition.sql, []).sql) }
+}
+
+/** The text of an error, with the secrets it may quote masked. */
+function errorText(error: unknown, secrets: readonly string[]): string {
+  return secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, masked)), textOf(error))
+}

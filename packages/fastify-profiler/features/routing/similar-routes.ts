@@ -1,0 +1,220 @@
+import FindMyWay, { type Config, type HTTPMethod, type HTTPVersion } from 'find-my-way'
+import { attempt, read } from '../../core/foreign-value.ts'
+import type { Mask } from '../../core/mask/mask.ts'
+import type { MatchedRoute, NearMiss, Route, Routing } from '../../core/profile.ts'
+import { pathOfUrl, requestHost } from '../../core/request-target.ts'
+import type { Exchange } from '../../core/watch/exchange.ts'
+import type { KnownRoute, KnownRoutes } from '../../core/watch/known-routes.ts'
+
+/** The parts of a path between its slashes. Long ones are cut, or comparing them would take too long. */
+function segmentsOf(path: string): string[] {
+  return path
+    .split('/')
+    .filter(segment => segment !== '')
+    .map(segment => segment.slice(0, 64))
+}
+
+/** The case-insensitive edit distance of two paths. Parameters match any segment; an extra segment costs its length. */
+export function pathDistance(wanted: readonly string[], pattern: readonly string[]): number {
+  if (Math.abs(wanted.length - pattern.length) > 2) return Infinity
+  let distance = 0
+  for (let index = 0; index < Math.max(wanted.length, pattern.length); index++) {
+    const [segment = '', expected = ''] = [wanted[index], pattern[index]]
+    const matches = segment !== '' && (expected.startsWith(':') || expected === '*')
+    if (!matches) distance += edits(segment.toLowerCase(), expected.toLowerCase())
+  }
+  return distance
+}
+
+/** The Levenshtein distance of two words. */
+function edits(word: string, other: string): number {
+  const letters = other.split('')
+  let start = 0
+  let row = letters.map((_letter, column) => column + 1)
+  for (const letter of word.split('')) {
+    let diagonal = start++
+    let left = start
+    row = row.map((above, column) => {
+      left = Math.min(above + 1, left + 1, diagonal + Number(letters[column] !== letter))
+      diagonal = above
+      return left
+    })
+  }
+  return row.at(-1) ?? start
+}
+
+const nearMissesShown = 6
+
+/** Limits the time that comparing paths takes. Further routes are not suggested. */
+const routesCompared = 3000
+
+/** The parts of a request that decide on its route. */
+interface Asked {
+  method: string
+  path: string
+  host: string
+  version: string
+}
+
+interface Candidate {
+  route: Route
+  distance: number
+  reason: NearMiss['reason']
+}
+
+/** Finds the routes that a request nearly matched. */
+export class SimilarRoutes {
+  readonly #known: KnownRoutes
+  readonly #router: FindMyWay.Instance<HTTPVersion.V1>
+  readonly #routeOf = new Map<unknown, Route>()
+  readonly #methods = new Set<HTTPMethod>()
+  /** The number of known routes that the router has. */
+  #learned = 0
+
+  /** @param options from `pathOptions`, so that this router matches the same paths as the application's */
+  constructor(known: KnownRoutes, options: Config<HTTPVersion.V1>) {
+    this.#known = known
+    this.#router = FindMyWay(options)
+  }
+
+  /** The routes that are similar to a path without a match, nearest first. */
+  nearMisses(asked: Asked): NearMiss[] {
+    this.#learn()
+    const { method, path } = asked
+    const misses = new Map<Route, NearMiss>()
+    const add = (route: Route, reason: NearMiss['reason'], distance: number) => {
+      if (!misses.has(route)) misses.set(route, { ...route, reason, distance })
+    }
+    const similar = this.#similar(asked)
+    for (const { route, reason } of similar) if (reason !== 'similar' && reason !== 'case') add(route, reason, 0)
+    for (const route of this.#matching(path)) if (!route.method.includes(method)) add(route, 'method', 0)
+    const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
+    if (slashed !== '') for (const route of this.#matching(slashed)) add(route, 'slash', 1)
+    for (const { route, reason, distance } of similar) add(route, reason, distance)
+    return [...misses.values()].slice(0, nearMissesShown)
+  }
+
+  /** Adds the routes that are new to the router. */
+  #learn(): void {
+    for (const { route } of this.#known.all.slice(this.#learned)) {
+      this.#routeOf.set(route, route)
+      for (const method of route.method.filter(isMethod)) {
+        this.#methods.add(method)
+        // The handler is never called, so any function does. The router throws for a pattern that it has already, under
+        // another constraint: then the first one stands for all.
+        attempt(() => this.#router.on(method, route.url, String, route), undefined)
+      }
+    }
+    this.#learned = this.#known.all.length
+  }
+
+  #matching(path: string): Set<Route> {
+    const routes = new Set<Route>()
+    for (const method of this.#methods) {
+      const found = this.#find(method, path)
+      if (found !== null && !isCatchAll(found)) routes.add(found)
+    }
+    return routes
+  }
+
+  #find(method: HTTPMethod, path: string): Route | null {
+    return this.#routeOf.get(this.#router.find(method, path)?.store) ?? null
+  }
+
+  #similar(asked: Asked): Candidate[] {
+    const { path } = asked
+    const wanted = segmentsOf(path)
+    const candidates: Candidate[] = []
+    for (const entry of this.#known.all.slice(0, routesCompared)) {
+      const { route } = entry
+      if (isCatchAll(route)) continue
+      const distance = pathDistance(wanted, segmentsOf(route.url))
+      const length = Math.max(path.length, 4)
+      if (distance > Math.max(2, length * 0.4)) continue
+      const reason = distance === 0 ? this.#refusal(entry, asked) : 'similar'
+      if (reason !== null) candidates.push({ route, distance, reason })
+    }
+    return candidates.sort((one, other) => one.distance - other.distance)
+  }
+
+  /** Why a route with the same path did not match; null if the reason is listed elsewhere (method, slash). */
+  #refusal({ route, constraints }: KnownRoute, { method, path, host, version }: Asked): NearMiss['reason'] | null {
+    if (route.method.filter(isMethod).some(each => this.#find(each, path)?.url === route.url)) {
+      if (!route.method.includes(method)) return null
+      if (!admits(constraints.host, host)) return 'host'
+      if (constraints.version !== undefined && constraints.version !== version) return 'version'
+      return Object.keys(constraints).some(name => name !== 'host' && name !== 'version') ? 'constraint' : null
+    }
+    if (path.includes('//') || path.endsWith('/') !== route.url.endsWith('/')) return 'similar'
+    if (!isSameCase(segmentsOf(path), segmentsOf(route.url))) return 'case'
+    return 'parameter'
+  }
+}
+
+/** Whether a host satisfies a route's host constraint, a string or a pattern. */
+function admits(constraint: unknown, host: string): boolean {
+  if (constraint === undefined) return true
+  return constraint instanceof RegExp ? constraint.test(host) : constraint === host
+}
+
+function isSameCase(path: readonly string[], pattern: readonly string[]): boolean {
+  return pattern.every((expected, index) => isPlaceholder(expected) || expected === path[index])
+}
+
+function isPlaceholder(segment: string): boolean {
+  return segment.includes(':') || segment === '*'
+}
+
+/** Catch-all routes match every path, so they are never suggested. */
+function isCatchAll({ url }: Route): boolean {
+  return url === '*' || url === '/*'
+}
+
+function isMethod(method: string): method is HTTPMethod {
+  return /^[A-Z-]+$/.test(method) && method !== '*'
+}
+
+interface RoutingParts {
+  routes: KnownRoutes
+  similar: SimilarRoutes
+}
+
+/** Kept for the profile of a request whose error page has shown them. */
+const shown = new WeakMap<object, NearMiss[]>()
+
+/** The route that a request matched, or the routes similar to its path. */
+export function describeRouting(exchange: Exchange, { routes, similar }: RoutingParts, mask: Mask): Routing {
+  const { request, recorder } = exchange
+  const pattern = request === null || request.is404 ? undefined : request.routeOptions.url
+  const count = routes.all.length
+  if (pattern === undefined || request === null) {
+    return { matched: null, nearMisses: nearMissesOf(exchange, similar), routes: count }
+  }
+  const matched: MatchedRoute = {
+    // Defaults for a route that was added before the profiler and is unknown.
+    method: [recorder.method],
+    url: pattern,
+    host: null,
+    handler: `${recorder.method} ${pattern}`,
+    plugin: null,
+    location: null,
+    ...routes.find(request.routeOptions.handler),
+    params: mask.record(read(request, 'params')),
+  }
+  return { matched, nearMisses: [], routes: count }
+}
+
+function nearMissesOf(exchange: Exchange, similar: SimilarRoutes): NearMiss[] {
+  const misses = shown.get(exchange.raw) ?? similar.nearMisses(askedOf(exchange))
+  shown.set(exchange.raw, misses)
+  return misses
+}
+
+function askedOf({ raw, recorder: { method, url } }: Exchange): Asked {
+  return {
+    method,
+    path: pathOfUrl(url),
+    host: requestHost(raw) ?? '',
+    version: String(raw.headers['accept-version'] ?? ''),
+  }
+}

@@ -1,0 +1,239 @@
+import type { SourceMap } from 'node:module'
+import type { FastifyInstance } from 'fastify'
+import type { BuiltInPanel, ViewContext } from '../../core/feature.ts'
+import {
+  type FunctionUse,
+  isSampleKind,
+  type NotSampled,
+  type OtherRequests,
+  type Samples,
+} from '../../core/profile.ts'
+import { lineText, type Place, renderLocation } from '../../core/view/elements.ts'
+import { html, type Markup } from '../../core/view/html.ts'
+import { blocks, code, plain, table } from '../../core/view/markdown.ts'
+import { isSameOrigin } from '../../core/view/page-guard.ts'
+import type { PageSources } from '../../core/view/page-sources.ts'
+import {
+  alignNumber,
+  count as counted,
+  formatBytes,
+  formatDuration,
+  formatNumber,
+  formatShare,
+  renderClock,
+} from '../../core/view/units.ts'
+import { profileUrl, samplesUrl } from '../../core/view/urls.ts'
+import { resolveLocation } from '../exceptions/source-excerpt.ts'
+import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
+import { percent } from '../performance/waterfall.ts'
+import { type CallCell, type CallCells, callCells, type CallNode, outermostCalls } from './call-tree.ts'
+import { arm, isRawSamples } from './sampling.ts'
+
+const rowHeight = 20
+
+/** A narrower cell has no room for a name. */
+const namedFrom = 0.02
+
+/** What a function is called. */
+function functionName(name: string): string {
+  return name === '' ? '(anonymous)' : name
+}
+
+/** Calls as cells: each is as wide as its share, and lies below the function that calls it. Readable without script. */
+function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string): Markup {
+  const maps = new Map<string, SourceMap | null>()
+  return html`<ul class="legend"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
+<svg class="icicle" role="img" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map(cell => renderCell(cell, placeOf(cell.call, root, maps)))}
+</svg>
+${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`
+}
+
+/** A cell is an image of its own, which cuts a name that is too long. */
+function renderCell({ call, row, share, start }: CallCell, place: string): Markup {
+  const name = functionName(call.function)
+  return html`
+<svg x="${percent(start, 1)}" y="${row * rowHeight}" width="${percent(share, 1)}" height="${rowHeight - 1}"><title>${name} ${place} ${formatShare(share, 1)}</title><rect class="${call.kind}" width="100%" height="100%"/>${share >= namedFrom && html`<text x="4" y="14">${name}</text>`}</svg>`
+}
+
+function placeOf({ kind, location }: CallNode, root: string, maps: Map<string, SourceMap | null>): string {
+  if (location === null) return ''
+  return lineText(kind === 'own' ? resolveLocation(location, maps) : location, root)
+}
+
+const longestLine = 160
+
+type Measured = Pick<Samples, 'kind' | 'total'>
+
+/** Functions with their line, amount and share. */
+function renderFunctionTable(
+  caption: string,
+  uses: readonly FunctionUse[],
+  { kind, total }: Measured,
+  place: Place,
+): Markup {
+  return html`<table class="lines functions"><caption class="sr-only">${caption}</caption><colgroup><col class="name"><col><col class="ms"><col class="share"></colgroup>
+<thead><tr><th scope="col">Function</th><th scope="col">Line</th><th scope="col" class="number">${unitOf(kind)}</th><th scope="col" class="number">Share</th></tr></thead>
+<tbody>${uses.map(
+    ({ amount, function: name, location, source }) => html`
+<tr><th scope="row"><code>${functionName(name)}</code></th><td>${location !== null && renderLocation(location, place)}${source !== undefined && html` <small class="only-wide"><code>${shown(source)}</code></small>`}</td><td class="number">${amountText(kind, amount)}</td><td class="number muted">${formatShare(amount, total)}</td></tr>`,
+  )}
+</tbody></table>`
+}
+
+/** The same as Markdown. */
+function functionTableMarkdown(uses: readonly FunctionUse[], { kind, total }: Measured, root: string): string {
+  return table(
+    ['Function', unitOf(kind), 'Share', 'Line', 'Source'],
+    uses.map(({ amount, function: name, location, source }) => [
+      code(functionName(name)),
+      amountText(kind, amount).trim(),
+      formatShare(amount, total),
+      location === null ? '' : code(lineText(location, root)),
+      source === undefined ? '' : code(shown(source)),
+    ]),
+  )
+}
+
+function unitOf(kind: Samples['kind']): string {
+  return kind === 'cpu' ? 'ms' : 'kB'
+}
+
+function amountText(kind: Samples['kind'], amount: number): string {
+  return alignNumber(kind === 'cpu' ? amount : amount / 1000)
+}
+
+function shown(line: string): string {
+  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+}
+
+/** How to have a request sampled: by a header, or by a button for the next request to this route. */
+function renderSampleForms({ armed, base, isFile, profile }: ViewContext): Markup | null {
+  if (isFile === true) return null
+  const { method, routing, token } = profile
+  const { matched } = routing
+  return html`<section aria-labelledby="sample"><h2 id="sample">Sample a request</h2>
+${armed !== undefined && armed !== null && html`<p class="notice">The next request to <code>${method} ${matched?.url}</code> is sampled for its ${armed.kind === 'cpu' ? 'use of the CPU' : 'allocations'}, if it comes before ${renderClock(armed.until)}.</p>`}
+<p>Send it with the header <code>X-Profile: cpu</code> or <code>X-Profile: allocations</code>${matched === null ? '.' : ', or sample the next one:'}</p>
+${matched !== null && html`<form class="chips" method="post" action="${samplesUrl(base, token)}"><button name="kind" value="cpu">Profile the CPU of the next request to this route</button><button name="kind" value="allocations">Profile the allocations of the next request to this route</button></form>`}</section>`
+}
+
+/** The functions that a sampled request spent its time or memory on. */
+export const cpuPanel: BuiltInPanel<Samples | NotSampled> = {
+  name: 'cpu',
+  label: 'CPU',
+  read: ({ samples }) => samples ?? null,
+  badge: samples =>
+    'why' in samples ? { text: 'no samples', tone: 'warning' } : { text: badgeText(samples), tone: 'neutral' },
+  body: (samples, context) => html`${'why' in samples ? renderReason(samples) : renderSamples(samples, context)}
+${renderSampleForms(context)}`,
+  empty:
+    context => html`<p class="empty">This request was not sampled. Samples show which functions use the CPU, or allocate memory.</p>
+${renderSampleForms(context)}`,
+  markdown(samples, { root }) {
+    if ('why' in samples) return plain(samples.why)
+    return blocks(
+      plain([headline(samples), howSampled(samples), othersText(samples.others)].join(' ').trim()),
+      '### Hot lines',
+      functionTableMarkdown(samples.hot, samples, root),
+      samples.charged.length === 0
+        ? null
+        : blocks('### Your code, with what it calls', functionTableMarkdown(samples.charged, samples, root)),
+    )
+  },
+}
+
+function renderReason({ why }: NotSampled): Markup {
+  return html`<p class="notice warning">${why}</p>`
+}
+
+function renderSamples(samples: Samples, context: ViewContext): Markup {
+  const { charged, hot } = samples
+  return html`<p class="headline">${headline(samples)}</p>
+<p class="muted">${howSampled(samples)}</p>
+${renderOthers(samples.others, context)}
+${renderPicture(samples, context)}
+<section aria-labelledby="hot"><h2 id="hot">Hot lines <small>without what they call</small></h2>
+${renderFunctionTable('Hot lines', hot, samples, context)}</section>
+${
+  charged.length > 0 &&
+  html`<section aria-labelledby="charged"><h2 id="charged">Your code <small>with what it calls in libraries and Node</small></h2>
+${renderFunctionTable('Your code', charged, samples, context)}</section>`
+}`
+}
+
+function renderPicture({ kind, unstored }: Samples, context: ViewContext): Markup | null {
+  const { base, isFile, profile, readSamples, root } = context
+  if (unstored !== null) return html`<p class="notice">${unstored}</p>`
+  const text = readSamples?.() ?? null
+  const raw: unknown = text === null ? null : JSON.parse(text)
+  if (!isRawSamples(raw)) return null
+  const file = kind === 'cpu' ? '.cpuprofile' : '.heapprofile'
+  return html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
+${renderIcicle(callCells(outermostCalls(raw)), 'Calls by their share. The tables below have the largest.', root)}</section>`
+}
+
+/** The largest part in one sentence. */
+function headline(samples: Samples): string {
+  const { hot, kind, total } = samples
+  const [first] = hot
+  const what = kind === 'cpu' ? 'on the CPU' : 'allocated'
+  const did = kind === 'cpu' ? 'used the CPU' : 'allocated'
+  if (first === undefined) return `No samples: the request ${did} too little to be seen.`
+  return `${functionName(first.function)}: ${formatShare(first.amount, total)} of ${totalText(samples)} ${what}.`
+}
+
+function howSampled({ duration, interval, kind }: Samples): string {
+  const each = kind === 'cpu' ? `every ${formatNumber(interval)} µs` : `about every ${formatBytes(interval)}`
+  return `Sampled ${each} for ${formatDuration(duration)}.`
+}
+
+function totalText({ kind, total }: Samples): string {
+  return kind === 'cpu' ? formatDuration(total) : formatBytes(total)
+}
+
+/** The panel's label is that of the CPU. */
+function badgeText(samples: Samples): string {
+  const total = totalText(samples)
+  return samples.kind === 'cpu' ? total : `allocations: ${total}`
+}
+
+function othersText({ count }: OtherRequests): string {
+  return count === 0 ? '' : `${counted(count, 'other request')} ran meanwhile; their samples are in here.`
+}
+
+function renderOthers(others: OtherRequests, { base }: ViewContext): Markup | null {
+  if (others.count === 0) return null
+  const { count, tokens } = others
+  const more = count - tokens.length
+  return html`<p class="notice">${othersText(others)}${tokens.map(token => html` <a href="${profileUrl(base, token)}">${token}</a>`)}${more > 0 && ` and ${more} more`}</p>`
+}
+
+/** The samples of a request as a file, and the form that has the next request to its route sampled. */
+export function samplesRoutes(app: FastifyInstance, sources: PageSources): void {
+  const { archive, base, viewContext } = sources
+
+  app.get<{ Params: { token: string } }>(`${base}/:token/samples`, async function sendSamples(request, reply) {
+    const profile = await archive.find(request.params.token)
+    if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
+    const text = viewContext(profile).readSamples?.() ?? null
+    if (text === null) return sendMissing(request, reply, { what: 'samples', token: profile.token }, sources)
+    const ending = profile.samples?.kind === 'cpu' ? 'cpuprofile' : 'heapprofile'
+    return reply
+      .header('content-disposition', `attachment; filename="profile-${profile.token}.${ending}"`)
+      .type('application/json; charset=utf-8')
+      .send(text)
+  })
+
+  app.post<{ Params: { token: string } }>(`${base}/:token/samples`, async function armRoute(request, reply) {
+    if (!isSameOrigin(request.raw)) return reply.code(403).type('text/plain').send('Sent by another site.\n')
+    const profile = await archive.find(request.params.token)
+    if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
+    const kind = new URLSearchParams(String(request.body)).get('kind')
+    const { matched } = profile.routing
+    if (!isSampleKind(kind) || matched === null) {
+      return reply.code(400).type('text/plain').send('Nothing to sample: name a kind, of a request with a route.\n')
+    }
+    arm(profile.method, matched.url, kind)
+    return reply.redirect(profileUrl(base, profile.token, 'cpu'), 303)
+  })
+}

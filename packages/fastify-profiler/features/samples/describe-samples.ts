@@ -1,0 +1,93 @@
+import type { HeapProfiler, Runtime } from 'node:inspector'
+import type { ProfileBounds } from '../../core/bounds.ts'
+import type { Mask } from '../../core/mask/mask.ts'
+import { type FunctionUse, type NotSampled, type Samples, toMicroseconds } from '../../core/profile.ts'
+import { amountOf, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
+import { type RawSamples, type Sampling, samplingIntervals } from './sampling.ts'
+
+/** Characters of a name, and of a URL that is no file. */
+const longestText = 200
+
+const fileUrl = /^(?:file:|node:|wasm:|\/|[A-Za-z]:[\\/])/
+
+const ofV8 = /^\((?:root|idle|program|garbage collector)\)$/
+
+/** Masks the names and URLs of all functions, and shortens URLs that hold code. */
+function maskSamples(raw: RawSamples, mask: Mask): void {
+  const known = new Map<string, string>()
+  const masked = (text: string) => {
+    const hidden = known.get(text) ?? mask.text(text)
+    known.set(text, hidden)
+    return hidden
+  }
+  for (const frame of 'head' in raw ? framesBelow(raw.head) : raw.nodes.map(({ callFrame }) => callFrame)) {
+    // V8's own, such as (idle), are no names of the application.
+    if (frame.url !== '' || !ofV8.test(frame.functionName)) frame.functionName = shortened(masked(frame.functionName))
+    // Files are shown as those of spans and stacks are.
+    if (!fileUrl.test(frame.url)) frame.url = shortened(masked(withoutCode(frame.url)))
+  }
+}
+
+function* framesBelow({ callFrame, children }: HeapProfiler.SamplingHeapProfileNode): Generator<Runtime.CallFrame> {
+  yield callFrame
+  for (const child of children) yield* framesBelow(child)
+}
+
+/** A data: URL without its data. */
+function withoutCode(url: string): string {
+  return url.replace(/^(data:[^,]*,).+/s, '$1…')
+}
+
+function shortened(text: string): string {
+  return text.length > longestText ? `${text.slice(0, longestText)}…` : text
+}
+
+const functionsKept = 10
+
+/** The summary of samples, and their text to store. */
+interface DescribedSamples {
+  summary: Samples | NotSampled
+  /** Null if there is nothing to store. */
+  text: string | null
+}
+
+/** Summarises what sampling a request has shown; null if it goes on, as before the response is sent. */
+export function describeSamples(
+  { duration, kind, others, othersCount, raw, why }: Sampling,
+  mask: Mask,
+  bounds: ProfileBounds,
+): DescribedSamples | null {
+  if (why !== null) return { summary: { kind, why: mask.text(why) }, text: null }
+  if (raw === null) return null
+  maskSamples(raw, mask)
+  const calls = outermostCalls(raw, duration)
+  const text = JSON.stringify(raw)
+  const bytes = Buffer.byteLength(text)
+  const isStored = bytes <= bounds.samples
+  const summary: Samples = {
+    kind,
+    duration: toMicroseconds(duration),
+    interval: samplingIntervals[kind],
+    total: toMicroseconds(amountOf(calls)),
+    hot: hotFunctions(calls),
+    charged: chargedCode(calls, functionsKept),
+    others: { count: othersCount, tokens: [...others] },
+    unstored: isStored ? null : unstoredText(bytes, bounds.samples),
+  }
+  return { summary, text: isStored ? text : null }
+}
+
+function unstoredText(bytes: number, most: number): string {
+  return `The samples have ${bytes} bytes, more than the ${most} that are stored with a profile: they were not stored.`
+}
+
+/** The functions with the largest amounts of their own. */
+function hotFunctions(calls: readonly CallNode[]): FunctionUse[] {
+  const uses = new FunctionUses()
+  const add = (call: CallNode) => {
+    uses.add(call, call.self, call.ticks)
+    call.children.forEach(add)
+  }
+  calls.forEach(add)
+  return uses.largest(functionsKept)
+}
