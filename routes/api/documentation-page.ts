@@ -3,7 +3,7 @@ import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyReques
 import { signInPath } from '../../plugins/access.ts'
 import type { User } from '../../plugins/firewall.ts'
 import { html } from '../../src/pages/html.ts'
-import { renderSession } from '../session-view.ts'
+import { renderSession } from '../site-view.ts'
 
 /** Allows nothing from other origins and nothing inline, except one style attribute in Swagger UI's icons. */
 const contentSecurityPolicy =
