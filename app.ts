@@ -29,7 +29,6 @@ import applicationRoutes from './routes/index.ts'
 import login from './routes/login.ts'
 import logout from './routes/logout.ts'
 import password from './routes/password.ts'
-import passwordReset from './routes/password-reset.ts'
 import ready from './routes/ready.ts'
 import { signInLimits } from './routes/sign-in-limits.ts'
 import { type Config, readConfig } from './src/config.ts'
@@ -165,6 +164,5 @@ async function application(app: FastifyInstance, { cookieSecrets, routes }: Appl
   app.register(login, { limits })
   app.register(logout)
   app.register(password, { limits })
-  app.register(passwordReset, { limits })
   app.register(routes)
 }

@@ -1,12 +1,20 @@
 import type { User } from '../plugins/firewall.ts'
-import type { Language, License } from '../src/entities.ts'
+import type { Language, License, Museum } from '../src/entities.ts'
 import { html } from '../src/pages/html.ts'
 import { formStyle, renderPage } from '../src/pages/site-page.ts'
 import type { Closure } from '../src/records/closure.ts'
 import { renderClosureNotice } from '../src/pages/closure-view.ts'
-import type { MuseumPage } from './museum-page.ts'
-import { renderSession } from './session-view.ts'
+import { renderSession } from './site-view.ts'
 import { wordsFor } from '../src/pages/words.ts'
+
+/** One page of a license's museums, sorted by name. */
+export interface MuseumPage {
+  museums: readonly Museum[]
+  /** The cursor of the previous page, or null on the first page. */
+  previous: string | null
+  /** The cursor of the next page, or null on the last page. */
+  next: string | null
+}
 
 export interface FrontPage {
   license: License

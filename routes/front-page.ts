@@ -1,9 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type {} from '../plugins/validity.ts'
+import type { Database } from '../src/database/database.ts'
+import { type Museum, museumsOnPage } from '../src/entities.ts'
+import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { etagOf } from '../src/http/etag.ts'
 import { negotiateType } from '../src/http/negotiation.ts'
-import { type FrontPage, renderFrontPage } from './front-page-view.ts'
-import { firstPage, pageAt } from './museum-page.ts'
+import { museums as kind } from '../src/records/kinds.ts'
+import { type AnyRecord, listRecords } from '../src/records/repository.ts'
+import { type Position, readCursor, writeCursor } from '../src/records/selection.ts'
+import { type FrontPage, type MuseumPage, renderFrontPage } from './front-page-view.ts'
 
 const negotiate = negotiateType(['text/html', 'application/json'])
 
@@ -51,4 +56,48 @@ function summarise({ license, locale, page: { museums, previous, next }, languag
     next,
     languages: languages.map(({ code, name }) => ({ code, name })),
   }
+}
+
+const [forwards, backwards] = ['name', '-name'] as const
+
+/** @param held the museums of the first page, plus one more if there is a second page */
+function firstPage(held: readonly Museum[]): MuseumPage {
+  const museums = held.slice(0, museumsOnPage)
+  const next = held.length > museumsOnPage ? cursorAt(museums.at(-1), forwards) : null
+  return { museums, previous: null, next }
+}
+
+/**
+ * Reads the page after or before a cursor.
+ * @throws {BadRequestHttpError} if the cursor is invalid
+ */
+async function pageAt({ db }: Database, licenseId: string, cursor: unknown): Promise<MuseumPage> {
+  const after = positionOf(cursor)
+  const listing = { filters: { license_id: licenseId }, sort: after.sort, after, limit: museumsOnPage }
+  const { records, next: further } = await listRecords(db, kind, listing)
+  const isBackwards = after.sort === backwards
+  const museums = (isBackwards ? records.reverse() : records).map(toMuseum)
+  return {
+    museums,
+    // The page that the visitor came from exists, so its link needs no query.
+    previous: isBackwards && further === null ? null : cursorAt(museums[0], backwards),
+    next: !isBackwards && further === null ? null : cursorAt(museums.at(-1), forwards),
+  }
+}
+
+function positionOf(cursor: unknown): Position {
+  const position =
+    typeof cursor === 'string' ? (readCursor(cursor, forwards) ?? readCursor(cursor, backwards)) : undefined
+  if (position === undefined) {
+    throw new BadRequestHttpError('The cursor is not valid. Follow the links of the first page.')
+  }
+  return position
+}
+
+function cursorAt(museum: Museum | undefined, sort: string): string | null {
+  return museum === undefined ? null : writeCursor({ sort, value: museum.name, id: museum.id })
+}
+
+function toMuseum({ id, name }: AnyRecord): Museum {
+  return { id, name: String(name) }
 }

@@ -1,21 +1,11 @@
 import type { User } from '../plugins/firewall.ts'
-import type { License } from '../src/entities.ts'
 import { html } from '../src/pages/html.ts'
-import { formStyle, renderPage } from '../src/pages/site-page.ts'
-import type { Closure } from '../src/records/closure.ts'
+import { wordsFor } from '../src/pages/words.ts'
 import { longestEmail } from '../src/sign-in/account.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { renderClosureNotice } from '../src/pages/closure-view.ts'
-import { renderSession } from './session-view.ts'
-import { wordsFor } from '../src/pages/words.ts'
+import { renderProblem, renderSession, renderSmallPage, type Site } from './site-view.ts'
 
-export interface LoginPage {
-  license: License
-  locale: string
-  /** The user who is already signed in. */
-  user: User | null
-  /** Why only admins see the site. Null if everybody does. */
-  closure: Closure | null
+export interface LoginForm {
   /** The path of this site to go to after signing in. */
   next: string
   /** The address that was entered before. */
@@ -61,24 +51,12 @@ const translations: Record<string, typeof english> = {
   },
 }
 
-/** Renders the sign-in page. */
-export function renderLoginPage(page: LoginPage): string {
-  const { license, locale, user, closure, next, email, remember, problem } = page
+/** Renders the sign-in page. @param user who is already signed in */
+export function renderLoginPage(site: Site, user: User | null, form: LoginForm): string {
+  const { locale } = site
+  const { next, email, remember, problem } = form
   const words = wordsFor(locale, translations, english)
-  return renderPage({
-    language: locale,
-    title: `${words.title} – ${license.name}`,
-    style: formStyle,
-    ...((closure !== null || user !== null) && {
-      header: [
-        renderClosureNotice(closure, locale),
-        user !== null && renderSession(user, locale, { isSentence: true }),
-      ],
-    }),
-    main: html`
-      <p class="status">${license.name}</p>
-      <h1>${words.title}</h1>
-      ${problem !== undefined && html`<p class="problem" role="alert">${words[problem]}</p>`}
+  const main = html`${renderProblem(problem && words[problem])}
       <form method="post" action="/login?_locale=${locale}" class="fields">
         <input type="hidden" name="next" value="${next}">
         <label for="email">${words.email}</label>
@@ -92,6 +70,7 @@ export function renderLoginPage(page: LoginPage): string {
           <input type="checkbox" name="remember" value="on"${remember === true && html` checked`}> ${words.remember}
         </label>
         <button>${words.signIn}</button>
-      </form>`,
-  })
+      </form>`
+  const session = user && renderSession(user, locale, { isSentence: true })
+  return renderSmallPage(site, words.title, main, { session, hasForm: true })
 }

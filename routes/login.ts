@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorForm } from '../src/errors/error-answer.ts'
 import { UnauthorizedHttpError } from '../src/errors/http-errors.ts'
 import { nextPath } from '../src/http/next-path.ts'
 import { endSession, findAccount, isEmail, longestEmail, normaliseEmail } from '../src/sign-in/account.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { bodyLimit, isForm, takeForms } from './form-body.ts'
-import { answerWithForm, sendForm, sendFormAgain, textOf } from './login-form.ts'
+import { answerWithForm, bodyLimit, isForm, refuse, sendPage, siteOf, takeForms, textOf } from './credential-form.ts'
+import { type LoginForm, type LoginProblem, renderLoginPage } from './login-view.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
 interface Credentials {
@@ -56,7 +55,7 @@ export default async function login(app: FastifyInstance, { limits }: LoginOptio
       preHandler: async function limitAccount(request) {
         await limits.limitAccount(request, textOf(request.body, 'email'))
       },
-      errorHandler: answerWithForm,
+      errorHandler: answerWithForm(sendFormAgain),
     },
     signInWith(app, limits),
   )
@@ -69,7 +68,8 @@ function signInWith({ database: { db }, entityCache }: FastifyInstance, { verify
     const account = await findAccount(db, normaliseEmail(email))
     if (!(await verifyPassword(request, password, account?.password_hash)) || account === undefined) {
       request.log.info('A sign-in failed')
-      return refuse(request, reply)
+      const error = new UnauthorizedHttpError('The e-mail address or the password is wrong.', request.domain)
+      return refuse(error, request, reply, () => sendFormAgain('wrong', request, reply))
     }
     const { authentication } = request
     if (authentication?.finding === 'valid') await endSession(db, entityCache, authentication.token)
@@ -82,9 +82,17 @@ function signInWith({ database: { db }, entityCache }: FastifyInstance, { verify
   }
 }
 
-function refuse(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const error = new UnauthorizedHttpError('The e-mail address or the password is wrong.', request.domain)
-  // Not thrown for a browser, which gets the form again even with DEBUG=1.
-  if (errorForm(request.headers.accept) !== 'text/html') throw error
-  return sendFormAgain(error, 'wrong', request, reply)
+/** Sends the form, empty or as it was filled in. */
+function sendForm(request: FastifyRequest, reply: FastifyReply, form: LoginForm): FastifyReply {
+  return sendPage(reply.varyOn('Cookie'), renderLoginPage(siteOf(request), request.user, form))
+}
+
+function sendFormAgain(problem: LoginProblem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { body } = request
+  return sendForm(request, reply, {
+    next: nextPath(textOf(body, 'next')),
+    email: textOf(body, 'email'),
+    remember: textOf(body, 'remember') === 'on',
+    problem,
+  })
 }

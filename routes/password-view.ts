@@ -1,25 +1,14 @@
 import type { User } from '../plugins/firewall.ts'
-import type { License } from '../src/entities.ts'
 import { html } from '../src/pages/html.ts'
-import { formStyle, renderPage } from '../src/pages/site-page.ts'
-import type { Closure } from '../src/records/closure.ts'
-import { longestPassword, shortestPassword } from '../src/sign-in/passwords.ts'
-import { renderClosureNotice } from '../src/pages/closure-view.ts'
-import { renderSession } from './session-view.ts'
 import { wordsFor } from '../src/pages/words.ts'
+import { longestPassword, shortestPassword } from '../src/sign-in/passwords.ts'
+import { renderProblem, renderSession, renderSmallPage, type Site } from './site-view.ts'
 
 /** Why a password was not changed. */
 export type PasswordProblem = 'incomplete' | 'wrong' | 'different' | 'unfit' | 'tooMany'
 
 /** What the form is for: the password of the user who is signed in, or that of a link's user. */
 export type PasswordForm = { user: User } | { token: string }
-
-interface Site {
-  license: License
-  locale: string
-  /** Why the site is closed to everybody but admins, or null. */
-  closure: Closure | null
-}
 
 const english = {
   change: 'Change your password',
@@ -96,21 +85,10 @@ export function describeProblem(problem: PasswordProblem): string {
 
 /** Renders the form. It works without JavaScript, and says to password managers which password is which. */
 export function renderPasswordForm(site: Site, form: PasswordForm, problem?: PasswordProblem): string {
-  const { license, locale, closure } = site
+  const { locale } = site
   const words = wordsFor(locale, translations, english)
   const isOwn = 'user' in form
-  const title = isOwn ? words.change : words.choose
-  return renderPage({
-    language: locale,
-    title: `${title} – ${license.name}`,
-    style: formStyle,
-    ...((closure !== null || isOwn) && {
-      header: [renderClosureNotice(closure, locale), isOwn && renderSession(form.user, locale, { isSentence: false })],
-    }),
-    main: html`
-      <p class="status">${license.name}</p>
-      <h1>${title}</h1>
-      ${problem !== undefined && html`<p class="problem" role="alert">${words[problem]}</p>`}
+  const main = html`${renderProblem(problem && words[problem])}
       <form method="post" action="${isOwn ? '/password' : '/password/reset'}?_locale=${locale}" class="fields">
         ${
           isOwn
@@ -129,8 +107,9 @@ export function renderPasswordForm(site: Site, form: PasswordForm, problem?: Pas
         <input id="repeated_password" name="repeated_password" type="password" minlength="${shortestPassword}"
           maxlength="${longestPassword}" autocomplete="new-password" required>
         <button>${words.save}</button>
-      </form>`,
-  })
+      </form>`
+  const session = isOwn ? renderSession(form.user, locale, { isSentence: false }) : null
+  return renderSmallPage(site, isOwn ? words.change : words.choose, main, { session, hasForm: true })
 }
 
 /** Renders the page after a change. @param isSignedIn whether the change kept the user signed in */
@@ -147,16 +126,8 @@ export function renderLinkEnded(site: Site): string {
   return renderNotice(site, words.ended, words.endedBy, { href: '/login', text: words.signIn })
 }
 
-function renderNotice(site: Site, title: string, text: string, link: { href: string; text: string }) {
-  const { license, locale, closure } = site
-  return renderPage({
-    language: locale,
-    title: `${title} – ${license.name}`,
-    ...(closure !== null && { header: renderClosureNotice(closure, locale) }),
-    main: html`
-      <p class="status">${license.name}</p>
-      <h1>${title}</h1>
-      <p>${text}</p>
-      <p><a href="${link.href}">${link.text}</a></p>`,
-  })
+function renderNotice(site: Site, title: string, text: string, link: { href: string; text: string }): string {
+  const main = html`<p>${text}</p>
+      <p><a href="${link.href}">${link.text}</a></p>`
+  return renderSmallPage(site, title, main)
 }

@@ -1,40 +1,64 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isNavigation, signInPath } from '../plugins/access.ts'
-import { UnauthorizedHttpError } from '../src/errors/http-errors.ts'
-import { replacePassword } from '../src/records/passwords.ts'
+import { errorForm } from '../src/errors/error-answer.ts'
+import {
+  BadRequestHttpError,
+  ForbiddenHttpError,
+  NotFoundHttpError,
+  UnauthorizedHttpError,
+} from '../src/errors/http-errors.ts'
+import { findReset, isPassword, replacePassword, useReset } from '../src/records/passwords.ts'
 import { fingerprintOf } from '../src/sign-in/fingerprint.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { bodyLimit, takeForms } from './form-body.ts'
+import { answerWithForm, bodyLimit, isForm, refuse, sendPage, siteOf, takeForms, textOf } from './credential-form.ts'
 import {
-  answerThrown,
-  confirmChange,
-  type NewPassword,
-  problemOf,
-  refusePassword,
-  sendPasswordPage,
-  siteOf,
-} from './password-answer.ts'
-import { renderPasswordForm } from './password-view.ts'
+  describeProblem,
+  type PasswordForm,
+  type PasswordProblem,
+  renderLinkEnded,
+  renderPasswordChanged,
+  renderPasswordForm,
+} from './password-view.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+
+/** A new password, typed twice. */
+interface NewPassword {
+  password: string
+  repeated_password: string
+}
 
 interface Change extends NewPassword {
   current_password: string
 }
 
+interface Reset extends NewPassword {
+  token: string
+}
+
 const text = { type: 'string', minLength: 1 }
-const change = {
-  type: 'object',
-  required: ['current_password', 'password', 'repeated_password'],
-  properties: { current_password: { ...text, maxLength: longestPassword }, password: text, repeated_password: text },
+
+/** The schema of a new password with what allows to set it. */
+function newPasswordWith(proof: string, schema: object) {
+  return {
+    type: 'object',
+    required: [proof, 'password', 'repeated_password'],
+    properties: { [proof]: schema, password: text, repeated_password: text },
+  }
 }
 
 export interface PasswordOptions {
   limits: SignInLimits
 }
 
-/** GET and POST /password: users change their own password. */
+/** GET and POST /password and /password/reset: users change their own password, by the old one or by a link. */
 export default async function password(app: FastifyInstance, { limits }: PasswordOptions) {
   await takeForms(app)
+  changeRoutes(app, limits)
+  resetRoutes(app, limits)
+}
+
+/** GET and POST /password: users change their own password. */
+function changeRoutes(app: FastifyInstance, limits: SignInLimits): void {
   const { database, entityCache } = app
 
   app.get('/password', { config: { access: 'public' } }, async function showPassword(request, reply) {
@@ -42,7 +66,7 @@ export default async function password(app: FastifyInstance, { limits }: Passwor
     if (request.user === null && isNavigation(request)) {
       return reply.header('cache-control', 'no-store').redirect(signInPath(request), 302)
     }
-    return sendPasswordPage(reply, renderPasswordForm(siteOf(request), { user: userOf(request) }))
+    return sendPage(reply, renderPasswordForm(siteOf(request), { user: userOf(request) }))
   })
 
   app.post<{ Body: Change }>(
@@ -50,14 +74,14 @@ export default async function password(app: FastifyInstance, { limits }: Passwor
     {
       config: { access: 'public', crossSite: 'refused' },
       bodyLimit,
-      schema: { body: change },
+      schema: { body: newPasswordWith('current_password', { ...text, maxLength: longestPassword }) },
       onRequest: [requireUser, limits.limitAddress],
       preHandler: async function limitOwnAccount(request) {
         await limits.limitAccount(request, userOf(request).email)
       },
-      errorHandler: function answerWithForm(error, request, reply) {
-        return answerThrown(error, request.user === null ? null : { user: request.user }, request, reply)
-      },
+      errorHandler: answerWithForm((problem, request, reply) =>
+        sendFormAgain(problem, { user: userOf(request) }, request, reply),
+      ),
     },
     async function changePassword(request, reply) {
       const user = userOf(request)
@@ -97,4 +121,95 @@ async function requireUser(request: FastifyRequest): Promise<void> {
 function userOf(request: FastifyRequest) {
   if (request.user !== null) return request.user
   throw new UnauthorizedHttpError('Sign in to change your password.', request.domain, signInPath(request))
+}
+
+/**
+ * GET and POST /password/reset: a link by which a user chooses a new password. Its token is in the query, which logs
+ * leave out and profiles mask. Only the POST uses it up, because programs that scan mail open links.
+ */
+function resetRoutes(app: FastifyInstance, limits: SignInLimits): void {
+  const { database, entityCache } = app
+
+  app.get<{ Querystring: { token?: unknown } }>(
+    '/password/reset',
+    { config: { access: 'public' }, onSend: hideToken },
+    async function showReset(request, reply) {
+      const token = textOf(request.query, 'token')
+      if ((await findReset(database.db, token)) === undefined) return refuseLink(request, reply)
+      return sendPage(reply, renderPasswordForm(siteOf(request), { token }))
+    },
+  )
+
+  app.post<{ Body: Reset }>(
+    '/password/reset',
+    {
+      // The token in the body is what counts, so a cookie needs no protection. Browsers send "Origin: null" from a page
+      // with "Referrer-Policy: no-referrer".
+      config: { access: 'public', crossSite: 'accepted' },
+      bodyLimit,
+      schema: { body: newPasswordWith('token', text) },
+      onRequest: limits.limitAddress,
+      onSend: hideToken,
+      errorHandler: answerWithForm((problem, request, reply) =>
+        sendFormAgain(problem, { token: textOf(request.body, 'token') }, request, reply),
+      ),
+    },
+    async function resetPassword(request, reply) {
+      const { token, password } = request.body
+      const problem = problemOf(request.body)
+      if (problem !== undefined) return refusePassword(problem, { token }, request, reply)
+      const id = await useReset(database.db, token, password)
+      if (id === undefined) return refuseLink(request, reply)
+      // The next request may arrive before the database's notification.
+      entityCache.change('users', id)
+      request.log.info({ user: id }, 'Changed the password by a link')
+      return confirmChange({ isSignedIn: false }, request, reply)
+    },
+  )
+}
+
+function refuseLink(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.varyOn('Accept')
+  if (errorForm(request.headers.accept) !== 'text/html') {
+    throw new NotFoundHttpError('This link does not work any more.', { remedy: null })
+  }
+  return sendPage(reply.code(404), renderLinkEnded(siteOf(request)))
+}
+
+/** The page's address has the token, so no request that follows may name it as its referrer. */
+function hideToken(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes): void {
+  reply.header('referrer-policy', 'no-referrer')
+  done(null, payload)
+}
+
+/** What is wrong with a new password, or undefined. */
+function problemOf({ password, repeated_password: repeated }: NewPassword): PasswordProblem | undefined {
+  if (password !== repeated) return 'different'
+  return isPassword(password) ? undefined : 'unfit'
+}
+
+function refusePassword(
+  problem: PasswordProblem,
+  form: PasswordForm,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const ErrorClass = problem === 'wrong' ? ForbiddenHttpError : BadRequestHttpError
+  const error = new ErrorClass(describeProblem(problem))
+  return refuse(error, request, reply, () => sendFormAgain(problem, form, request, reply))
+}
+
+function sendFormAgain(
+  problem: PasswordProblem,
+  form: PasswordForm,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  return sendPage(reply.varyOn('Accept'), renderPasswordForm(siteOf(request), form, problem))
+}
+
+/** Tells a browser that the password is changed, by a page; others by the status alone. */
+function confirmChange(outcome: { isSignedIn: boolean }, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!isForm(request)) return reply.code(204).header('cache-control', 'no-store').send()
+  return sendPage(reply, renderPasswordChanged(siteOf(request), outcome))
 }

@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { signInPath } from '../../plugins/access.ts'
+import type {} from '../../plugins/bearer.ts'
 import { ForbiddenHttpError, type HttpError, UnauthorizedHttpError } from '../../src/errors/http-errors.ts'
+import type { Author } from '../../src/records/audit.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
+import type { Filters } from '../../src/records/repository.ts'
 
 /** Route options that admit only admins, unless everybody may read this kind. */
 export function admissionTo({ open }: RecordKind) {
@@ -20,4 +23,20 @@ export function notAdmin(request: FastifyRequest): HttpError {
     return new UnauthorizedHttpError('Sign in as an admin.', request.domain, signInPath(request), true)
   }
   return new ForbiddenHttpError(`Only admins may do this, and you are signed in as ${request.user.email}.`)
+}
+
+/**
+ * The filters that limit everybody but admins to the records of the current license.
+ * @throws {HttpError} if somebody else asks for those of another license
+ */
+export function scopeOf(request: FastifyRequest, asked: Filters): Filters {
+  if (request.user?.admin === true) return {}
+  const { id } = request.requireLicense()
+  if (asked['license_id'] !== undefined && asked['license_id'] !== id) throw notAdmin(request)
+  return { license_id: id }
+}
+
+/** Who makes the changes of a request. */
+export function authorOf({ apiToken, user }: FastifyRequest): Author {
+  return { via: 'api', user, tokenId: apiToken?.id ?? null, systemUser: null }
 }

@@ -1,19 +1,16 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { etagOf } from '../../src/http/etag.ts'
 import type {} from '../../plugins/record-kinds.ts'
+import { etagOf } from '../../src/http/etag.ts'
 import { auditFiltersOf, auditLine, listAudit } from '../../src/records/audit.ts'
 import { positionOf, writeCursor } from '../../src/records/selection.ts'
 import { requireAdmin } from './admission.ts'
-import { taggedAnswer } from './answers.ts'
-import { listAnswers } from './list-answers.ts'
-import { listHeaders, pageOf, paging } from './record-schemas.ts'
+import { listAnswers } from './answers.ts'
+import { listHeaders, paging } from './record-schemas.ts'
 
 /** Newest first. */
 const sort = '-id'
-
-const auditPage = pageOf(auditLine, 'AuditPage', 'A page of the audit.', {})
 
 /** GET /audit: who changed what. Lines cannot be changed through the API. */
 export default async function auditRoute(app: FastifyInstance) {
@@ -31,7 +28,7 @@ export default async function auditRoute(app: FastifyInstance) {
           { additionalProperties: false },
         ),
         headers: listHeaders,
-        response: listAnswers(taggedAnswer('A page of the audit.', auditPage, { items: [], next: null })),
+        response: listAnswers(auditLine, [], 'AuditPage', 'A page of the audit.', {}),
       },
     },
     async function list(request, reply) {

@@ -1,15 +1,14 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type {} from '../../plugins/landmarks.ts'
 import type {} from '../../plugins/record-kinds.ts'
 import { etagOf } from '../../src/http/etag.ts'
 import { exampleId } from '../../src/records/fields.ts'
-import { script, style } from './documentation-theme.ts'
-import { nameSchemas } from './named-schemas.ts'
-import { showWhoIsSignedIn } from './signed-in.ts'
-import { signInPath } from './sign-in-operation.ts'
+import { longestEmail } from '../../src/sign-in/account.ts'
+import { longestPassword } from '../../src/sign-in/passwords.ts'
+import { problem } from './answers.ts'
+import documentationPage from './documentation-page.ts'
 
 const description = `The records of Portico. This page is generated from [/api/openapi.json](/api/openapi.json).
 
@@ -27,12 +26,6 @@ invalid field.`
 
 /** The version of the API, not of Portico. */
 const version = '1'
-
-/** Allows nothing from other origins and nothing inline, except one style attribute in Swagger UI's icons. */
-const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; " +
-  "style-src 'self' 'unsafe-hashes' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; " +
-  "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 /** GET /api/openapi.json, and GET /api/docs: a page to read and try the API. */
 async function documentation(app: FastifyInstance) {
@@ -68,7 +61,7 @@ async function documentation(app: FastifyInstance) {
         },
       },
       security: [{ session: [] }, { token: [] }],
-      paths: signInPath(),
+      paths: { '/login': { post: signIn } },
     },
     transformObject: nameSchemas,
   })
@@ -89,26 +82,82 @@ function documentOf(app: FastifyInstance) {
   return { bytes: Buffer.from(text), etag: etagOf(text) }
 }
 
-/** GET /api/docs. Nothing can be sent before a click on "Try it out". */
-async function documentationPage(app: FastifyInstance) {
-  app.addHook('onSend', showWhoIsSignedIn)
+const retryAfter = {
+  'Retry-After': { schema: { type: 'integer' as const }, description: 'The seconds to wait.' },
+}
 
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    indexPrefix: app.prefix,
-    staticCSP: contentSecurityPolicy,
-    uiConfig: {
-      docExpansion: 'list',
-      defaultModelsExpandDepth: -1,
-      tryItOutEnabled: false,
-      displayRequestDuration: true,
+/** POST /login, written by hand because that route is outside the API. */
+const signIn = {
+  tags: ['sign in'],
+  operationId: 'signIn',
+  summary: 'Sign in',
+  description: 'Starts a session. Scripts do better with an API token, which needs no cookie.',
+  security: [],
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object' as const,
+          required: ['email', 'password'],
+          properties: {
+            email: { type: 'string' as const, minLength: 1, maxLength: longestEmail },
+            password: { type: 'string' as const, minLength: 1, maxLength: longestPassword, writeOnly: true },
+            remember: {
+              type: 'boolean' as const,
+              default: false,
+              description: 'Whether the session lasts for 30 days instead of until the browser is closed.',
+            },
+          },
+        },
+      },
     },
-    theme: {
-      title: 'Portico API',
-      css: [{ filename: 'portico.css', content: style }],
-      js: [{ filename: 'portico.js', content: script }],
+  },
+  responses: {
+    '204': {
+      description: 'The session cookie is set.',
+      headers: { 'Set-Cookie': { schema: { type: 'string' as const } } },
     },
-  })
+    ...problem(400, 'The e-mail address or the password is missing or too long.', 'email is missing.'),
+    ...problem(401, 'The e-mail address or the password is wrong.', 'The e-mail address or the password is wrong.'),
+    ...problem(403, 'The request came from another site.', 'The request came from another site, so it was refused.'),
+    ...problem(429, 'There were too many attempts.', 'Too many attempts to sign in.', retryAfter),
+    ...problem(503, 'The database cannot be reached.', 'This site is temporarily unavailable.', retryAfter),
+  },
+}
+
+/** Keys whose values are data, not schemas. */
+const data = new Set(['example', 'examples', 'default', 'enum'])
+
+/** What @fastify/swagger hands over. Its type allows for Swagger 2, too. */
+interface Made {
+  openapiObject?: FastifyDynamicSwaggerOptions['openapi']
+  swaggerObject?: unknown
+}
+
+/**
+ * Moves every schema with a title from the paths of an OpenAPI document to components.schemas, and refers to it there.
+ * A route names a schema by its title, and schemas with the same title have to be the same. Also says how a query
+ * writes null.
+ */
+function nameSchemas({ openapiObject }: Made) {
+  const schemas: Record<string, unknown> = {}
+  const paths = named(openapiObject?.paths)
+  return Object.assign({}, openapiObject, { paths, components: { ...openapiObject?.components, schemas } })
+
+  function named(part: unknown, isWithinQuery = false): unknown {
+    if (Array.isArray(part)) return part.map(item => named(item, isWithinQuery))
+    if (typeof part !== 'object' || part === null) return part
+    const isQuery = isWithinQuery || ('in' in part && part.in === 'query')
+    // A query has text only. fromText() reads null from it.
+    if (isQuery && 'type' in part && part.type === 'null') return { const: 'none' }
+    const namedIn = ([key, value]: [string, unknown]) => [key, data.has(key) ? value : named(value, isQuery)] as const
+    const copy: Record<string, unknown> = Object.fromEntries(Object.entries(part).map(namedIn))
+    const { title } = copy
+    if (typeof title !== 'string') return copy
+    schemas[title] = copy
+    return { $ref: `#/components/schemas/${title}` }
+  }
 }
 
 export default fp(documentation, { name: 'documentation', fastify: '5.x' })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { build } from '../support/build.ts'
 import { heardOf } from '../support/heard.ts'
 import { addLicense, addUser } from '../support/records.ts'
-import { signIn } from '../support/sign-in.ts'
+import { cookieOf, signIn } from '../support/sign-in.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
@@ -23,8 +23,7 @@ async function ask(headers: Record<string, string>, url = '/') {
 
 t.test("a browser gets the license's name, its museums and its languages", async t => {
   const { body, headers, statusCode } = await ask({})
-  t.equal(statusCode, 200)
-  t.equal(headers['content-type'], 'text/html; charset=utf-8')
+  t.strictSame([statusCode, headers['content-type']], [200, 'text/html; charset=utf-8'])
   t.match(body, '<html lang="en">')
   t.match(body, '<h1>House &#38; &#60;Home&#62;</h1>')
   t.match(body, '<li>Altes &#34;Depot&#34;</li><li>Zeughaus</li>')
@@ -59,12 +58,12 @@ t.test('a program gets the same as JSON', async t => {
 })
 
 t.test('the page and the JSON have separate ETags and are not sent twice', async t => {
-  const page = await ask({})
-  const json = await ask({ accept: 'application/json' })
-  t.not(page.headers.etag, json.headers.etag)
-  t.equal((await ask({ 'if-none-match': String(page.headers.etag) })).statusCode, 304)
-  t.equal((await ask({ 'if-none-match': String(page.headers.etag), accept: 'application/json' })).statusCode, 200)
-  t.match(page.headers.vary, 'Accept')
+  const { headers } = await ask({})
+  const known = { 'if-none-match': String(headers.etag) }
+  t.not(headers.etag, (await ask({ accept: 'application/json' })).headers.etag)
+  t.equal((await ask(known)).statusCode, 304)
+  t.equal((await ask({ ...known, accept: 'application/json' })).statusCode, 200)
+  t.match(headers.vary, 'Accept')
 })
 
 t.test('a page is sent again after a change', async t => {
@@ -73,21 +72,17 @@ t.test('a page is sent again after a change', async t => {
     database.db.insertInto('museums').values({ license_id: id, name: 'Neues Haus' }).execute(),
   )
   const after = await ask({ 'if-none-match': String(before.headers.etag) })
-  t.equal(after.statusCode, 200)
-  t.match(after.body, 'Neues Haus')
+  t.match(after, { statusCode: 200, body: 'Neues Haus' })
 })
 
 t.test('a language tag that only the database accepts does not break the page', async t => {
   await addLicense(database, { domain: 'odd.test', languages: ['de-1', 'abcd-e'] })
-  const response = await ask({ host: 'odd.test' })
-  t.equal(response.statusCode, 200)
-  t.match(response.body, '<html lang="de-1">')
+  t.match(await ask({ host: 'odd.test' }), { statusCode: 200, body: '<html lang="de-1">' })
 })
 
 t.test('a host without a license has no front page', async t => {
-  const response = await ask({ host: 'nobody.test' })
-  t.equal(response.statusCode, 404)
-  t.match(response.body, 'No license found for &#34;nobody.test&#34;.')
+  const body = 'No license found for &#34;nobody.test&#34;.'
+  t.match(await ask({ host: 'nobody.test' }), { statusCode: 404, body })
 })
 
 t.test('a signed-in visitor sees who they are and a button to sign out, and others do not', async t => {
@@ -136,30 +131,24 @@ function museumsOf(body: string): string[] {
 
 const manyNames = Array.from({ length: 250 }, (_, index) => nameOf(index))
 const many = { host: 'many.test' }
-await addSite('many.test', 250)
+const manyId = await addSite('many.test', 250)
 
 t.test('a site with many museums shows a hundred at a time, with links to the next and the previous page', async t => {
   const pages = []
-  for (let url: string | undefined = '/'; url !== undefined; url = linkOf(pages.at(-1)?.body ?? '', 'Next')) {
-    pages.push(await ask(many, url))
+  for (let url: string | undefined = '/'; url !== undefined; url = linkOf(pages.at(-1) ?? '', 'Next')) {
+    pages.push((await ask(many, url)).body)
   }
-  t.strictSame(
-    pages.map(({ body }) => museumsOf(body).length),
-    [100, 100, 50],
-  )
-  t.strictSame(
-    pages.flatMap(({ body }) => museumsOf(body)),
-    manyNames,
-  )
-  t.notOk(linkOf(pages[0]?.body ?? '', 'Previous'))
+  const hundreds = [manyNames.slice(0, 100), manyNames.slice(100, 200), manyNames.slice(200)]
+  t.strictSame(pages.map(museumsOf), hundreds)
+  t.notOk(linkOf(pages[0] ?? '', 'Previous'))
 
-  const second = await ask(many, linkOf(pages[2]?.body ?? '', 'Previous'))
-  t.strictSame(museumsOf(second.body), manyNames.slice(100, 200))
-  const first = await ask(many, linkOf(second.body, 'Previous'))
-  t.strictSame(museumsOf(first.body), manyNames.slice(0, 100))
-  t.notOk(linkOf(first.body, 'Previous'))
-  t.strictSame(museumsOf((await ask(many, linkOf(first.body, 'Next'))).body), manyNames.slice(100, 200))
-  t.equal(linkOf(second.body, 'First page'), '/')
+  const { body: second } = await ask(many, linkOf(pages[2] ?? '', 'Previous'))
+  t.strictSame(museumsOf(second), hundreds[1])
+  t.equal(linkOf(second, 'First page'), '/')
+  const { body: first } = await ask(many, linkOf(second, 'Previous'))
+  t.strictSame(museumsOf(first), hundreds[0])
+  t.notOk(linkOf(first, 'Previous'))
+  t.strictSame(museumsOf((await ask(many, linkOf(first, 'Next'))).body), hundreds[1])
 })
 
 t.test('a site whose museums fit on one page has no page links', async t => {
@@ -170,20 +159,17 @@ t.test('a site whose museums fit on one page has no page links', async t => {
 })
 
 t.test('a program gets a hundred museums at a time, with cursors for the others', async t => {
-  const first = (await ask({ ...many, accept: 'application/json' })).json()
-  t.equal(first.museums.length, 100)
-  t.equal(first.previous, null)
-  const second = (await ask({ ...many, accept: 'application/json' }, `/?cursor=${first.next}`)).json()
+  const read = async (query = '') => (await ask({ ...many, accept: 'application/json' }, `/${query}`)).json()
+  const first = await read()
+  t.strictSame([first.museums.length, first.previous], [100, null])
+  const second = await read(`?cursor=${first.next}`)
   t.strictSame(
     second.museums.map(({ name }: { name: string }) => name),
     manyNames.slice(100, 200),
   )
-  const third = (await ask({ ...many, accept: 'application/json' }, `/?cursor=${second.next}`)).json()
+  const third = await read(`?cursor=${second.next}`)
   t.equal(third.next, null)
-  t.strictSame(
-    (await ask({ ...many, accept: 'application/json' }, `/?cursor=${third.previous}`)).json().museums,
-    second.museums,
-  )
+  t.strictSame((await read(`?cursor=${third.previous}`)).museums, second.museums)
 })
 
 t.test('page links keep the requested language, and choosing a language keeps the page', async t => {
@@ -232,45 +218,31 @@ for (const [what, query] of [
   ['not UTF-8', 'cursor=%ff'],
 ] as const) {
   t.test(`a malformed cursor is refused: ${what}`, async t => {
-    const response = await ask(many, `/?${query}`)
-    t.equal(response.statusCode, 400)
-    t.match(response.body, 'The cursor is not valid. Follow the links of the first page.')
-    t.notMatch(response.body, '<script>')
+    const { statusCode, body } = await ask(many, `/?${query}`)
+    t.equal(statusCode, 400)
+    t.match(body, 'The cursor is not valid. Follow the links of the first page.')
+    t.notMatch(body, '<script>')
   })
 }
 
 t.test('a made-up cursor leads to where it would be, and is escaped', async t => {
-  const { statusCode, body } = await ask(
-    many,
-    `/?cursor=${inCursor('name', '"><script>', '1')}&_locale=%22%3E%3Cscript%3E`,
-  )
+  const cursor = inCursor('name', '"><script>', '1')
+  const { statusCode, body } = await ask(many, `/?cursor=${cursor}&_locale=%22%3E%3Cscript%3E`)
   t.equal(statusCode, 200)
   t.notMatch(body, '<script>')
 })
 
 t.test('a site caches no more museums than its first page needs', async t => {
-  const id = (
-    await database.db.selectFrom('licenses').select('id').where('domain', '=', 'many.test').executeTakeFirstOrThrow()
-  ).id
-  t.equal((await app.entities.museums.read(id)).length, 101)
+  t.equal((await app.entities.museums.read(manyId)).length, 101)
 })
 
 t.test('the language switch sets a cookie and returns to the page in that language', async t => {
   const chosen = await choose('language=de')
-  t.equal(chosen.statusCode, 303)
-  t.equal(chosen.headers.location, '/')
+  t.match(chosen, { statusCode: 303, headers: { location: '/' } })
   t.match(chosen.headers['set-cookie'], /^locale=de; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/)
-  const { body } = await ask({
-    cookie: String(chosen.headers['set-cookie']).replace(/;.*/, ''),
-    'accept-language': 'en',
-  })
+  const { body } = await ask({ cookie: cookieOf(chosen), 'accept-language': 'en' })
   t.match(body, '<html lang="de">')
 })
-
-/** What leads to another site, or to no path, leads to the front page. */
-function elsewhere(next: string) {
-  return [next, '/'] as const
-}
 
 for (const [next, path] of [
   ['/a/b?c=d#e', '/a/b?c=d#e'],
@@ -281,30 +253,38 @@ for (const [next, path] of [
   ['/a\r\nset-cookie: b', '/aset-cookie:%20b'],
   ['/@evil.test', '/@evil.test'],
   ['/:80', '/:80'],
-  ...['//evil.test', '///evil.test', '/\\evil.test', '\\/evil.test', '\\\\evil.test', '/\t/evil.test'].map(elsewhere),
-  ...['/\n/evil.test', '/\r\n/evil.test', '\t//evil.test', ' //evil.test', 'https:evil.test'].map(elsewhere),
-  ...['https:/evil.test', 'https://evil.test/', 'http://site.invalid/', 'javascript:alert(1)'].map(elsewhere),
-  ...['data:text/html,a', 'evil.test', '@evil.test', '?a', '#a', '', '/.//evil.test', '/a/..//evil.test'].map(
-    elsewhere,
-  ),
-  ...['/%2e//evil.test', '//', '//evil.test:port', '//['].map(elsewhere),
+  // What leads to another site, or to no path, leads to the front page.
+  ...[
+    ...[
+      '//evil.test',
+      '///evil.test',
+      '/\\evil.test',
+      '\\/evil.test',
+      '\\\\evil.test',
+      '/\t/evil.test',
+      '/\n/evil.test',
+    ],
+    ...[
+      '/\r\n/evil.test',
+      '\t//evil.test',
+      ' //evil.test',
+      'https:evil.test',
+      'https:/evil.test',
+      'https://evil.test/',
+    ],
+    ...['http://site.invalid/', 'javascript:alert(1)', 'data:text/html,a', 'evil.test', '@evil.test', '?a', '#a', ''],
+    ...['/.//evil.test', '/a/..//evil.test', '/%2e//evil.test', '//', '//evil.test:port', '//['],
+  ].map(next => [next, '/'] as const),
 ] as const) {
   t.test(`the language switch with next=${JSON.stringify(next).slice(0, 40)} leads to ${path}`, async t => {
     const { statusCode, headers } = await choose(String(new URLSearchParams({ language: 'de', next })))
-    t.equal(statusCode, 303)
-    t.equal(headers.location, path)
+    t.strictSame([statusCode, headers.location], [303, path])
   })
 }
 
 for (const payload of [
-  'language=fr',
-  'language=DE',
-  'language=',
-  '',
-  'language=de&language=en',
-  'language=de%00',
-  'language=de%0d%0aset-cookie:a=b',
-  '__proto__=de',
+  ...['language=fr', 'language=DE', 'language=', '', 'language=de&language=en', 'language=de%00'],
+  ...['language=de%0d%0aset-cookie:a=b', '__proto__=de'],
 ]) {
   t.test(`the language switch refuses "${payload}"`, async t => {
     const response = await choose(payload)
@@ -318,10 +298,6 @@ t.test('another site cannot choose a language for visitors', async t => {
 })
 
 async function choose(payload: string, headers: Record<string, string> = {}) {
-  return await app.inject({
-    method: 'POST',
-    url: '/language',
-    payload,
-    headers: { host: 'museum.test', 'content-type': 'application/x-www-form-urlencoded', ...headers },
-  })
+  const form = { host: 'museum.test', 'content-type': 'application/x-www-form-urlencoded' }
+  return await app.inject({ method: 'POST', url: '/language', payload, headers: { ...form, ...headers } })
 }

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../support/build.ts'
 import { stopClock } from '../support/clock.ts'
-import { buildDebugged } from '../plugins/debug/panels/panels.ts'
+import { buildDebugged, readPanel } from '../plugins/debug/panels/panels.ts'
 import { keepLog } from '../support/log.ts'
 import { addLicense, addUser, testPassword } from '../support/records.ts'
 import { cookieOf, newAddress, setCookieOf, signIn } from '../support/sign-in.ts'
@@ -29,35 +29,30 @@ async function routes(app: FastifyInstance) {
 }
 
 const app = await build(t, { database, routes })
-interface Post {
-  headers?: Record<string, string>
-  remoteAddress?: string
-}
 
-async function post(payload: string | object, { headers = {}, remoteAddress = newAddress() }: Post = {}, to = app) {
-  const contentType: Record<string, string> = typeof payload === 'string' ? { 'content-type': formType } : {}
-  return await to.inject({
-    method: 'POST',
-    url: '/login',
-    remoteAddress,
-    headers: { host, ...contentType, ...headers },
-    payload,
-  })
+/** Posts a form, or JSON. */
+async function post(
+  payload: string | object,
+  headers: Record<string, string> = {},
+  { remoteAddress = newAddress(), to = app } = {},
+) {
+  const contentType = typeof payload === 'string' && { 'content-type': formType }
+  const sent = { host, ...contentType, ...headers }
+  return await to.inject({ method: 'POST', url: '/login', remoteAddress, headers: sent, payload })
 }
 
 function form(fields: Record<string, string>): string {
   return new URLSearchParams({ email, password: testPassword, ...fields }).toString()
 }
 
-async function ask(cookie: string, of = app) {
-  return await of.inject({ url: '/', headers: { host, cookie } })
+async function ask(cookie: string) {
+  return await app.inject({ url: '/', headers: { host, cookie } })
 }
 
 t.test("the form works without JavaScript, in the visitor's language, and is not stored", async t => {
-  const { statusCode, body, headers } = await app.inject({
-    url: '/login?next=%2Fa%3Fb',
-    headers: { host, 'accept-language': 'de' },
-  })
+  const open = (locale: string) =>
+    app.inject({ url: '/login?next=%2Fa%3Fb', headers: { host, 'accept-language': locale } })
+  const { statusCode, body, headers } = await open('de')
   t.equal(statusCode, 200)
   t.match(body, '<html lang="de">')
   t.match(body, '<title>Anmelden – House &#38; &#60;Home&#62;</title>')
@@ -67,15 +62,12 @@ t.test("the form works without JavaScript, in the visitor's language, and is not
   t.equal(headers['cache-control'], 'no-store')
   t.match(headers['content-security-policy'], "frame-ancestors 'none'")
   t.match(headers.vary, 'Cookie')
-  t.match((await app.inject({ url: '/login', headers: { host, 'accept-language': 'fr' } })).body, '<h1>Connexion</h1>')
+  t.match((await open('fr')).body, '<h1>Connexion</h1>')
 })
 
 t.test('a correct form signs in and returns to where the visitor was', async t => {
-  const response = await post(form({ next: '/?a=b' }), {
-    headers: { accept: browser, 'sec-fetch-site': 'same-origin' },
-  })
-  t.equal(response.statusCode, 303)
-  t.equal(response.headers.location, '/?a=b')
+  const response = await post(form({ next: '/?a=b' }), { accept: browser, 'sec-fetch-site': 'same-origin' })
+  t.match(response, { statusCode: 303, headers: { location: '/?a=b' } })
   t.match(setCookieOf(response), /^portico_session=[\w-]{108}; Path=\/; HttpOnly; SameSite=Lax$/)
   t.equal((await ask(cookieOf(response))).body, `${email} is inside`)
 })
@@ -89,23 +81,22 @@ t.test('"remember me" keeps the cookie for 30 days', async t => {
 
 t.test('a program signs in with JSON and gets a 204', async t => {
   const response = await post({ email: email.toUpperCase(), password: testPassword, remember: true })
-  t.equal(response.statusCode, 204)
-  t.equal(response.body, '')
+  t.strictSame([response.statusCode, response.body], [204, ''])
   t.match(setCookieOf(response), 'Expires=')
   t.equal((await ask(cookieOf(response))).body, `${email} is inside`)
 })
 
-t.test('e-mail addresses match regardless of capitals, Unicode form and surrounding blanks', async t => {
-  await addUser(database, { email: 'zo\u00eb@m\u00fcseum.test', licenses: [license] })
-  for (const written of ['zo\u00eb@m\u00fcseum.test', 'zoe\u0308@mu\u0308seum.test', ' ZO\u00eb@m\u00fcseum.TEST ']) {
-    t.equal((await post({ email: written, password: testPassword })).statusCode, 204, written)
-  }
-})
-
-t.test('passwords match regardless of their Unicode form', async t => {
-  await addUser(database, { email: 'composed@museum.test', password: 'Gem\u00e4ldegalerie', licenses: [license] })
-  t.equal((await post({ email: 'composed@museum.test', password: 'Gema\u0308ldegalerie' })).statusCode, 204)
-})
+t.test(
+  'addresses and passwords match regardless of their Unicode form, and addresses of capitals and blanks',
+  async t => {
+    const password = 'Gem\u00e4ldegalerie'
+    await addUser(database, { email: 'zo\u00eb@m\u00fcseum.test', password, licenses: [license] })
+    for (const written of ['zo\u00eb@m\u00fcseum.test', 'zoe\u0308@mu\u0308seum.test', ' ZO\u00eb@m\u00fcseum.TEST ']) {
+      t.equal((await post({ email: written, password })).statusCode, 204, written)
+    }
+    t.equal((await post({ email: 'zo\u00eb@m\u00fcseum.test', password: 'Gema\u0308ldegalerie' })).statusCode, 204)
+  },
+)
 
 const refused: Record<string, Record<string, string>> = {
   'a wrong password': { password: 'wrong' },
@@ -123,10 +114,9 @@ const refused: Record<string, Record<string, string>> = {
 for (const [what, fields] of Object.entries(refused)) {
   t.test(`${what} is refused without saying which half was wrong`, async t => {
     const response = await post({ email, password: testPassword, ...fields })
-    t.equal(response.statusCode, 401)
+    t.match(response.json(), { status: 401, detail: 'The e-mail address or the password is wrong.' })
     t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
     t.equal(response.headers['www-authenticate'], 'Cookie realm="protected.test", form-action="/login"')
-    t.equal(response.json().detail, 'The e-mail address or the password is wrong.')
     t.equal(setCookieOf(response), '')
   })
 }
@@ -137,36 +127,26 @@ t.test('a stored password that is not a hash matches no password', async t => {
 })
 
 t.test('a rejected form comes back with everything but the password', async t => {
-  for (const of of [app, await buildDebugged(t, { database, routes })]) {
-    const headers = {
-      accept: browser,
-      'sec-fetch-mode': 'navigate',
-      'sec-fetch-dest': 'document',
-      'sec-fetch-site': 'same-origin',
-    }
-    const response = await post(
-      form({ email: '"a"@<b>', password: 'hunter2hunter2', next: '/?a=b', remember: 'on' }),
-      { headers },
-      of,
-    )
-    t.equal(response.statusCode, 401)
-    t.match(response.body, '<p class="problem" role="alert">The e-mail address or the password is wrong.</p>')
-    t.match(response.body, 'value="&#34;a&#34;@&#60;b&#62;"')
-    t.match(response.body, '<input type="hidden" name="next" value="/?a=b">')
-    t.match(response.body, 'value="on" checked>')
-    t.notMatch(response.body, 'hunter2')
-    t.match(response.headers['www-authenticate'], /^Cookie /)
+  const entered = form({ email: '"a"@<b>', password: 'hunter2hunter2', next: '/?a=b', remember: 'on' })
+  const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'same-origin' }
+  for (const to of [app, await buildDebugged(t, { database, routes })]) {
+    const { statusCode, headers, body } = await post(entered, { accept: browser, ...navigation }, { to })
+    t.equal(statusCode, 401)
+    t.match(body, '<p class="problem" role="alert">The e-mail address or the password is wrong.</p>')
+    t.match(body, 'value="&#34;a&#34;@&#60;b&#62;"')
+    t.match(body, '<input type="hidden" name="next" value="/?a=b">')
+    t.match(body, 'value="on" checked>')
+    t.notMatch(body, 'hunter2')
+    t.match(headers['www-authenticate'], /^Cookie /)
   }
 })
 
 for (const next of ['//evil.test', '/\\evil.test', 'https://evil.test', '/\t/evil.test', 'x'.repeat(10_000)]) {
   t.test(`next=${JSON.stringify(next).slice(0, 40)} leads to no other site`, async t => {
-    const response = await post(form({ next }))
-    t.equal(response.statusCode, 303)
-    t.equal(response.headers.location, '/')
+    t.match(await post(form({ next })), { statusCode: 303, headers: { location: '/' } })
     const field = 'name="next" value="/"'
     t.match((await app.inject({ url: `/login?next=${encodeURIComponent(next)}`, headers: { host } })).body, field)
-    t.match((await post(form({ next, password: 'wrong' }), { headers: { accept: browser } })).body, field)
+    t.match((await post(form({ next, password: 'wrong' }), { accept: browser })).body, field)
   })
 }
 
@@ -176,7 +156,7 @@ const notText = /^body\/password must be string/
 const notAddress = /^body\/email must match/
 
 /** What is no attempt to sign in, the answer's status, its reason, and other headers of the request. */
-const malformed: Record<string, [payload: string | object, status: number, reason: RegExp, headers?: object]> = {
+const malformed: Record<string, [string | object, status: number, reason: RegExp, headers?: Record<string, string>]> = {
   'no body': ['', 400, /^body must /],
   'an empty form': ['a=b', 400, /'email'/],
   'no password': ['email=a@b', 400, /'password'/],
@@ -209,27 +189,21 @@ const malformed: Record<string, [payload: string | object, status: number, reaso
 
 for (const [what, [payload, status, reason, headers]] of Object.entries(malformed)) {
   t.test(`${what} is refused with a ${status} and a reason, and signs nobody in`, async t => {
-    const response = await post(payload, { headers: { ...headers } })
-    t.equal(response.statusCode, status)
-    t.match(response.json().detail, reason)
+    const response = await post(payload, headers)
+    t.match(response.json(), { status, detail: reason })
     t.equal(setCookieOf(response), '')
-    const page = await post(payload, { headers: { accept: browser, ...headers } })
-    t.equal(page.statusCode, status)
-    t.match(page.body, '<!doctype html>')
+    t.match(await post(payload, { accept: browser, ...headers }), { statusCode: status, body: '<!doctype html>' })
   })
 }
 
 t.test('an incomplete form comes back with a message', async t => {
-  t.match(
-    (await post('email=a@b&password=', { headers: { accept: browser } })).body,
-    'Enter an e-mail address and a password.',
-  )
+  const { body } = await post('email=a@b&password=', { accept: browser })
+  t.match(body, 'Enter an e-mail address and a password.')
 })
 
 t.test('two values of next in the address of the form are refused', async t => {
   const response = await app.inject({ url: '/login?next=/a&next=/b', headers: { host } })
-  t.equal(response.statusCode, 400)
-  t.match(response.json().detail, 'querystring/next must be string')
+  t.match(response.json(), { status: 400, detail: 'querystring/next must be string' })
 })
 
 for (const headers of [
@@ -238,48 +212,32 @@ for (const headers of [
   { origin: 'https://evil.test' },
   { origin: 'null' },
 ]) {
-  t.test(`a form from another site signs nobody in: ${JSON.stringify(headers)}`, async t => {
-    const response = await post(form({}), { headers })
-    t.equal(response.statusCode, 403)
-    t.equal(response.json().detail, 'This request came from another site.')
+  t.test(`a form from another site signs nobody in and nobody out: ${JSON.stringify(headers)}`, async t => {
+    const response = await post(form({}), headers)
+    t.match(response.json(), { status: 403, detail: 'This request came from another site.' })
     t.equal(setCookieOf(response), '')
+    const cookie = await signIn(app, { host, email })
+    const signingOut = await app.inject({ method: 'POST', url: '/logout', headers: { host, cookie, ...headers } })
+    t.equal(signingOut.statusCode, 403)
+    t.equal((await ask(cookie)).statusCode, 200)
   })
 }
 
-t.test('a form from another site signs nobody out', async t => {
-  const cookie = await signIn(app, { host, email })
-  const response = await app.inject({
-    method: 'POST',
-    url: '/logout',
-    headers: { host, cookie, origin: 'https://evil.test' },
-  })
-  t.equal(response.statusCode, 403)
-  t.equal((await ask(cookie)).statusCode, 200)
-})
-
 t.test('behind a proxy the Origin is compared with the forwarded host', async t => {
-  const behind = await build(t, { database, routes, environment: { TRUST_PROXY: 'loopback' } })
-  const headers = { host: 'backend:3000', 'x-forwarded-host': host, 'x-forwarded-proto': 'https' }
-  t.equal(
-    (await post(form({}), { headers: { ...headers, origin: `https://${host}` }, remoteAddress: '127.0.0.1' }, behind))
-      .statusCode,
-    303,
-  )
-  t.equal(
-    (
-      await post(
-        form({}),
-        { headers: { ...headers, origin: 'https://backend:3000' }, remoteAddress: '127.0.0.1' },
-        behind,
-      )
-    ).statusCode,
-    403,
-  )
+  const to = await build(t, { database, routes, environment: { TRUST_PROXY: 'loopback' } })
+  const forwarded = { host: 'backend:3000', 'x-forwarded-host': host, 'x-forwarded-proto': 'https' }
+  for (const [origin, status] of [
+    [`https://${host}`, 303],
+    ['https://backend:3000', 403],
+  ] as const) {
+    const response = await post(form({}), { ...forwarded, origin }, { remoteAddress: '127.0.0.1', to })
+    t.equal(response.statusCode, status)
+  }
 })
 
 t.test('signing in replaces a cookie that was set before', async t => {
   const fixed = `portico_session=${'A'.repeat(108)}`
-  const response = await post(form({}), { headers: { cookie: fixed } })
+  const response = await post(form({}), { cookie: fixed })
   t.not(cookieOf(response), fixed)
   t.equal((await ask(fixed)).statusCode, 401)
   t.equal((await ask(cookieOf(response))).statusCode, 200)
@@ -292,7 +250,7 @@ t.test('signing in as somebody else ends the previous session', async t => {
     `<span>You are signed in as ${email}</span> <span><a href="/password">Change password</a> <button>Sign out</button></span>`,
   )
   const ended = await countEnded()
-  const response = await post(form({ email: 'colleague@museum.test' }), { headers: { cookie: before } })
+  const response = await post(form({ email: 'colleague@museum.test' }), { cookie: before })
   t.equal((await ask(cookieOf(response))).body, 'colleague@museum.test is inside')
   t.equal(await countEnded(), ended + 1)
 })
@@ -309,63 +267,47 @@ t.test('signing out clears the cookie and leads to the front page, for forms, pr
   const cookie = await signIn(app, { host, email })
   for (const headers of [{ host, cookie }, { host, cookie, 'content-type': formType }, { host }]) {
     const response = await app.inject({ method: 'POST', url: '/logout', headers })
-    t.equal(response.statusCode, 303)
-    t.equal(response.headers.location, '/')
+    t.match(response, { statusCode: 303, headers: { location: '/' } })
     t.match(setCookieOf(response), /^portico_session=; Max-Age=0; Path=\/;/)
   }
   const get = await app.inject({ url: '/logout', headers: { host, cookie } })
-  t.equal(get.statusCode, 405)
-  t.equal(get.headers.allow, 'POST')
+  t.match(get, { statusCode: 405, headers: { allow: 'POST' } })
 })
 
 t.test('a host without a license has no sign-in', async t => {
   t.equal((await app.inject({ url: '/login', headers: { host: 'nobody.test' } })).statusCode, 404)
-  t.equal((await post(form({}), { headers: { host: 'nobody.test' } })).statusCode, 404)
+  t.equal((await post(form({}), { host: 'nobody.test' })).statusCode, 404)
 })
 
 t.test('an address gets 20 attempts a minute, successful ones included, and then a 429 in every format', async t => {
   const remoteAddress = newAddress()
-  for (let n = 0; n < 20; n++) t.equal((await post('email=a@b', { remoteAddress })).statusCode, 400)
-  const response = await post(form({}), { remoteAddress })
-  t.equal(response.statusCode, 429)
+  const from = { remoteAddress }
+  for (let n = 0; n < 20; n++) t.equal((await post('email=a@b', {}, from)).statusCode, 400)
+  const response = await post(form({}), {}, from)
   const seconds = Number(response.headers['retry-after'])
   t.ok(seconds > 0 && seconds <= 60)
-  t.equal(response.json().detail, `Too many attempts to sign in. Try again in ${seconds} seconds.`)
+  const detail = `Too many attempts to sign in. Try again in ${seconds} seconds.`
+  t.match(response.json(), { status: 429, detail })
   t.equal(setCookieOf(response), '')
-  const text = await post(form({}), { remoteAddress, headers: { accept: 'text/plain' } })
-  t.equal(text.statusCode, 429)
-  t.match(text.body, /^Too many attempts to sign in. Try again in \d+ seconds.\n$/)
-  const page = await post(form({ next: '/a' }), { remoteAddress, headers: { accept: browser } })
-  t.equal(page.statusCode, 429)
-  t.ok(page.headers['retry-after'])
+  const text = await post(form({}), { accept: 'text/plain' }, from)
+  t.match(text, { statusCode: 429, body: /^Too many attempts to sign in. Try again in \d+ seconds.\n$/ })
+  const page = await post(form({ next: '/a' }), { accept: browser }, from)
+  t.match(page, { statusCode: 429, headers: { 'retry-after': /^\d+$/ } })
   t.match(page.body, 'Too many attempts to sign in. Try again in a minute.')
   t.equal((await post(form({}))).statusCode, 303, 'another address still may')
-  t.equal(
-    (await app.inject({ url: '/login', remoteAddress, headers: { host } })).statusCode,
-    200,
-    'the form is still shown',
-  )
+  const shown = await app.inject({ url: '/login', remoteAddress, headers: { host } })
+  t.equal(shown.statusCode, 200, 'the form is still shown')
 })
 
 t.test('an account gets 40 attempts a minute from all addresses, and other accounts are unaffected', async t => {
   await addUser(database, { email: 'target@museum.test', licenses: [license] })
-  const statuses: number[] = []
   for (let n = 0; n < 40; n++) {
-    statuses.push(
-      (await post({ email: n % 2 === 0 ? 'target@museum.test' : 'TARGET@museum.test', password: 'wrong' })).statusCode,
-    )
+    const written = n % 2 === 0 ? 'target@museum.test' : 'TARGET@museum.test'
+    t.equal((await post({ email: written, password: 'wrong' })).statusCode, 401)
   }
-  t.strictSame(new Set(statuses), new Set([401]))
   const response = await post({ email: ' Target@museum.test ', password: testPassword })
-  t.equal(response.statusCode, 429)
-  t.ok(response.headers['retry-after'])
+  t.match(response, { statusCode: 429, headers: { 'retry-after': /^\d+$/ } })
   t.equal((await post(form({}))).statusCode, 303)
-})
-
-t.test('the addresses of an IPv6 network are counted as one', async t => {
-  for (let n = 0; n < 20; n++) await post('email=a@b', { remoteAddress: `2001:db8::${n}` })
-  t.equal((await post('email=a@b', { remoteAddress: '2001:db8::ffff' })).statusCode, 429)
-  t.equal((await post('email=a@b', { remoteAddress: '2001:db8:0:1::1' })).statusCode, 400)
 })
 
 t.test(
@@ -388,25 +330,16 @@ t.test(
 
 t.test('no log line and no profile holds a password', async t => {
   const log = keepLog('trace')
-  const app = await buildDebugged(t, { database, routes, logger: log.logger })
-  for (const payload of [
-    form({ password: 'planted-secret' }),
-    { email, password: 'planted-secret' },
-    { email: 'nobody', password: 'planted-secret' },
-    '{"password":"planted-secret',
-  ]) {
-    const response = await post(
-      payload,
-      { headers: typeof payload === 'string' && payload.startsWith('{') ? { 'content-type': 'application/json' } : {} },
-      app,
-    )
-    const token = String(response.headers['x-debug-token'])
+  const to = await buildDebugged(t, { database, routes, logger: log.logger })
+  for (const [payload, headers] of [
+    [form({ password: 'planted-secret' })],
+    [{ email, password: 'planted-secret' }],
+    [{ email: 'nobody', password: 'planted-secret' }],
+    ['{"password":"planted-secret', asJson],
+  ] as const) {
+    const response = await post(payload, headers, { to })
     for (const panel of ['request', 'logs', 'database', 'exception', 'security']) {
-      const profile = await app.inject({
-        url: `/_profiler/${token}?panel=${panel}`,
-        headers: { host: 'localhost', accept: 'application/json' },
-      })
-      t.notMatch(profile.body, 'planted-secret')
+      t.notMatch(await readPanel(to, response, panel, 'application/json'), 'planted-secret')
     }
   }
   t.notMatch(log.text(), 'planted-secret')

@@ -39,9 +39,13 @@ async function open(url: string, headers: Record<string, string> = { accept: 'te
   return await app.inject({ url, headers: { host, ...headers } })
 }
 
-async function choose(fields: Record<string, string>, headers: Record<string, string> = {}) {
-  const filled = { password: fresh, repeated_password: fresh, ...fields }
-  return await postForm(app, '/password/reset', filled, { headers: { host, ...headers } })
+function twice(password: string) {
+  return { password, repeated_password: password }
+}
+
+async function choose(fields: Record<string, string>, headers: Record<string, string> = {}, remoteAddress?: string) {
+  const from = { headers: { host, ...headers }, ...(remoteAddress !== undefined && { remoteAddress }) }
+  return await postForm(app, '/password/reset', { ...twice(fresh), ...fields }, from)
 }
 
 const canEnter = async (email: string, password: string) => await canSignIn(app, { host, email, password })
@@ -51,9 +55,8 @@ t.test('opening a link uses it up never, choosing a password once', async t => {
   const link = await linkFor(email)
   for (let n = 0; n < 3; n++) {
     const page = await open(link)
-    t.equal(page.statusCode, 200)
-    t.equal(page.headers['referrer-policy'], 'no-referrer')
-    t.equal(page.headers['cache-control'], 'no-store')
+    const headers = { 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' }
+    t.match(page, { statusCode: 200, headers })
     t.match(page.body, `<input type="hidden" name="token" value="${tokenOf(link)}">`)
     t.equal((await app.inject({ method: 'HEAD', url: link, headers: { host } })).statusCode, 200)
   }
@@ -66,44 +69,38 @@ t.test('opening a link uses it up never, choosing a password once', async t => {
   t.ok(await canEnter(email, fresh))
   t.notOk(await canEnter(email, testPassword))
   t.equal((await open(link)).statusCode, 404)
-  t.equal(
-    (await choose({ token: tokenOf(link), password: 'another one', repeated_password: 'another one' })).statusCode,
-    404,
-  )
+  t.equal((await choose({ token: tokenOf(link), ...twice('another one') })).statusCode, 404)
   t.ok(await canEnter(email, fresh))
 })
 
-t.test(
-  'a password that is chosen leaves two lines in the audit: of the user, and of the link that was used',
-  async t => {
-    const email = await someone()
-    const token = tokenOf(await linkFor(email))
-    await choose({ token, password: 'short', repeated_password: 'short' })
-    await choose({ token })
-    await choose({ token })
-    const written = await database.db
-      .selectFrom('audit')
-      .select(['via', 'user_id', 'token_id', 'table', 'record_id', 'action', 'before', 'after'])
-      .where('actor', '=', email)
-      .orderBy('id')
-      .execute()
-    const user = { id: written[0]?.user_id, email }
-    const author = { via: 'api', user_id: user.id, token_id: null, record_id: user.id }
-    t.match(written, [
-      { ...author, table: 'password_resets', action: 'remove', before: { user: email, user_id: user.id }, after: null },
-      { ...author, table: 'users', action: 'change', before: user, after: { ...user, password: '(new)' } },
-    ])
-    t.equal(written.length, 2)
-    t.notMatch(JSON.stringify(written), fresh)
-  },
-)
+t.test('a password that is chosen leaves two lines in the audit: of the user, and of the used link', async t => {
+  const email = await someone()
+  const token = tokenOf(await linkFor(email))
+  await choose({ token, ...twice('short') })
+  await choose({ token })
+  await choose({ token })
+  const written = await database.db
+    .selectFrom('audit')
+    .select(['via', 'user_id', 'token_id', 'table', 'record_id', 'action', 'before', 'after'])
+    .where('actor', '=', email)
+    .orderBy('id')
+    .execute()
+  const user = { id: written[0]?.user_id, email }
+  const author = { via: 'api', user_id: user.id, token_id: null, record_id: user.id }
+  t.match(written, [
+    { ...author, table: 'password_resets', action: 'remove', before: { user: email, user_id: user.id }, after: null },
+    { ...author, table: 'users', action: 'change', before: user, after: { ...user, password: '(new)' } },
+  ])
+  t.equal(written.length, 2)
+  t.notMatch(JSON.stringify(written), fresh)
+})
 
 t.test('a password that is refused leaves the link to be used', async t => {
   const email = await someone()
   const token = tokenOf(await linkFor(email))
   for (const [fields, problem] of [
     [{ repeated_password: 'something else' }, 'The new passwords are not the same.'],
-    [{ password: 'short', repeated_password: 'short' }, 'A password has 8 to 1024 characters.'],
+    [twice('short'), 'A password has 8 to 1024 characters.'],
     [{ password: '' }, 'Fill in all fields.'],
   ] as const) {
     const { statusCode, body } = await choose({ token, ...fields })
@@ -143,25 +140,14 @@ t.test('a link ends with any other change of the password, and with the user', a
 
 t.test('of several uses at once, one counts', async t => {
   const token = tokenOf(await linkFor(await someone()))
-  const statuses = await Promise.all(
-    ['the first one', 'the second one', 'the third one'].map(
-      async password => (await choose({ token, password, repeated_password: password })).statusCode,
-    ),
-  )
-  t.strictSame(statuses.sort(), [200, 404, 404])
+  const passwords = ['the first one', 'the second one', 'the third one']
+  const answers = await Promise.all(passwords.map(password => choose({ token, ...twice(password) })))
+  t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [200, 404, 404])
 })
 
 for (const token of [
-  '',
-  'A',
-  'A'.repeat(43),
-  'A'.repeat(10_000),
-  'B'.repeat(43),
-  `portico_${'A'.repeat(43)}`,
-  'ä',
-  '\0',
-  '"><script>',
-  "' or 1 = 1 --",
+  ...['', 'A', 'A'.repeat(43), 'A'.repeat(10_000), 'B'.repeat(43), `portico_${'A'.repeat(43)}`],
+  ...['ä', '\0', '"><script>', "' or 1 = 1 --"],
 ]) {
   t.test(`a link with the token "${token.slice(0, 60)}" leads to a page that says what to do`, async t => {
     for (const [locale, title] of [
@@ -169,13 +155,11 @@ for (const token of [
       ['de', 'Dieser Link gilt nicht mehr'],
       ['fr', 'Ce lien ne fonctionne plus'],
     ]) {
-      const { statusCode, headers, body } = await open(
-        `/password/reset?_locale=${locale}&token=${encodeURIComponent(token)}`,
-      )
-      t.equal(statusCode, 404)
-      t.match(body, `<h1>${title}</h1>`)
-      t.equal(headers['referrer-policy'], 'no-referrer')
-      t.equal(headers['cache-control'], 'no-store')
+      t.match(await open(`/password/reset?_locale=${locale}&token=${encodeURIComponent(token)}`), {
+        statusCode: 404,
+        headers: { 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' },
+        body: `<h1>${title}</h1>`,
+      })
     }
     t.match(String((await choose({ token })).statusCode), /^40[04]$/)
   })
@@ -185,10 +169,10 @@ t.test('a link without a token, or with two, does not work', async t => {
   const link = await linkFor(await someone())
   t.equal((await open('/password/reset')).statusCode, 404)
   t.equal((await open(`${link}&token=${tokenOf(link)}`)).statusCode, 404)
-  const { statusCode, headers } = await open('/password/reset', { accept: 'application/json' })
-  t.equal(statusCode, 404)
-  t.match(headers['content-type'], 'application/problem+json')
-  t.equal(headers['referrer-policy'], 'no-referrer')
+  t.match(await open('/password/reset', { accept: 'application/json' }), {
+    statusCode: 404,
+    headers: { 'content-type': 'application/problem+json', 'referrer-policy': 'no-referrer' },
+  })
 })
 
 t.test('the form works in browsers that send "Origin: null" and a cookie', async t => {
@@ -198,33 +182,25 @@ t.test('the form works in browsers that send "Origin: null" and a cookie', async
 
 t.test('programs may send JSON', async t => {
   const email = await someone()
-  const payload = { token: tokenOf(await linkFor(email)), password: fresh, repeated_password: fresh }
-  const send = async (payload: object) =>
-    await app.inject({ method: 'POST', url: '/password/reset', headers: { host }, payload })
-  t.match((await send({ ...payload, repeated_password: 'x' })).json(), {
-    detail: 'The new passwords are not the same.',
-  })
-  t.equal((await send({ ...payload, token: [payload.token] })).statusCode, 400)
-  t.equal((await send(payload)).statusCode, 204)
+  const token = tokenOf(await linkFor(email))
+  const send = async (fields: object) => {
+    const payload = { token, ...twice(fresh), ...fields }
+    return await app.inject({ method: 'POST', url: '/password/reset', headers: { host }, payload })
+  }
+  t.match((await send({ repeated_password: 'x' })).json(), { detail: 'The new passwords are not the same.' })
+  t.equal((await send({ token: [token] })).statusCode, 400)
+  t.equal((await send({})).statusCode, 204)
   t.ok(await canEnter(email, fresh))
 })
 
 t.test('an address has 20 attempts a minute, counted with those to sign in', async t => {
-  const attempt = async () =>
-    await app.inject({
-      method: 'POST',
-      url: '/password/reset',
-      remoteAddress: '203.0.113.9',
-      headers: { host, accept: 'text/html' },
-      payload: { token: 'A'.repeat(43), password: fresh, repeated_password: fresh },
-    })
+  const attempt = async () => await choose({ token: 'A'.repeat(43) }, {}, '203.0.113.9')
   for (let n = 0; n < 20; n++) t.equal((await attempt()).statusCode, 404)
   const { statusCode, body } = await attempt()
   t.equal(statusCode, 429)
   t.match(body, 'Too many attempts. Try again in a minute.')
-  await t.rejects(signIn(app, { host, email: 'user-0@museum.test', password: fresh, remoteAddress: '203.0.113.9' }), {
-    message: /429/,
-  })
+  const signingIn = { host, email: 'user-0@museum.test', password: fresh, remoteAddress: '203.0.113.9' }
+  await t.rejects(signIn(app, signingIn), { message: /429/ })
 })
 
 t.test('no log line has a token', async t => {

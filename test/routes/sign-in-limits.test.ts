@@ -36,12 +36,10 @@ interface Attempt {
 /** @param from the client's address according to the proxy */
 async function attempt(app: FastifyInstance, from: string, { email = victim, password = 'wrong' }: Attempt = {}) {
   const headers = { host, 'x-forwarded-for': from }
-  const {
-    statusCode,
-    headers: { 'retry-after': retryAfter },
-    json,
-  } = await app.inject({ method: 'POST', url: '/login', headers, payload: { email, password } })
-  return { statusCode, retryAfter: Number(retryAfter), detail: statusCode === 204 ? '' : String(json().detail) }
+  const answer = await app.inject({ method: 'POST', url: '/login', headers, payload: { email, password } })
+  const { statusCode } = answer
+  const detail = statusCode === 204 ? '' : String(answer.json().detail)
+  return { statusCode, retryAfter: Number(answer.headers['retry-after']), detail }
 }
 
 const malformed = { email: 'none' }
@@ -104,26 +102,9 @@ t.test('any value sent as an e-mail address is counted and refused', async t => 
   const app = await start(t)
   const from = newAddress()
   const values = [
-    'a'.repeat(15_000),
-    '\0',
-    '\ud800',
-    '\u202e',
-    '__proto__',
-    '\ufdfa'.repeat(200),
-    '',
-    null,
-    1e308,
-    [],
-    {},
-    true,
-    [victim],
-    { $gt: '' },
-    '\ufdfa@b',
-    '\ud800@b',
-    "'--@b",
-    '__proto__@b',
-    'constructor@b',
-    '\u{1f5ff}@b',
+    ...['a'.repeat(15_000), '\0', '\ud800', '\u202e', '__proto__', '\ufdfa'.repeat(200), ''],
+    ...[null, 1e308, [], {}, true, [victim], { $gt: '' }],
+    ...['\ufdfa@b', '\ud800@b', "'--@b", '__proto__@b', 'constructor@b', '\u{1f5ff}@b'],
   ]
   for (const email of values) {
     t.match(String((await attempt(app, from, { email })).statusCode), /^40[01]$/, JSON.stringify(email).slice(0, 20))

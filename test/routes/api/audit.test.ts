@@ -3,25 +3,14 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { apiTokens, auditedOf } from '../../../src/records/audit.ts'
 import { kinds } from '../../../src/records/kinds.ts'
-import { asking } from '../../support/api.ts'
-import { build } from '../../support/build.ts'
+import { startApi } from '../../support/api.ts'
 import { addLicense, addLicenseType, addUser } from '../../support/records.ts'
 import { commandsOn } from '../../support/run-command.ts'
 import { signIn } from '../../support/sign-in.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
 
-const database = await openTestDatabase(t)
-const { db } = database
-const license = await addLicense(database, { domain: 'museum.test' })
+const { database, db, app, license, adminId, visitor, ask, add, statusOf } = await startApi(t)
 await addLicense(database, { domain: 'other.test' })
 const type = await addLicenseType(database, 'standard')
-const adminId = await addUser(database, { email: 'admin@museum.test', admin: true })
-await addUser(database, { email: 'visitor@museum.test', licenses: [license] })
-
-const app = await build(t, { database })
-const admin = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
-
-const ask = asking(app, admin)
 
 /** The lines that a query finds. */
 async function lines(query = '') {
@@ -31,12 +20,6 @@ async function lines(query = '') {
 /** The line that was written last. */
 async function lastLine() {
   return (await lines('limit=1'))[0]
-}
-
-async function add(path: string, payload: object) {
-  const response = await ask('POST', path, { payload })
-  if (response.statusCode !== 201) throw new Error(response.body)
-  return response.json()
 }
 
 t.test('an added record has a line with who added it, when and the record', async t => {
@@ -76,7 +59,7 @@ t.test('the lines of tokens and of links to choose a password are found by their
   t.match(await lines('table=api_tokens&action=add'), [{ via: 'command', after: { name: 'ci', user_id: user } }])
   const links = await lines(`table=password_resets&record_id=${user}`)
   t.match(links, [{ action: 'add', after: { user: 'script@museum.test' } }])
-  t.equal((await ask('DELETE', `users/${user}`)).statusCode, 204)
+  t.equal(await statusOf('DELETE', `users/${user}`), 204)
   t.match(await lines('limit=2'), [
     { action: 'remove', table: 'users' },
     { action: 'remove', table: 'api_tokens', actor: 'admin@museum.test', before: { user: 'script@museum.test' } },
@@ -97,7 +80,7 @@ t.test('a change of no field has no line', async t => {
   const { id } = await add('licenses', { domain: 'same.test', name: 'Same', type_id: type })
   const before = await lastLine()
   for (const payload of [{}, { name: 'Same' }, { language_ids: [] }]) {
-    t.equal((await ask('PATCH', `licenses/${id}`, { payload })).statusCode, 200)
+    t.equal(await statusOf('PATCH', `licenses/${id}`, { payload }), 200)
   }
   t.strictSame(await lastLine(), before)
 })
@@ -130,7 +113,7 @@ t.test('a change whose line cannot be written is not made', async t => {
     ['PATCH', `platforms/${id}`, { name: 'changed' }],
     ['DELETE', `platforms/${id}`, undefined],
   ] as const) {
-    t.equal((await ask(method, path, { payload })).statusCode, 500)
+    t.equal(await statusOf(method, path, { payload }), 500)
   }
   await sql`alter table audit drop constraint closed`.execute(db)
   t.equal((await ask('GET', 'platforms?sort=-id')).body, before)
@@ -150,7 +133,7 @@ t.test('what goes with a removed license has lines, and so have the members of i
     group_ids: groups.map(({ id }) => id),
   })
   const { id: last } = await lastLine()
-  t.equal((await ask('DELETE', `licenses/${gone.id}`)).statusCode, 204)
+  t.equal(await statusOf('DELETE', `licenses/${gone.id}`), 204)
   const written = (await lines()).filter(({ id }: { id: string }) => BigInt(id) > BigInt(last))
   t.match(written, [
     { action: 'remove', table: 'licenses', before: gone, after: null, actor: 'admin@museum.test' },
@@ -296,14 +279,13 @@ t.test('a line with a megabyte before and after is listed whole', async t => {
 })
 
 t.test('only admins read the audit, at every licensed host', async t => {
-  const visitor = await signIn(app, { host: 'museum.test', email: 'visitor@museum.test' })
   const nobody = await ask('GET', 'audit', { cookie: '' })
   t.match([nobody.statusCode, nobody.json().detail], [401, 'Sign in as an admin.'])
-  t.equal((await ask('GET', 'audit', { cookie: visitor })).statusCode, 403)
+  t.equal(await statusOf('GET', 'audit', { cookie: visitor }), 403)
   const elsewhere = await signIn(app, { host: 'other.test', email: 'admin@museum.test' })
   const { statusCode, body } = await ask('GET', 'audit', { host: 'other.test', cookie: elsewhere })
   t.strictSame([statusCode, body], [200, (await ask('GET', 'audit')).body])
-  t.equal((await ask('GET', 'audit', { host: 'nobody.test' })).statusCode, 404)
+  t.equal(await statusOf('GET', 'audit', { host: 'nobody.test' }), 404)
 })
 
 t.test('no request changes or removes a line', async t => {
@@ -312,7 +294,7 @@ t.test('no request changes or removes a line', async t => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     const all = await ask(method, 'audit', { payload: {} })
     t.strictSame([all.statusCode, all.headers.allow], [405, 'GET'])
-    t.equal((await ask(method, `audit/${id}`, { payload: {} })).statusCode, 404)
+    t.equal(await statusOf(method, `audit/${id}`, { payload: {} }), 404)
   }
   t.equal((await ask('GET', 'audit')).body, before)
 })

@@ -29,7 +29,11 @@ await addUser(database, { email: 'admin@museum.example', admin: true })
 await addUser(database, { email: '<b>me</b>@museum.example' })
 const app = await build(t, { database })
 
-const { body: text } = await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost' } })
+async function get(url: string, headers: Record<string, string> = {}) {
+  return await app.inject({ url, headers: { host: 'localhost', ...headers } })
+}
+
+const { body: text } = await get('/api/openapi.json')
 const document: OpenApi = JSON.parse(text)
 const operations = Object.values(document.paths).flatMap(path => Object.values(path))
 
@@ -107,22 +111,16 @@ t.test('no parameter has an example, and no example has the id of a record', asy
   }
   const ids = new Set([...text.matchAll(/"(?:\w+_)?ids?":\[?"(\d+)"/g)].map(([, id]) => id))
   t.equal(ids.size, 1)
-  const headers = { host: 'localhost', cookie: await signIn(app, { host: 'localhost', email: 'admin@museum.example' }) }
+  const headers = { cookie: await signIn(app, { host: 'localhost', email: 'admin@museum.example' }) }
   for (const path of Object.keys(document.paths).filter(path => path.endsWith('{id}'))) {
     const url = path.replace('{id}', String([...ids]))
-    t.equal((await app.inject({ url, headers })).statusCode, 404, url)
+    t.equal((await get(url, headers)).statusCode, 404, url)
   }
 })
 
 t.test('the document is not sent twice', async t => {
-  const {
-    headers: { etag },
-  } = await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost' } })
-  t.equal(
-    (await app.inject({ url: '/api/openapi.json', headers: { host: 'localhost', 'if-none-match': String(etag) } }))
-      .statusCode,
-    304,
-  )
+  const { etag } = (await get('/api/openapi.json')).headers
+  t.equal((await get('/api/openapi.json', { 'if-none-match': String(etag) })).statusCode, 304)
 })
 
 t.test('the document is hashed and encoded for the first request only', async t => {
@@ -149,41 +147,36 @@ t.test('the document is hashed and encoded for the first request only', async t 
 })
 
 t.test('the documentation page loads nothing external and nothing inline', async t => {
-  const { body, headers, statusCode } = await app.inject({ url: '/api/docs', headers: { host: 'localhost' } })
+  const { body, headers, statusCode } = await get('/api/docs')
   t.equal(statusCode, 200)
   t.match(headers['content-security-policy'], "default-src 'none'; script-src 'self';")
   t.notMatch(body, /<style|<script>|(?:src|href)="(?:https?:)?\/\//)
   for (const [, path = ''] of body.matchAll(/(?:src|href)="([^"]+)"/g)) {
-    t.equal((await app.inject({ url: path, headers: { host: 'localhost' } })).statusCode, 200, path)
+    t.equal((await get(path)).statusCode, 200, path)
   }
 })
 
 t.test('a host without a license has neither the document, nor the page, nor the API', async t => {
   for (const url of ['/api/openapi.json', '/api/docs', '/api/museums']) {
-    const response = await app.inject({ url, headers: { host: 'nobody.test' } })
-    t.equal(response.statusCode, 404)
-    t.equal(response.json().detail, 'No license found for "nobody.test".')
+    const response = await get(url, { host: 'nobody.test' })
+    t.match(response.json(), { status: 404, detail: 'No license found for "nobody.test".' })
   }
 })
 
 t.test('the documentation page says who is signed in, and signing in comes back to it', async t => {
-  const page = async (cookie?: string) =>
-    (await app.inject({ url: '/api/docs', headers: { host: 'localhost', ...(cookie && { cookie }) } })).body
-  t.match(await page(), 'Nobody is signed in. <a href="/login?next=%2Fapi%2Fdocs">Sign in</a>')
-  const { body: form } = await app.inject({ url: '/login?next=%2Fapi%2Fdocs', headers: { host: 'localhost' } })
-  t.match(form, '<input type="hidden" name="next" value="/api/docs">')
+  const pageOf = async (email: string) =>
+    (await get('/api/docs', { cookie: await signIn(app, { host: 'localhost', email }) })).body
+  t.match((await get('/api/docs')).body, 'Nobody is signed in. <a href="/login?next=%2Fapi%2Fdocs">Sign in</a>')
+  t.match((await get('/login?next=%2Fapi%2Fdocs')).body, '<input type="hidden" name="next" value="/api/docs">')
+  t.match(await pageOf('admin@museum.example'), 'You are signed in as admin@museum.example, an admin.')
   t.match(
-    await page(await signIn(app, { host: 'localhost', email: 'admin@museum.example' })),
-    'You are signed in as admin@museum.example, an admin.',
-  )
-  t.match(
-    await page(await signIn(app, { host: 'localhost', email: '<b>me</b>@museum.example' })),
+    await pageOf('<b>me</b>@museum.example'),
     'You are signed in as &#60;b&#62;me&#60;/b&#62;@museum.example, who is not an admin.',
   )
 })
 
 t.test('the documentation page sends nothing before a click on "Try it out"', async t => {
-  const { body } = await app.inject({ url: '/api/docs/static/swagger-initializer.js', headers: { host: 'localhost' } })
+  const { body } = await get('/api/docs/static/swagger-initializer.js')
   t.match(body, /"tryItOutEnabled":false/)
   t.match(body, /"docExpansion":"list"/)
 })

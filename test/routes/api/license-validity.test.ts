@@ -1,18 +1,9 @@
 import t from 'tap'
-import { asking } from '../../support/api.ts'
-import { build } from '../../support/build.ts'
-import { addLicense, addLicenseType, addUser } from '../../support/records.ts'
-import { signIn } from '../../support/sign-in.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
+import { startApi } from '../../support/api.ts'
+import { addLicenseType } from '../../support/records.ts'
 
-const database = await openTestDatabase(t)
-await addLicense(database, { domain: 'museum.test' })
+const { database, app, ask } = await startApi(t)
 const type = await addLicenseType(database, 'standard')
-await addUser(database, { email: 'admin@museum.test', admin: true })
-const app = await build(t, { database })
-const cookie = await signIn(app, { host: 'museum.test', email: 'admin@museum.test' })
-
-const ask = asking(app, cookie)
 const add = (domain: string, fields: object = {}) =>
   ask('POST', 'licenses', { payload: { domain, name: 'New', type_id: type, ...fields } })
 const statusOf = async (host: string) => (await app.inject({ url: '/', headers: { host } })).statusCode

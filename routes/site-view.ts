@@ -1,0 +1,53 @@
+import type { User } from '../plugins/firewall.ts'
+import type { License } from '../src/entities.ts'
+import { renderClosureNotice } from '../src/pages/closure-view.ts'
+import { type Content, html, type Markup } from '../src/pages/html.ts'
+import { formStyle, renderPage } from '../src/pages/site-page.ts'
+import { wordsFor } from '../src/pages/words.ts'
+import type { Closure } from '../src/records/closure.ts'
+
+/** What pages show of a site. */
+export interface Site {
+  license: License
+  locale: string
+  /** Why only admins see the site. Null if everybody does. */
+  closure: Closure | null
+}
+
+const english = { signedInAs: 'You are signed in as', changePassword: 'Change password', signOut: 'Sign out' }
+const translations: Record<string, typeof english> = {
+  de: { signedInAs: 'Angemeldet als', changePassword: 'Passwort ändern', signOut: 'Abmelden' },
+  fr: { signedInAs: 'Connecté en tant que', changePassword: 'Changer le mot de passe', signOut: 'Se déconnecter' },
+}
+
+/** Renders who is signed in, a link to change the password, and a button to sign out. */
+export function renderSession({ email }: User, locale: string, { isSentence }: { isSentence: boolean }) {
+  const { signedInAs, changePassword, signOut } = wordsFor(locale, translations, english)
+  const who = isSentence ? `${signedInAs} ${email}` : email
+  const choices = html`<a href="/password">${changePassword}</a> <button>${signOut}</button>`
+  return html`<form method="post" action="/logout" class="session"><span>${who}</span> <span>${choices}</span></form>`
+}
+
+/** Renders a page with one form, or with a notice. */
+export function renderSmallPage(
+  { license, locale, closure }: Site,
+  title: string,
+  main: Content,
+  { session = null, hasForm = false }: { session?: Markup | null; hasForm?: boolean } = {},
+): string {
+  return renderPage({
+    language: locale,
+    title: `${title} – ${license.name}`,
+    style: hasForm && formStyle,
+    ...((closure !== null || session !== null) && { header: [renderClosureNotice(closure, locale), session] }),
+    main: html`
+      <p class="status">${license.name}</p>
+      <h1>${title}</h1>
+      ${main}`,
+  })
+}
+
+/** Renders what is wrong with a form that was sent. */
+export function renderProblem(problem: string | undefined): Markup | false {
+  return problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`
+}
