@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { systemUserOf } from '../../cli/command-author.ts'
+import { systemUserOf } from '../../cli/run-command-line.ts'
 import { contentOf, exportLines, removeRecords } from '../support/backup-records.ts'
 import { addLicense, addUser } from '../support/records.ts'
 import { commandsOn } from '../support/run-command.ts'

@@ -48,7 +48,7 @@ t.test('an import adds all lines, with defaults, and they are served at once', a
   await heardOf(database, async () => {
     result = await type(`license import ${path}`)
   })
-  t.match(result, { code: 0, output: /^Added 2 licenses in \d+\.\d s, with \d+ MB of memory\.\n$/, errors: '' })
+  t.match(result, { code: 0, output: /^Added 2 licenses in \d+\.\d s\.\n$/, errors: '' })
   t.match(await json('license show csv1.test'), [
     { name: 'One, and first', protected: true, language_ids: ['2', '1'], platform_ids: [] },
   ])
@@ -322,7 +322,7 @@ t.test('a CSV whose lines end with bare carriage returns is read', async t => {
 
 t.test('an import may be empty or piped in', async t => {
   for (const name of ['empty.csv', 'empty.ndjson']) {
-    t.match(await json(`platform import ${file(name)}`), [{ added: 0, seconds: Number, memory: Number }])
+    t.match(await json(`platform import ${file(name)}`), [{ added: 0, seconds: Number }])
   }
   const { output } = await importInto('platform', 'ndjson', Readable.from(['{"name":"pi', 'ped"}\r\n']))
   t.match(output, /^Added 1 platforms /)

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import t, { type Test } from 'tap'
-import { endWithOutput } from '../../cli/end-with-output.ts'
+import { endWithOutput } from '../../cli/run-command-line.ts'
 import { build } from '../support/build.ts'
 import { heardOf } from '../support/heard.ts'
 import { addLicense, addUser, testPassword } from '../support/records.ts'
