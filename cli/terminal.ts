@@ -1,5 +1,6 @@
 import type { Additions } from '../app.ts'
 import type { Database, DatabaseOptions } from '../src/database/database.ts'
+import { reasonOf } from '../src/errors/start-error.ts'
 
 /** The streams, the user and the database of a command. */
 export interface Terminal {
@@ -15,6 +16,26 @@ export interface Terminal {
   port?: () => number
   /** What an application that is built on Portico adds. Default: nothing. */
   additions?: Additions
+}
+
+/**
+ * The name of the system's user who runs this process: who called sudo, or who is logged in.
+ * @param uid names the user where the environment does not, as in a container
+ */
+export function systemUserOf({ SUDO_USER, LOGNAME, USER }: NodeJS.ProcessEnv, uid: number | undefined): string {
+  return [SUDO_USER, LOGNAME, USER].find(name => name !== undefined && name !== '') ?? `uid ${uid}`
+}
+
+/** Ends the process if its output cannot be written. A closed pipe, as in "| head", is not an error. */
+export function endWithOutput(
+  { output, errors }: Pick<Terminal, 'output' | 'errors'>,
+  exit: (code: number) => void,
+): void {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    const isCut = error.code === 'EPIPE'
+    if (!isCut) errors.write(`portico: The output cannot be written: ${reasonOf(error)}.\n`)
+    exit(isCut ? 0 : 1)
+  })
 }
 
 /** Whether a stream is a terminal. */
