@@ -1,34 +1,18 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { Additions } from '../app.ts'
-import type { Database, DatabaseOptions } from '../src/database/database.ts'
 import { reasonOf } from '../src/errors/start-error.ts'
-import { nearest } from './nearest.ts'
-
-/** The streams, the user and the database of a command. */
-export interface Terminal {
-  input: NodeJS.ReadStream | NodeJS.ReadableStream
-  output: NodeJS.WritableStream
-  /** For prompts, progress and errors. */
-  errors: NodeJS.WritableStream
-  /** The operating system's name of who runs the command, if it is known. */
-  systemUser?: string | undefined
-  /** Opens the configured database. The caller closes it. */
-  openDatabase: (options?: Pick<DatabaseOptions, 'onCreation'>) => Promise<Database>
-  /** The port of the server on this machine, for links. Default: 3000. */
-  port?: () => number
-  /** What an application that is built on Portico adds. Default: nothing. */
-  additions?: Additions
-}
+import type { Terminal } from './terminal.ts'
 
 export interface Command {
-  /** The synopsis: "user add <email> [--admin]". The words before the first "<", "[" or "--" are the command's name. */
+  /** The words that call it: ["user", "add"]. */
+  name: readonly string[]
+  /** The synopsis: "user add <email> [--admin]". */
   usage: string
   /** One line of help. */
   summary: string
   /** The rest of the help. */
   details: string
   /** @param words the arguments after the name */
-  run: (words: string[], terminal: Terminal) => Promise<void>
+  run: (words: readonly string[], terminal: Terminal) => Promise<void>
 }
 
 /** A mistyped command, shown as one line with a hint to the help. */
@@ -41,35 +25,131 @@ export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-/**
- * Parses a command's arguments.
- * @param operands the names of the operands, all of which are required
- * @param optional how many more there may be
- * @param options the options, as parseArgs takes them
- * @throws {UsageError} if an operand is missing or superfluous, or an option is wrong
- */
-export function readWords<const Options extends NonNullable<ParseArgsConfig['options']>>(
-  words: string[],
-  operands: readonly string[],
-  options: Options,
-  optional = 0,
-) {
-  const { values, positionals } = parse()
-  const missing = operands[positionals.length]
-  if (missing !== undefined) throw new UsageError(`<${missing}> is missing.`)
-  const [surplus] = positionals.slice(operands.length + optional)
-  if (surplus !== undefined) throw new UsageError(`Unexpected argument "${surplus}".`)
-  return { values, operands: positionals }
+/** An option as parseArgs takes it, with its help. */
+type Option = NonNullable<ParseArgsConfig['options']>[string] & {
+  /** What follows its name in the help: " <file>". */
+  value?: string
+  /** Undefined for an option that the help describes elsewhere. */
+  help?: string
+  /** Whether "--protected" means "--protected true", and "--no-protected" means "--protected false". */
+  isSwitch?: boolean
+}
 
-  function parse() {
-    try {
-      return parseArgs({ args: words, options, allowPositionals: true })
-    } catch (error) {
-      const [, unknown = ''] = /^Unknown option '--([^']*)'/.exec(reasonOf(error)) ?? []
-      const meant = nearest(unknown, Object.keys(options))
-      if (meant !== undefined) throw new UsageError(`There is no option --${unknown}. Did you mean --${meant}?`)
-      // Cuts off parseArgs' advice on operands that begin with a dash.
-      throw new UsageError(`${reasonOf(error).replace(/\. To specify a positional .*|\.$/, '')}.`, { cause: error })
-    }
+export type Options = Readonly<Record<string, Option>>
+
+export function flag(help: string) {
+  return { type: 'boolean', default: false, help } as const
+}
+
+/** An option with a value. @param placeholder stands for the value in the help: "<file>" */
+export function text(placeholder: string, help: string) {
+  return { type: 'string', value: ` ${placeholder}`, help } as const
+}
+
+interface Parsing<Own extends Options> {
+  args: string[]
+  options: Own
+  allowPositionals: true
+}
+
+interface Definition<Own extends Options> {
+  /** The name and the required operands, then options and "[<an optional operand>]". Decides how many there may be. */
+  usage: string
+  summary: string
+  /** The help above the options, with its line ends. */
+  intro?: string
+  options: Own
+  /** The help below the options. */
+  notes?: string | undefined
+  /** What is said of too many operands if they may be secret. */
+  surplus?: string
+  run: (
+    terminal: Terminal,
+    values: ReturnType<typeof parseArgs<Parsing<Own>>>['values'],
+    operands: readonly string[],
+  ) => Promise<void>
+}
+
+export function command<const Own extends Options>(definition: Definition<Own>): Command {
+  const { usage, summary, intro = '', options, notes, surplus: surplusMessage, run } = definition
+  const name = usage.replace(/ (?:[<[]|--).*/, '')
+  const rest = usage.slice(name.length)
+  const required = [...rest.matchAll(/ <([^>]+)>/gy)]
+  const most = required.length + [...rest.matchAll(/ \[</g)].length
+  return {
+    name: name.split(' '),
+    usage,
+    summary,
+    details: `${intro}${describeOptions(options)}${notes === undefined ? '' : `\n\n${notes}`}`,
+    async run(words, terminal) {
+      const { values, positionals } = parse<Own>(words, options)
+      const missing = required[positionals.length]?.[1]
+      if (missing !== undefined) throw new UsageError(`<${missing}> is missing.`)
+      const surplus = positionals[most]
+      if (surplus !== undefined) throw new UsageError(surplusMessage ?? `Unexpected argument "${surplus}".`)
+      await run(terminal, values, positionals)
+    },
   }
+}
+
+function parse<Own extends Options>(words: readonly string[], options: Own) {
+  try {
+    return parseArgs<Parsing<Own>>({ args: completeSwitches(words, options), options, allowPositionals: true })
+  } catch (error) {
+    const [, unknown = ''] = /^Unknown option '--([^']*)'/.exec(reasonOf(error)) ?? []
+    const meant = nearest(unknown, Object.keys(options))
+    if (meant !== undefined) throw new UsageError(`There is no option --${unknown}. Did you mean --${meant}?`)
+    // Cuts off parseArgs' advice on operands that begin with a dash.
+    throw new UsageError(`${reasonOf(error).replace(/\. To specify a positional .*|\.$/, '')}.`, { cause: error })
+  }
+}
+
+function completeSwitches(words: readonly string[], options: Options): string[] {
+  const switches = Object.keys(options).filter(name => options[name]?.isSwitch)
+  return words.map((word, index) => {
+    if (switches.some(name => word === `--no-${name}`)) return `--${word.slice('--no-'.length)}=false`
+    const isAlone = words[index + 1]?.startsWith('-') ?? true
+    return isAlone && switches.some(name => word === `--${name}`) ? `${word}=true` : word
+  })
+}
+
+/** The help on options, one line each. */
+export function describeOptions(options: Options): string {
+  const lines = Object.entries(options).flatMap(([name, { value = '', help }]) =>
+    help === undefined ? [] : [{ option: `--${name}${value}`, help }],
+  )
+  const width = Math.max(...lines.map(({ option }) => option.length))
+  return lines
+    .map(({ option, help }) => `${option.padEnd(width)}  ${help.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`)
+    .join('\n')
+}
+
+/** How many letters may differ. */
+const mostChanges = 2
+
+/** The candidate that a mistyped word most likely means, or undefined if none is close. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  // A long word is no slip of the finger.
+  if (word.length > 60) return undefined
+  const [best] = candidates
+    .map(candidate => ({ candidate, changes: changesBetween(word, candidate) }))
+    .filter(({ candidate, changes }) => changes <= Math.min(mostChanges, candidate.length / 2))
+    .sort((one, other) => one.changes - other.changes)
+  return best?.candidate
+}
+
+/** The Levenshtein distance: the fewest letters to add, leave out or replace. */
+function changesBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (const letter of one) {
+    let diagonal = row[0] ?? 0
+    let left = diagonal + 1
+    row = row.map((above, index) => {
+      if (index === 0) return left
+      left = Math.min(above + 1, left + 1, diagonal + (letter === other[index - 1] ? 0 : 1))
+      diagonal = above
+      return left
+    })
+  }
+  return row.at(-1) ?? 0
 }

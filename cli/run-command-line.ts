@@ -2,9 +2,8 @@ import type { Additions } from '../app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/database.ts'
 import { showElapsedTime } from '../src/elapsed-time.ts'
-import { systemUserOf } from './command-author.ts'
-import { endWithOutput } from './end-with-output.ts'
 import { run } from './run.ts'
+import { endWithOutput, systemUserOf } from './terminal.ts'
 
 /**
  * Runs the command that the process's arguments name, and sets the process's exit code.
@@ -13,9 +12,7 @@ import { run } from './run.ts'
 export async function runCommandLine(additions: Additions = {}): Promise<void> {
   const { stdin: input, stdout: output, stderr: errors } = process
   const { migrations } = additions
-
   endWithOutput({ output, errors }, process.exit)
-
   process.exitCode = await run(process.argv.slice(2), {
     input,
     output,

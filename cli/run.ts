@@ -2,12 +2,59 @@ import { createRequire } from 'node:module'
 import { StartError } from '../src/errors/start-error.ts'
 import { program } from '../src/program.ts'
 import { assertDistinct } from '../src/records/distinct-kinds.ts'
-import { type Command, CommandError, type Terminal, UsageError } from './command.ts'
-import { commandsFor } from './commands.ts'
-import { describeDatabaseFailure } from './database-failure.ts'
-import { nearest } from './nearest.ts'
+import { kinds, users } from '../src/records/kinds.ts'
+import type { RecordKind } from '../src/records/record-kind.ts'
+import { audit } from './audit.ts'
+import { type Command, CommandError, nearest, UsageError } from './command.ts'
+import { recordAdd, recordChange, recordList, recordRemove, recordShow } from './records.ts'
+import { migrate, routes, seed } from './set-up.ts'
+import type { Terminal } from './terminal.ts'
+import { tokenAdd, tokenList, tokenRevoke } from './tokens.ts'
+import { copy, exportAll, recordImport, restore } from './transfer.ts'
+import { userAdd, userList, userPassword } from './users.ts'
+import { describeDatabaseFailure } from './with-database.ts'
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string }
+
+/**
+ * All commands, in the order of the help.
+ * @param ownKinds the kinds of records that an application adds to Portico's
+ */
+function commandsFor(ownKinds: readonly RecordKind[]): readonly Command[] {
+  const all = [...kinds, ...ownKinds]
+  const userCommands = [
+    userAdd,
+    userList,
+    recordShow(users),
+    recordChange(users),
+    userPassword,
+    recordRemove(users, all),
+    recordImport(users),
+  ]
+  const recordCommands = all
+    .filter(kind => kind !== users)
+    .flatMap(kind => [
+      recordList(kind),
+      recordShow(kind),
+      recordAdd(kind),
+      recordChange(kind),
+      recordRemove(kind, all),
+      recordImport(kind),
+    ])
+  const tokenCommands = [tokenAdd, tokenList, tokenRevoke]
+  return [
+    ...userCommands,
+    ...tokenCommands,
+    ...recordCommands,
+    audit(all),
+    exportAll,
+    restore,
+    copy,
+    migrate,
+    seed,
+    routes,
+  ]
+}
 
 /**
  * Runs a command, or shows the help.
@@ -31,22 +78,21 @@ async function runAmong(commands: readonly Command[], typed: string[], terminal:
     terminal.output.write(`portico ${version}\n`)
     return 0
   }
-  const isGroup =
-    words.length === 1 && commands.some(command => nameOf(command).length > 1 && nameOf(command)[0] === words[0])
+  const isGroup = words.length === 1 && commands.some(({ name }) => name.length > 1 && name[0] === words[0])
   const asksForHelp =
     isGroup || words.length === 0 || words !== typed || words.includes('--help') || words.includes('-h')
-  const command = commands.find(command => nameOf(command).every((word, index) => words[index] === word))
+  const command = commands.find(({ name }) => name.every((word, index) => words[index] === word))
   if (asksForHelp) {
     terminal.output.write(command === undefined ? overview(commands, words) : helpOf(command))
     return 0
   }
   try {
     if (command === undefined) throw unknownCommand(commands, words.slice(0, 2).join(' '))
-    await command.run(words.slice(nameOf(command).length), terminal)
+    await command.run(words.slice(command.name.length), terminal)
     return 0
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    const failed = [program, ...(command === undefined ? [] : nameOf(command))].join(' ')
+    const failed = [program, ...(command?.name ?? [])].join(' ')
     terminal.errors.write(`portico: ${printable(error.message)} ${failed} --help shows how.\n`)
     return 2
   }
@@ -66,13 +112,9 @@ function printable(message: string): string {
 }
 
 function unknownCommand(commands: readonly Command[], typed: string): UsageError {
-  const names = commands.map(command => nameOf(command).join(' '))
+  const names = commands.map(({ name }) => name.join(' '))
   const meant = nearest(typed, names) ?? nearest(typed.split(' ')[0] ?? '', [...new Set(names)])
   return new UsageError(`"${typed}" is not a command.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`)
-}
-
-function nameOf({ usage }: Command): string[] {
-  return usage.replace(/ (?:[<[]|--).*/, '').split(' ')
 }
 
 /** The command and its operands, so that a line of the overview fits a terminal. The command's help has its options. */
@@ -82,7 +124,7 @@ function synopsisOf({ usage }: Command): string {
 
 /** The help on all commands, or on those that begin with the first word if there are any. */
 function overview(commands: readonly Command[], [first]: string[]): string {
-  const some = commands.filter(command => nameOf(command)[0] === first)
+  const some = commands.filter(({ name }) => name[0] === first)
   const listed = some.length > 0 ? some : commands
   const width = Math.max(...listed.map(command => synopsisOf(command).length))
   const lines = listed.map(command => `  ${synopsisOf(command).padEnd(width)}  ${command.summary}\n`)

@@ -6,16 +6,16 @@ import { exportRecords } from '../../src/backup/export.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { unavailable } from '../../src/database/failures.ts'
-import { writePrivateFile } from '../../cli/private-file.ts'
+import { writePrivateFile } from '../../cli/files.ts'
 import { contentOf, exportLines, fillDatabase } from '../support/backup-records.ts'
 import { makeFolder } from '../support/folder.ts'
-import { commandsOn, runCommand } from '../support/run-command.ts'
+import { commandsOn } from '../support/run-command.ts'
 import { openTestDatabase, serverUrl } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database
 await fillDatabase(database)
-const { type, print } = commandsOn(database)
+const { type, print, refusal } = commandsOn(database)
 
 t.test('an export is a header, a record a line with its exact values, and an ending', async t => {
   const lines = await exportLines(database)
@@ -93,7 +93,7 @@ t.test('an export into a file is the same as to standard output, and only its us
   const path = join(makeFolder(t), 'all.ndjson')
   const { code, output, errors } = await type(`export --output ${path}`, { terminals: ['output', 'errors'] })
   t.equal(code, 0)
-  t.match(output, /^Exported 17 records in \d+\.\d s, with \d+ MB of memory\.\n$/)
+  t.match(output, /^Exported 17 records in \d+\.\d s\.\n$/)
   t.match(errors, /█+░+ +\d+ % {2}\d+ records, [\d,]+ a second/)
   t.ok(errors.endsWith('\r\u001b[K'))
   const content = await contentOf(database)
@@ -106,14 +106,10 @@ t.test('an existing file is replaced only with --force, and is then private', as
   const folder = makeFolder(t)
   const path = join(folder, 'all.ndjson')
   writeFileSync(path, 'precious', { mode: 0o644 })
-  t.strictSame(await type(`export --output ${path}`), {
-    code: 1,
-    output: '',
-    errors: `portico: ${path} exists already. --force replaces it.\n`,
-  })
+  t.equal(await refusal(`export --output ${path}`), `${path} exists already. --force replaces it.`)
   t.equal(readFileSync(path, 'utf8'), 'precious')
   const output = await print(`export --output ${path} --force --json`)
-  t.match(JSON.parse(output), { exported: 17, seconds: Number, memory: Number })
+  t.match(JSON.parse(output), { exported: 17, seconds: Number })
   t.match(readFileSync(path, 'utf8'), /^\{"format":"portico-export"/)
   t.equal(lstatSync(path).mode & 0o777, 0o600)
   t.strictSame(readdirSync(folder), ['all.ndjson'])
@@ -125,17 +121,14 @@ t.test('only a file is replaced, and no folder, link or device', async t => {
   writeFileSync(join(folder, 'target'), 'precious')
   symlinkSync('target', join(folder, 'link'))
   for (const path of [join(folder, 'folder'), join(folder, 'link'), '/dev/null']) {
-    const { code, errors } = await type(`export --output ${path} --force`)
-    t.strictSame([code, errors], [1, `portico: ${path} is not a file.\n`])
+    t.equal(await refusal(`export --output ${path} --force`), `${path} is not a file.`)
   }
   t.equal(readFileSync(join(folder, 'target'), 'utf8'), 'precious')
 })
 
 t.test('a folder that does not exist is named', async t => {
   const path = join(makeFolder(t), 'none', 'all.ndjson')
-  const { code, errors } = await type(`export --output ${path}`)
-  t.equal(code, 1)
-  t.match(errors, new RegExp(`^portico: ${path} cannot be written: ENOENT[^\n]+\n$`))
+  t.match(await refusal(`export --output ${path}`), new RegExp(`^${path} cannot be written: ENOENT[^\n]+$`))
 })
 
 const noSpace = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
@@ -186,10 +179,8 @@ t.test('a database that does not exist is not exported, and not created', async 
   const dataDir = join(makeFolder(t), 'none')
   const openMissing = async (options: object = {}) => openDatabase({ ...readConfig({ DATA_DIR: dataDir }), ...options })
   for (const words of ['export', 'copy --to postgres://127.0.0.1:1/none']) {
-    t.match(await runCommand(words, { openDatabase: openMissing }), {
-      code: 1,
-      errors: /^portico: The embedded database in .* cannot be opened: it does not exist\.\n$/,
-    })
+    const reason = await refusal(words, { openDatabase: openMissing })
+    t.match(reason, /^The embedded database in .* cannot be opened: it does not exist\.$/)
   }
   t.notOk(existsSync(join(dataDir, 'pglite', 'PG_VERSION')))
 })
@@ -198,32 +189,23 @@ t.test('a record that is too long to be restored ends the export, which leaves n
   const folder = makeFolder(t)
   const secret = 'x'.repeat(1024 * 1024)
   await db.insertInto('users').values({ email: 'long@museum.test', password_hash: secret }).execute()
-  t.strictSame(await type(`export --output ${join(folder, 'all.ndjson')}`), {
-    code: 1,
-    output: '',
-    errors: 'portico: A record of users has more than 1,048,576 bytes.\n',
-  })
+  t.equal(
+    await refusal(`export --output ${join(folder, 'all.ndjson')}`),
+    'A record of users has more than 1,048,576 bytes.',
+  )
   t.strictSame(readdirSync(folder), [])
   await db.deleteFrom('users').where('email', '=', 'long@museum.test').execute()
 })
 
 t.test('a database with newer migrations is not exported, because tables could be missing', async t => {
   await sql`insert into portico_migrations (name, timestamp) values ('9999-newer', '')`.execute(db)
-  t.strictSame(await type('export'), {
-    code: 1,
-    output: '',
-    errors: 'portico: The database has the migration 9999-newer of a newer version. Export it with that.\n',
-  })
+  t.equal(await refusal('export'), 'The database has the migration 9999-newer of a newer version. Export it with that.')
   await sql`delete from portico_migrations where name = '9999-newer'`.execute(db)
 })
 
 t.test('a database that is lost is told in one line', async t => {
   const openDatabase = () => Promise.reject(unavailable(new Error('The connection\nwas cut')))
-  t.strictSame(await runCommand('export', { openDatabase }), {
-    code: 1,
-    output: '',
-    errors: 'portico: The database was lost: The connection was cut.\n',
-  })
+  t.equal(await refusal('export', { openDatabase }), 'The database was lost: The connection was cut.')
 })
 
 t.test('a terminal shows no export, because it has secrets', async t => {

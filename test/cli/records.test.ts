@@ -3,15 +3,16 @@ import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { seed } from '../../src/database/migrate.ts'
 import { kinds } from '../../src/records/kinds.ts'
+import { breakTable } from '../support/broken-database.ts'
 import { addLicense, addUser } from '../support/records.ts'
-import { commandsOn, runCommand } from '../support/run-command.ts'
+import { commandsOn } from '../support/run-command.ts'
 import { createDatabase, makeEmbeddedFolder, openTestDatabase, serverUrl } from '../support/test-database.ts'
 
 const database = await openTestDatabase(t)
 const { db } = database
 await seed(db)
 await addUser(database, { email: 'admin@museum.test', admin: true })
-const { type, json, print } = commandsOn(database)
+const { type, json, print, refusal } = commandsOn(database)
 
 const licenseColumns =
   'id domain state name type_id protected suspended valid_from valid_until language_ids platform_ids created_at updated_at'
@@ -42,16 +43,8 @@ for (const [name, columns, add, known, change, changed] of [
     t.match(await json(`${name} change ${known} ${change}`), [changed])
     t.match(await print(`${name} change ${added.id} ${change}`), new RegExp(`^id +${added.id}\n`))
     const singular = name.replace('-', ' ')
-    t.match(await type(`${name} remove ${added.id}`), {
-      code: 0,
-      output: new RegExp(`^Removed the ${singular} ".+" \\(id \\d+\\)\\.\n$`),
-      errors: '',
-    })
-    t.strictSame(await type(`${name} show ${added.id}`), {
-      code: 1,
-      output: '',
-      errors: `portico: There is no ${singular} "${added.id}".\n`,
-    })
+    t.match(await print(`${name} remove ${added.id}`), new RegExp(`^Removed the ${singular} ".+" \\(id \\d+\\)\\.\n$`))
+    t.equal(await refusal(`${name} show ${added.id}`), `There is no ${singular} "${added.id}".`)
     const [another] = await json(`${name} add ${add}`)
     t.strictSame(await json(`${name} remove ${known}`), [another])
   })
@@ -225,17 +218,6 @@ t.test('control characters in a table do not reach the terminal', async t => {
   t.match(await print('platform list --name-prefix red'), 'red  [31m')
 })
 
-/** Lets each change fail with this code. */
-async function failAudit({ db }: Database, code: string): Promise<void> {
-  await sql`create function fail() returns trigger language plpgsql
-    as ${sql.lit(`begin raise exception 'it failed' using errcode = '${code}'; end`)}`.execute(db)
-  await sql`create trigger fail before insert on audit for each row execute function fail()`.execute(db)
-}
-
-async function mendAudit({ db }: Database): Promise<void> {
-  await sql`drop function fail cascade`.execute(db)
-}
-
 /** Opens a database as commands do. */
 async function openPatiently(t: Test): Promise<Database> {
   const databaseUrl = serverUrl && (await createDatabase(t, serverUrl))
@@ -254,32 +236,28 @@ for (const [kept, open] of [
 ] as const) {
   t.test(`on a connection ${kept}, a command that the database refuses says why, and changes nothing`, async t => {
     const opened = await open(t)
-    const { type } = commandsOn(opened)
+    const { print, refusal } = commandsOn(opened)
     for (const [code, message] of Object.entries(failures)) {
-      await failAudit(opened, code)
-      t.strictSame(await type('platform add --name met'), { code: 1, output: '', errors: `portico: ${message}\n` })
-      await mendAudit(opened)
-      t.equal((await type('platform add --name met')).code, 0)
-      t.equal((await type('platform remove met')).code, 0)
+      const mend = await breakTable(opened, 'audit', code)
+      t.equal(await refusal('platform add --name met'), message)
+      await mend()
+      await print('platform add --name met')
+      await print('platform remove met')
     }
   })
 }
 
 t.test('on a connection of its own, a command tells in one line that the database ends', async t => {
   const opened = await openPatiently(t)
-  await failAudit(opened, '57P01')
-  t.strictSame(await commandsOn(opened).type('platform add --name lost'), {
-    code: 1,
-    output: '',
-    errors: 'portico: The database was lost: it failed.\n',
-  })
+  await breakTable(opened, 'audit', '57P01')
+  t.equal(await commandsOn(opened).refusal('platform add --name lost'), 'The database was lost: it failed.')
 })
 
 t.test('every command that writes says that it changed no records if the database refuses it', async t => {
   await print('platform add --name steady')
   await addUser(database, { email: 'steady@museum.test' })
   await print('token add steady@museum.test --name steady')
-  await failAudit(database, '53100')
+  const mend = await breakTable(database, 'audit', '53100')
   for (const [words, input] of [
     ['platform add --name fresh'],
     ['platform change steady --name other'],
@@ -291,27 +269,23 @@ t.test('every command that writes says that it changed no records if the databas
     ['token add steady@museum.test --name fresh'],
     ['token revoke steady'],
   ] as const) {
-    t.strictSame(await type(words, { input: input ?? '' }), { code: 1, output: '', errors: `portico: ${refused}\n` })
+    t.equal(await refusal(words, { input: input ?? '' }), refused)
   }
-  await mendAudit(database)
+  await mend()
   await print('platform remove steady')
   await print('user remove steady@museum.test')
 })
 
 t.test('a command that only reads says no more than why the database refuses it', async t => {
   await sql`alter table platforms rename to stages`.execute(db)
-  t.strictSame(await type('platform list'), {
-    code: 1,
-    output: '',
-    errors: 'portico: The database refused the command: relation "platforms" does not exist.\n',
-  })
+  t.equal(await refusal('platform list'), 'The database refused the command: relation "platforms" does not exist.')
   await sql`alter table stages rename to platforms`.execute(db)
 })
 
 t.test('an unexpected failure is not reported as a refusal or a mistyped command', async t => {
   const openDatabase = () => Promise.reject(new Error('Broken'))
   for (const words of ['user list', 'export']) {
-    await t.rejects(runCommand(words, { openDatabase }), { message: 'Broken' })
+    await t.rejects(type(words, { openDatabase }), { message: 'Broken' })
   }
 })
 
@@ -326,7 +300,7 @@ t.test('"migrate" lists when each migration was applied, and "seed" adds nothing
 
 t.test('"routes" lists the routes without a database', async t => {
   const openDatabase = () => Promise.reject(new Error('This needs none.'))
-  const { code, output } = await runCommand('routes', { openDatabase })
+  const { code, output } = await type('routes', { openDatabase })
   t.equal(code, 0)
   t.match(output, /^GET +\/$/m)
   t.match(output, /^PATCH +\/api\/licenses\/:id\(\.\+\)$/m)
@@ -336,8 +310,7 @@ t.test('a command says in one line that another process has the embedded databas
   const dataDir = makeEmbeddedFolder(t)
   const owner = await openDatabase({ databaseUrl: undefined, dataDir })
   t.teardown(() => owner.close())
-  t.strictSame(
-    await runCommand('license list', { openDatabase: () => openDatabase({ databaseUrl: undefined, dataDir }) }),
-    { code: 1, output: '', errors: `portico: DATA_DIR ${dataDir} cannot be locked: another process has it open.\n` },
-  )
+  const openAgain = () => openDatabase({ databaseUrl: undefined, dataDir })
+  const reason = await refusal('license list', { openDatabase: openAgain })
+  t.equal(reason, `DATA_DIR ${dataDir} cannot be locked: another process has it open.`)
 })

@@ -20,12 +20,14 @@ interface Opening {
   openDatabase: (options?: object) => Promise<Database>
 }
 
+type Words = string | readonly string[]
+
 /**
  * Runs a command in this process.
  * @param words as a shell has them: a word with blanks is in double quotes
  */
 export async function runCommand(
-  words: string | readonly string[],
+  words: Words,
   { openDatabase, input = '', terminals = [], columns, port, additions = {}, systemUser }: Typed & Opening,
 ) {
   let output = ''
@@ -50,20 +52,37 @@ export async function runCommand(
 
 /** Runs commands on a database that stays open after each of them. */
 export function commandsOn(database: Database, always: Typed = {}) {
-  const openDatabase = keptOpen(database)
-  const type = async (words: string | readonly string[], typed: Typed = {}) =>
-    await runCommand(words, { openDatabase, ...always, ...typed })
+  const opening = { openDatabase: keptOpen(database) }
+  const type = async (words: Words, typed: Typed & Partial<Opening> = {}) =>
+    await runCommand(words, { ...opening, ...always, ...typed })
   return {
     type,
     /** @returns what a command prints @throws its errors if it fails */
-    print: async (words: string | readonly string[], typed?: Typed) => outputOf(await type(words, typed)),
+    print: async (words: Words, typed?: Typed) => outputOf(await type(words, typed)),
     /** @returns the records that a command prints as JSON @throws its errors if it fails */
     json: async (words: string, typed?: Typed) =>
       outputOf(await type(`${words} --json`, typed))
         .split('\n')
         .filter(line => line !== '')
         .map(line => JSON.parse(line)),
+    /** @returns why a command fails @throws if it does not, is mistyped, or prints anything else */
+    refusal: async (words: Words, typed?: Typed & Partial<Opening>) => {
+      const { code, output, errors } = await type(words, typed)
+      const [, reason] = /^portico: ([^]+)\n$/.exec(errors) ?? []
+      if (code !== 1 || output !== '' || reason === undefined) throw new Error(`${code}: ${output}${errors}`)
+      return reason
+    },
   }
+}
+
+/** An input that arrives in pieces, some of which end within a character. */
+export function inPieces(text: string): Readable {
+  const bytes = Buffer.from(text)
+  const starts = Array.from({ length: Math.ceil(bytes.length / 101) }, (_, index) => index * 101)
+  return Readable.from(
+    starts.map(start => bytes.subarray(start, start + 101)),
+    { objectMode: false },
+  )
 }
 
 /** For a database that stays open after the command. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { describeDatabaseFailure } from '../../../cli/database-failure.ts'
+import { describeDatabaseFailure } from '../../../cli/with-database.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import { build } from '../../support/build.ts'

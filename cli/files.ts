@@ -1,7 +1,33 @@
-import { lstat, open, rename, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { lstat, open, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { reasonOf } from '../src/errors/start-error.ts'
 import { CommandError } from './command.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The input of a command. */
+interface Input {
+  chunks: AsyncIterable<Buffer | string>
+  /** How much has been read, from 0 to 1, or undefined if the size is unknown. */
+  part: () => number | undefined
+}
+
+/**
+ * Opens a file, or standard input if the file is "-".
+ * @throws {CommandError} if the file cannot be read
+ */
+export async function openInput(file: string, { input }: Pick<Terminal, 'input'>): Promise<Input> {
+  if (file === '-') return { chunks: input, part: () => undefined }
+  try {
+    const { size } = await stat(file)
+    const chunks = createReadStream(file)
+    await once(chunks, 'readable')
+    return { chunks, part: () => size && chunks.bytesRead / size }
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${reasonOf(error)}.`, { cause: error })
+  }
+}
 
 /** The signals by which a command is ended. */
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']

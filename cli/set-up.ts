@@ -1,25 +1,39 @@
 import { type Kysely, sql } from 'kysely'
+import pg from 'pg'
+import { buildApp } from '../app.ts'
+import { readConfig } from '../src/config.ts'
+import { Changes } from '../src/database/changes.ts'
+import { assemble } from '../src/database/database.ts'
 import { seed as seedDatabase } from '../src/database/migrate.ts'
+import { readAppliedMigrations } from '../src/database/newer-migrations.ts'
 import type { Tables } from '../src/database/tables.ts'
 import { type Author, writeAdditions } from '../src/records/audit.ts'
 import { kinds } from '../src/records/kinds.ts'
 import type { RecordKind } from '../src/records/record-kind.ts'
-import { type Command, readWords } from './command.ts'
-import { commandAuthor } from './command-author.ts'
-import { allOrNothing } from './database-failure.ts'
-import { writeOutcome } from './record-output.ts'
-import { withDatabase } from './with-database.ts'
+import { command, flag } from './command.ts'
+import { listWriter, writeOutcome } from './terminal.ts'
+import { allOrNothing, commandAuthor, withDatabase } from './with-database.ts'
 
-export const seed: Command = {
+export const migrate = command({
+  usage: 'migrate [--json]',
+  summary: 'Migrates the tables, and lists all migrations.',
+  options: { json: flag('print each as a line of JSON') },
+  notes: 'Every start of the server migrates the tables, too.',
+  async run(terminal, { json }) {
+    const applied = await withDatabase(terminal, async ({ db, series }) =>
+      Promise.all(series.map(({ table }) => readAppliedMigrations(db, table))),
+    )
+    const write = listWriter(terminal, json, ['name', 'timestamp'], false)
+    write(applied.flat(), ({ name, timestamp }) => [name, timestamp])
+  },
+})
+
+export const seed = command({
   usage: 'seed [--json]',
   summary: 'Adds the demonstration records, once.',
-  details: `--json  print the number of added records of each table as a line of JSON
-
-An embedded database has them from its first start.`,
-  async run(words, terminal) {
-    const {
-      values: { json },
-    } = readWords(words, [], { json: { type: 'boolean', default: false } })
+  options: { json: flag('print the number of added records of each table as a line of JSON') },
+  notes: 'An embedded database has them from its first start.',
+  async run(terminal, { json }) {
     const added: Addition[] = []
     await withDatabase(
       terminal,
@@ -33,7 +47,7 @@ An embedded database has them from its first start.`,
     const counts = Object.fromEntries(added.map(({ kind, count }) => [kind.table, count]))
     writeOutcome(terminal, sentenceOf(added), { seeded: true, added: counts }, json)
   },
-}
+})
 
 interface Addition {
   kind: RecordKind
@@ -66,3 +80,19 @@ async function addAudited(db: Kysely<Tables>, author: Author, add: () => Promise
   }
   return added
 }
+
+export const routes = command({
+  usage: 'routes [--json]',
+  summary: 'Lists the methods and paths of all routes.',
+  options: { json: flag('print each as a line of JSON') },
+  async run(terminal, { json }) {
+    // Never connected, so the command also works beside a server that has the embedded database open.
+    const database = assemble(new pg.Pool(), new Changes())
+    const app = await buildApp({ ...terminal.additions, config: readConfig({}), database })
+    await app.ready()
+    const write = listWriter(terminal, json, ['method', 'url'], false)
+    write(app.routeTable.routes(), ({ method, url }) => [method, url])
+    await app.close()
+    await database.close()
+  },
+})

@@ -1,4 +1,0 @@
-/** Whether a stream is a terminal. */
-export function isTerminal(stream: object): boolean {
-  return 'isTTY' in stream && stream.isTTY === true
-}

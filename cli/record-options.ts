@@ -1,0 +1,183 @@
+import { type Kysely, sql } from 'kysely'
+import type { TObject, TSchema } from 'typebox'
+import type { Tables } from '../src/database/tables.ts'
+import { BadRequestHttpError } from '../src/errors/http-errors.ts'
+import type { RecordKind } from '../src/records/record-kind.ts'
+import { type AnyRecord, listRecords, readRecord } from '../src/records/repository.ts'
+import { describeFieldErrors, formats, fromText, isNullable, validator, valueOf } from '../src/records/validation.ts'
+import { CommandError, describeOptions, text, UsageError } from './command.ts'
+
+/** The first word of a kind's commands: "license-type". */
+export function wordOf({ name }: RecordKind): string {
+  return name.replaceAll(' ', '-')
+}
+
+/** The option of a field: "type-id". */
+function optionOf(field: string): string {
+  return field.replaceAll('_', '-')
+}
+
+/** The options of a schema's fields. describeFields has the help on them. */
+export function optionsOf({ properties }: TObject) {
+  return Object.fromEntries(
+    Object.entries(properties).map(([field, schema]) => [
+      optionOf(field),
+      { type: 'string', isSwitch: valueOf(schema).type === 'boolean' } as const,
+    ]),
+  )
+}
+
+/** The help on a schema's fields: one line per option. */
+export function describeFields({ properties }: TObject): string {
+  const options = Object.entries(properties).map(
+    ([field, schema]) => [optionOf(field), text(placeholderOf(schema), String(valueOf(schema).description))] as const,
+  )
+  return `${describeOptions(Object.fromEntries(options))}\n`
+}
+
+function placeholderOf(schema: TSchema): string {
+  const { type = 'value', format } = valueOf(schema)
+  const none = isNullable(schema) ? '|none' : ''
+  if (type === 'boolean') return `<true|false${none}; default: true>`
+  return type === 'array' ? '<id,id,…>' : `<${String(format ?? type)}${none}>`
+}
+
+/**
+ * Reads fields from options and validates them.
+ * @returns the fields that have an option
+ * @throws {CommandError} if a value does not match the schema
+ */
+export function readFields(schema: TObject, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const text = options[optionOf(name)]
+    if (typeof text === 'string') values[name] = fromText(field, text)
+  }
+  const errors = validator(schema)(values)
+  if (errors.length > 0) throw new CommandError(describeFieldErrors(errors))
+  return values
+}
+
+/** Reads --limit. @throws {UsageError} */
+export function readLimit(limit: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be a whole number of at least 1.')
+  return Number(limit)
+}
+
+/**
+ * Finds a record by its id or by its kind's knownBy column.
+ * @throws {CommandError} if there is no such record, or more than one
+ */
+export async function findRecord(db: Kysely<Tables>, kind: RecordKind, word: string): Promise<AnyRecord> {
+  const byId = formats.id.accepts(word) ? await readRecord(db, kind, word) : undefined
+  if (byId !== undefined) return byId
+  const listing = { filters: { [kind.knownBy]: word }, sort: 'id', after: undefined, limit: 2 }
+  const [first, second] = await listRecords(db, kind, listing).then(({ records }) => records, noneIfUnfit)
+  if (first === undefined) throw new CommandError(`There is no ${kind.name} "${word}".`)
+  if (second !== undefined) {
+    throw new CommandError(`There are several ${kind.plural} "${word}". Use an id such as ${first.id} or ${second.id}.`)
+  }
+  return first
+}
+
+/** No records, if the word has a value that no record can have. */
+function noneIfUnfit(error: unknown): AnyRecord[] {
+  if (error instanceof BadRequestHttpError) return []
+  throw error
+}
+
+/** Finds the id of the only group with this name or id. @throws {CommandError} */
+export async function findGroup(db: Kysely<Tables>, group: string, domain: string | undefined): Promise<string> {
+  const found = await db
+    .selectFrom('groups')
+    .innerJoin('licenses', 'licenses.id', 'groups.license_id')
+    .select(['groups.id', 'domain'])
+    .where(({ eb, or }) => or([eb('groups.name', '=', group), eb(sql<string>`groups.id::text`, '=', group)]))
+    .$if(domain !== undefined, query => query.where('domain', '=', domain ?? ''))
+    .orderBy('groups.id')
+    .execute()
+  const [first, second] = found
+  const whose = domain === undefined ? '' : ` of a license for "${domain}"`
+  if (first === undefined) throw new CommandError(`There is no group "${group}"${whose}.`)
+  if (second !== undefined) {
+    const list = found.map(({ id, domain }) => `${id} of ${domain}`).join(', ')
+    throw new CommandError(`There are several groups "${group}": ${list}. Use an id, or --license.`)
+  }
+  return first.id
+}
+
+/** A field that refers to other records, which options may name instead of giving their ids. */
+interface Reference {
+  field: string
+  /** The option that names one record, and may be repeated if the field is a list: "language". */
+  option: string
+  /** The option that names several, separated by commas: "languages". Undefined if the field is no list. */
+  listOption: string | undefined
+  to: RecordKind
+  /** The option that says which of several groups of the same name is meant. */
+  scope: 'license' | undefined
+}
+
+function referencesOf(kind: RecordKind): Reference[] {
+  return Object.values(kind.constraints).flatMap(({ field, refersTo: to }) => {
+    if (to === undefined) return []
+    const option = field.replace(/_ids?$/, '')
+    const listOption = field.endsWith('_ids') ? `${option}s` : undefined
+    return { field, option, listOption, to, scope: to.name === 'group' ? 'license' : undefined }
+  })
+}
+
+/** The options by which a kind's fields name records. */
+export function referenceOptions(kind: RecordKind) {
+  const names = referencesOf(kind).flatMap(({ option, listOption, scope }) => [option, listOption, scope])
+  return Object.fromEntries(
+    names.filter(name => name !== undefined).map(name => [name, { type: 'string', multiple: true } as const]),
+  )
+}
+
+/** The help on these options. */
+export function describeReferences(kind: RecordKind): string {
+  return referencesOf(kind)
+    .flatMap(({ field, option, listOption, to: { name, plural, knownBy }, scope }) => {
+      const instead = `instead of --${optionOf(field)}`
+      return [
+        listOption === undefined
+          ? `--${option} <${knownBy}>  the ${name} by its ${knownBy}, ${instead}\n`
+          : `--${listOption} <${knownBy},…>  ${plural} by ${knownBy}, ${instead}; also --${option} for each\n`,
+        scope === undefined ? '' : `--${scope} <domain>  the ${scope} of the ${plural}, if several have the name\n`,
+      ]
+    })
+    .join('')
+}
+
+/**
+ * Finds the records that options name.
+ * @returns the options with their ids
+ * @throws {CommandError} if there is no such record, or more than one
+ */
+export async function idsOf(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {}
+  const [license] = wordsOf(options['license'])
+  for (const { field, option, listOption = '', to, scope } of referencesOf(kind)) {
+    if (options[option] === undefined && options[listOption] === undefined) continue
+    const found = new Set<string>()
+    for (const word of [
+      ...wordsOf(options[option]),
+      ...wordsOf(options[listOption]).flatMap(list => list.split(',')),
+    ]) {
+      const name = word.trim()
+      if (name === '') continue
+      found.add(scope === undefined ? (await findRecord(db, to, name)).id : await findGroup(db, name, license))
+    }
+    ids[optionOf(field)] = [...found].join(',')
+  }
+  return ids
+}
+
+function wordsOf(option: unknown): string[] {
+  return [option ?? []].flat().map(String)
+}

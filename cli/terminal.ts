@@ -1,0 +1,202 @@
+import type { Additions } from '../app.ts'
+import type { Database, DatabaseOptions } from '../src/database/database.ts'
+import { reasonOf } from '../src/errors/start-error.ts'
+
+/** The streams, the user and the database of a command. */
+export interface Terminal {
+  input: NodeJS.ReadStream | NodeJS.ReadableStream
+  output: NodeJS.WritableStream
+  /** For prompts, progress and errors. */
+  errors: NodeJS.WritableStream
+  /** The operating system's name of who runs the command, if it is known. */
+  systemUser?: string | undefined
+  /** Opens the configured database. The caller closes it. */
+  openDatabase: (options?: Pick<DatabaseOptions, 'onCreation'>) => Promise<Database>
+  /** The port of the server on this machine, for links. Default: 3000. */
+  port?: () => number
+  /** What an application that is built on Portico adds. Default: nothing. */
+  additions?: Additions
+}
+
+/**
+ * The name of the system's user who runs this process: who called sudo, or who is logged in.
+ * @param uid names the user where the environment does not, as in a container
+ */
+export function systemUserOf({ SUDO_USER, LOGNAME, USER }: NodeJS.ProcessEnv, uid: number | undefined): string {
+  return [SUDO_USER, LOGNAME, USER].find(name => name !== undefined && name !== '') ?? `uid ${uid}`
+}
+
+/** Ends the process if its output cannot be written. A closed pipe, as in "| head", is not an error. */
+export function endWithOutput(
+  { output, errors }: Pick<Terminal, 'output' | 'errors'>,
+  exit: (code: number) => void,
+): void {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    const isCut = error.code === 'EPIPE'
+    if (!isCut) errors.write(`portico: The output cannot be written: ${reasonOf(error)}.\n`)
+    exit(isCut ? 0 : 1)
+  })
+}
+
+/** Whether a stream is a terminal. */
+export function isTerminal(stream: object): boolean {
+  return 'isTTY' in stream && stream.isTTY === true
+}
+
+/** Warns on standard error, so that the output stays the same. */
+export function writeWarning({ errors }: Terminal, warning: string | undefined): void {
+  if (warning !== undefined) errors.write(`portico: Warning: ${warning}\n`)
+}
+
+/** Writes the outcome of a command as a sentence, or as a line of JSON. */
+export function writeOutcome({ output }: Terminal, sentence: string, outcome: object, json: boolean): void {
+  output.write(json ? jsonLine(outcome) : `${sentence}\n`)
+}
+
+function jsonLine(value: object): string {
+  return `${JSON.stringify(value)}\n`
+}
+
+/**
+ * Makes a function that writes pages of a list, as a table or each item as a line of JSON. A table fits its terminal:
+ * the last columns are left out, and long cells are cut.
+ * @param hasHeading whether the first page has a heading
+ */
+export function listWriter({ output }: Terminal, json: boolean, columns: readonly string[], hasHeading = true) {
+  let isHeadingDue = hasHeading
+  return writePage
+
+  /** @param below the lines below an item's row, for a width in characters */
+  function writePage<Item extends object>(
+    items: readonly Item[],
+    cellsOf: (item: Item) => readonly unknown[],
+    below: (item: Item, width: number) => string[] = () => [],
+  ): void {
+    if (json) {
+      output.write(items.map(jsonLine).join(''))
+      return
+    }
+    const width = widthOf(output)
+    const cells = items.map(item => cellsOf(item).map(cellOf))
+    const [heading, ...rows] = renderTable(fitTable([columns, ...cells], width))
+    const lines = items.flatMap((item, index) => [rows[index], ...below(item, width).map(line => `${line}\n`)])
+    output.write([isHeadingDue ? heading : '', ...lines].join(''))
+    isHeadingDue = false
+  }
+}
+
+/** A value as one line of text. */
+export function cellOf(value: unknown): string {
+  // Records that did not come through the API may contain escape sequences, which the terminal would execute.
+  return [value]
+    .flat()
+    .join(',')
+    .replace(/\p{Cc}+/gu, ' ')
+}
+
+/** Cuts a text that is too long. */
+export function cut(cell: string, width: number): string {
+  return cell.length > width ? `${cell.slice(0, width - 1)}…` : cell
+}
+
+/** The columns of a terminal. Those that do not tell are as wide as they always were. */
+function widthOf(output: object): number {
+  if (!isTerminal(output)) return Infinity
+  return 'columns' in output && typeof output.columns === 'number' && output.columns > 0 ? output.columns : 80
+}
+
+type Rows = readonly (readonly string[])[]
+
+const gap = '  '
+/** Columns that are never left out. */
+const fewestColumns = 3
+/** The room that a column should have. */
+const usualWidth = 12
+/** The narrowest that a column is cut to. */
+const narrowest = 8
+
+/** Renders rows as lines whose columns are as wide as their widest cells. */
+export function renderTable(rows: Rows): string[] {
+  const widths = widthsOf(rows)
+  return rows.map(
+    row =>
+      `${row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join(gap)
+        .trimEnd()}\n`,
+  )
+}
+
+/**
+ * Makes a table as narrow as a terminal. The headings decide which of the last columns are left out, so that each page
+ * of a list has the same columns. Then the widest columns are cut.
+ */
+function fitTable(rows: Rows, width: number): Rows {
+  const [headings = []] = rows
+  const usual = headings.map(name => Math.max(name.length, usualWidth))
+  let count = headings.length
+  while (count > fewestColumns && totalOf(usual.slice(0, count)) > width) count--
+  const kept = rows.map(row => row.slice(0, count))
+  const widths = widthsOf(kept)
+  while (totalOf(widths) > width && Math.max(...widths) > narrowest) {
+    const widest = widths.indexOf(Math.max(...widths))
+    widths[widest] = Math.max(...widths) - 1
+  }
+  return kept.map(row => row.map((cell, column) => cut(cell, widths[column] ?? 0)))
+}
+
+function widthsOf(rows: Rows): number[] {
+  const [headings = []] = rows
+  return headings.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)))
+}
+
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + gap.length, -gap.length)
+}
+
+/**
+ * Shows progress.
+ * @param part from 0 to 1, or undefined if unknown
+ * @param count the number of items done
+ */
+type Show = (part: number | undefined, count: number) => void
+
+const barWidth = 30
+/** Between two updates of the progress, in milliseconds. */
+const interval = 100
+
+/**
+ * Shows the progress of a command that takes long on its terminal, and then its outcome with the time that it took.
+ * @param items the items in words, such as "licenses"
+ * @param act does the work, and returns the outcome as the beginning of a sentence and as JSON, or undefined for none
+ */
+export async function withProgress(
+  terminal: Terminal,
+  json: boolean,
+  items: string,
+  act: (show: Show) => Promise<{ sentence: string; outcome: object } | undefined>,
+): Promise<void> {
+  const { errors } = terminal
+  const begun = performance.now()
+  const isShown = isTerminal(errors)
+  let shownAt = -Infinity
+  const acted = await act((part, count) => {
+    const now = performance.now()
+    if (!isShown || now - shownAt < interval) return
+    shownAt = now
+    const rate = Math.round((count / (now - begun)) * 1000)
+    const text = `${count.toLocaleString('en')} ${items}, ${rate.toLocaleString('en')} a second`
+    errors.write(`\r\u001b[K${part === undefined ? '' : barOf(part)}${text}`)
+  }).finally(() => {
+    if (isShown) errors.write('\r\u001b[K')
+  })
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  if (acted === undefined) return
+  writeOutcome(terminal, `${acted.sentence} in ${seconds} s.`, { ...acted.outcome, seconds: Number(seconds) }, json)
+}
+
+function barOf(part: number): string {
+  const filled = Math.round(barWidth * part)
+  const percent = String(Math.round(part * 100)).padStart(3)
+  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${percent} %  `
+}
