@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import access from './plugins/access.ts'
 import bearer from './plugins/bearer.ts'
 import caching from './plugins/caching.ts'
+import checksPlugin from './plugins/checks.ts'
 import databasePlugin from './plugins/database.ts'
 import entities from './plugins/entities.ts'
 import errors from './plugins/errors.ts'
@@ -107,6 +108,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     app.register(recordKinds, { own: ownKinds })
     app.register(routeTable)
     app.register(vary)
+    app.register(checksPlugin)
     app.register(metrics, { port: config.metricsPort, host: config.metricsHost })
     app.register(health)
     app.register(ready, { servers })

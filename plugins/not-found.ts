@@ -11,7 +11,7 @@ import { sendFailure } from '../src/errors/send-failure.ts'
 import type { Constraints } from '../src/http/declared-routes.ts'
 import { pathOf, queryOf } from '../src/http/target.ts'
 import { decodeUtf8 } from '../src/http/utf8.ts'
-import { hasRequest } from './verdicts.ts'
+import { hasRequest } from './checks.ts'
 
 /** Carries the error of each request without a route. Only made for subscribers, because it is costly. */
 export const missingRoutes = channel('portico:missing-route')

@@ -5,7 +5,7 @@ import { sendFailure } from '../src/errors/send-failure.ts'
 import { longestTurn } from '../src/serving/limits.ts'
 import { isLate } from '../src/serving/open-connections.ts'
 import { elapsed } from '../src/serving/turns.ts'
-import { tellRefusal } from './verdicts.ts'
+import { tellRefusal } from './checks.ts'
 
 const retryLater = { 'retry-after': '1' }
 

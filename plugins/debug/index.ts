@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { mapRead } from '../../src/cache/entity-cache.ts'
+import type {} from '../checks.ts'
 import type {} from '../database.ts'
 import type {} from '../landmarks.ts'
 import type { Config } from '../../src/config.ts'
@@ -42,7 +43,7 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
     allow: config.debugAllow,
     allowLoopback: !config.production,
     isTrustedHost: isLicensed,
-    panels: [licensePanel(verdicts, reads), securityPanel(verdicts), cachePanel(reads)],
+    panels: [licensePanel(verdicts, reads), securityPanel(verdicts, () => app.checks), cachePanel(reads)],
     passThrough: [databaseFolder],
     labels: ['license'],
     editorUrl: config.editorUrl ?? null,

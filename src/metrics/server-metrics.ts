@@ -53,15 +53,8 @@ export class ServerMetrics {
     registers: [this.#registry],
   })
 
-  readonly #refusers: ReadonlySet<string>
-
-  /**
-   * @param refusers what may refuse a request, counted from 0
-   * @param poolCounts undefined if the database has no pool
-   */
-  constructor(refusers: ReadonlySet<string>, poolCounts: ConnectionPool['counts']) {
-    this.#refusers = refusers
-    for (const by of refusers) this.#refusals.inc({ by }, 0)
+  /** @param poolCounts undefined if the database has no pool */
+  constructor(poolCounts: ConnectionPool['counts']) {
     if (poolCounts !== undefined) this.#watchPool(poolCounts)
   }
 
@@ -74,8 +67,13 @@ export class ServerMetrics {
     this.#reads.inc({ segment, outcome })
   }
 
+  /** Lets the counts of what may refuse requests begin at 0, so that the first refusal is seen as an increase. */
+  expectRefusals(refusers: readonly string[]): void {
+    for (const by of refusers) this.#refusals.inc({ by }, 0)
+  }
+
   countRefusal(by: string): void {
-    if (this.#refusers.has(by)) this.#refusals.inc({ by })
+    this.#refusals.inc({ by })
   }
 
   get contentType(): string {
