@@ -40,9 +40,8 @@ import type { MakeOwnEntities } from './src/entities.ts'
 import type { Migrations } from './src/database/migration.ts'
 import { assertDistinct } from './src/records/distinct-kinds.ts'
 import type { RecordKind } from './src/records/record-kind.ts'
-import { HttpServers } from './src/serving/http-servers.ts'
-import { serverOptions } from './src/serving/server-options.ts'
-import { type CookieSecrets, cookieSecretsOf } from './src/sign-in/cookie-secrets.ts'
+import { HttpServers, serverOptions } from './src/serving/http-servers.ts'
+import { type CookieSecrets, cookieSecretsOf } from './src/sign-in/session-token.ts'
 
 /** What an application that is built on Portico adds to it. */
 export interface Additions {

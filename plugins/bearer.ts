@@ -8,10 +8,9 @@ import {
   RepeatedCredentialsHttpError,
   TooManyRequestsHttpError,
 } from '../src/errors/http-errors.ts'
-import { isSafeMethod } from '../src/http/safe-methods.ts'
-import { Attempts } from '../src/sign-in/attempts.ts'
-import type { CookieSecrets } from '../src/sign-in/cookie-secrets.ts'
-import { networkOf } from '../src/sign-in/network.ts'
+import { isSafeMethod } from '../src/http/request.ts'
+import { Attempts, networkOf } from '../src/sign-in/attempts.ts'
+import type { CookieSecrets } from '../src/sign-in/session-token.ts'
 import { apiTokenPrefix, hashOfToken } from '../src/sign-in/random-token.ts'
 import { TokenUses } from '../src/sign-in/token-uses.ts'
 import { passed, refused, waiting } from './checks.ts'

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import fp from 'fastify-plugin'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { isForwardedIgnored, objectionToForwarded } from '../src/http/forwarded.ts'
-import { decodeUtf8 } from '../src/http/utf8.ts'
+import { decodeUtf8 } from '../src/http/request.ts'
 import { passed, refused } from './checks.ts'
 
 export interface ForwardedOptions {

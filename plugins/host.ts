@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import fp from 'fastify-plugin'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { normaliseHost } from '../src/http/host.ts'
-import { isTarget } from '../src/http/target.ts'
-import { decodeUtf8 } from '../src/http/utf8.ts'
+import { decodeUtf8, isTarget } from '../src/http/request.ts'
 import { passed, refused } from './checks.ts'
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { whenRead } from '../src/cache/entity-cache.ts'
 import { type License, longestDomain } from '../src/entities.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
-import { isLocal } from '../src/http/local.ts'
+import { isLocal } from '../src/http/request.ts'
 import { passed, refused, waiting } from './checks.ts'
 
 declare module 'fastify' {

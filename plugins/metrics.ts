@@ -7,7 +7,7 @@ import fastify, {
 import fp from 'fastify-plugin'
 import type { EntityMetadata, ReadOutcome } from '../src/cache/entity-cache.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
-import type { ServerMetrics } from '../src/metrics/server-metrics.ts'
+import type { ServerMetrics } from '../src/server-metrics.ts'
 import { requestTimeout } from '../src/serving/limits.ts'
 import { isRefusal, limits, refusals } from './checks.ts'
 import type {} from './entities.ts'
@@ -23,7 +23,7 @@ async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
   if (port === undefined) return
   const { checks, entityCache, database, server, supportedMethods } = app
   // Imported on demand, so that servers without metrics load none of it.
-  const { ServerMetrics } = await import('../src/metrics/server-metrics.ts')
+  const { ServerMetrics } = await import('../src/server-metrics.ts')
   const counts = new ServerMetrics(database.pool.counts)
 
   app.addHook(

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { sendFailure } from '../src/errors/send-failure.ts'
+import { sendFailure } from '../src/errors/send-error.ts'
 import { longestTurn } from '../src/serving/limits.ts'
 import { isLate } from '../src/serving/open-connections.ts'
 import { elapsed } from '../src/serving/turns.ts'

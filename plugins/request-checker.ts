@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { BadRequestHttpError, ForbiddenHttpError } from '../src/errors/http-errors.ts'
-import { isSafeMethod } from '../src/http/safe-methods.ts'
-import { decodeUtf8 } from '../src/http/utf8.ts'
+import { decodeUtf8, isSafeMethod } from '../src/http/request.ts'
 import type {} from './bearer.ts'
 import { passed, refused } from './checks.ts'
 

@@ -1,8 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { UserRecord } from '../src/entities.ts'
-import type { CookieSecrets } from '../src/sign-in/cookie-secrets.ts'
-import { lifetimeOf, nameSession, type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
+import {
+  type CookieSecrets,
+  lifetimeOf,
+  nameSession,
+  type SessionToken,
+  SessionTokens,
+} from '../src/sign-in/session-token.ts'
 import { passed } from './checks.ts'
 
 declare module 'fastify' {

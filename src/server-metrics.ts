@@ -1,7 +1,6 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ReadOutcome } from '../cache/entity-cache.ts'
-import type { ConnectionCounts, ConnectionPool } from '../database/prepared-queries.ts'
-import { processMetrics } from './process-metrics.ts'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ReadOutcome } from './cache/entity-cache.ts'
+import type { ConnectionCounts, ConnectionPool } from './database/prepared-queries.ts'
 
 export interface CountedRequest {
   method: string
@@ -20,6 +19,14 @@ const poolHelp: Record<keyof ConnectionCounts, string> = {
   idle: 'Connections of the database pool that are not in use.',
   waiting: 'Queries and transactions that wait for a connection of the database pool.',
 }
+
+/**
+ * Memory, processor time, garbage collection and the delay of the event loop. One registry for all apps of the process,
+ * because prom-client never stops observing.
+ */
+const processMetrics = new Registry()
+
+collectDefaultMetrics({ register: processMetrics })
 
 /** The metrics of one server and its process, as text for Prometheus. */
 export class ServerMetrics {
