@@ -28,7 +28,6 @@ async function access(app: FastifyInstance) {
       if (request.is404) {
         return done(passed(request, 'access', 'The path has no route, so the license was not checked.'))
       }
-      // Reads routeOptions late, because Fastify makes a new object on each access.
       if (license === null) {
         if (request.routeOptions.config.license === 'optional') {
           return done(

@@ -69,8 +69,8 @@ export function tellRefusal(request: FastifyRequest, by: string): void {
 export function tell(request: FastifyRequest, check: string, outcome: Verdict['outcome'], reason: Sentence): undefined {
   if (outcome === 'refused') tellRefusal(request, check)
   if (!verdicts.hasSubscribers) return
-  const told = typeof reason === 'string' ? reason : reason(request)
-  verdicts.publish({ request, check, outcome, reason: told } satisfies Verdict)
+  const sentence = typeof reason === 'string' ? reason : reason(request)
+  verdicts.publish({ request, check, outcome, reason: sentence } satisfies Verdict)
 }
 
 /** Whether a message of the channel is a Verdict. Anyone may publish on a channel. */

@@ -85,7 +85,7 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
     whenAllRead(
       [users.read(userId), memberships.read(userId)],
       ([user, groups]) => {
-        // The tokens of a removed user are removed, too, but that may not have been heard yet.
+        // The tokens of a removed user are removed, too, but this server may not know that yet.
         if (user === null) return done(refused(request, 'firewall', unknownToken(request)))
         request.user = { id: user.id, email: user.email, admin: user.admin, groups }
         done(passed(request, 'firewall', () => `The API token belongs to ${user.email}.`))

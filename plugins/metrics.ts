@@ -64,7 +64,7 @@ async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
 /** A server that answers GET /metrics and nothing else. */
 function makeListener(counts: ServerMetrics, checks: FastifyInstance['checks']): FastifyInstance {
   const listener = fastify({ forceCloseConnections: true, requestTimeout })
-  listener.get('/metrics', async function tellMetrics(_request, reply) {
+  listener.get('/metrics', async function sendMetrics(_request, reply) {
     counts.expectRefusals([...checks.keys(), ...limits])
     return reply.type(counts.contentType).send(await counts.text())
   })

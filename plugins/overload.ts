@@ -22,7 +22,7 @@ async function overload(app: FastifyInstance) {
       else done()
     },
   )
-  // Requests that wait for the same license all go on in the turn in which it arrives.
+  // Requests that wait for the same license all continue in the turn in which it arrives.
   app.addHook(
     'preHandler',
     function endTurn(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {

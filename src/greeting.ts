@@ -18,7 +18,7 @@ interface Greeting {
   isRestart?: boolean
 }
 
-/** What a running server can tell of itself. */
+/** The parts of an app that the greeting reads. */
 interface Greeter {
   database: Pick<Database, 'db'>
   log: Pick<FastifyBaseLogger, 'warn'>

@@ -73,7 +73,7 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
   })
   app.addHook(
     'onSend',
-    function tellOfStaleRecords(
+    function markStaleRecords(
       request: FastifyRequest,
       reply: FastifyReply,
       _payload: unknown,

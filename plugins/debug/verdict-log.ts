@@ -11,15 +11,15 @@ export interface TimedVerdict extends Verdict {
 /** Records the last verdict of each check for each profiled request. */
 export class VerdictLog {
   readonly #requests = new Attachment<Map<string, TimedVerdict>>()
-  readonly #hear = (message: unknown) => {
+  readonly #receive = (message: unknown) => {
     if (isVerdict(message)) this.#keep(message)
   }
 
   /** @returns a function that stops listening */
   listen(): () => void {
-    verdicts.subscribe(this.#hear)
+    verdicts.subscribe(this.#receive)
     return () => {
-      verdicts.unsubscribe(this.#hear)
+      verdicts.unsubscribe(this.#receive)
     }
   }
 

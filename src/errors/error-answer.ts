@@ -36,7 +36,7 @@ export interface ErrorAnswer {
   body: string
 }
 
-/** What an answer says besides the error. */
+/** What the user can do about the error, and further members of the problem. */
 export type Advice = Partial<Pick<HttpError, 'remedy' | 'hint' | 'members'>>
 
 /** The BadRequestHttpErrors made from other errors: asking twice returns the same one. */

@@ -53,7 +53,7 @@ export function isSafeMethod(method: string): boolean {
 }
 
 const loopback = /^(?:::ffff:)?127\.\d+\.\d+\.\d+$|^::1$/
-/** The headers by which proxies tell that they pass a request on. */
+/** Headers that proxies add to the requests that they forward. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
 
 /** Whether a request comes from this machine itself, as far as its address and headers tell. */

@@ -111,13 +111,13 @@ export class Connection {
     if (this.#answers.at(-1)?.writableFinished === false && !this.#socket.timeout) this.#socket.setTimeout(timeout)
   }
 
-  /** Stops reading until goOn(). */
+  /** Stops reading until resume(). */
   pause(): void {
     this.#isPaused = true
     this.#stopReading()
   }
 
-  goOn(): void {
+  resume(): void {
     this.#isPaused = false
     if (this.#mayRead) this.#socket.resume()
   }
@@ -126,7 +126,7 @@ export class Connection {
   refuse(error: Error): void {
     if (this.#isRefused) return
     this.#isRefused = true
-    this.#tell(error)
+    this.#sendRefusal(error)
   }
 
   /** Closes the connection after the pending responses, or after the next one if none is pending. */
@@ -194,7 +194,7 @@ export class Connection {
     this.#socket.pause().emit('pause')
   }
 
-  #tell(error: Error): void {
+  #sendRefusal(error: Error): void {
     this.#settle()
     const last = this.#answers.at(-1)
     const before = last?.req.complete === false ? this.#answers.at(-2) : last
@@ -205,7 +205,7 @@ export class Connection {
       before.once('finish', () => {
         this.#isWaiting = false
         this.#socket.resume()
-        this.#tell(error)
+        this.#sendRefusal(error)
       })
       // A request has only one response.
     } else if (last?.headersSent === true) this.#socket.destroy()

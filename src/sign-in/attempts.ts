@@ -67,10 +67,10 @@ export class Attempts {
     if (!this.#database.isShared || counted.attempts > most) return counted
     try {
       const { attempts, milliseconds } = await addToTable(this.#database.db, number)
-      const told = { attempts, expires: this.#now() + milliseconds }
+      const shared = { attempts, expires: this.#now() + milliseconds }
       // The table's count is lower if attempts were counted while it could not be written to.
-      if (attempts >= counter.attempts) Object.assign(counter, told)
-      return told
+      if (attempts >= counter.attempts) Object.assign(counter, shared)
+      return shared
     } catch (error) {
       if (error instanceof ServiceUnavailableHttpError) return counted
       throw error
