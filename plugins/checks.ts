@@ -15,9 +15,9 @@ async function checks(app: FastifyInstance) {
 }
 
 /** What refuses requests beside the checks. */
-export const limits = ['overload', 'sign-in-address', 'sign-in-account', 'sign-in-passwords'] as const
+export const limitNames = ['overload', 'sign-in-address', 'sign-in-account', 'sign-in-passwords'] as const
 
-export type Limit = (typeof limits)[number]
+export type Limit = (typeof limitNames)[number]
 
 /** Why a check passes a request. A function is called only if somebody listens. */
 export type Sentence = string | ((request: FastifyRequest) => string)
@@ -41,7 +41,7 @@ export interface Refusal {
   by: string
 }
 
-/** Carries each Refusal. Unlike verdicts, it costs requests that are not refused nothing. */
+/** Carries each Refusal. Unlike verdicts, it costs nothing for requests that pass. */
 export const refusals = channel('portico:refusal')
 
 /** Publishes why a check passes a request. @returns the argument for `done` */

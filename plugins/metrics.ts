@@ -9,7 +9,7 @@ import type { EntityMetadata, ReadOutcome } from '../src/cache/entity-cache.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
 import type { ServerMetrics } from '../src/server-metrics.ts'
 import { requestTimeout } from '../src/serving/limits.ts'
-import { isRefusal, limits, refusals } from './checks.ts'
+import { isRefusal, limitNames, refusals } from './checks.ts'
 import type {} from './entities.ts'
 
 export interface MetricsOptions {
@@ -65,7 +65,7 @@ async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
 function makeListener(counts: ServerMetrics, checks: FastifyInstance['checks']): FastifyInstance {
   const listener = fastify({ forceCloseConnections: true, requestTimeout })
   listener.get('/metrics', async function sendMetrics(_request, reply) {
-    counts.expectRefusals([...checks.keys(), ...limits])
+    counts.expectRefusals([...checks.keys(), ...limitNames])
     return reply.type(counts.contentType).send(await counts.text())
   })
   return listener
