@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import access from './plugins/access.ts'
 import bearer from './plugins/bearer.ts'
 import caching from './plugins/caching.ts'
+import checksPlugin from './plugins/checks.ts'
 import databasePlugin from './plugins/database.ts'
 import entities from './plugins/entities.ts'
 import errors from './plugins/errors.ts'
@@ -38,9 +39,8 @@ import type { MakeOwnEntities } from './src/entities.ts'
 import type { Migrations } from './src/database/migration.ts'
 import { assertDistinct } from './src/records/distinct-kinds.ts'
 import type { RecordKind } from './src/records/record-kind.ts'
-import { HttpServers } from './src/serving/http-servers.ts'
-import { serverOptions } from './src/serving/server-options.ts'
-import { type CookieSecrets, cookieSecretsOf } from './src/sign-in/cookie-secrets.ts'
+import { HttpServers, serverOptions } from './src/serving/http-servers.ts'
+import { type CookieSecrets, cookieSecretsOf } from './src/sign-in/session-token.ts'
 
 /** What an application that is built on Portico adds to it. */
 export interface Additions {
@@ -106,6 +106,7 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
     app.register(recordKinds, { own: ownKinds })
     app.register(routeTable)
     app.register(vary)
+    app.register(checksPlugin)
     app.register(metrics, { port: config.metricsPort, host: config.metricsHost })
     app.register(health)
     app.register(ready, { servers })

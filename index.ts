@@ -21,7 +21,7 @@ export { default as frontPage } from './routes/front-page.ts'
 export { default as language } from './routes/language.ts'
 export { default as routes } from './routes/index.ts'
 
-export * from './plugins/verdicts.ts'
+export * from './plugins/checks.ts'
 export * from './src/errors/http-errors.ts'
 
 export { sql } from 'kysely'

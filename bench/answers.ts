@@ -1,5 +1,5 @@
-import { renderErrorPage } from '../src/errors/error-page.ts'
-import { pageHeaders } from '../src/pages/page-headers.ts'
+import { renderErrorPage } from '../src/errors/error-answer.ts'
+import { pageHeaders } from '../src/pages/site-page.ts'
 import type { BenchLicense } from './records.ts'
 
 /** The answers of the other frameworks, which precompute much of what Portico computes per request. */

@@ -5,13 +5,10 @@ import { openDatabase } from '../src/database/database.ts'
 import { prepareQuery } from '../src/database/prepared-queries.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { noHeaders, NotFoundHttpError } from '../src/errors/http-errors.ts'
-import { sendError } from '../src/errors/send-error.ts'
-import { sendFailure } from '../src/errors/send-failure.ts'
-import { RouteTable } from '../src/http/declared-routes.ts'
+import { sendError, sendFailure } from '../src/errors/send-error.ts'
 import { normalise, normaliseHost } from '../src/http/host.ts'
 import { languageRanges } from '../src/http/negotiation.ts'
-import { ownText } from '../src/http/own-text.ts'
-import { addingNames, addNames } from '../src/http/vary-names.ts'
+import { ownText } from '../src/http/memoize.ts'
 import { nameSession, SessionTokens } from '../src/sign-in/session-token.ts'
 import { dropDatabase, environmentOf, makeDatabase } from './bench-database.ts'
 import { compareCosts } from './compare-costs.ts'
@@ -35,10 +32,6 @@ const session = {
   fingerprint: nameSession(),
 }
 const token = tokens.sign(session, 'museum.test')
-const routes = new RouteTable()
-for (const url of ['/', '/login', '/opening', '/api/licenses/:id']) {
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) routes.add({ method, url })
-}
 const refusing = Fastify()
 refusing.get('/without-error', (request, reply) => {
   sendFailure(404, 'No route found.', noHeaders, request, reply)
@@ -67,18 +60,6 @@ try {
     () => normalise(anew('bench.example')),
   )
   await compareCosts(
-    'A second Vary, remembered (memoize.ts)',
-    20_000,
-    () => addingNames('Accept')('Cookie, Accept-Language'),
-    () => addNames('Cookie, Accept-Language', 'Accept'),
-  )
-  await compareCosts(
-    'A path without a route (first-segments.ts)',
-    20_000,
-    () => routes.mayHave('/version'),
-    () => routes.methodsOf('/version').length > 0 || routes.has('GET', '/version/'),
-  )
-  await compareCosts(
     'A session token, remembered',
     20_000,
     () => tokens.read(anew(token), 'museum.test'),
@@ -91,12 +72,12 @@ try {
     () => typeById('1').execute(),
   )
   await compareCosts(
-    'A request refused without an error (send-failure.ts)',
+    'A request refused without an error (send-error.ts)',
     2000,
     async () => await refusing.inject('/without-error'),
     async () => await refusing.inject('/with-error'),
   )
-  printMemory('copied (own-text.ts)', ownText)
+  printMemory('copied (memoize.ts)', ownText)
   printMemory('cut out', text => text)
 } finally {
   await database.close()

@@ -3,11 +3,10 @@ import fp from 'fastify-plugin'
 import type { License } from '../src/entities.ts'
 import { errorForm } from '../src/errors/error-answer.ts'
 import { LicenseNotFoundHttpError, NotAdmittedHttpError, UnauthorizedHttpError } from '../src/errors/http-errors.ts'
-import { isLocal } from '../src/http/local.ts'
-import { pathOf, queryOf } from '../src/http/target.ts'
+import { isLocal, pathOf, queryOf } from '../src/http/request.ts'
 import { acceptsTokens } from './bearer.ts'
 import type {} from './firewall.ts'
-import { passed, refused, tell } from './verdicts.ts'
+import { passed, refused, tell } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,26 +19,34 @@ declare module 'fastify' {
 
 /** The third check: the host has a license if the route needs one, and the license admits the user. */
 async function access(app: FastifyInstance) {
+  app.checks.set('access', 'Access')
   app.addHook(
     'onRequest',
     function checkAccess(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
       const { license, user } = request
       // Unmatched paths get a 404 or 405 whatever the license.
-      if (request.is404) return done(passed(request, 'access', 'no route'))
-      // Reads routeOptions late, because Fastify makes a new object on each access.
+      if (request.is404) {
+        return done(passed(request, 'access', 'The path has no route, so the license was not checked.'))
+      }
       if (license === null) {
         if (request.routeOptions.config.license === 'optional') {
-          return done(passed(request, 'access', 'no license needed'))
+          return done(
+            passed(request, 'access', ({ domain }) => `"${domain}" has no license, and the route needs none.`),
+          )
         }
         return done(refused(request, 'access', new LicenseNotFoundHttpError(request.domain, isLocal(request))))
       }
-      if (!license.protected) return done(passed(request, 'access', 'open license', license.name))
-      if (request.routeOptions.config.access === 'public') return done(passed(request, 'access', 'public route'))
+      if (!license.protected) return done(passed(request, 'access', () => `"${license.name}" is open to everybody.`))
+      if (request.routeOptions.config.access === 'public') {
+        return done(passed(request, 'access', 'The route is public.'))
+      }
       reply.varyOn('Cookie')
       if (user === null) return askToSignIn(request, reply, license, done)
-      if (user.admin) return done(passed(request, 'access', 'admin'))
+      if (user.admin) return done(passed(request, 'access', 'Admins may enter every site.'))
       const group = user.groups.find(group => group.license_id === license.id)
-      if (group !== undefined) return done(passed(request, 'access', 'member', group.name))
+      if (group !== undefined) {
+        return done(passed(request, 'access', () => `The user belongs to "${group.name}", a group of the license.`))
+      }
       done(refused(request, 'access', new NotAdmittedHttpError(user.email, signInPath(request))))
     },
   )
@@ -78,6 +85,6 @@ export function signInPath({ method, originalUrl }: FastifyRequest): string {
 
 export default fp(access, {
   name: 'access',
-  dependencies: ['license', 'locale', 'bearer', 'firewall', 'vary'],
+  dependencies: ['checks', 'license', 'locale', 'bearer', 'firewall', 'vary'],
   fastify: '5.x',
 })

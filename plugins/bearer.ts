@@ -8,14 +8,12 @@ import {
   RepeatedCredentialsHttpError,
   TooManyRequestsHttpError,
 } from '../src/errors/http-errors.ts'
-import { isSafeMethod } from '../src/http/safe-methods.ts'
-
-import { Attempts } from '../src/sign-in/attempts.ts'
-import type { CookieSecrets } from '../src/sign-in/cookie-secrets.ts'
-import { networkOf } from '../src/sign-in/network.ts'
+import { isSafeMethod } from '../src/http/request.ts'
+import { Attempts, networkOf } from '../src/sign-in/attempts.ts'
+import type { CookieSecrets } from '../src/sign-in/session-token.ts'
 import { apiTokenPrefix, hashOfToken } from '../src/sign-in/random-token.ts'
 import { TokenUses } from '../src/sign-in/token-uses.ts'
-import { passed, refused, waiting } from './verdicts.ts'
+import { passed, refused, waiting } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,6 +40,7 @@ const scheme = /^bearer\b */i
  * accept tokens. Refuses those whose token is not valid, even if a cookie would do.
  */
 async function bearer(app: FastifyInstance, { cookieSecrets: [secret] }: BearerOptions) {
+  app.checks.set('bearer', 'API token')
   const { apiTokens } = app.entities
   const { db } = app.database
   // In memory: tokens cannot be guessed, so the limit only has to spare this server.
@@ -57,7 +56,9 @@ async function bearer(app: FastifyInstance, { cookieSecrets: [secret] }: BearerO
       const { authorization } = request.raw.headers
       if (authorization === undefined) return done()
       if (isRepeated(request.raw.rawHeaders)) return done(refused(request, 'bearer', repeated(request)))
-      if (!scheme.test(authorization)) return done(passed(request, 'bearer', 'other scheme'))
+      if (!scheme.test(authorization)) {
+        return done(passed(request, 'bearer', 'The Authorization header has no bearer token.'))
+      }
       const hash = hashOfToken(authorization.replace(scheme, ''), apiTokenPrefix)
       if (hash === null) return fail(request, malformedToken(request), done)
       waiting(request, 'bearer')
@@ -85,7 +86,7 @@ async function bearer(app: FastifyInstance, { cookieSecrets: [secret] }: BearerO
     })
     if (token.read_only && !isSafeMethod(request.method)) return done(refused(request, 'bearer', readOnly(request)))
     request.apiToken = token
-    done(passed(request, 'bearer', 'valid', token.name))
+    done(passed(request, 'bearer', () => `The API token "${token.name}" is valid.`))
   }
 
   /** Refuses an invalid token. Only these are counted, so the limit never refuses a valid one. */
@@ -132,4 +133,4 @@ function tooMany(seconds: number): TooManyRequestsHttpError {
   return new TooManyRequestsHttpError(message, seconds)
 }
 
-export default fp(bearer, { name: 'bearer', dependencies: ['database', 'license', 'vary'], fastify: '5.x' })
+export default fp(bearer, { name: 'bearer', dependencies: ['checks', 'database', 'license', 'vary'], fastify: '5.x' })

@@ -23,28 +23,28 @@ export interface DatabasePluginOptions {
 /** Adds app.database. Logs when the database is lost, when it is back, and when a newer version migrates it. */
 async function database(app: FastifyInstance, { database }: DatabasePluginOptions) {
   const { availability, changes, db, isShared, series } = database
-  const tellOfLoss = (cause: unknown) => {
+  const logLoss = (cause: unknown) => {
     if (isShared) app.log.error({ err: cause }, 'The database is lost. Cached records are still served.')
     else app.log.fatal(`${reasonOf(cause)}. Cached records are still served, until the process ends.`)
   }
-  const tellOfReturn = () => app.log.info('The database is back.')
-  const tellOfUpgrade = (table: string) => {
+  const logReturn = () => app.log.info('The database is back.')
+  const logUpgrade = (table: string) => {
     if (series.every(migrations => migrations.table !== table)) return
-    readNewerMigrations(db, series).then(tellOfNewer, (error: unknown) => {
+    readNewerMigrations(db, series).then(logNewer, (error: unknown) => {
       app.log.warn({ err: error }, 'The migrations of a newer version cannot be read.')
     })
   }
-  availability.on('lost', tellOfLoss).on('found', tellOfReturn)
-  changes.on('change', tellOfUpgrade)
-  app.addHook('onClose', async function stopTelling() {
-    availability.off('lost', tellOfLoss).off('found', tellOfReturn)
-    changes.off('change', tellOfUpgrade)
+  availability.on('lost', logLoss).on('found', logReturn)
+  changes.on('change', logUpgrade)
+  app.addHook('onClose', async function stopListening() {
+    availability.off('lost', logLoss).off('found', logReturn)
+    changes.off('change', logUpgrade)
   })
 
   app.decorate('database', database)
-  tellOfNewer(database.newer)
+  logNewer(database.newer)
 
-  function tellOfNewer(newer: readonly NewerMigration[]): void {
+  function logNewer(newer: readonly NewerMigration[]): void {
     const incompatible = incompatibleOf(newer)
     if (incompatible.length > 0) app.log.error(`This server cannot run beside ${nameNewer(incompatible)}. Stop it.`)
     else if (newer.length > 0) app.log.warn(describeNewer(newer))

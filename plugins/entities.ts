@@ -25,7 +25,7 @@ async function entities(app: FastifyInstance, { makeOwn = () => ({}) }: Entities
   const deafen = () => cache.deafen()
 
   changes.on('change', change).on('listening', listen).on('deaf', deafen)
-  app.addHook('onClose', async function stopHearing() {
+  app.addHook('onClose', async function stopListening() {
     changes.off('change', change).off('listening', listen).off('deaf', deafen)
   })
 

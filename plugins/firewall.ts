@@ -2,11 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import fp from 'fastify-plugin'
 import { whenAllRead } from '../src/cache/entity-cache.ts'
 import type { ApiToken, Membership, UserRecord } from '../src/entities.ts'
-import type { CookieSecrets } from '../src/sign-in/cookie-secrets.ts'
-import { type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
+import { type CookieSecrets, type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
 import { unknownToken } from './bearer.ts'
 import { sessionCookie } from './session-cookie.ts'
-import { passed, refused, waiting } from './verdicts.ts'
+import { passed, refused, type Sentence, waiting } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -31,6 +30,16 @@ export type Authentication =
   | { finding: 'forged'; token: null }
   | { finding: 'valid' | 'expired' | 'signed out' | 'password changed' | 'user deleted'; token: SessionToken }
 
+/** What each finding means. */
+const findings: Record<Authentication['finding'], Sentence> = {
+  valid: ({ user }) => `The session cookie belongs to ${user?.email}.`,
+  forged: 'The session cookie was not signed by this server for this site.',
+  expired: 'The session cookie has expired.',
+  'signed out': 'The user signed out of this session.',
+  'password changed': 'The password has changed since the session cookie was set.',
+  'user deleted': 'The user of the session cookie no longer exists.',
+}
+
 export interface FirewallOptions {
   cookieSecrets: CookieSecrets
 }
@@ -38,6 +47,7 @@ export interface FirewallOptions {
 /** Sets request.user for requests with an API token or the cookie of a valid session. */
 async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions) {
   const { users, memberships, endedSessions } = app.entities
+  app.checks.set('firewall', 'Firewall')
   const tokens = new SessionTokens(cookieSecrets)
 
   app.addHook(
@@ -45,15 +55,17 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
     function identifyUser(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       if (request.apiToken !== null) return identifyByToken(request, request.apiToken, done)
       const { cookie } = request.raw.headers
-      if (cookie === undefined) return done(passed(request, 'firewall', 'no cookie'))
+      if (cookie === undefined) return done(passed(request, 'firewall', 'The request has no session cookie.'))
       // The response to an unmatched path is the same for all users.
-      if (request.is404) return done(passed(request, 'firewall', 'no route'))
+      if (request.is404) {
+        return done(passed(request, 'firewall', 'The path has no route, so the session cookie was not checked.'))
+      }
       const value = valueOf(cookie, sessionCookie(request))
-      if (value === undefined) return done(passed(request, 'firewall', 'no cookie'))
+      if (value === undefined) return done(passed(request, 'firewall', 'The request has no session cookie.'))
       const token = tokens.read(value, request.domain)
       if (token === null || token.expires <= Date.now()) {
         request.authentication = token === null ? { finding: 'forged', token } : { finding: 'expired', token }
-        return done(passed(request, 'firewall', request.authentication.finding))
+        return done(passed(request, 'firewall', findings[request.authentication.finding]))
       }
       waiting(request, 'firewall')
       whenAllRead(
@@ -73,10 +85,10 @@ async function firewall(app: FastifyInstance, { cookieSecrets }: FirewallOptions
     whenAllRead(
       [users.read(userId), memberships.read(userId)],
       ([user, groups]) => {
-        // The tokens of a removed user are removed, too, but that may not have been heard yet.
+        // The tokens of a removed user are removed, too, but this server may not know that yet.
         if (user === null) return done(refused(request, 'firewall', unknownToken(request)))
         request.user = { id: user.id, email: user.email, admin: user.admin, groups }
-        done(passed(request, 'firewall', 'API token', user.email))
+        done(passed(request, 'firewall', () => `The API token belongs to ${user.email}.`))
       },
       error => {
         done(refused(request, 'firewall', error))
@@ -109,7 +121,7 @@ function admit(
   const finding = findingOf(token, user, ended)
   request.authentication = { finding, token }
   if (finding === 'valid' && user !== null) request.user = { id: user.id, email: user.email, admin: user.admin, groups }
-  return passed(request, 'firewall', finding, user?.email)
+  return passed(request, 'firewall', findings[finding])
 }
 
 function findingOf({ fingerprint }: SessionToken, user: UserRecord | null, ended: boolean) {
@@ -118,4 +130,8 @@ function findingOf({ fingerprint }: SessionToken, user: UserRecord | null, ended
   return ended ? 'signed out' : 'valid'
 }
 
-export default fp(firewall, { name: 'firewall', dependencies: ['license', 'bearer', 'session-cookie'], fastify: '5.x' })
+export default fp(firewall, {
+  name: 'firewall',
+  dependencies: ['checks', 'license', 'bearer', 'session-cookie'],
+  fastify: '5.x',
+})

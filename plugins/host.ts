@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import fp from 'fastify-plugin'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
 import { normaliseHost } from '../src/http/host.ts'
-import { isTarget } from '../src/http/target.ts'
-import { decodeUtf8 } from '../src/http/utf8.ts'
-import { passed, refused } from './verdicts.ts'
+import { decodeUtf8, isTarget } from '../src/http/request.ts'
+import { passed, refused } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,6 +14,7 @@ declare module 'fastify' {
 
 /** Sets request.domain. Refuses requests whose host or target is invalid, before any lookup. */
 async function host(app: FastifyInstance) {
+  app.checks.set('host', 'Host')
   app.addHook(
     'onRequest',
     function validateHost(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
@@ -27,7 +27,7 @@ async function host(app: FastifyInstance) {
         return done(refused(request, 'host', new BadRequestHttpError(`Invalid request target "${originalUrl}".`)))
       }
       request.domain = domain
-      done(passed(request, 'host', 'valid'))
+      done(passed(request, 'host', ({ domain }) => `"${domain}" is a valid host.`))
     },
   )
 
@@ -53,4 +53,4 @@ function invalid(host: string): BadRequestHttpError {
   return new BadRequestHttpError(`Invalid Host "${decodeUtf8(host)}".`)
 }
 
-export default fp(host, { name: 'host', fastify: '5.x' })
+export default fp(host, { name: 'host', dependencies: ['checks'], fastify: '5.x' })

@@ -3,8 +3,8 @@ import fp from 'fastify-plugin'
 import { whenRead } from '../src/cache/entity-cache.ts'
 import { type License, longestDomain } from '../src/entities.ts'
 import { LicenseNotFoundHttpError } from '../src/errors/http-errors.ts'
-import { isLocal } from '../src/http/local.ts'
-import { passed, refused, waiting } from './verdicts.ts'
+import { isLocal } from '../src/http/request.ts'
+import { passed, refused, waiting } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,17 +18,20 @@ declare module 'fastify' {
 /** Sets request.license from the request's host, before any check runs. */
 async function license(app: FastifyInstance) {
   const { licenses } = app.entities
+  app.checks.set('license', 'License')
 
   app.addHook(
     'onRequest',
     function lookUpLicense(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (request.domain.length > longestDomain) return done(passed(request, 'license', 'too long'))
+      if (request.domain.length > longestDomain) {
+        return done(passed(request, 'license', 'The host is longer than any license domain.'))
+      }
       waiting(request, 'license')
       whenRead(
         licenses.read(request.domain),
         license => {
           request.license = license
-          done(passed(request, 'license', license === null ? 'none' : 'found'))
+          done(passed(request, 'license', license === null ? noLicense : aLicense))
         },
         error => {
           done(refused(request, 'license', error))
@@ -44,4 +47,12 @@ async function license(app: FastifyInstance) {
   })
 }
 
-export default fp(license, { name: 'license', dependencies: ['entities', 'host'], fastify: '5.x' })
+function aLicense({ domain }: FastifyRequest): string {
+  return `"${domain}" has a license.`
+}
+
+function noLicense({ domain }: FastifyRequest): string {
+  return `The domain "${domain}" has no license, or its license has no type.`
+}
+
+export default fp(license, { name: 'license', dependencies: ['checks', 'entities', 'host'], fastify: '5.x' })

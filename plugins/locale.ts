@@ -10,7 +10,7 @@ import type {} from '@fastify/cookie'
 import { whenRead } from '../src/cache/entity-cache.ts'
 import type { Language } from '../src/entities.ts'
 import { languageRanges, lookupLanguage } from '../src/http/negotiation.ts'
-import { passed, type Reasons, refused, waiting } from './verdicts.ts'
+import { passed, refused, type Sentence, waiting } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,11 +27,14 @@ export interface LocaleOptions {
 /** The first check: sets request.locale from the query, the cookie or Accept-Language. Sets Content-Language. */
 async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
   const { languages } = app.entities
+  app.checks.set('locale', 'Locale')
 
   app.addHook(
     'onRequest',
     function chooseLocale(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
-      if (request.license === null) return done(passed(request, 'locale', 'no license'))
+      if (request.license === null) {
+        return done(passed(request, 'locale', ({ locale }) => `${locale}, the default: the host has no license.`))
+      }
       waiting(request, 'locale')
       whenRead(
         languages.read(request.license.id),
@@ -60,20 +63,28 @@ async function locale(app: FastifyInstance, { defaultLocale }: LocaleOptions) {
     const [first = defaultLocale] = tags
     const inQuery = requested(request.query)
     const byQuery = inQuery && lookupLanguage(tags, [inQuery])
-    if (byQuery) return chosen(request, byQuery, 'query', inQuery)
-    if (tags.length < 2) return chosen(request, first, 'no choice')
+    if (byQuery) return chosen(request, byQuery, () => `${byQuery}, from _locale "${inQuery}" in the query.`)
+    if (tags.length < 2) return chosen(request, first, () => `${first}: the license has no other language.`)
     reply.varyOn('Cookie, Accept-Language')
     const inCookie = request.cookies['locale']
     const byCookie = inCookie && lookupLanguage(tags, [inCookie])
-    if (byCookie) return chosen(request, byCookie, 'cookie')
+    if (byCookie) return chosen(request, byCookie, () => `${byCookie}, from the locale cookie.`)
     const byHeader = lookupLanguage(tags, languageRanges(request.headers['accept-language']))
-    return byHeader ? chosen(request, byHeader, 'Accept-Language') : chosen(request, first, 'default')
+    return byHeader ? chosen(request, byHeader, fromHeader) : chosen(request, first, byDefault)
   }
 }
 
-function chosen(request: FastifyRequest, locale: string, by: Reasons['locale'], asked?: string): undefined {
+function chosen(request: FastifyRequest, locale: string, reason: Sentence): undefined {
   request.locale = locale
-  return passed(request, 'locale', by, asked)
+  return passed(request, 'locale', reason)
+}
+
+function fromHeader({ locale, headers }: FastifyRequest): string {
+  return `${locale}, from Accept-Language "${headers['accept-language']}".`
+}
+
+function byDefault({ locale }: FastifyRequest): string {
+  return `${locale}, the license's default: the request asks for none of its languages.`
 }
 
 /** The _locale of a query, if it occurs once. */
@@ -82,4 +93,8 @@ function requested(query: unknown): string | undefined {
   return typeof query._locale === 'string' ? query._locale : undefined
 }
 
-export default fp(locale, { name: 'locale', dependencies: ['license', 'vary', '@fastify/cookie'], fastify: '5.x' })
+export default fp(locale, {
+  name: 'locale',
+  dependencies: ['checks', 'license', 'vary', '@fastify/cookie'],
+  fastify: '5.x',
+})

@@ -7,10 +7,10 @@ import fastify, {
 import fp from 'fastify-plugin'
 import type { EntityMetadata, ReadOutcome } from '../src/cache/entity-cache.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
-import type { ServerMetrics } from '../src/metrics/server-metrics.ts'
+import type { ServerMetrics } from '../src/server-metrics.ts'
 import { requestTimeout } from '../src/serving/limits.ts'
+import { isRefusal, limitNames, refusals } from './checks.ts'
 import type {} from './entities.ts'
-import { isRefusal, type Refusal, refusals } from './verdicts.ts'
 
 export interface MetricsOptions {
   /** Undefined for no metrics. 0 lets the system choose. */
@@ -18,30 +18,13 @@ export interface MetricsOptions {
   host: string
 }
 
-/** The values of the label "by". */
-const refusers: Record<Exclude<Refusal['by'], 'session-cookie'>, true> = {
-  overload: true,
-  forwarded: true,
-  host: true,
-  license: true,
-  bearer: true,
-  firewall: true,
-  validity: true,
-  locale: true,
-  access: true,
-  'request-checker': true,
-  'sign-in-address': true,
-  'sign-in-account': true,
-  'sign-in-passwords': true,
-}
-
 /** Counts requests, cache reads and refusals. Shows the counts to Prometheus on a port of their own. */
 async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
   if (port === undefined) return
-  const { entityCache, database, server, supportedMethods } = app
+  const { checks, entityCache, database, server, supportedMethods } = app
   // Imported on demand, so that servers without metrics load none of it.
-  const { ServerMetrics } = await import('../src/metrics/server-metrics.ts')
-  const counts = new ServerMetrics(new Set(Object.keys(refusers)), database.pool.counts)
+  const { ServerMetrics } = await import('../src/server-metrics.ts')
+  const counts = new ServerMetrics(database.pool.counts)
 
   app.addHook(
     'onResponse',
@@ -64,7 +47,7 @@ async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
   }
   entityCache.events.on('read', countRead)
   refusals.subscribe(countRefusal)
-  const listener = makeListener(counts)
+  const listener = makeListener(counts, checks)
   // The sites have closed before, so a server can be watched while it finishes its requests.
   app.addHook('onClose', async function stopCounting() {
     entityCache.events.off('read', countRead)
@@ -79,12 +62,13 @@ async function metrics(app: FastifyInstance, { port, host }: MetricsOptions) {
 }
 
 /** A server that answers GET /metrics and nothing else. */
-function makeListener(counts: ServerMetrics): FastifyInstance {
+function makeListener(counts: ServerMetrics, checks: FastifyInstance['checks']): FastifyInstance {
   const listener = fastify({ forceCloseConnections: true, requestTimeout })
-  listener.get('/metrics', async function tellMetrics(_request, reply) {
+  listener.get('/metrics', async function sendMetrics(_request, reply) {
+    counts.expectRefusals([...checks.keys(), ...limitNames])
     return reply.type(counts.contentType).send(await counts.text())
   })
   return listener
 }
 
-export default fp(metrics, { name: 'metrics', dependencies: ['database', 'entities'], fastify: '5.x' })
+export default fp(metrics, { name: 'metrics', dependencies: ['checks', 'database', 'entities'], fastify: '5.x' })

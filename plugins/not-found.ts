@@ -7,11 +7,10 @@ import {
   NotFoundHttpError,
   RouteResourceNotFoundError,
 } from '../src/errors/http-errors.ts'
-import { sendFailure } from '../src/errors/send-failure.ts'
+import { sendFailure } from '../src/errors/send-error.ts'
 import type { Constraints } from '../src/http/declared-routes.ts'
-import { pathOf, queryOf } from '../src/http/target.ts'
-import { decodeUtf8 } from '../src/http/utf8.ts'
-import { hasRequest } from './verdicts.ts'
+import { decodeUtf8, pathOf, queryOf } from '../src/http/request.ts'
+import { hasRequest } from './checks.ts'
 
 /** Carries the error of each request without a route. Only made for subscribers, because it is costly. */
 export const missingRoutes = channel('portico:missing-route')
@@ -38,7 +37,6 @@ async function notFound(app: FastifyInstance) {
     function interruptUnmatched(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
       if (!request.is404) return done()
       const path = pathOf(request.originalUrl)
-      if (!routeTable.mayHave(path)) return refuse(request, reply, path)
       routeTable.deriveConstraints(request.raw, (error, derived) => {
         if (error !== null) return done(error)
         const location = otherSlashForm(request, path, derived)

@@ -1,11 +1,11 @@
 import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { sendFailure } from '../src/errors/send-failure.ts'
+import { sendFailure } from '../src/errors/send-error.ts'
 import { longestTurn } from '../src/serving/limits.ts'
 import { isLate } from '../src/serving/open-connections.ts'
 import { elapsed } from '../src/serving/turns.ts'
-import { tellRefusal } from './verdicts.ts'
+import { tellRefusal } from './checks.ts'
 
 const retryLater = { 'retry-after': '1' }
 
@@ -22,7 +22,7 @@ async function overload(app: FastifyInstance) {
       else done()
     },
   )
-  // Requests that wait for the same license all go on in the turn in which it arrives.
+  // Requests that wait for the same license all continue in the turn in which it arrives.
   app.addHook(
     'preHandler',
     function endTurn(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {

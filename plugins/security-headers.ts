@@ -1,6 +1,6 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { pageHeaders } from '../src/pages/page-headers.ts'
+import { pageHeaders } from '../src/pages/site-page.ts'
 
 /** Adds the security headers that an HTML page does not set itself. */
 async function securityHeaders(app: FastifyInstance) {

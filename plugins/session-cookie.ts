@@ -1,9 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { UserRecord } from '../src/entities.ts'
-import type { CookieSecrets } from '../src/sign-in/cookie-secrets.ts'
-import { lifetimeOf, nameSession, type SessionToken, SessionTokens } from '../src/sign-in/session-token.ts'
-import { passed } from './verdicts.ts'
+import {
+  type CookieSecrets,
+  lifetimeOf,
+  nameSession,
+  type SessionToken,
+  SessionTokens,
+} from '../src/sign-in/session-token.ts'
+import { passed } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -39,14 +44,14 @@ async function sessionCookies(app: FastifyInstance, { cookieSecrets }: SessionCo
   app.decorateReply('renewSession', function renewSession(this: FastifyReply, token: SessionToken) {
     const expires = Date.now() + lifetimeOf(token)
     const value = tokens.sign({ ...token, expires }, this.request.domain)
-    passed(this.request, 'session-cookie', 'set')
+    passed(this.request, 'session-cookie', 'The response sets a new one.')
     return this.setCookie(sessionCookie(this.request), value, {
       ...attributes,
       ...(token.remembered && { expires: new Date(expires) }),
     })
   })
   app.decorateReply('clearSession', function clearSession(this: FastifyReply) {
-    passed(this.request, 'session-cookie', 'cleared')
+    passed(this.request, 'session-cookie', 'The response clears it.')
     return this.clearCookie(sessionCookie(this.request), attributes)
   })
 }

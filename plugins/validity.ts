@@ -12,7 +12,7 @@ import { limitLifetime } from '../src/http/lifetime.ts'
 import { renderClosedPage } from '../src/pages/closure-view.ts'
 import { type Closure, closureOf } from '../src/records/closure.ts'
 import { signInPath } from './access.ts'
-import { passed, refused } from './verdicts.ts'
+import { passed, refused } from './checks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,20 +26,29 @@ declare module 'fastify' {
  * on public routes, such as the one to sign in. Looks at the clock each time, because the license is cached.
  */
 async function validity(app: FastifyInstance) {
+  app.checks.set('validity', 'Validity')
   app.addHook(
     'onRequest',
     function checkValidity(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) {
       const { license, user } = request
-      if (license === null) return done(passed(request, 'validity', 'no license'))
+      if (license === null) {
+        return done(passed(request, 'validity', ({ domain }) => `"${domain}" has no license.`))
+      }
       const now = Date.now()
       const closure = closureOf(license, now)
-      if (closure === null) return done(passed(request, 'validity', 'open'))
+      if (closure === null) return done(passed(request, 'validity', 'The license is valid now.'))
       request.closure = closure
       // Unmatched paths get a 404 or 405 whatever the license.
-      if (request.is404) return done(passed(request, 'validity', 'no route'))
+      if (request.is404) {
+        return done(passed(request, 'validity', 'The path has no route, so the license was not checked.'))
+      }
       reply.varyOn('Cookie')
-      if (user?.admin === true) return done(passed(request, 'validity', 'admin', describe(closure)))
-      if (request.routeOptions.config.access === 'public') return done(passed(request, 'validity', 'public route'))
+      if (user?.admin === true) {
+        return done(passed(request, 'validity', () => `Only admins see the site: ${describe(closure)}`))
+      }
+      if (request.routeOptions.config.access === 'public') {
+        return done(passed(request, 'validity', 'The license is not valid now, but the route is public.'))
+      }
       done(refused(request, 'validity', closedError(request, license, closure, now)))
     },
   )
@@ -83,4 +92,8 @@ function limitLifetimeOf(reply: FastifyReply, end: Date): void {
   reply.header('cache-control', limitLifetime(String(stated), seconds))
 }
 
-export default fp(validity, { name: 'validity', dependencies: ['firewall', 'locale', 'vary'], fastify: '5.x' })
+export default fp(validity, {
+  name: 'validity',
+  dependencies: ['checks', 'firewall', 'locale', 'vary'],
+  fastify: '5.x',
+})

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { addingNames } from '../src/http/vary-names.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -13,8 +12,14 @@ declare module 'fastify' {
 async function vary(app: FastifyInstance) {
   app.decorateReply('varyOn', function varyOn(this: FastifyReply, headers: string) {
     const others = this.getHeader('vary')
-    return this.header('vary', others === undefined ? headers : addingNames(headers)(String(others)))
+    return this.header('vary', others === undefined ? headers : addNames(String(others), headers))
   })
+}
+
+/** Adds the names that the value of a Vary header lacks. */
+function addNames(value: string, names: string): string {
+  const missing = names.split(', ').filter(name => !`, ${value},`.includes(`, ${name},`))
+  return [value, ...missing].join(', ')
 }
 
 export default fp(vary, { name: 'vary', fastify: '5.x' })

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { sendFailure } from '../src/errors/send-failure.ts'
+import { sendFailure } from '../src/errors/send-error.ts'
 import type { HttpServers } from '../src/serving/http-servers.ts'
 
 export interface ReadyOptions {

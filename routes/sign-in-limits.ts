@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Limit, tellRefusal } from '../plugins/verdicts.ts'
+import { type Limit, tellRefusal } from '../plugins/checks.ts'
 import { TooManyRequestsHttpError } from '../src/errors/http-errors.ts'
-import { Attempts } from '../src/sign-in/attempts.ts'
-import { networkOf } from '../src/sign-in/network.ts'
+import { Attempts, networkOf } from '../src/sign-in/attempts.ts'
 import { PasswordVerifier } from '../src/sign-in/passwords.ts'
 
 /**

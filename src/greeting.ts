@@ -6,8 +6,6 @@ import { closureOf } from './records/closure.ts'
 
 /** How many sites are shown as links. */
 const mostLinks = 3
-/** How many sites are read. Reading all of a million would occupy an embedded database for a second. */
-const mostRead = 1000
 
 /** The addresses at which a server answers requests to localhost. */
 const localAddresses = ['127.0.0.1', 'localhost', '0.0.0.0', '::1', '::']
@@ -20,7 +18,7 @@ interface Greeting {
   isRestart?: boolean
 }
 
-/** What a running server can tell of itself. */
+/** The parts of an app that the greeting reads. */
 interface Greeter {
   database: Pick<Database, 'db'>
   log: Pick<FastifyBaseLogger, 'warn'>
@@ -42,63 +40,39 @@ export async function greet(
   }
 }
 
-async function linesOf(app: Greeter, host: string, port: number): Promise<string[]> {
-  const { db } = app.database
-  const sites = selectSites(db)
+async function linesOf({ database: { db }, landmarks }: Greeter, host: string, port: number): Promise<string[]> {
   const local = localAddresses.includes(host) ? ['localhost', '127.0.0.1', '[::1]', host] : [host]
-  const reachable = await db
-    .selectFrom(
-      sites.where(({ eb, or }) => or([eb('domain', 'in', local), eb('domain', 'like', '%.localhost')])).as('reachable'),
-    )
-    .selectAll()
-    .orderBy('id')
+  const licenses = db.selectFrom('licenses').innerJoin('license_types', 'license_types.id', 'licenses.type_id')
+  const reachable = await licenses
+    // Of several licenses with the same domain, only the first counts.
+    .distinctOn('domain')
+    .select(['licenses.id', 'domain', 'valid_from', 'valid_until', 'suspended'])
+    .where(({ eb, or }) => or([eb('domain', 'in', local), eb('domain', 'like', '%.localhost')]))
+    .orderBy('domain')
+    .orderBy('licenses.id')
     .execute()
-  const read = await sites.execute()
-  const user = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
-  const now = Date.now()
-
-  // A domain that is no host is never served, and might control the terminal.
   const links = reachable
-    .filter(site => closureOf(site, now) === null && normaliseHost(site.domain) === site.domain)
+    .sort((one, other) => Number(one.id) - Number(other.id))
+    // A domain that is no host is never served, and might control the terminal.
+    .filter(site => closureOf(site, Date.now()) === null && normaliseHost(site.domain) === site.domain)
     .slice(0, mostLinks)
     .map(({ domain }) => linkTo(domain))
-  const closed = read.filter(site => closureOf(site, now) !== null)
   const [base = linkTo(host.includes(':') ? `[${host}]` : host)] = links
-  const lines = [sitesLine(links, read.length - closed.length, closed.length, base)]
-  for (const [label, { path, needsSite }] of app.landmarks) {
-    if (links.length > 0 || !needsSite) lines.push(`${label.padEnd(10)}${new URL(path, base).href}`)
-  }
-  if (user === undefined) lines.push(`No users yet: ${program} user add you@museum.example --admin`)
-  return lines
+  const hasSites = (await licenses.select('licenses.id').limit(1).executeTakeFirst()) !== undefined
+  const hasUsers = (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+
+  const sites = links.length > 0 ? links.join('  ') : `served at ${base} by their domains`
+  return [
+    hasSites
+      ? `${'Sites'.padEnd(10)}${sites}`
+      : `No sites yet: ${program} seed adds three, and ${base} says how to add your own.`,
+    ...[...landmarks]
+      .filter(([, { needsSite }]) => links.length > 0 || !needsSite)
+      .map(([label, { path }]) => `${label.padEnd(10)}${new URL(path, base).href}`),
+    ...(hasUsers ? [] : [`No users yet: ${program} user add you@museum.example --admin`]),
+  ]
 
   function linkTo(domain: string): string {
     return `http://${domain}:${port}/`
   }
-}
-
-/** Of several licenses with the same domain, only the first counts. */
-function selectSites(db: Database['db']) {
-  return db
-    .selectFrom('licenses')
-    .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
-    .distinctOn('domain')
-    .select(['licenses.id', 'domain', 'valid_from', 'valid_until', 'suspended'])
-    .orderBy('domain')
-    .orderBy('licenses.id')
-    .limit(mostRead)
-}
-
-/**
- * @param open the number of sites that answer everybody
- * @param closed the number of sites that answer only admins
- */
-function sitesLine(links: readonly string[], open: number, closed: number, base: string): string {
-  if (open + closed === 0) return `No sites yet: ${program} seed adds three, and ${base} says how to add your own.`
-  const label = 'Sites'.padEnd(10)
-  if (open === 0 && links.length === 0) return `${label}${closed} closed: ${program} license list says why.`
-  const others = open - links.length
-  const many = open + closed === mostRead ? 'many' : String(others)
-  if (links.length === 0) return `${label}${many}, served at ${base}${closed > 0 ? `, and ${closed} closed` : ''}`
-  const rest = [...(others > 0 ? [`${many} more`] : []), ...(closed > 0 ? [`${closed} closed`] : [])]
-  return `${label}${links.join('  ')}${rest.length > 0 ? `  and ${rest.join(', ')}` : ''}`
 }

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import { normaliseHost } from './http/host.ts'
-import { before, pathOf } from './http/target.ts'
+import { before, pathOf } from './http/request.ts'
 import { terminalLog } from './terminal-log.ts'
 
 /** The levels at which "info" lines are dropped. The level is undefined if logging is off. */

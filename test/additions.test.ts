@@ -469,24 +469,37 @@ for (const [how, check] of [
   })
 }
 
-t.test('the security panel shows what an own check publishes', async t => {
-  const app = await build(t, {
-    database,
-    environment: { DEBUG: '1' },
-    checks: [
-      async app => {
-        app.addHook('onRequest', (request, _reply, done) => {
-          const check: string = 'robots'
-          portico.tell(request, check as portico.Check, 'passed', 'It looks human.')
-          done()
-        })
-      },
-    ],
-  })
-  const { headers } = await app.inject({ url: '/', headers: { host } })
-  const panel = await app.inject({ url: `/_profiler/${headers['x-debug-token']}?panel=security` })
-  t.match(panel.body, /robots[^]*It looks human\./)
-})
+t.test(
+  'the security panel shows the verdicts of own checks, and lists those that a request does not reach',
+  async t => {
+    const app = await build(t, {
+      database,
+      environment: { DEBUG: '1' },
+      checks: [
+        async app => {
+          app.checks.set('robots', 'No robots')
+          app.addHook('onRequest', (request, _reply, done) => {
+            portico.passed(request, 'unlisted', 'It says something, too.')
+            done(portico.passed(request, 'robots', ({ headers }) => `${headers['user-agent']} is no robot.`))
+          })
+        },
+      ],
+    })
+    const checksOf = async (url: string) => {
+      const { headers } = await app.inject({ url, headers: { host, 'user-agent': 'Lynx' } })
+      const panel = await app.inject({
+        url: `/_profiler/${headers['x-debug-token']}?panel=security`,
+        headers: { accept: 'application/json' },
+      })
+      return panel.json<{ data: { checks: object[] } }>().data.checks
+    }
+    t.match((await checksOf('/')).slice(-2), [
+      { check: 'unlisted', verdict: 'passed', reason: 'It says something, too.' },
+      { check: 'No robots', verdict: 'passed', reason: 'Lynx is no robot.' },
+    ])
+    t.match((await checksOf('/version')).at(-1), { check: 'No robots', verdict: 'not reached' })
+  },
+)
 
 t.test('an export has the records of a table that is named with its schema', async t => {
   const records = additions.records.map(kind => ({ ...kind, ...(kind.table === 'tours' && { table: 'public.tours' }) }))

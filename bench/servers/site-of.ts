@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import access from '../../plugins/access.ts'
 import bearer from '../../plugins/bearer.ts'
 import caching from '../../plugins/caching.ts'
+import checks from '../../plugins/checks.ts'
 import databasePlugin from '../../plugins/database.ts'
 import entities from '../../plugins/entities.ts'
 import errors from '../../plugins/errors.ts'
@@ -63,6 +64,7 @@ export default async function start({
   app.register(entities)
   app.register(routeTable)
   app.register(vary)
+  app.register(checks)
   app.register(async function site(site) {
     for (const register of Object.values(plugins).slice(0, count)) register(site)
     site.get('/opening', async function showOpening() {

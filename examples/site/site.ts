@@ -7,8 +7,11 @@ export const site: portico.Additions = {
   entities: exhibitionsByMuseum,
   checks: [
     async function closedToRobots(app) {
-      app.addHook('onRequest', async request => {
-        if (/bot/i.test(request.headers['user-agent'] ?? '')) throw new portico.ForbiddenHttpError('No robots, please.')
+      app.checks.set('robots', 'No robots')
+      app.addHook('onRequest', (request, _reply, done) => {
+        const isRobot = /bot/i.test(request.headers['user-agent'] ?? '')
+        if (!isRobot) return done(portico.passed(request, 'robots', 'The visitor does not say that it is a robot.'))
+        done(portico.refused(request, 'robots', new portico.ForbiddenHttpError('No robots, please.')))
       })
     },
   ],

@@ -3,18 +3,20 @@ import { join } from 'node:path'
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { mapRead } from '../../src/cache/entity-cache.ts'
+import type {} from '../checks.ts'
 import type {} from '../database.ts'
 import type {} from '../landmarks.ts'
+import { isMissingRoute, missingRoutes } from '../not-found.ts'
 import type { Config } from '../../src/config.ts'
 import { databaseFolder } from '../../src/database/database.ts'
 import { closeFolder } from '../../src/database/private-folder.ts'
 import { longestDomain } from '../../src/entities.ts'
 import { toError } from '../../src/errors/error-answer.ts'
+import { expectedErrors } from '../../src/errors/http-errors.ts'
 import { normaliseHost } from '../../src/http/host.ts'
 import { cachePanel } from './panels/cache.ts'
 import { licensePanel } from './panels/license.ts'
 import { securityPanel } from './panels/security.ts'
-import { listenToErrors } from './expected-errors.ts'
 import profiler from 'fastify-profiler'
 import { ReadLog } from './reads.ts'
 import { VerdictLog } from './verdict-log.ts'
@@ -42,7 +44,7 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
     allow: config.debugAllow,
     allowLoopback: !config.production,
     isTrustedHost: isLicensed,
-    panels: [licensePanel(verdicts, reads), securityPanel(verdicts), cachePanel(reads)],
+    panels: [licensePanel(verdicts, reads), securityPanel(verdicts, () => app.checks), cachePanel(reads)],
     passThrough: [databaseFolder],
     labels: ['license'],
     editorUrl: config.editorUrl ?? null,
@@ -72,7 +74,7 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
   })
   app.addHook(
     'onSend',
-    function tellOfStaleRecords(
+    function markStaleRecords(
       request: FastifyRequest,
       reply: FastifyReply,
       _payload: unknown,
@@ -85,6 +87,25 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
       done()
     },
   )
+}
+
+/** Adds stacks to expected errors and records the error of a missing route. @returns a function that unsubscribes */
+function listenToErrors(): () => void {
+  expectedErrors.subscribe(captureStack)
+  missingRoutes.subscribe(recordMissingRoute)
+  return () => {
+    expectedErrors.unsubscribe(captureStack)
+    missingRoutes.unsubscribe(recordMissingRoute)
+  }
+}
+
+/** Starts the stack at the caller of the error's constructor, as JavaScript does. */
+function captureStack(error: unknown): void {
+  if (error instanceof Error) Error.captureStackTrace(error, error.constructor)
+}
+
+function recordMissingRoute(message: unknown): void {
+  if (isMissingRoute(message)) message.request.recorder?.failing(message.error)
 }
 
 /** The settings that profiles may show. */

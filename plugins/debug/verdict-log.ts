@@ -1,5 +1,5 @@
 import { Attachment, toMicroseconds, type Recorder } from 'fastify-profiler'
-import { isVerdict, type Verdict, verdicts } from '../verdicts.ts'
+import { isVerdict, type Verdict, verdicts } from '../checks.ts'
 
 export interface TimedVerdict extends Verdict {
   /** When the check's first verdict was published, in milliseconds since the start of the request. */
@@ -11,15 +11,15 @@ export interface TimedVerdict extends Verdict {
 /** Records the last verdict of each check for each profiled request. */
 export class VerdictLog {
   readonly #requests = new Attachment<Map<string, TimedVerdict>>()
-  readonly #hear = (message: unknown) => {
+  readonly #receive = (message: unknown) => {
     if (isVerdict(message)) this.#keep(message)
   }
 
   /** @returns a function that stops listening */
   listen(): () => void {
-    verdicts.subscribe(this.#hear)
+    verdicts.subscribe(this.#receive)
     return () => {
-      verdicts.unsubscribe(this.#hear)
+      verdicts.unsubscribe(this.#receive)
     }
   }
 
@@ -32,11 +32,11 @@ export class VerdictLog {
     const { recorder } = verdict.request
     // The request belongs to another application, or to the profiler itself.
     if (!recorder) return
-    const { request, check, outcome, reason, value } = verdict
+    const { request, check, outcome, reason } = verdict
     const known = this.#known(recorder)
     const now = recorder.now()
     const start = known.get(check)?.start ?? now
-    known.set(check, { request, check, outcome, reason, value, start, duration: toMicroseconds(now - start) })
+    known.set(check, { request, check, outcome, reason, start, duration: toMicroseconds(now - start) })
   }
 
   #known(recorder: Recorder): Map<string, TimedVerdict> {

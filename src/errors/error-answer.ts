@@ -1,13 +1,14 @@
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
 import { negotiateType } from '../http/negotiation.ts'
-import { pageHeaders } from '../pages/page-headers.ts'
-import { sendableHeaders } from './error-headers.ts'
-import { renderErrorPage } from './error-page.ts'
+import { html } from '../pages/html.ts'
+import { pageHeaders, renderPage } from '../pages/site-page.ts'
 import {
   BadRequestHttpError,
+  type Hint,
   HttpError,
   type HttpHeaders,
   noHeaders,
+  type Remedy,
   ServiceUnavailableHttpError,
   SiteClosedHttpError,
 } from './http-errors.ts'
@@ -35,7 +36,7 @@ export interface ErrorAnswer {
   body: string
 }
 
-/** What an answer says besides the error. */
+/** What the user can do about the error, and further members of the problem. */
 export type Advice = Partial<Pick<HttpError, 'remedy' | 'hint' | 'members'>>
 
 /** The BadRequestHttpErrors made from other errors: asking twice returns the same one. */
@@ -133,4 +134,60 @@ function headersFor(type: string): ErrorAnswer['headers'] {
 
 function onOneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
+}
+
+const toTheFrontPage: Remedy = { text: 'Go to the front page', href: '/' }
+
+/**
+ * The page that browsers show for an error.
+ * @param remedy a link, or null for none
+ */
+export function renderErrorPage(
+  statusCode: number,
+  title: string,
+  detail: string,
+  remedy: Remedy | null = toTheFrontPage,
+  hint?: Hint,
+): string {
+  return renderPage({
+    language: 'en',
+    title: `${statusCode} ${title}`,
+    main: html`
+      <p class="status">${statusCode}</p>
+      <h1>${title}</h1>
+      ${detail !== title && html`<p>${detail}</p>`}
+      ${hint && html`<p>${hint.text}</p>${hint.commands.map(command => html`<p><code>${command}</code></p>`)}`}
+      ${remedy && html`<p><a href="${remedy.href}">${remedy.text}</a></p>`}`,
+  })
+}
+
+/** Headers that describe another body or its transfer. */
+const unfit = new Set(['content-encoding', 'content-length', 'etag', 'last-modified', 'trailer', 'transfer-encoding'])
+
+/** Types that Node can write as text. */
+const writable = new Set(['string', 'number', 'boolean'])
+
+/**
+ * The headers of an error that can be sent, with names in lower case. Any value may be thrown, and a single header that
+ * Node rejects would prevent the whole response.
+ */
+function sendableHeaders(headers: unknown): HttpHeaders {
+  const sendable: Record<string, string | string[]> = {}
+  if (typeof headers !== 'object' || headers === null) return sendable
+  for (const [name, value] of Object.entries(headers)) {
+    const values = [value].flat()
+    if (!isSendable(name, values)) continue
+    sendable[name.toLowerCase()] = Array.isArray(value) ? values.map(String) : String(value)
+  }
+  return sendable
+}
+
+function isSendable(name: string, values: readonly unknown[]): boolean {
+  try {
+    validateHeaderName(name)
+    for (const value of values) validateHeaderValue(name, String(value))
+  } catch {
+    return false
+  }
+  return values.length > 0 && values.every(value => writable.has(typeof value)) && !unfit.has(name.toLowerCase())
 }

@@ -7,7 +7,7 @@ export interface Remedy {
   href: string
 }
 
-/** What whoever runs the server can do about an error: commands, below a sentence. */
+/** What the operator can do about an error: a sentence, and commands below it. */
 export interface Hint {
   text: string
   commands: readonly string[]
@@ -134,7 +134,7 @@ export class NotFoundHttpError extends HttpError {
 }
 
 export class LicenseNotFoundHttpError extends NotFoundHttpError {
-  /** @param isLocal whether the client is on this machine, and so may be whoever runs the server */
+  /** @param isLocal whether the client is on this machine, and so may be the operator */
   constructor(domain: string, isLocal: boolean) {
     super(`No license found for "${domain}".`, { remedy: null, hint: isLocal ? howToLicense(domain) : undefined })
   }

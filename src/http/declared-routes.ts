@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import findMyWay from 'find-my-way'
-import { FirstSegments } from './first-segments.ts'
 
 declare module 'find-my-way' {
   // Fastify uses these, but the package's types omit them.
@@ -44,12 +43,10 @@ export class RouteTable {
   readonly #router = findMyWay<findMyWay.HTTPVersion.V1>()
   readonly #methods = new Set<string>()
   readonly #listed = new Map<string, { method: string; url: string }>()
-  readonly #firstSegments = new FirstSegments()
   #count = 0
 
   /** Adds a route. Skips the HEAD routes that Fastify adds to GET routes, because they are not declared. */
   add({ method: methods, url, constraints, exposeHeadRoute = true }: Route): void {
-    this.#firstSegments.add(url)
     const demanded = constraints ?? {}
     const declared = [methods].flat()
     const entry: Entry = { position: this.#count++, exposesHead: exposeHeadRoute && !declared.includes('HEAD') }
@@ -75,11 +72,6 @@ export class RouteTable {
   /** Passes a request's constraint values to the callback, synchronously unless a strategy is asynchronous. */
   deriveConstraints(request: IncomingMessage, done: Derived): void {
     this.#router.constrainer.deriveConstraints(request, undefined, done)
-  }
-
-  /** Whether any route may match this raw path or its other slash form. May answer yes wrongly, never no. */
-  mayHave(path: string): boolean {
-    return this.#firstSegments.mayMatch(path)
   }
 
   /** Whether a route matches this method and raw path, for a request with these constraints. */

@@ -48,11 +48,11 @@ function translate(headers: IncomingMessage['headers']): string | undefined {
   const hops = parseForwarded(headers.forwarded ?? '')
   if (hops === null) return malformed
   for (const { parameter, counterpart, normalise, isList } of counterparts) {
-    const told = hops.flatMap(hop => hop.get(parameter) ?? [])
+    const forwarded = hops.flatMap(hop => hop.get(parameter) ?? [])
     // A comma is legal in quotes, but would start a new element in X-Forwarded-*.
-    if (told.some(value => value.includes(','))) return malformed
+    if (forwarded.some(value => value.includes(','))) return malformed
     const stated = elementsOf(String(headers[counterpart] ?? ''))
-    const [ours, theirs] = [told.map(normalise), stated.map(normalise)]
+    const [ours, theirs] = [forwarded.map(normalise), stated.map(normalise)]
     if (ours.length > 0 && theirs.length > 0 && whatCounts(ours, isList) !== whatCounts(theirs, isList)) {
       return `The "Forwarded" and "${counterpart}" headers disagree.`
     }

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
-import { memoize } from './memoize.ts'
-import { ownText } from './own-text.ts'
+import { memoize, ownText } from './memoize.ts'
 
 // String.prototype.trim would also remove a no-break space, which makes a host invalid.
 const trimmed = /^[ \t]*([^ \t]+)[ \t]*$/

@@ -1,5 +1,5 @@
 /**
- * A Cache-Control header (RFC 9111, section 5.2.2) by which no cache uses the response longer than allowed.
+ * Limits a Cache-Control header (RFC 9111, section 5.2.2), so that caches use the response for this long at most.
  * @param seconds a whole number
  */
 export function limitLifetime(cacheControl: string, seconds: number): string {

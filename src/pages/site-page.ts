@@ -51,7 +51,7 @@ export const formStyle = new Markup(`
 `)
 
 /** The hashes of all inline styles, for the Content-Security-Policy. */
-export const styleHashes = [style, formStyle].map(
+const styleHashes = [style, formStyle].map(
   style => `'sha256-${createHash('sha256').update(style.toString()).digest('base64')}'`,
 )
 
@@ -87,4 +87,28 @@ ${header !== undefined && html`<header>${header}</header>`}
 </body>
 </html>
 `.toString()
+}
+
+/** The default policy: a page may load this site's files and use the known inline styles. */
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  `style-src 'self' ${styleHashes.join(' ')}`,
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+]
+
+/** The security headers of an HTML page. */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': contentSecurityPolicy.join(';'),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  // Not-found messages name the referring page, if it is on the same site.
+  'referrer-policy': 'same-origin',
+  // No Strict-Transport-Security: only the TLS terminator knows whether the whole domain uses TLS.
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
 }

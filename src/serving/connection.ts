@@ -1,7 +1,6 @@
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { maxHeld, maxUnderWay } from './limits.ts'
-import { answerParserError } from './parser-errors.ts'
+import { lingering, maxHeld, maxUnderWay } from './limits.ts'
 import { type Begin, startLater } from './turns.ts'
 
 /** The number of requests held on all connections of a server. */
@@ -112,13 +111,13 @@ export class Connection {
     if (this.#answers.at(-1)?.writableFinished === false && !this.#socket.timeout) this.#socket.setTimeout(timeout)
   }
 
-  /** Stops reading until goOn(). */
+  /** Stops reading until resume(). */
   pause(): void {
     this.#isPaused = true
     this.#stopReading()
   }
 
-  goOn(): void {
+  resume(): void {
     this.#isPaused = false
     if (this.#mayRead) this.#socket.resume()
   }
@@ -127,7 +126,7 @@ export class Connection {
   refuse(error: Error): void {
     if (this.#isRefused) return
     this.#isRefused = true
-    this.#tell(error)
+    this.#sendRefusal(error)
   }
 
   /** Closes the connection after the pending responses, or after the next one if none is pending. */
@@ -195,7 +194,7 @@ export class Connection {
     this.#socket.pause().emit('pause')
   }
 
-  #tell(error: Error): void {
+  #sendRefusal(error: Error): void {
     this.#settle()
     const last = this.#answers.at(-1)
     const before = last?.req.complete === false ? this.#answers.at(-2) : last
@@ -206,7 +205,7 @@ export class Connection {
       before.once('finish', () => {
         this.#isWaiting = false
         this.#socket.resume()
-        this.#tell(error)
+        this.#sendRefusal(error)
       })
       // A request has only one response.
     } else if (last?.headersSent === true) this.#socket.destroy()
@@ -227,4 +226,34 @@ function abandon(answers: readonly ServerResponse[]): void {
       source.destroy()
     })
   }
+}
+
+const refusals = new Map<unknown, { status: number; detail: string }>([
+  ['HPE_HEADER_OVERFLOW', { status: 431, detail: "The request's target and headers are too large." }],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not arrive in time.' }],
+])
+const unreadable = { status: 400, detail: 'The request is not valid HTTP.' }
+
+/** Answers a request that Node's HTTP parser rejected with a problem document, and closes the connection. */
+function answerParserError(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const { status, detail } = refusals.get(error.code) ?? unreadable
+  const title = STATUS_CODES[status]
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail })
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\n` +
+      'Content-Type: application/problem+json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  )
+  // The client may never close its half of the connection.
+  const impatience = setTimeout(() => {
+    socket.destroy()
+  }, lingering)
+  socket.once('close', () => {
+    clearTimeout(impatience)
+  })
 }

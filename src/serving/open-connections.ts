@@ -17,7 +17,7 @@ export class OpenConnections {
   readonly #backlog: Backlog = {
     size: 0,
     overflow: () => {
-      this.#breathe()
+      this.#pauseForOneTurn()
     },
   }
   #accepted = 0
@@ -105,12 +105,12 @@ export class OpenConnections {
   }
 
   /** Pauses reading for one turn of the event loop: memory of closed connections is only freed after it. */
-  #breathe(): void {
+  #pauseForOneTurn(): void {
     const connections = [...this.#connections.values()]
     for (const connection of connections) connection.pause()
     setTimeout(() => {
       // Newest first, or new connections starve.
-      for (const connection of connections.reverse()) connection.goOn()
+      for (const connection of connections.reverse()) connection.resume()
     })
   }
 }

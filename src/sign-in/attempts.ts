@@ -1,5 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { createHmac, hkdfSync } from 'node:crypto'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables.ts'
@@ -65,10 +67,10 @@ export class Attempts {
     if (!this.#database.isShared || counted.attempts > most) return counted
     try {
       const { attempts, milliseconds } = await addToTable(this.#database.db, number)
-      const told = { attempts, expires: this.#now() + milliseconds }
+      const shared = { attempts, expires: this.#now() + milliseconds }
       // The table's count is lower if attempts were counted while it could not be written to.
-      if (attempts >= counter.attempts) Object.assign(counter, told)
-      return told
+      if (attempts >= counter.attempts) Object.assign(counter, shared)
+      return shared
     } catch (error) {
       if (error instanceof ServiceUnavailableHttpError) return counted
       throw error
@@ -101,4 +103,14 @@ async function addToTable(db: Kysely<Tables>, counter: number) {
     )
     .returning(['attempts', sql<number>`(extract(epoch from expires_at - now()) * 1000)::float8`.as('milliseconds')])
     .executeTakeFirstOrThrow()
+}
+
+/**
+ * The network that a client controls: its IPv4 address, or the first 64 bits of its IPv6 address. All texts that are
+ * not an address, such as a proxy's "unknown", count as one network.
+ */
+export function networkOf(address: string): string {
+  // Both checks are needed: ipaddr.js accepts 127.1 as an address, and Node accepts zones that ipaddr.js rejects.
+  if (isIP(address) === 0 || !ipaddr.isValid(address)) return 'unknown'
+  return ipaddr.process(address).toByteArray().slice(0, 8).join('.')
 }

@@ -23,7 +23,7 @@ export async function hashPassword(password: string): Promise<string> {
 /** Verifies passwords on other threads, a few at a time. */
 export class PasswordVerifier {
   /** A hash that no password matches. Verifying it takes as long as any other. */
-  readonly #nobodys =
+  readonly #unmatched =
     `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}` +
     `$${base64(16)}$${base64(32)}`
   readonly #queue = fastq.promise((attempt: Attempt) => this.#matches(attempt), mostAtOnce)
@@ -38,12 +38,12 @@ export class PasswordVerifier {
    * @param passwordHash undefined if there is no such user, which takes the same time and never matches
    */
   async verify(password: string, passwordHash: string | undefined): Promise<boolean> {
-    return await this.#queue.push({ password: normalise(password), passwordHash: passwordHash ?? this.#nobodys })
+    return await this.#queue.push({ password: normalise(password), passwordHash: passwordHash ?? this.#unmatched })
   }
 
   async #matches({ password, passwordHash }: Attempt): Promise<boolean> {
     // A malformed hash in the database matches no password, after the same time.
-    return await verify(passwordHash, password).catch(() => verify(this.#nobodys, password))
+    return await verify(passwordHash, password).catch(() => verify(this.#unmatched, password))
   }
 }
 

@@ -18,13 +18,13 @@ export function makeToken(prefix = ''): NewToken {
   return { text: prefix + bytes.toString('base64url'), hash: hashOf(bytes) }
 }
 
-/** The hash by which a token is found. Null if the text is not the one spelling of a token with this prefix. */
+/** The hash that identifies a token. Null unless the text is the only spelling of a token with this prefix. */
 export function hashOfToken(text: string, prefix = ''): string | null {
   const rest = text.slice(prefix.length)
   return text.startsWith(prefix) && form.test(rest) ? hashOf(Buffer.from(rest, 'base64url')) : null
 }
 
-/** Looking a token up by its hash leaks nothing by its duration: nobody can choose a hash's first characters. */
+/** The time of a lookup by hash reveals nothing, because nobody can choose the first characters of a hash. */
 function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

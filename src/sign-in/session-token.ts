@@ -1,6 +1,14 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { CookieSecrets } from './cookie-secrets.ts'
-import { rememberTokens } from './remembered-tokens.ts'
+import { LRUCache } from 'lru-cache'
+import { ownText } from '../http/memoize.ts'
+
+/** The first one signs, all of them verify. Servers with the same first one count attempts to sign in together. */
+export type CookieSecrets = readonly [string, ...string[]]
+
+/** Without a configured secret, sign-ins end when the server restarts. */
+export function cookieSecretsOf([first, ...others]: readonly string[]): CookieSecrets {
+  return [first ?? randomBytes(32).toString('hex'), ...others]
+}
 
 /** The content of a session cookie. */
 export interface SessionToken {
@@ -78,4 +86,23 @@ function keyOf(secret: string): Buffer {
 
 function signatureOf(bytes: Buffer, domain: string, key: Buffer): Buffer {
   return createHmac('sha256', key).update(bytes).update(domain).digest()
+}
+
+const mostRemembered = 10_000
+
+type Read = (text: string, domain: string) => SessionToken | null
+
+/**
+ * Remembers tokens whose signature has been verified. Expiry and sign-out are still checked on each request. Saves 3.8
+ * of the 4.2 µs of CPU of reading a session's cookie: `npm run -w bench mechanisms`.
+ */
+function rememberTokens(verify: Read): Read {
+  const verified = new LRUCache<string, { token: SessionToken; domain: string }>({ max: mostRemembered })
+  return (text, domain) => {
+    const known = verified.get(text)
+    if (known !== undefined) return known.domain === domain ? known.token : null
+    const token = verify(text, domain)
+    if (token !== null) verified.set(ownText(text), { token, domain })
+    return token
+  }
 }

@@ -17,10 +17,6 @@ async function routes(app: FastifyInstance) {
 
 const app = await build(t, { database, routes })
 
-t.test('an unprotected license lets anybody in', async t => {
-  t.equal((await app.inject({ url: '/', headers: { host: 'museum.test' } })).body, 'inside')
-})
-
 for (const url of ['/', '/open']) {
   t.test(`${url} of a protected license asks visitors to sign in`, async t => {
     const response = await app.inject({ url, headers: { host: 'protected.test' } })
@@ -55,13 +51,65 @@ t.test('HEAD is redirected to sign in, but POST gets a 401 page with a link', as
 })
 
 t.test('a path without a route is a 404 on a protected site too', async t => {
-  t.equal(
-    (await app.inject({ url: '/nowhere', headers: { host: 'protected.test', accept: 'text/html' } })).statusCode,
-    404,
-  )
+  const headers = { host: 'protected.test', accept: 'text/html' }
+  t.equal((await app.inject({ url: '/nowhere', headers })).statusCode, 404)
 })
 
-t.test('a license that becomes protected requires signing in from the next request on', async t => {
+/** The page of a host without a license. */
+async function pageOf(
+  how: { url?: string; host?: string; remoteAddress?: string; headers?: Record<string, string> } = {},
+) {
+  const { url = '/', host = 'nobody.test', remoteAddress = '127.0.0.1', headers = {} } = how
+  const response = await app.inject({ url, remoteAddress, headers: { host, accept: 'text/html', ...headers } })
+  t.equal(response.statusCode, 404)
+  return response.body
+}
+
+for (const remoteAddress of ['127.0.0.1', '127.8.9.10', '::1', '::ffff:127.0.0.1']) {
+  t.test(`the 404 of a host without a license tells ${remoteAddress} the commands that add one`, async t => {
+    const page = await pageOf({ remoteAddress })
+    t.match(page, 'license-type add --type standard</code>')
+    t.match(page, 'license add --domain &#34;nobody.test&#34; --name &#34;My Museum&#34; --type standard</code>')
+    t.match(page, 'npm run portico -- seed</code>')
+  })
+}
+
+for (const [whom, how] of [
+  ['another machine', { remoteAddress: '192.0.2.1' }],
+  ['an IPv6 address that ends in 1', { remoteAddress: '2001:db8::1' }],
+  ['a client of a proxy on this machine', { headers: { 'x-forwarded-for': '192.0.2.1' } }],
+  ['a client of a proxy with Forwarded', { headers: { forwarded: 'for=192.0.2.1' } }],
+  ['a client of a proxy with Via', { headers: { via: '1.1 proxy' } }],
+] as const) {
+  t.test(`no command is told to ${whom}`, async t => {
+    t.notMatch(await pageOf(how), 'npm run')
+  })
+}
+
+for (const url of ['/', '/version']) {
+  t.test(`the 404 of ${url} at a host without a license has no link that leads to another`, async t => {
+    t.notMatch(await pageOf({ url }), '<a ')
+  })
+}
+
+t.test('the 404 of a licensed host leads to the front page, and tells no command', async t => {
+  const page = await pageOf({ url: '/version', host: 'museum.test' })
+  t.match(page, '<a href="/">Go to the front page</a>')
+  t.notMatch(page, 'npm run')
+})
+
+t.test('programs get the same problem as ever', async t => {
+  const response = await app.inject({ url: '/', headers: { host: 'nobody.test' } })
+  t.strictSame(response.json(), {
+    type: 'about:blank',
+    title: 'Not Found',
+    status: 404,
+    detail: 'No license found for "nobody.test".',
+  })
+})
+
+t.test('an unprotected license lets anybody in, until it becomes protected', async t => {
+  t.equal((await app.inject({ url: '/', headers: { host: 'museum.test' } })).body, 'inside')
   await heardOf(database, () =>
     database.db.updateTable('licenses').set({ protected: true }).where('id', '=', id).execute(),
   )

@@ -62,14 +62,8 @@ for (const [header, locale] of [
 }
 
 for (const query of [
-  '?_locale=xx',
-  '?_locale=',
-  '?_locale=en&_locale=de',
-  '?_locale[]=en',
-  '?_locale=%00',
-  '?_locale=%3Cscript%3E',
-  '?__proto__=en',
-  `?_locale=${'a'.repeat(5000)}`,
+  ...['?_locale=xx', '?_locale=', '?_locale=en&_locale=de', '?_locale[]=en', '?_locale=%00', '?_locale=%3Cscript%3E'],
+  ...['?__proto__=en', `?_locale=${'a'.repeat(5000)}`],
 ]) {
   t.test(`the query ${query.slice(0, 40)} is ignored`, async t => {
     t.equal((await ask({}, `/${query}`)).body, 'de')
@@ -77,13 +71,8 @@ for (const query of [
 }
 
 for (const cookie of [
-  'locale=xx',
-  'locale',
-  'locale=%E0%A4%A',
-  'locale="; other=1',
-  '=;=;=',
+  ...['locale=xx', 'locale', 'locale=%E0%A4%A', 'locale="; other=1', '=;=;=', '__proto__=en'],
   `locale=${'a'.repeat(5000)}`,
-  '__proto__=en',
 ]) {
   t.test(`the cookie ${cookie.slice(0, 40)} is ignored`, async t => {
     t.equal((await ask({ cookie })).body, 'de')

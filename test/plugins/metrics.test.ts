@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import parse from 'parse-prometheus-text-format'
 import t, { type Test } from 'tap'
+import { refused } from '../../plugins/checks.ts'
 import { StartError } from '../../src/errors/start-error.ts'
 import { longestTurn } from '../../src/serving/limits.ts'
 import { build, type BuildOptions } from '../support/build.ts'
@@ -190,7 +191,19 @@ t.test('Two apps of one process count apart', async t => {
 })
 
 t.test('Refusals are counted by what refused', async t => {
-  const { app, address } = await start(t, { environment: { TRUST_PROXY: 'loopback' } })
+  const { app, address } = await start(t, {
+    environment: { TRUST_PROXY: 'loopback' },
+    checks: [
+      async app => {
+        app.checks.set('own', 'An own check')
+        app.addHook('onRequest', (request, _reply, done) => {
+          done(request.headers.dnt === '1' ? refused(request, 'own', new Error('Not tracked.')) : undefined)
+        })
+      },
+    ],
+  })
+  t.equal(await refusals(address, 'own'), 0)
+  await app.inject({ url: '/', headers: { host, dnt: '1' } })
   await app.inject({ url: '/', headers: { host: 'a..b' } })
   await app.inject({ url: '/', headers: { host, forwarded: 'for' } })
   await app.inject({ url: '/', headers: { host: 'guarded.test' } })
@@ -198,6 +211,7 @@ t.test('Refusals are counted by what refused', async t => {
   await app.inject({ method: 'POST', url: '/login', headers: { host, 'sec-fetch-site': 'cross-site' } })
   const { valueOf } = await scrape(address)
   const counted = (by: string) => valueOf('portico_requests_refused_total', { by })
+  t.equal(counted('own'), 1)
   t.equal(counted('host'), 1)
   t.equal(counted('forwarded'), 1)
   t.equal(counted('access'), 2)

@@ -85,57 +85,54 @@ async function ask(method: Method, url: string, headers: Record<string, string>,
   return { statusCode, ...(location !== undefined && { location }), ...(allow !== undefined && { allow }) }
 }
 
-t.test('GET is redirected to the other slash form if its host has it', async t => {
-  t.strictSame(await ask('GET', '/only/', { host: 'a.test' }), { statusCode: 301, location: 'http://a.test/only' })
-})
+const found = (allow: string) => ({ statusCode: 405, allow })
+const sent = (path: string) => ({ statusCode: 301, location: `http://a.test${path}` })
+const missing = { statusCode: 404 }
 
-t.test('GET is not redirected to a slash form that only another host has', async t => {
-  t.strictSame(await ask('GET', '/only/', { host: 'b.test' }), { statusCode: 404 })
-})
+/** Requests, and their answers. Allow lists the methods that the routes have under the constraints of the request. */
+const asking: Record<string, [method: Method, url: string, headers: Record<string, string>, answer: object][]> = {
+  'GET is redirected to the other slash form if its host has it': [['GET', '/only/', {}, sent('/only')]],
+  'GET is not redirected to a slash form that only another host has': [['GET', '/only/', { host: 'b.test' }, missing]],
+  "a method that the host's routes lack is a 405, and Allow lists only theirs": [
+    ['POST', '/only', {}, found('GET')],
+    ['GET', '/only', { host: 'b.test' }, found('POST')],
+    ['DELETE', '/only', { host: 'c5.test' }, found('PUT')],
+  ],
+  'a path that only other hosts have is a 404': [['DELETE', '/only', { host: 'c.test' }, missing]],
+  "Allow lists HEAD for the host that declares it, though Fastify adds one to another host's GET": [
+    ['PUT', '/headed', {}, found('GET')],
+    ['PUT', '/headed', { host: 'b.test' }, found('HEAD')],
+  ],
+  'the methods of a path are those of the requested version': [
+    ['PUT', '/versioned', { 'accept-version': '1.x' }, found('GET')],
+    ['PUT', '/versioned', { 'accept-version': '2.0.0' }, found('POST')],
+    ['PUT', '/versioned', { 'accept-version': '3.0.0' }, missing],
+    ['PUT', '/versioned', {}, found('DELETE')],
+  ],
+  'GET is redirected to the other slash form of the requested version only': [
+    ['GET', '/versioned/', { 'accept-version': '1.2.0' }, sent('/versioned')],
+    ['GET', '/versioned/', { 'accept-version': '2.0.0' }, missing],
+  ],
+  'a custom constraint strategy is consulted': [
+    ['POST', '/regional', { 'x-region': 'north' }, found('GET')],
+    ['POST', '/regional', { 'x-region': 'south' }, missing],
+    ['GET', '/regional/', {}, missing],
+  ],
+  'constraints added by an onRoute hook count': [
+    ['POST', '/hooked', {}, found('GET')],
+    ['POST', '/hooked', { host: 'b.test' }, missing],
+  ],
+  'a route at the root of a prefix has both slash forms': [
+    ['POST', '/prefixed', {}, found('GET')],
+    ['POST', '/prefixed/', {}, found('GET')],
+  ],
+}
 
-t.test("a method that the host's routes lack is a 405, and Allow lists only theirs", async t => {
-  t.strictSame(await ask('POST', '/only', { host: 'a.test' }), { statusCode: 405, allow: 'GET' })
-  t.strictSame(await ask('GET', '/only', { host: 'b.test' }), { statusCode: 405, allow: 'POST' })
-  t.strictSame(await ask('DELETE', '/only', { host: 'c5.test' }), { statusCode: 405, allow: 'PUT' })
-})
-
-t.test('a path that only other hosts have is a 404', async t => {
-  t.strictSame(await ask('DELETE', '/only', { host: 'c.test' }), { statusCode: 404 })
-})
-
-t.test("Allow lists HEAD for the host that declares it, though Fastify adds one to another host's GET", async t => {
-  t.strictSame(await ask('PUT', '/headed', { host: 'a.test' }), { statusCode: 405, allow: 'GET' })
-  t.strictSame(await ask('PUT', '/headed', { host: 'b.test' }), { statusCode: 405, allow: 'HEAD' })
-})
-
-t.test('the methods of a path are those of the requested version', async t => {
-  t.strictSame(await ask('PUT', '/versioned', { 'accept-version': '1.x' }), { statusCode: 405, allow: 'GET' })
-  t.strictSame(await ask('PUT', '/versioned', { 'accept-version': '2.0.0' }), { statusCode: 405, allow: 'POST' })
-  t.strictSame(await ask('PUT', '/versioned', { 'accept-version': '3.0.0' }), { statusCode: 404 })
-  t.strictSame(await ask('PUT', '/versioned', {}), { statusCode: 405, allow: 'DELETE' })
-})
-
-t.test('GET is redirected to the other slash form of the requested version only', async t => {
-  const sent = { statusCode: 301, location: 'http://a.test/versioned' }
-  t.strictSame(await ask('GET', '/versioned/', { 'accept-version': '1.2.0' }), sent)
-  t.strictSame(await ask('GET', '/versioned/', { 'accept-version': '2.0.0' }), { statusCode: 404 })
-})
-
-t.test('a custom constraint strategy is consulted', async t => {
-  t.strictSame(await ask('POST', '/regional', { 'x-region': 'north' }), { statusCode: 405, allow: 'GET' })
-  t.strictSame(await ask('POST', '/regional', { 'x-region': 'south' }), { statusCode: 404 })
-  t.strictSame(await ask('GET', '/regional/', {}), { statusCode: 404 })
-})
-
-t.test('constraints added by an onRoute hook count', async t => {
-  t.strictSame(await ask('POST', '/hooked', { host: 'a.test' }), { statusCode: 405, allow: 'GET' })
-  t.strictSame(await ask('POST', '/hooked', { host: 'b.test' }), { statusCode: 404 })
-})
-
-t.test('a route at the root of a prefix has both slash forms', async t => {
-  t.strictSame(await ask('POST', '/prefixed', {}), { statusCode: 405, allow: 'GET' })
-  t.strictSame(await ask('POST', '/prefixed/', {}), { statusCode: 405, allow: 'GET' })
-})
+for (const [title, requests] of Object.entries(asking)) {
+  t.test(title, async t => {
+    for (const [method, url, headers, answer] of requests) t.strictSame(await ask(method, url, headers), answer)
+  })
+}
 
 t.test('two wildcards of one method are allowed for different hosts, and each answers its own', async t => {
   const wild = await build(t, {
@@ -146,9 +143,9 @@ t.test('two wildcards of one method are allowed for different hosts, and each an
     },
   })
   t.equal((await wild.inject({ url: '/x', headers: { host: 'b.test' } })).body, 'b.test')
-  t.strictSame(await ask('PUT', '/x', { host: 'b.test' }, wild), { statusCode: 405, allow: 'GET, POST' })
-  t.strictSame(await ask('PUT', '/x', { host: 'c.test' }, wild), { statusCode: 405, allow: 'POST' })
-  t.strictSame(await ask('GET', '/x/', { host: 'c.test' }, wild), { statusCode: 405, allow: 'POST' })
+  t.strictSame(await ask('PUT', '/x', { host: 'b.test' }, wild), found('GET, POST'))
+  t.strictSame(await ask('PUT', '/x', { host: 'c.test' }, wild), found('POST'))
+  t.strictSame(await ask('GET', '/x/', { host: 'c.test' }, wild), found('POST'))
 })
 
 t.test('an asynchronous strategy is awaited', async t => {
@@ -161,9 +158,8 @@ t.test('an asynchronous strategy is awaited', async t => {
       app.post('/rented', { constraints: { tenant: 'two' }, config: open }, answer)
     },
   })
-  t.strictSame(await ask('DELETE', '/rented', { 'x-tenant': 'two' }, later), { statusCode: 405, allow: 'POST' })
-  const sent = { statusCode: 301, location: 'http://a.test/rented' }
-  t.strictSame(await ask('GET', '/rented/', { 'x-tenant': 'one' }, later), sent)
-  t.strictSame(await ask('GET', '/rented/', { 'x-tenant': 'two' }, later), { statusCode: 404 })
+  t.strictSame(await ask('DELETE', '/rented', { 'x-tenant': 'two' }, later), found('POST'))
+  t.strictSame(await ask('GET', '/rented/', { 'x-tenant': 'one' }, later), sent('/rented'))
+  t.strictSame(await ask('GET', '/rented/', { 'x-tenant': 'two' }, later), missing)
   t.strictSame(await ask('GET', '/rented/', { 'x-tenant': 'lost' }, later), { statusCode: 500 })
 })

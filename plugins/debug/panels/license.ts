@@ -13,7 +13,6 @@ import {
 } from 'fastify-profiler'
 import type { ReadRecord, ReadLog } from '../reads.ts'
 import type { TimedVerdict, VerdictLog } from '../verdict-log.ts'
-import { sentenceOf } from './verdict-sentences.ts'
 
 export interface LicenseData {
   /** The key of the lookup; empty if the host was refused before. */
@@ -55,7 +54,7 @@ export function licensePanel(verdicts: VerdictLog, reads: ReadLog): Panel<Licens
       const read = reads.of(recorder)?.first.find(({ table }) => table === 'licenses')
       return {
         domain: request.domain ?? '',
-        lookup: lookupOf(verdict),
+        lookup: lookupOf(verdict, request.license ?? null),
         reason: reasonOf(verdict),
         row: request.license ?? null,
         validity: request.license ? validityOf(checked.get('validity')) : null,
@@ -108,10 +107,10 @@ ${
 }
 
 function validityOf(verdict: TimedVerdict | undefined): CheckedValidity | null {
-  return verdict === undefined ? null : { isRefused: verdict.outcome === 'refused', reason: sentenceOf(verdict) }
+  return verdict === undefined ? null : { isRefused: verdict.outcome === 'refused', reason: verdict.reason }
 }
 
-function lookupOf(verdict: TimedVerdict | undefined): LicenseData['lookup'] {
+function lookupOf(verdict: TimedVerdict | undefined, license: License | null): LicenseData['lookup'] {
   switch (verdict?.outcome) {
     case undefined:
       return 'never'
@@ -120,7 +119,7 @@ function lookupOf(verdict: TimedVerdict | undefined): LicenseData['lookup'] {
     case 'refused':
       return 'failed'
     case 'passed':
-      return verdict.reason === 'found' ? 'found' : 'none'
+      return license === null ? 'none' : 'found'
   }
 }
 
@@ -133,7 +132,7 @@ function reasonOf(verdict: TimedVerdict | undefined): string {
     case 'refused':
       return 'The lookup failed, so it is unknown whether the host has a license.'
     case 'passed':
-      return sentenceOf(verdict)
+      return verdict.reason
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type {} from '../../firewall.ts'
-import type { Check, Verdict } from '../../verdicts.ts'
+import type { Verdict } from '../../checks.ts'
 import {
   blocks,
   html,
@@ -14,7 +14,6 @@ import {
   type Tone,
 } from 'fastify-profiler'
 import type { VerdictLog } from '../verdict-log.ts'
-import { sentenceOf } from './verdict-sentences.ts'
 
 export interface SecurityData {
   /** Null if the client is not signed in. */
@@ -51,21 +50,6 @@ interface Judgement {
   reason: string
 }
 
-/** The license has a panel of its own. */
-const labels: Record<Exclude<Check, 'license' | 'session-cookie'>, string> = {
-  forwarded: 'Forwarded headers',
-  host: 'Host',
-  bearer: 'API token',
-  firewall: 'Firewall',
-  locale: 'Locale',
-  validity: 'Validity',
-  access: 'Access',
-  'request-checker': 'Request checker',
-}
-
-/** The checks that every request of a site passes through. */
-const checks = ['host', 'firewall', 'locale', 'validity', 'access', 'request-checker'] as const
-
 const tones: Record<Judgement['verdict'], Tone> = {
   passed: 'good',
   refused: 'error',
@@ -73,8 +57,11 @@ const tones: Record<Judgement['verdict'], Tone> = {
   'not reached': 'neutral',
 }
 
-/** The client, and the verdict of each check. */
-export function securityPanel(log: VerdictLog): Panel<SecurityData> {
+/**
+ * The client, and the verdict of each check.
+ * @param labelsOf the names of the checks with their labels, in order
+ */
+export function securityPanel(log: VerdictLog, labelsOf: () => ReadonlyMap<string, string>): Panel<SecurityData> {
   return {
     name: 'security',
     label: 'Security',
@@ -87,7 +74,7 @@ export function securityPanel(log: VerdictLog): Panel<SecurityData> {
         firewall: firewallOf(request, verdicts),
         ip,
         by: ip === recorder.remoteAddress ? null : recorder.remoteAddress,
-        checks: judgementsOf(verdicts),
+        checks: judgementsOf(verdicts, labelsOf()),
       }
     },
     badge: ({ checks }) =>
@@ -174,23 +161,27 @@ function firewallOf({ authentication }: FastifyRequest, verdicts: Verdicts): Fir
   return {
     kind: token && (token.remembered ? 'remember me' : 'browser session'),
     expires: token && new Date(token.expires).toISOString(),
-    answer: fate === undefined ? 'The response leaves it unchanged.' : sentenceOf(fate),
+    answer: fate === undefined ? 'The response leaves it unchanged.' : fate.reason,
   }
 }
 
-/** The checks that ran, then those that did not. */
-function judgementsOf(verdicts: Verdicts): Judgement[] {
+/** The checks that said something, then those that come after them. The license has a panel of its own. */
+function judgementsOf(verdicts: Verdicts, labels: ReadonlyMap<string, string>): Judgement[] {
   const judgements: Judgement[] = []
-  for (const verdict of verdicts.values()) {
-    const { check, outcome } = verdict
+  let unreached = [...labels]
+  for (const { check, outcome, reason } of verdicts.values()) {
+    unreached = unreached.slice(unreached.findIndex(([name]) => name === check) + 1)
     if (check === 'license' || check === 'session-cookie') continue
-    const isUnfinished = outcome === 'waiting'
-    const reason = isUnfinished ? 'The request ended before the check did.' : sentenceOf(verdict)
-    judgements.push({ check: labels[check] ?? check, verdict: isUnfinished ? 'unfinished' : outcome, reason })
+    const label = labels.get(check) ?? check
+    judgements.push(
+      outcome === 'waiting'
+        ? { check: label, verdict: 'unfinished', reason: 'The request ended before the check did.' }
+        : { check: label, verdict: outcome, reason },
+    )
   }
   const reason = judgements.length > 0 ? 'The request was interrupted earlier.' : 'No check ran.'
-  for (const check of checks) {
-    if (!verdicts.has(check)) judgements.push({ check: labels[check], verdict: 'not reached', reason })
+  for (const [name, label] of unreached) {
+    if (name !== 'license') judgements.push({ check: label, verdict: 'not reached', reason })
   }
   return judgements
 }

@@ -140,7 +140,7 @@ t.test('the configuration panel shows which plugin registered which', async t =>
   const markdown = await readPanel(app, response, 'configuration', 'text/markdown')
   t.match(
     markdown,
-    /^ {2}- entities, [^\n]*\n {2}- record-kinds, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- metrics, [^\n]*\n {2}- health, [^\n]*\n {2}- ready, [^\n]*\n {2}- site, [^\n]*\n {4}- security-headers,/m,
+    /^ {2}- entities, [^\n]*\n {2}- record-kinds, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- checks, [^\n]*\n {2}- metrics, [^\n]*\n {2}- health, [^\n]*\n {2}- ready, [^\n]*\n {2}- site, [^\n]*\n {4}- security-headers,/m,
   )
 })
 
@@ -155,7 +155,7 @@ t.test("a request that Fastify refuses while closing has a profile without data 
   const app = Fastify(profiledOptions({}))
   await app.register(profiler, {
     directory: makeFolder(t),
-    panels: [licensePanel(new VerdictLog(), new ReadLog()), securityPanel(new VerdictLog())],
+    panels: [licensePanel(new VerdictLog(), new ReadLog()), securityPanel(new VerdictLog(), () => new Map())],
   })
   let profile: unknown
   app.addHook('preClose', async () => {

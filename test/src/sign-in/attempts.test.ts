@@ -1,7 +1,6 @@
 import t from 'tap'
 import { ServiceUnavailableHttpError } from '../../../src/errors/http-errors.ts'
-import { Attempts } from '../../../src/sign-in/attempts.ts'
-import { networkOf } from '../../../src/sign-in/network.ts'
+import { Attempts, networkOf } from '../../../src/sign-in/attempts.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 
 const { db } = await openTestDatabase(t)

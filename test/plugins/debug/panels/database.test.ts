@@ -155,48 +155,47 @@ const source = readFileSync(sourceFile(import.meta.filename), 'utf8').split('\n'
 const lineOf = (comment: string) => source.findIndex(line => line.endsWith(`// ${comment}`)) + 1
 
 t.test('a loop of 1 + 20 queries is flagged with its file and line', async t => {
-  const { count, repetitions } = await queriesOf('/loop')
-  t.equal(count, 21)
-  t.match(repetitions, [
-    {
-      kind: 'loop',
-      count: 20,
-      sql: /from "museums" where "id" = \$1/,
-      locations: [{ file: sourceFile(import.meta.filename), line: lineOf('asked for a museum') }],
-    },
-  ])
-  t.equal(repetitions.length, 1)
-})
-
-t.test('a flagged loop appears in HTML and Markdown, with a warning in the menu and the toolbar', async t => {
   const response = await ask('/loop')
+  const line = lineOf('asked for a museum')
+  const { count, repetitions } = await panelOf<DatabaseUse>(app, response, 'database')
+  t.strictSame([count, repetitions.length], [21, 1])
+  t.match(repetitions[0], {
+    kind: 'loop',
+    count: 20,
+    sql: /from "museums" where "id" = \$1/,
+    locations: [{ file: sourceFile(import.meta.filename), line }],
+  })
   const html = await readPanel(app, response, 'database', 'text/html')
   t.match(html, 'N+1: 20 queries of one shape')
   t.match(html, /Database <span class="fact warning">21/)
-  t.match(html, `database.test.ts:${lineOf('asked for a museum')}`)
+  t.match(html, `database.test.ts:${line}`)
   const markdown = await readPanel(app, response, 'database', 'text/markdown')
   t.match(markdown, /\| 20 \| .* \| loop \(N\+1\) \|/)
-  t.match(markdown, `database.test.ts:${lineOf('asked for a museum')}`)
+  t.match(markdown, `database.test.ts:${line}`)
 })
 
-t.test('21 different queries from one line are not a loop', async t => {
-  const { count, repetitions } = await queriesOf('/different')
-  t.equal(count, 21)
-  t.strictSame(repetitions, [])
-})
-
-t.test('four queries of one shape are not a loop', async t => {
-  t.strictSame((await queriesOf('/four')).repetitions, [])
+t.test('21 different queries from one line and four queries of one shape are no loop', async t => {
+  for (const [url, count] of [
+    ['/different', 21],
+    ['/four', 4],
+  ] as const) {
+    const use = await queriesOf(url)
+    t.strictSame([use.count, use.repetitions], [count, []])
+  }
 })
 
 t.test(
   'two reads with the same parameters are duplicates, whichever lines they come from, but two changes are not',
   async t => {
-    const { repetitions } = await queriesOf('/duplicates')
+    const { repetitions, queries, rows } = await queriesOf('/duplicates')
     t.match(repetitions, [
       { kind: 'duplicate', count: 2, locations: [{ line: lineOf('asked first') }, { line: lineOf('asked again') }] },
     ])
     t.equal(repetitions.length, 1)
+    t.match(queries[0], { rows: 3, parameters: [license], error: null })
+    t.match(queries[2], { sql: /^update/, rows: 1 }, 'the rows that it changed')
+    t.equal(rows, 10)
+    t.ok(queries.every(({ start }) => start > 0))
   },
 )
 
@@ -229,18 +228,6 @@ t.test("the wait for a connection is separate from a query's duration", async t 
   t.ok(waited >= Number(last?.waited))
 })
 
-t.test('a query has its row count, its parameters and its start', async t => {
-  const { queries } = await queriesOf('/duplicates')
-  t.match(queries[0], { rows: 3, parameters: [license], error: null })
-  t.ok(queries.every(({ start }) => start > 0))
-})
-
-t.test('a change has the number of rows that it changed', async t => {
-  const { queries, rows } = await queriesOf('/duplicates')
-  t.match(queries[2], { sql: /^update/, rows: 1 })
-  t.equal(rows, 10)
-})
-
 t.test('parameters of every type are shown', async t => {
   const response = await ask('/parameters')
   const {
@@ -250,22 +237,22 @@ t.test('parameters of every type are shown', async t => {
   t.match(await readPanel(app, response, 'database', 'text/html'), '$5 = {&quot;some&quot;:[&quot;json&quot;]}')
 })
 
-t.test('a failed query has its error, and the panel counts the failures', async t => {
-  const response = await ask('/failing')
-  const { failed, queries } = await panelOf<DatabaseUse>(app, response, 'database')
-  t.equal(failed, 1)
-  t.match(queries, [{ rows: null, error: /relation "nowhere" does not exist/, parameters: [hostile] }])
-  t.match(await readPanel(app, response, 'database', 'text/html'), /Database <span class="fact error">1/)
-})
-
-t.test('hostile parameters create no tag in HTML and no extra cell in Markdown', async t => {
-  const response = await ask('/failing')
-  t.notMatch(await readPanel(app, response, 'database', 'text/html'), '<script>alert')
-  const row = (await readPanel(app, response, 'database', 'text/markdown'))
-    .split('\n')
-    .find(line => line.includes('alert(1)'))
-  t.equal(row?.replaceAll('\\|', '').split('|').length, 9)
-})
+t.test(
+  'a failed query has its error, and hostile parameters create no tag in HTML and no cell in Markdown',
+  async t => {
+    const response = await ask('/failing')
+    t.match(await panelOf(app, response, 'database'), {
+      failed: 1,
+      queries: [{ rows: null, error: /relation "nowhere" does not exist/, parameters: [hostile] }],
+    })
+    const html = await readPanel(app, response, 'database', 'text/html')
+    t.match(html, /Database <span class="fact error">1/)
+    t.notMatch(html, '<script>alert')
+    const markdown = await readPanel(app, response, 'database', 'text/markdown')
+    const row = markdown.split('\n').find(line => line.includes('alert(1)'))
+    t.equal(row?.replaceAll('\\|', '').split('|').length, 9)
+  },
+)
 
 t.test('a parameter that cannot be serialised does not harm the profile', async t => {
   const response = await ask('/unserialisable')
@@ -347,14 +334,10 @@ t.test('all of 20,000 queries are counted, the first are listed, and the others 
   t.ok(duration > 0)
   t.equal(queries.length, 100)
   t.match(repetitions, [{ kind: 'loop', count: 20_000 }])
-  t.match(
-    await readPanel(app, response, 'database', 'text/html'),
-    'Showing the first 100 of 20000 queries. The totals include all of them.',
-  )
-  t.match(
-    await readPanel(app, response, 'database', 'text/markdown'),
-    'Showing the first 100 of 20000 queries. The totals include all of them.',
-  )
+  for (const type of ['text/html', 'text/markdown']) {
+    const shown = await readPanel(app, response, 'database', type)
+    t.match(shown, 'Showing the first 100 of 20000 queries. The totals include all of them.')
+  }
   const profile = (await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).json()
   t.match(profile, { notes: ['Only the first 1000 queries are on the timeline.'], dropped: [] })
   t.ok(

@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
 
 const absoluteForm = /^https?:\/\/([^/?#]*)/i
 
@@ -41,4 +43,31 @@ export function toOriginForm(request: IncomingMessage): string {
   if (authority !== undefined) request.headers.host = authority
   // The router takes any first character for a slash, so "*login" would match "/login".
   return target.replace(absoluteForm, '').replace(/^[^/]/, '/$&') || '/'
+}
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/** Whether requests with this method change nothing (RFC 9110, section 9.2.1). */
+export function isSafeMethod(method: string): boolean {
+  return safeMethods.has(method)
+}
+
+const loopback = /^(?:::ffff:)?127\.\d+\.\d+\.\d+$|^::1$/
+/** Headers that proxies add to the requests that they forward. */
+const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
+
+/** Whether a request comes from this machine itself, as far as its address and headers tell. */
+export function isLocal({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): boolean {
+  return loopback.test(ip) && !proxyHeaders.some(name => name in headers)
+}
+
+/**
+ * Decodes a header's value as UTF-8 for display, because Node decodes headers as latin1. Values that are not UTF-8 stay
+ * as they are. Targets are always ASCII, because Node's parser rejects others.
+ */
+export function decodeUtf8(text: string): string {
+  // ASCII needs no decoding. A character above 0xff means that Node did not decode the text as latin1.
+  if (!/[\x80-\xff]/.test(text) || /[^\0-\xff]/.test(text)) return text
+  const bytes = Buffer.from(text, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : text
 }

@@ -1,7 +1,6 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ReadOutcome } from '../cache/entity-cache.ts'
-import type { ConnectionCounts, ConnectionPool } from '../database/prepared-queries.ts'
-import { processMetrics } from './process-metrics.ts'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ReadOutcome } from './cache/entity-cache.ts'
+import type { ConnectionCounts, ConnectionPool } from './database/prepared-queries.ts'
 
 export interface CountedRequest {
   method: string
@@ -20,6 +19,14 @@ const poolHelp: Record<keyof ConnectionCounts, string> = {
   idle: 'Connections of the database pool that are not in use.',
   waiting: 'Queries and transactions that wait for a connection of the database pool.',
 }
+
+/**
+ * Memory, processor time, garbage collection and the delay of the event loop. One registry for all apps of the process,
+ * because prom-client never stops observing.
+ */
+const processMetrics = new Registry()
+
+collectDefaultMetrics({ register: processMetrics })
 
 /** The metrics of one server and its process, as text for Prometheus. */
 export class ServerMetrics {
@@ -53,15 +60,8 @@ export class ServerMetrics {
     registers: [this.#registry],
   })
 
-  readonly #refusers: ReadonlySet<string>
-
-  /**
-   * @param refusers what may refuse a request, counted from 0
-   * @param poolCounts undefined if the database has no pool
-   */
-  constructor(refusers: ReadonlySet<string>, poolCounts: ConnectionPool['counts']) {
-    this.#refusers = refusers
-    for (const by of refusers) this.#refusals.inc({ by }, 0)
+  /** @param poolCounts undefined if the database has no pool */
+  constructor(poolCounts: ConnectionPool['counts']) {
     if (poolCounts !== undefined) this.#watchPool(poolCounts)
   }
 
@@ -74,8 +74,13 @@ export class ServerMetrics {
     this.#reads.inc({ segment, outcome })
   }
 
+  /** Lets the counts of what may refuse requests begin at 0, so that the first refusal is seen as an increase. */
+  expectRefusals(refusers: readonly string[]): void {
+    for (const by of refusers) this.#refusals.inc({ by }, 0)
+  }
+
   countRefusal(by: string): void {
-    if (this.#refusers.has(by)) this.#refusals.inc({ by })
+    this.#refusals.inc({ by })
   }
 
   get contentType(): string {
