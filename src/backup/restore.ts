@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import type { MigrationSeries } from '../database/migration.ts'
 import { seeds } from '../database/seeds/index.ts'
 import type { Tables } from '../database/tables.ts'
+import { writeInHalves } from '../database/write-in-halves.ts'
 import { formats } from '../records/validation.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import {
@@ -120,9 +121,18 @@ class Restoration {
   }
 
   async #insert(): Promise<void> {
-    if (this.#table === undefined) return
-    await insertRows(this.#db, this.#table, this.#rows)
-    this.#counts[this.#table.name] = (this.#counts[this.#table.name] ?? 0) + this.#rows.length
+    const table = this.#table
+    if (table === undefined) return
+    await writeInHalves(
+      this.#db,
+      this.#rows,
+      rows => insertRows(this.#db, table, rows),
+      reasonOf,
+      ({ line }, reason) => {
+        throw new RestoreRefusedError(line, reason)
+      },
+    )
+    this.#counts[table.name] = (this.#counts[table.name] ?? 0) + this.#rows.length
     this.#restored += this.#rows.length
     this.#rows = []
     this.#length = 0
@@ -343,28 +353,8 @@ interface Row {
   json: string
 }
 
-/**
- * Inserts records with their ids. If the database refuses them, halves them until it has found the first that is wrong.
- * @throws {RestoreRefusedError}
- */
-async function insertRows(db: Kysely<Tables>, table: ExportedTable, rows: readonly Row[]): Promise<void> {
-  await sql`savepoint restored`.execute(db)
-  try {
-    await insertAll(db, table, rows)
-    await sql`release savepoint restored`.execute(db)
-  } catch (error) {
-    const reason = reasonOf(error)
-    if (reason === undefined) throw error
-    const half = Math.ceil(rows.length / 2)
-    const [row] = rows
-    if (half === rows.length) throw new RestoreRefusedError(row?.line, reason)
-    await sql`rollback to savepoint restored`.execute(db)
-    await insertRows(db, table, rows.slice(0, half))
-    return await insertRows(db, table, rows.slice(half))
-  }
-}
-
-async function insertAll(db: Kysely<Tables>, { name, columns }: ExportedTable, rows: readonly Row[]): Promise<void> {
+/** Inserts records with their ids. */
+async function insertRows(db: Kysely<Tables>, { name, columns }: ExportedTable, rows: readonly Row[]): Promise<void> {
   const list = sql.join(columns.map(({ name }) => sql.ref(name)))
   // JSON takes one parameter for any number of rows.
   const json = `[${rows.map(({ json }) => json).join()}]`
