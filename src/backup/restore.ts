@@ -5,6 +5,7 @@ import type { MigrationSeries } from '../database/migration.ts'
 import { seeds } from '../database/seeds/index.ts'
 import type { Tables } from '../database/tables.ts'
 import { writeInHalves } from '../database/write-in-halves.ts'
+import { type Line, linesOf } from '../lines.ts'
 import { formats } from '../records/validation.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import {
@@ -14,8 +15,7 @@ import {
   formatVersion,
   isObject,
   type KeptTable,
-  type Line,
-  linesOf,
+  longestLine,
   parseLine,
   problemOf,
   quote,
@@ -46,7 +46,7 @@ export async function restoreRecords(
   input: AsyncIterable<Buffer | string>,
   onProgress: (records: number) => void,
 ): Promise<number> {
-  const lines = linesOf(input)
+  const lines = linesOf(input, longestLine)
   try {
     // Read first: the transaction makes writers wait, and an embedded database everybody.
     const first = await skipBanner(lines)
@@ -157,7 +157,7 @@ async function skipBanner(lines: AsyncGenerator<Line, undefined>): Promise<Line>
     line = (await lines.next()).value
     number++
     if (line === undefined) throw new RestoreRefusedError(number, 'The file has no export.')
-  } while (number <= longestBanner && /^(?:> .*)?$/.test(line.text))
+  } while (number <= longestBanner && /^(?:> .*)?$/.test(line.bytes.toString('latin1')))
   return line
 }
 

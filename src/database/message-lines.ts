@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
+import { linesOf } from '../lines.ts'
 
-/** In characters. Longer than any query of a command: an import inserts 5,000 records at once. */
+/** In bytes. Longer than any query of a command: an import inserts 5,000 records at once. */
 const longestMessage = 2 ** 28
 
 /**
@@ -11,16 +12,10 @@ export async function* messagesFrom<Message>(
   socket: Socket,
   longest = longestMessage,
 ): AsyncGenerator<Message, undefined> {
-  let text = ''
   try {
-    for await (const chunk of socket.setEncoding('utf8')) {
-      const [end, ...lines] = String(chunk).split('\n')
-      text += end
-      for (const line of lines) {
-        yield JSON.parse(text)
-        text = line
-      }
-      if (text.length > longest) return
+    for await (const { bytes, isWhole } of linesOf(socket, longest)) {
+      if (!isWhole) return
+      yield JSON.parse(bytes.toString())
     }
   } catch {
     // The connection is broken, or the line is not JSON.
