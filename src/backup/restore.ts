@@ -6,14 +6,16 @@ import { seeds } from '../database/seeds/index.ts'
 import type { Tables } from '../database/tables.ts'
 import { writeInHalves } from '../database/write-in-halves.ts'
 import { type Line, linesOf } from '../lines.ts'
-import { formats } from '../records/validation.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import {
+  areNames,
   type Column,
   type Ending,
-  formatName,
   formatVersion,
-  isObject,
+  isEnding,
+  isHeader,
+  isOurs,
+  isRecordLine,
   type KeptTable,
   longestLine,
   parseLine,
@@ -97,7 +99,8 @@ class Restoration {
       last = line.number
       const value = parseLine(line)
       if (isRecordLine(value)) await this.#add(line.number, value, exported)
-      else ending = readEnding(line.number, value)
+      else if (isEnding(value)) ending = value
+      else throw new RestoreRefusedError(line.number, 'The line is neither a record nor the end of an export.')
     }
     await this.#insert()
     if (ending === undefined) throw new RestoreRefusedError(last, 'The export is cut off after this line.')
@@ -161,10 +164,6 @@ async function skipBanner(lines: AsyncGenerator<Line, undefined>): Promise<Line>
   return line
 }
 
-function isRecordLine(value: unknown): value is Record<string, unknown> & RecordLine {
-  return isObject(value) && typeof value['table'] === 'string' && isObject(value['record'])
-}
-
 /** A table of an export, with the columns that the export has. */
 interface ExportedTable {
   name: string
@@ -181,17 +180,13 @@ interface ExportedTable {
  */
 function readHeader(
   line: number,
-  header: unknown,
+  value: unknown,
   tables: readonly KeptTable[],
   allSeries: readonly MigrationSeries[],
 ): Map<string, ExportedTable> {
-  if (!isObject(header) || header['format'] !== formatName) {
-    throw new RestoreRefusedError(line, 'The file is not an export of Portico.')
-  }
-  const { version, migration, site_migration: siteMigration, tables: exported } = header
-  if (typeof version !== 'number' || typeof migration !== 'string' || !isObject(exported)) {
-    throw new RestoreRefusedError(line, 'The line is not the header of an export.')
-  }
+  if (!isOurs(value)) throw new RestoreRefusedError(line, 'The file is not an export of Portico.')
+  if (!isHeader(value)) throw new RestoreRefusedError(line, 'The line is not the header of an export.')
+  const { version, migration, site_migration: siteMigration, tables: exported } = value
   if (version !== formatVersion) {
     throw new RestoreRefusedError(
       line,
@@ -205,7 +200,7 @@ function readHeader(
       `The export is of a newer version of Portico: this one has no migration ${quote(migration)}.`,
     )
   }
-  if (typeof siteMigration === 'string' && isUnknown(siteMigration)) {
+  if (siteMigration !== undefined && isUnknown(siteMigration)) {
     throw new RestoreRefusedError(
       line,
       `The export is of an application with migrations that this one does not have, such as ${quote(siteMigration)}.`,
@@ -217,7 +212,7 @@ function readHeader(
 function tableOf(line: number, name: string, columns: unknown, tables: readonly KeptTable[]): ExportedTable {
   const table = tables.find(table => table.name === name)
   if (table === undefined) throw new RestoreRefusedError(line, `There is no table ${quote(name)}.`)
-  if (!isListOfNames(columns)) throw new RestoreRefusedError(line, `The line has no list of the columns of ${name}.`)
+  if (!areNames(columns)) throw new RestoreRefusedError(line, `The line has no list of the columns of ${name}.`)
   const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
   if (unknown !== undefined) throw new RestoreRefusedError(line, `${name} has no column ${quote(unknown)}.`)
   const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
@@ -230,30 +225,6 @@ function tableOf(line: number, name: string, columns: unknown, tables: readonly 
   }
   // An older export has fewer columns, and the others get their defaults.
   return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
-}
-
-function isListOfNames(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(name => typeof name === 'string')
-}
-
-/**
- * Reads a line that is not a record.
- * @throws {RestoreRefusedError} if it is not the ending of an export, either
- */
-function readEnding(line: number, value: unknown): Ending {
-  if (!isEnding(value)) throw new RestoreRefusedError(line, 'The line is neither a record nor the end of an export.')
-  return value
-}
-
-function isEnding(value: unknown): value is Record<string, unknown> & Ending {
-  if (!isObject(value)) return false
-  const { counts, next_ids: nextIds } = value
-  return (
-    isObject(counts) &&
-    Object.values(counts).every(Number.isSafeInteger) &&
-    isObject(nextIds) &&
-    Object.values(nextIds).every(id => typeof id === 'string' && formats.id.accepts(id))
-  )
 }
 
 /** More records than a table has of the demonstration. */
