@@ -107,8 +107,8 @@ export class QueryServer {
         message = (await next).value
       }
     } finally {
-      // A command that was interrupted may have left a transaction open.
-      await client.query({ text: 'rollback' }).finally(() => client.release())
+      // Nothing of the command stays, such as a transaction or a setting: the next connection begins with DISCARD ALL.
+      client.release(true)
     }
   }
 }
