@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Audited, AuditLine } from '../src/records/audit.ts'
+import type { AuditLine } from '../src/records/audit.ts'
+import type { Audited } from '../src/records/record-kind.ts'
 import { keywordsOf } from '../src/records/validation.ts'
 import { cellOf } from './record-output.ts'
 import { cut, fitTable, renderTable } from './table.ts'

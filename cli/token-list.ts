@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { timeText } from '../src/database/time-text.ts'
+import { timeText } from '../src/records/selection.ts'
 import { users } from '../src/records/kinds.ts'
 import { type Command, readWords } from './command.ts'
 import { findRecord } from './record-fields.ts'
