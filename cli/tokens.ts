@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Tables } from '../src/database/tables.ts'
-import { timeText } from '../src/database/time-text.ts'
+import { timeText } from '../src/records/selection.ts'
 import { apiTokens, writeAdditions, writeRemovals } from '../src/records/audit.ts'
 import { line } from '../src/records/fields.ts'
 import { users } from '../src/records/kinds.ts'

@@ -4,7 +4,7 @@ import type {} from '../../plugins/record-kinds.ts'
 import type { EntityCache } from '../../src/cache/entity-cache.ts'
 import { PreconditionFailedHttpError } from '../../src/errors/http-errors.ts'
 import { etagOf, matches, matchesWeakly } from '../../src/http/etag.ts'
-import { isSafeMethod } from '../../src/http/safe-methods.ts'
+import { isSafeMethod } from '../../src/http/request.ts'
 import type { RecordKind } from '../../src/records/record-kind.ts'
 import {
   type AnyRecord,

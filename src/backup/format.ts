@@ -1,98 +1,73 @@
 import { isUtf8 } from 'node:buffer'
 import { type Kysely, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
+import type { Line } from '../lines.ts'
 import type { RecordKind } from '../records/record-kind.ts'
+import { guard } from '../records/validation.ts'
 
 /** An export is NDJSON: a header, one record a line, and an ending. */
 export const formatName = 'portico-export'
 /** The newest version of the format that this program knows. */
 export const formatVersion = 1
-/** In bytes. Far longer than any real record, and short enough to be read as a whole. */
+/** In bytes, with the line feed. Far longer than any real record, and short enough to be read as a whole. */
 export const longestLine = 1024 * 1024
 
-/** The first line. */
-export interface Header {
-  format: string
-  version: number
+/** Whether a first line is one of Portico's, even if it is damaged. */
+export const isOurs = guard(Type.Object({ format: Type.Literal(formatName) }))
+
+const header = Type.Object({
+  format: Type.Literal(formatName),
+  version: Type.Number(),
   /** The last migration of Portico's tables. */
-  migration: string
+  migration: Type.String(),
   /** The last migration of an application that is built on Portico. */
-  site_migration?: string
+  site_migration: Type.Optional(Type.String()),
   /** When the records were read (ISO 8601). */
-  time: string
+  time: Type.String(),
   /** The columns of each table. */
-  tables: Record<string, readonly string[]>
-}
+  tables: Type.Record(Type.String(), Type.Unknown()),
+})
+
+/** The first line. */
+export const isHeader = guard(header)
+
+/** The columns of a table in the header. */
+export const areNames = guard(Type.Array(Type.String()))
+
+const recordLine = Type.Object({
+  table: Type.String(),
+  record: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+})
 
 /** A line between them. */
-export interface RecordLine {
-  table: string
-  record: Record<string, unknown>
-}
+export type RecordLine = Static<typeof recordLine>
+export const isRecordLine = guard(recordLine)
+
+const ending = Type.Object({
+  /** The number of records of each table. */
+  counts: Type.Record(Type.String(), Type.Integer()),
+  /** The id of the next record that is added, for tables that have ids. Ids of removed records are never reused. */
+  next_ids: Type.Record(Type.String(), Type.String({ format: 'id' })),
+})
 
 /** The last line, which shows that nothing is missing. */
-export interface Ending {
-  /** The number of records of each table. */
-  counts: Record<string, number>
-  /** The id of the next record that is added, for tables that have ids. Ids of removed records are never reused. */
-  next_ids: Record<string, string>
-}
+export type Ending = Static<typeof ending>
+export const isEnding = guard(ending)
 
 /** Writes a line. */
-export function lineOf(line: Header | Ending): string {
+export function lineOf(line: Static<typeof header> | Ending): string {
   return `${JSON.stringify(line)}\n`
 }
 
-/** Whether a JSON value is an object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export interface Line {
-  /** From 1. */
-  number: number
-  text: string
-  /** Whether a line feed ends it. */
-  isWhole: boolean
-}
-
-const lineFeed = 10
-
-/**
- * Splits bytes at line feeds.
- * @throws {RestoreRefusedError} if a line is too long or not UTF-8
- */
-export async function* linesOf(input: AsyncIterable<Buffer | string>): AsyncGenerator<Line, undefined> {
-  let number = 0
-  let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of input) {
-    const bytes = Buffer.concat([rest, Buffer.from(chunk)])
-    let start = 0
-    for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
-      yield { number: ++number, text: decode(bytes.subarray(start, end), number), isWhole: true }
-      start = end + 1
-    }
-    rest = bytes.subarray(start)
-    assertShort(rest, number + 1)
-  }
-  if (rest.length > 0) yield { number: number + 1, text: decode(rest, number + 1), isWhole: false }
-}
-
-function decode(bytes: Buffer, number: number): string {
-  assertShort(bytes, number)
-  if (!isUtf8(bytes)) throw new RestoreRefusedError(number, 'The line is not UTF-8.')
-  return bytes.toString()
-}
-
-function assertShort({ length }: Buffer, number: number): void {
-  if (length < longestLine) return
-  throw new RestoreRefusedError(number, `The line has more than ${longestLine.toLocaleString('en')} bytes.`)
-}
-
 /** Parses a line's JSON. @throws {RestoreRefusedError} */
-export function parseLine({ number, text, isWhole }: Line): unknown {
+export function parseLine({ number, bytes, isWhole }: Line): unknown {
+  if (bytes.length >= longestLine) {
+    throw new RestoreRefusedError(number, `The line has more than ${longestLine.toLocaleString('en')} bytes.`)
+  }
+  if (!isUtf8(bytes)) throw new RestoreRefusedError(number, 'The line is not UTF-8.')
   try {
-    return JSON.parse(text)
+    return JSON.parse(bytes.toString())
   } catch {
     throw new RestoreRefusedError(number, isWhole ? 'The line is not JSON.' : 'The export is cut off within this line.')
   }

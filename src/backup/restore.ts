@@ -2,19 +2,22 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database/database.ts'
 import type { MigrationSeries } from '../database/migration.ts'
-import { seeds } from '../database/seeds/index.ts'
+import { seeds } from '../database/migrate.ts'
 import type { Tables } from '../database/tables.ts'
-import { formats } from '../records/validation.ts'
+import { writeInHalves } from '../database/write-in-halves.ts'
+import { type Line, linesOf } from '../lines.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import {
+  areNames,
   type Column,
   type Ending,
-  formatName,
   formatVersion,
-  isObject,
+  isEnding,
+  isHeader,
+  isOurs,
+  isRecordLine,
   type KeptTable,
-  type Line,
-  linesOf,
+  longestLine,
   parseLine,
   problemOf,
   quote,
@@ -45,7 +48,7 @@ export async function restoreRecords(
   input: AsyncIterable<Buffer | string>,
   onProgress: (records: number) => void,
 ): Promise<number> {
-  const lines = linesOf(input)
+  const lines = linesOf(input, longestLine)
   try {
     // Read first: the transaction makes writers wait, and an embedded database everybody.
     const first = await skipBanner(lines)
@@ -96,7 +99,8 @@ class Restoration {
       last = line.number
       const value = parseLine(line)
       if (isRecordLine(value)) await this.#add(line.number, value, exported)
-      else ending = readEnding(line.number, value)
+      else if (isEnding(value)) ending = value
+      else throw new RestoreRefusedError(line.number, 'The line is neither a record nor the end of an export.')
     }
     await this.#insert()
     if (ending === undefined) throw new RestoreRefusedError(last, 'The export is cut off after this line.')
@@ -120,9 +124,18 @@ class Restoration {
   }
 
   async #insert(): Promise<void> {
-    if (this.#table === undefined) return
-    await insertRows(this.#db, this.#table, this.#rows)
-    this.#counts[this.#table.name] = (this.#counts[this.#table.name] ?? 0) + this.#rows.length
+    const table = this.#table
+    if (table === undefined) return
+    await writeInHalves(
+      this.#db,
+      this.#rows,
+      rows => insertRows(this.#db, table, rows),
+      reasonOf,
+      ({ line }, reason) => {
+        throw new RestoreRefusedError(line, reason)
+      },
+    )
+    this.#counts[table.name] = (this.#counts[table.name] ?? 0) + this.#rows.length
     this.#restored += this.#rows.length
     this.#rows = []
     this.#length = 0
@@ -147,12 +160,8 @@ async function skipBanner(lines: AsyncGenerator<Line, undefined>): Promise<Line>
     line = (await lines.next()).value
     number++
     if (line === undefined) throw new RestoreRefusedError(number, 'The file has no export.')
-  } while (number <= longestBanner && /^(?:> .*)?$/.test(line.text))
+  } while (number <= longestBanner && /^(?:> .*)?$/.test(line.bytes.toString('latin1')))
   return line
-}
-
-function isRecordLine(value: unknown): value is Record<string, unknown> & RecordLine {
-  return isObject(value) && typeof value['table'] === 'string' && isObject(value['record'])
 }
 
 /** A table of an export, with the columns that the export has. */
@@ -171,17 +180,13 @@ interface ExportedTable {
  */
 function readHeader(
   line: number,
-  header: unknown,
+  value: unknown,
   tables: readonly KeptTable[],
   allSeries: readonly MigrationSeries[],
 ): Map<string, ExportedTable> {
-  if (!isObject(header) || header['format'] !== formatName) {
-    throw new RestoreRefusedError(line, 'The file is not an export of Portico.')
-  }
-  const { version, migration, site_migration: siteMigration, tables: exported } = header
-  if (typeof version !== 'number' || typeof migration !== 'string' || !isObject(exported)) {
-    throw new RestoreRefusedError(line, 'The line is not the header of an export.')
-  }
+  if (!isOurs(value)) throw new RestoreRefusedError(line, 'The file is not an export of Portico.')
+  if (!isHeader(value)) throw new RestoreRefusedError(line, 'The line is not the header of an export.')
+  const { version, migration, site_migration: siteMigration, tables: exported } = value
   if (version !== formatVersion) {
     throw new RestoreRefusedError(
       line,
@@ -195,7 +200,7 @@ function readHeader(
       `The export is of a newer version of Portico: this one has no migration ${quote(migration)}.`,
     )
   }
-  if (typeof siteMigration === 'string' && isUnknown(siteMigration)) {
+  if (siteMigration !== undefined && isUnknown(siteMigration)) {
     throw new RestoreRefusedError(
       line,
       `The export is of an application with migrations that this one does not have, such as ${quote(siteMigration)}.`,
@@ -207,7 +212,7 @@ function readHeader(
 function tableOf(line: number, name: string, columns: unknown, tables: readonly KeptTable[]): ExportedTable {
   const table = tables.find(table => table.name === name)
   if (table === undefined) throw new RestoreRefusedError(line, `There is no table ${quote(name)}.`)
-  if (!isListOfNames(columns)) throw new RestoreRefusedError(line, `The line has no list of the columns of ${name}.`)
+  if (!areNames(columns)) throw new RestoreRefusedError(line, `The line has no list of the columns of ${name}.`)
   const unknown = columns.find(column => table.columns.every(({ name }) => name !== column))
   if (unknown !== undefined) throw new RestoreRefusedError(line, `${name} has no column ${quote(unknown)}.`)
   const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
@@ -220,30 +225,6 @@ function tableOf(line: number, name: string, columns: unknown, tables: readonly 
   }
   // An older export has fewer columns, and the others get their defaults.
   return { name, columns: table.columns.filter(({ name }) => columns.includes(name)) }
-}
-
-function isListOfNames(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(name => typeof name === 'string')
-}
-
-/**
- * Reads a line that is not a record.
- * @throws {RestoreRefusedError} if it is not the ending of an export, either
- */
-function readEnding(line: number, value: unknown): Ending {
-  if (!isEnding(value)) throw new RestoreRefusedError(line, 'The line is neither a record nor the end of an export.')
-  return value
-}
-
-function isEnding(value: unknown): value is Record<string, unknown> & Ending {
-  if (!isObject(value)) return false
-  const { counts, next_ids: nextIds } = value
-  return (
-    isObject(counts) &&
-    Object.values(counts).every(Number.isSafeInteger) &&
-    isObject(nextIds) &&
-    Object.values(nextIds).every(id => typeof id === 'string' && formats.id.accepts(id))
-  )
 }
 
 /** More records than a table has of the demonstration. */
@@ -343,28 +324,8 @@ interface Row {
   json: string
 }
 
-/**
- * Inserts records with their ids. If the database refuses them, halves them until it has found the first that is wrong.
- * @throws {RestoreRefusedError}
- */
-async function insertRows(db: Kysely<Tables>, table: ExportedTable, rows: readonly Row[]): Promise<void> {
-  await sql`savepoint restored`.execute(db)
-  try {
-    await insertAll(db, table, rows)
-    await sql`release savepoint restored`.execute(db)
-  } catch (error) {
-    const reason = reasonOf(error)
-    if (reason === undefined) throw error
-    const half = Math.ceil(rows.length / 2)
-    const [row] = rows
-    if (half === rows.length) throw new RestoreRefusedError(row?.line, reason)
-    await sql`rollback to savepoint restored`.execute(db)
-    await insertRows(db, table, rows.slice(0, half))
-    return await insertRows(db, table, rows.slice(half))
-  }
-}
-
-async function insertAll(db: Kysely<Tables>, { name, columns }: ExportedTable, rows: readonly Row[]): Promise<void> {
+/** Inserts records with their ids. */
+async function insertRows(db: Kysely<Tables>, { name, columns }: ExportedTable, rows: readonly Row[]): Promise<void> {
   const list = sql.join(columns.map(({ name }) => sql.ref(name)))
   // JSON takes one parameter for any number of rows.
   const json = `[${rows.map(({ json }) => json).join()}]`

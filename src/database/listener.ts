@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Availability } from './availability.ts'
 import type { Changes } from './changes.ts'
 import { isAnswer } from './failures.ts'
-import type { Limits } from './time-limits.ts'
+import type { Limits } from './guarded-pool.ts'
 
 /** Milliseconds before a lost connection is reopened. The delay doubles with each failed attempt. */
 const retryAfter = { first: 50, last: 1000 }

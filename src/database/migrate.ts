@@ -1,9 +1,37 @@
 import { type Kysely, sql } from 'kysely'
 import type { Migration, MigrationSeries, Migrations } from './migration.ts'
-import { migrations } from './migrations/index.ts'
+import * as records from './migrations/0001-records.ts'
+import * as changeNotifications from './migrations/0002-change-notifications.ts'
+import * as signIn from './migrations/0003-sign-in.ts'
+import * as listIndexes from './migrations/0004-list-indexes.ts'
+import * as signInAttempts from './migrations/0005-sign-in-attempts.ts'
+import * as licenseValidity from './migrations/0006-license-validity.ts'
+import * as apiTokens from './migrations/0007-api-tokens.ts'
+import * as passwordResets from './migrations/0008-password-resets.ts'
+import * as audit from './migrations/0009-audit.ts'
+import * as prefixIndexes from './migrations/0010-prefix-indexes.ts'
 import { incompatibleOf, nameNewer, type NewerMigration, newerOf, readAppliedMigrations } from './newer-migrations.ts'
-import { seeds } from './seeds/index.ts'
+import * as demonstration from './seeds/0001-demonstration.ts'
 import type { Tables } from './tables.ts'
+
+/** All migrations, in order. Never edit a released one: add a new file. They only add: see docs/building.md. */
+export const migrations: Migrations = {
+  '0001-records': records,
+  '0002-change-notifications': changeNotifications,
+  '0003-sign-in': signIn,
+  '0004-list-indexes': listIndexes,
+  '0005-sign-in-attempts': signInAttempts,
+  '0006-license-validity': licenseValidity,
+  '0007-api-tokens': apiTokens,
+  '0008-password-resets': passwordResets,
+  '0009-audit': audit,
+  '0010-prefix-indexes': prefixIndexes,
+}
+
+/** The demonstration records, which the embedded database gets on its first start. */
+export const seeds: Migrations = {
+  '0001-demonstration': demonstration,
+}
 
 const migrationTable = 'portico_migrations'
 const ownMigrationTable = 'site_migrations'

@@ -2,9 +2,8 @@ import { connect, type Socket } from 'node:net'
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import { StartError } from '../errors/start-error.ts'
-import { messagesFrom, sendMessage } from './message-lines.ts'
 import type { QueryConnection } from './prepared-queries.ts'
-import type { Answer } from './query-server.ts'
+import { type Answer, messagesFrom, sendMessage } from './query-server.ts'
 
 /**
  * A pool whose queries the process runs that has the embedded database open. Each of its connections is one to the

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { reasonOf } from '../errors/start-error.ts'
+import { linesOf } from '../lines.ts'
 import { causeOf } from './failures.ts'
-import { messagesFrom, sendMessage } from './message-lines.ts'
 import type { ConnectionPool, QueryConnection } from './prepared-queries.ts'
 
 /** A message of a command. */
@@ -107,8 +107,8 @@ export class QueryServer {
         message = (await next).value
       }
     } finally {
-      // A command that was interrupted may have left a transaction open.
-      await client.query({ text: 'rollback' }).finally(() => client.release())
+      // Nothing of the command stays, such as a transaction or a setting: the next connection begins with DISCARD ALL.
+      client.release(true)
     }
   }
 }
@@ -132,4 +132,30 @@ async function answer(client: QueryConnection, { text, values }: Question): Prom
     const cause = causeOf(error)
     return { error: Object.assign({}, cause, { message: reasonOf(cause) }) }
   }
+}
+
+/** In bytes. Longer than any query of a command: an import inserts 5,000 records at once. */
+const longestMessage = 2 ** 28
+
+/**
+ * Reads messages from a socket, one JSON value a line. Ends without an error with the connection, however that ends, or
+ * at a line that is too long or not JSON.
+ */
+export async function* messagesFrom<Message>(
+  socket: Socket,
+  longest = longestMessage,
+): AsyncGenerator<Message, undefined> {
+  try {
+    for await (const { bytes, isWhole } of linesOf(socket, longest)) {
+      if (!isWhole) return
+      yield JSON.parse(bytes.toString())
+    }
+  } catch {
+    // The connection is broken, or the line is not JSON.
+  }
+}
+
+/** Sends a message as a line of JSON. */
+export function sendMessage(socket: Socket, message: object): void {
+  socket.write(`${JSON.stringify(message)}\n`)
 }

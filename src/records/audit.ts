@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { timeText } from '../database/time-text.ts'
 import { email, flag, id, line, moment, orNull, time, timeOrNull } from './fields.ts'
 import { keywordsOf, valueOf } from './validation.ts'
 import { users } from './kinds.ts'
-import type { Link, RecordKind } from './record-kind.ts'
-import { columnOf, selectionOf } from './selection.ts'
+import type { Audited, Link, RecordKind } from './record-kind.ts'
+import { columnOf, selectionOf, timeText } from './selection.ts'
 import { longestEmail } from '../sign-in/account.ts'
 
 /** Who makes a change, as the audit keeps it. */
@@ -71,14 +70,6 @@ export function auditFiltersOf(kinds: readonly RecordKind[]) {
     since: moment('Only lines since this time: a date (midnight UTC), or a time such as 2026-01-31T12:00:00Z.'),
     until: moment('Only lines before this time.'),
   }
-}
-
-/** What leaves lines in the audit: records of a kind, or the rows of another table. */
-export interface Audited extends Pick<RecordKind, 'table' | 'schema' | 'links' | 'constraints'> {
-  /** The column with the id that lines name. Default: id. */
-  readonly key?: string
-  /** The fields that are not columns of the table. */
-  readonly computed?: Readonly<Record<string, RawBuilder<unknown>>>
 }
 
 const user = email("The user's e-mail address at that time.", longestEmail)

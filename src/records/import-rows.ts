@@ -1,5 +1,6 @@
 import { pipeline, type Readable } from 'node:stream'
 import { parse } from 'csv-parse'
+import { linesOf } from '../lines.ts'
 import { fromText, isNullable } from './validation.ts'
 import type { RecordKind } from './record-kind.ts'
 
@@ -27,9 +28,9 @@ export function readRows(input: Readable, kind: RecordKind, format: ImportFormat
 
 /** Reads one JSON value per line and skips blank lines. */
 async function* readLines(input: Readable): AsyncIterable<ImportRow> {
-  let line = 0
-  for await (const text of linesOf(input)) {
-    line++
+  // A character of JavaScript takes at most three bytes of UTF-8.
+  for await (const { number: line, bytes } of linesOf(input, 3 * longestRecord)) {
+    const text = bytes.toString()
     if (text.length > longestRecord) {
       yield { line, value: undefined, problem: `has more than ${bound} characters${unread}` }
       return
@@ -37,24 +38,6 @@ async function* readLines(input: Readable): AsyncIterable<ImportRow> {
     if (text.trim() === '') continue
     yield { line, ...parseLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) }
   }
-}
-
-/**
- * Splits at line feeds only, because readline also splits at U+2028 and U+2029, which JSON strings may contain. A line
- * that is too long is cut off and comes last.
- */
-async function* linesOf(input: Readable): AsyncIterable<string> {
-  let line = ''
-  for await (const chunk of input.setEncoding('utf8')) {
-    const [end, ...lines] = String(chunk).split('\n')
-    line += end
-    for (const next of lines) {
-      yield line
-      line = next
-    }
-    if (line.length > longestRecord) break
-  }
-  yield line
 }
 
 function parseLine(text: string) {
@@ -74,32 +57,42 @@ interface CsvRow {
 /** Reads one record per row, below a header row with the names of the fields. An empty cell is null or left out. */
 async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<ImportRow> {
   const skipped: ImportRow[] = []
+  const skip = (line: number, problem: string): undefined => {
+    skipped.push({ line, value: undefined, problem })
+  }
+  let isTooLong = false
   const parser = parse({
     bom: true,
     columns: names => {
       const twice = names.find((name: string, index: number) => names.indexOf(name) !== index)
-      if (twice !== undefined) {
-        skipped.push({ line: 1, value: undefined, problem: `names ${JSON.stringify(twice)} twice` })
-      }
+      if (twice !== undefined) skip(1, `names ${JSON.stringify(twice)} twice`)
       return names
     },
     info: true,
+    max_record_size: longestRecord,
+    raw: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     skip_records_with_error: true,
-    on_skip: error => {
-      skipped.push({ line: Number(error?.['lines']), value: undefined, problem: `is not CSV: ${error?.message}` })
+    on_skip: (error, raw = '') => {
+      if (isTooLong) return
+      const line = Number(error?.['lines'])
+      isTooLong = error?.code === 'CSV_MAX_RECORD_SIZE'
+      if (!isTooLong) return skip(line, `is not CSV: ${error?.message}`)
+      const linesBefore = raw.trimStart().split(/[\r\n]/).length - 1
+      const problem = `begins a record of more than ${bound} bytes, perhaps because a quote is not closed${unread}`
+      return skip(line - linesBefore, problem)
     },
   })
-  const whole = (source: AsyncIterable<Buffer>) =>
-    wholeRecords(source, line => {
-      skipped.push({
-        line,
-        value: undefined,
-        problem: `begins a record of more than ${bound} bytes, perhaps because a quote is not closed${unread}`,
-      })
-    })
+  /** Ends the input without an error, with which the parser would lose the records that it has read. */
+  async function* untilTooLong(source: AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
+      if (isTooLong) return
+      yield chunk
+    }
+  }
   // The callback does nothing: the pipeline's errors are thrown by the iteration.
-  const records: AsyncIterable<CsvRow> = pipeline(input, whole, parser, () => {})
+  const records: AsyncIterable<CsvRow> = pipeline(input, untilTooLong, parser, () => {})
   for await (const { record, info } of records) {
     yield* skipped.splice(0)
     const cells = Object.entries(record).filter(
@@ -112,50 +105,4 @@ async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<Import
     }
   }
   yield* skipped
-}
-
-const [lineFeed, carriageReturn, quote, comma] = [10, 13, 34, 44]
-const separators = [lineFeed, carriageReturn, comma]
-
-/**
- * Splits CSV into chunks of whole records, because the parser would hold a record of any length in memory. Also
- * replaces CRLF by LF, because the parser counts a CRLF within quotes as two lines.
- * @param onTooLong called with the first line of a record that is too long; the rest of the input is left out
- */
-async function* wholeRecords(input: AsyncIterable<Buffer>, onTooLong: (line: number) => void): AsyncIterable<Buffer> {
-  let text = ''
-  let scanned = 0
-  let isQuoted = false
-  let line = 1
-  let firstLine = 1
-  for await (const chunk of input) {
-    text += chunk.toString('latin1')
-    let start = 0
-    // A trailing CR may be the first half of a CRLF, and a trailing quote the first half of an escaped one.
-    const known = /[\r"]$/.test(text) ? text.length - 1 : text.length
-    for (; scanned < known; scanned++) {
-      const code = text.charCodeAt(scanned)
-      if (code === quote) {
-        // As in the parser, a quote opens only at the start of a cell and closes only at its end.
-        if (!isQuoted) isQuoted = scanned === 0 || separators.includes(text.charCodeAt(scanned - 1))
-        else if (text.charCodeAt(scanned + 1) === quote) scanned++
-        else isQuoted = !separators.includes(text.charCodeAt(scanned + 1))
-      }
-      const isEnd = code === lineFeed || (code === carriageReturn && text.charCodeAt(scanned + 1) !== lineFeed)
-      if (isEnd) line++
-      if (!isEnd || isQuoted) continue
-      if (scanned - start > longestRecord) break
-      start = scanned + 1
-      firstLine = line
-    }
-    yield piece(text.slice(0, start))
-    text = text.slice(start)
-    scanned -= start
-    if (scanned > longestRecord) return onTooLong(firstLine)
-  }
-  yield piece(text)
-}
-
-function piece(text: string): Buffer {
-  return Buffer.from(text.replaceAll('\r\n', '\n'), 'latin1')
 }

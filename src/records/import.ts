@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '../database/tables.ts'
+import { writeInHalves } from '../database/write-in-halves.ts'
 import { HttpError } from '../errors/http-errors.ts'
 import { type Author, writeAdditions } from './audit.ts'
 import { changeRecordWithin, insertLinks, refusedWrite } from './repository.ts'
@@ -101,39 +102,26 @@ export async function importRecords(
     return outcome
 
     async function flush(batch: readonly Candidate[]): Promise<void> {
-      await writeBatch(batch)
+      await writeInHalves(
+        transaction,
+        batch,
+        writeBatch,
+        error => refusedWrite(kind, [], error)?.message,
+        ({ line }, reason) => refuse(line, reason),
+      )
       onProgress(read)
     }
 
-    /**
-     * If the database refuses a value, halves the batch until it has found the line. Each half is written by itself,
-     * so a line may then be refused for a unique value that a later line would have changed.
-     */
     async function writeBatch(batch: readonly Candidate[]): Promise<void> {
-      // Those of an attempt that failed would be refused twice.
+      // Those of an attempt that fails would be refused twice.
       const refused: BadLine[] = []
       const remember: Refuse = (line, reason) => refused.push({ line, reason })
-      // A failed statement would end the transaction.
-      await sql`savepoint imported`.execute(transaction)
-      try {
-        const known = await withKnownReferences(transaction, kind, batch, remember)
-        const unknown = update ? await updateRecords(transaction, author, kind, known, remember) : known
-        await insertRecords(transaction, author, kind, unknown, remember)
-        await sql`release savepoint imported`.execute(transaction)
-        outcome.added += unknown.length
-        outcome.changed += known.length - unknown.length
-        for (const { line, reason } of refused) refuse(line, reason)
-      } catch (error) {
-        const refusal = refusedWrite(kind, [], error)
-        if (refusal === undefined) throw error
-        await sql`rollback to savepoint imported`.execute(transaction)
-        // A savepoint for each of many refused lines would take hundreds of megabytes of the server.
-        await sql`release savepoint imported`.execute(transaction)
-        if (batch.length <= 1) return batch.forEach(({ line }) => refuse(line, refusal.message))
-        const half = Math.ceil(batch.length / 2)
-        await writeBatch(batch.slice(0, half))
-        await writeBatch(batch.slice(half))
-      }
+      const known = await withKnownReferences(transaction, kind, batch, remember)
+      const unknown = update ? await updateRecords(transaction, author, kind, known, remember) : known
+      await insertRecords(transaction, author, kind, unknown, remember)
+      outcome.added += unknown.length
+      outcome.changed += known.length - unknown.length
+      for (const { line, reason } of refused) refuse(line, reason)
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, RawBuilder } from 'kysely'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
 import { id, prefix } from './fields.ts'
@@ -92,6 +92,14 @@ export interface RecordKind {
     readonly create: Readonly<Record<string, unknown>>
     readonly change: Readonly<Record<string, unknown>>
   }
+}
+
+/** What leaves lines in the audit: records of a kind, or the rows of another table. */
+export interface Audited extends Pick<RecordKind, 'table' | 'schema' | 'links' | 'constraints'> {
+  /** The column with the id that lines name. Default: id. */
+  readonly key?: string
+  /** The fields that are not columns of the table. */
+  readonly computed?: Readonly<Record<string, RawBuilder<unknown>>>
 }
 
 /** The type of a kind's records. */

@@ -1,8 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import { timeText } from '../database/time-text.ts'
 import { BadRequestHttpError } from '../errors/http-errors.ts'
-import type { Audited } from './audit.ts'
+import type { Audited } from './record-kind.ts'
 import { formats, valueOf } from './validation.ts'
+
+/** A column's time as the API writes it: "2026-01-31T12:00:00.000Z", or null. */
+export function timeText(column: RawBuilder<unknown>): RawBuilder<string | null> {
+  return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
 
 /** A column of a kind's table. */
 export function columnOf({ table }: Audited, name: string): RawBuilder<unknown> {

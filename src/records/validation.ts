@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { normaliseHost } from '../http/host.ts'
 import { isEmail, normaliseEmail } from '../sign-in/account.ts'
 
@@ -169,6 +169,11 @@ export function validator(schema: TSchema): Validate {
     validate(value)
     return validate.errors?.filter(({ keyword, params }) => !isOfUnion(keyword, params)).map(fieldError) ?? []
   }
+}
+
+/** Makes a function that says whether a JSON value has a schema. */
+export function guard<Schema extends TSchema>(schema: Schema) {
+  return ajv.compile<Static<Schema>>(schema)
 }
 
 /** Ajv types both properties as any. */

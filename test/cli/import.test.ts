@@ -180,7 +180,7 @@ const told: [what: string, format: string, input: string | readonly string[], li
   ...['\n', '\r\n'].map((end): (typeof told)[number] => [
     `CSV lines that end with ${JSON.stringify(end)} are counted as an editor counts them`,
     'csv',
-    ['code,name', 'it,"Ita', 'liano"', 'few', '"nl",Nederlands', 'XX,Wrong', ''].join(end),
+    ['code,name', 'it,"Ita\nliano"', 'few', '"nl",Nederlands', 'XX,Wrong', ''].join(end),
     [/ line 3: /, / line 4: /, / line 6: /],
     /line [57]/,
   ]),
@@ -248,7 +248,7 @@ for (const [what, format, head, piece, problem] of [
   [
     'CSV behind an unclosed quote',
     'csv',
-    'name\n\n"kept\r\nboth"\r\n"',
+    'name\n\n"kept\nboth"\r\n"',
     'a line\r\n',
     `line 5: ${tooLong}, perhaps because a quote is not closed`,
   ],

@@ -7,8 +7,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../../src/database/database.ts'
 import { openEmbedded } from '../../../src/database/embedded.ts'
-import { messagesFrom } from '../../../src/database/message-lines.ts'
-import { QueryServer, type QueryServerOptions } from '../../../src/database/query-server.ts'
+import { messagesFrom, QueryServer, type QueryServerOptions } from '../../../src/database/query-server.ts'
 import { StartError } from '../../../src/errors/start-error.ts'
 import { stopClock } from '../../support/clock.ts'
 import { makeFolder } from '../../support/folder.ts'
@@ -112,6 +111,33 @@ t.test('a command that is interrupted within a transaction changes nothing', asy
   await ask('insert into platforms (name) values ($1)', ['half'])
   socket.destroy()
   t.notOk((await names()).includes('half'))
+})
+
+t.test('nothing of a session stays with the server, which goes on hearing of changes', async t => {
+  const remains = async () => {
+    const { rows } = await sql`
+      select current_setting('search_path') as path, current_user as user, to_regclass('pg_temp.left_table') as table,
+        array(select pg_listening_channels()) as channels, count(*) filter (where from_sql)::int as statements
+      from pg_prepared_statements`.execute(server.db)
+    return rows
+  }
+  const before = await remains()
+  const { socket, ask } = await converse()
+  for (const statement of [
+    'create temp table left_table ()',
+    'prepare left_statement as select 1',
+    'listen left_channel',
+    'set default_transaction_read_only to on',
+    'set search_path to nowhere',
+    'set role pg_read_all_data',
+  ]) {
+    t.match(await ask(statement), { rows: [] })
+  }
+  socket.destroy()
+  t.strictSame(await remains(), before)
+  await heardOf(server, async () => {
+    await server.db.insertInto('platforms').values({ name: 'afterwards' }).execute()
+  })
 })
 
 t.test('a command that is interrupted while it waits for its turn changes nothing', async t => {
