@@ -30,7 +30,7 @@ async function routes(app: FastifyInstance) {
         })
       }),
   )
-  app.get('/gone', async (_request, reply) => reply.code(410).send('gone'))
+  app.get('/gone', async (_request, reply) => reply.code(410).etag('"1"').send('gone'))
   app.get('/moved', async (_request, reply) => reply.redirect('/'))
   app.post('/', async (_request, reply) => reply.etag('"1"').send('posted'))
 }
@@ -77,6 +77,7 @@ t.test('an ETag of another path does not match', async t => {
 const asked: Record<string, [url: string, condition: string, expected: object, options?: Parameters<typeof ask>[2]]> = {
   'a matching ETag signs nobody in': ['/', '"1"', { statusCode: 401 }, { host: 'protected.test' }],
   'a matching ETag is no license': ['/', '"1"', { statusCode: 404 }, { host: 'nobody.test' }],
+  'a matching ETag does not turn a 410 into a 304': ['/gone', '"1"', { statusCode: 410 }],
   'a matching ETag does not turn a 404 into a 304': ['/version', '"1"', { statusCode: 404 }],
   'an asterisk does not turn a 404 into a 304': ['/version', '*', { statusCode: 404 }],
   'HEAD is conditional, as GET is': ['/', '"1"', { statusCode: 304 }, { method: 'HEAD' }],

@@ -154,7 +154,10 @@ t.test('an error page has a strict content security policy, and an error in JSON
     t.match(policy, "frame-ancestors 'none'")
     t.notMatch(policy, 'unsafe')
     t.match(headers, {
+      'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
+      'cross-origin-resource-policy': 'same-origin',
+      'origin-agent-cluster': '?1',
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
     })

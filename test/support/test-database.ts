@@ -9,7 +9,7 @@ import { type Closing, makeFolder } from './folder.ts'
 /** The PostgreSQL server of the suite. Without it each test file has an embedded database. */
 export const serverUrl = process.env['TEST_DATABASE_URL']
 
-/** Made before the suite: see make-embedded-template.ts. */
+/** Made before the tests: see prepare.ts. */
 export const embeddedTemplate = resolve('.tap/embedded-database')
 
 let folder: Closing | undefined

@@ -527,3 +527,14 @@ t.test('a status that Node refuses is refused where it is written, and the answe
   t.equal(statusCode, 404)
   t.match(body, 'Exceptions')
 })
+
+t.test('a raw response keeps its reason phrase', async t => {
+  const app = await profiledApp(t)
+  app.get('/fine', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, 'Fine').end()
+  })
+  const { port } = await listen(app)
+  const text = await sendRaw(port, 'GET /fine HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  t.match(text, /^HTTP\/1\.1 200 Fine\r\n/)
+})

@@ -181,7 +181,18 @@ const unlikely =
     ',',
   )
 
+/** One or more for each pattern of sensitive names. */
+const sensitiveNames =
+  'password,passwd,passphrase,passcode,pass,pw,dbPw,pwd,passwort,kennwort,motDePasse,contrasena,senha,passkey,' +
+  'client_secret,token,authorization,auth,credentials,cookie,session,sessid,x-authentication,dpop,sentry_dsn,csrf,' +
+  'xsrf,signature,sig,hmac,totp,otp,otpCode,private,pin,pinCode,cvv,cvc,creditCard,cardNumber,cardNo,iban,ssn,bearer,' +
+  'jwt,SAMLResponse,client_assertion,code_verifier,mnemonic,seedPhrase,recovery-phrase,securityAnswers,backupCode,' +
+  'resetCode,apiKey,accessKey,privateKey,signingKey,encryptionKey,licenseKey,sshKey,webhook_key'
+
 const bodies: Record<string, object> = {
+  'a value under each kind of sensitive name is masked': Object.fromEntries(
+    sensitiveNames.split(',').map(name => [name, secret('planted')]),
+  ),
   'a password that is a common word is masked in its field and nowhere else': {
     password: secret('request'),
     pin: secret(1234),
