@@ -74,7 +74,7 @@ export type {
   ToolbarCard,
   CardRow,
   Tone,
-} from './core/feature.ts'
+} from './core/panel.ts'
 export type {
   Profile,
   Json,

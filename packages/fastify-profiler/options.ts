@@ -8,13 +8,13 @@ import {
   type ProfileBounds,
   type StoreBounds,
 } from './core/bounds.ts'
-import type { AnyPanel, Panel } from './core/feature.ts'
+import type { AnyPanel, Panel } from './core/panel.ts'
 import { attempt } from './core/foreign-value.ts'
 import { environmentSecrets, type KnownSecrets, knownSecrets } from './core/mask/known-secrets.ts'
 import type { Json } from './core/profile.ts'
 import { ProfileStore } from './core/store/profile-store.ts'
 import { ViewerAccess } from './core/view/viewer-access.ts'
-import { builtInPanels } from './features/built-in-panels.ts'
+import { featurePanels } from './features/index.ts'
 import type { ExplainPool } from './features/explain/explain-query.ts'
 import { profiledLogger } from './features/logs/log-recorder.ts'
 
@@ -97,7 +97,7 @@ export function partsOf(app: FastifyInstance, options: ProfilerOptions, terms: T
     app,
     base: options.base ?? '/_profiler',
     bounds: { ...defaultProfileBounds, ...options.profileBounds },
-    panels: checkedPanels([...builtInPanels.slice(0, -1), ...ownPanels, ...builtInPanels.slice(-1)]),
+    panels: checkedPanels([...featurePanels.slice(0, -1), ...ownPanels, ...featurePanels.slice(-1)]),
     ownPanels,
     labels: options.labels ?? [],
     complain,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { passThrough } from './core/call-site.ts'
 import { Collector } from './core/collect.ts'
-import type { ViewContext } from './core/feature.ts'
+import type { ViewContext } from './core/panel.ts'
 import { whenThere } from './core/foreign-value.ts'
 import { Boundary } from './core/guard.ts'
 import { markAsWatched, packageVersion } from './core/package-version.ts'
@@ -27,6 +27,7 @@ import type { Recorder } from './core/watch/recorder.ts'
 import { OwnPages, Recorders } from './core/watch/recorders.ts'
 import { followEarlier, registerUnnoticed, trace } from './core/watch/tracer.ts'
 import type { WatchedApplication } from './core/watch/watched-application.ts'
+import { features } from './features/index.ts'
 import { mcpRoutes } from './features/agents/mcp-routes.ts'
 import { BootLog } from './features/boot/boot-log.ts'
 import { describeBrowserEvents } from './features/browser/browser-events.ts'
@@ -37,7 +38,6 @@ import { RouteAdvice } from './features/performance/findings.ts'
 import { installDrivers, lookForModules } from './features/queries/drivers/install-drivers.ts'
 import { addApplication, applicationOf, replay } from './features/replay/replay.ts'
 import { SimilarRoutes } from './features/routing/similar-routes.ts'
-import { sampleIfAsked } from './features/samples/sampling.ts'
 import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
 
 /** Milliseconds that closing waits for work that outlives its response. */
@@ -121,7 +121,9 @@ export class Profiler {
           verdict => verdict === 'allowed',
           () => false,
         ) === true,
-      entered: sampleIfAsked,
+      entered: request => {
+        for (const { entered } of features) entered?.(request)
+      },
       ended: exchange => writer.writeWhenDone(exchange),
     })
     // A request that crashes the process is the one whose profile is needed.
@@ -146,6 +148,7 @@ export class Profiler {
       refuseOtherMethods(app, base, access)
       app.register(profilerRoutes, {
         ...asked,
+        features,
         live: this.#live,
         newestBoot: () => this.boot,
         replay: profile => replay(applicationOf(profile) ?? app, profile),

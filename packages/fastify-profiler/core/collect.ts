@@ -17,7 +17,7 @@ import { describeRouting, type SimilarRoutes } from '../features/routing/similar
 import { describeSamples } from '../features/samples/describe-samples.ts'
 import { samplingOf } from '../features/samples/sampling.ts'
 import type { ProfileBounds } from './bounds.ts'
-import type { FinishedRequest, Panel } from './feature.ts'
+import type { FinishedRequest, Panel } from './panel.ts'
 import { attempt, isObject, kindOfFailure, read, textOf } from './foreign-value.ts'
 import type { Boundary } from './guard.ts'
 import type { KnownSecrets } from './mask/known-secrets.ts'

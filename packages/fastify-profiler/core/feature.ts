@@ -1,104 +1,48 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Armed } from '../features/samples/sampling.ts'
-import type { Configuration, Profile } from './profile.ts'
-import type { Markup } from './view/html.ts'
-import type { Recorder } from './watch/recorder.ts'
+import type { ExplainPool } from '../features/explain/explain-query.ts'
+import type { LiveRows } from '../features/home/live-rows.ts'
+import type { NotRepeatable } from '../features/replay/repeatable-request.ts'
+import type { FastifyInstance } from 'fastify'
+import type { AnyPanel, ViewContext } from './panel.ts'
+import type { BrowserEvent, Profile } from './profile.ts'
+import type { ProfileArchive } from './store/profile-archive.ts'
+import type { ProfileAction } from './view/profile-header.ts'
+import type { EnteredRequest } from './watch/exchanges.ts'
+import type { Boot } from './store/store-directory.ts'
 
-/** The colour of a badge or toolbar item. */
-export type Tone = 'neutral' | 'good' | 'warning' | 'error'
-
-/** Shown beside the panel's label in the menu; usually a count. */
-export interface Badge {
-  text: string
-  tone: Tone
-}
-
-/** An entry of the toolbar, which links to the panel. */
-export interface ToolbarItem {
-  label: string
-  value: string
-  tone: Tone
-  /** Shown while the pointer or the focus is on the entry. */
-  card?: ToolbarCard
-}
-
-/** What a toolbar entry says at a second glance. Texts are cut, and only the first rows are shown. */
-export interface ToolbarCard {
-  /** The claim in a few words: "23 queries, 41.8 ms". */
-  title: string
-  /** Beside the title: "54% of the request". */
-  note?: string
-  /** What to look at, with its place. */
-  warnings?: readonly string[]
-  /** The worst first. */
-  rows?: readonly CardRow[]
-  /** Below the rows. */
-  foot?: string
-}
-
-/** A mark such as "20 ×", a text, and its figure. */
-export type CardRow = readonly [mark: string, text: string, figure: string]
-
-/** What views get besides their data. */
-export interface ViewContext {
-  profile: Profile
-  configuration: Configuration | null
-  /** The path of the profiler's pages, without a trailing slash: "/_profiler". */
+/** What the profiler's pages are made from. */
+export interface PageSources {
+  archive: ProfileArchive
+  live: LiveRows
+  viewContext: (profile: Profile) => ViewContext
+  /** Reads what a page reports about itself; empty if it makes no sense. */
+  readReport: (report: unknown) => BrowserEvent[]
+  /** Sends the request of a profile again. @returns the token of the new profile */
+  replay: (profile: Profile) => Promise<string | NotRepeatable>
+  /** The newest start of an application; null if it is not stored any more. */
+  newestBoot: () => Boot | null
   base: string
-  /** A URL pattern for links to files: "vscode://file/{file}:{line}:{column}"; null for no links. */
+  /** Null if the application has none. */
+  explainPool: ExplainPool | null
   editorUrl: string | null
-  /** The application's folder, which file names are shown relative to. Absolute, without a trailing slash. */
+  /** The application's folder. */
   root: string
-  /** The query of the page, for a panel's own settings. */
-  query?: URLSearchParams
-  /** Whether the application has a pool to explain queries with. */
-  explains?: boolean
-  /** Reads the samples of the request, as text; null if there are none. Missing if they cannot be read. */
-  readSamples?: () => string | null
-  /** What the next request to this route will be sampled for; null if it will not be. */
-  armed?: Armed | null
-  /** Whether the page is a file of its own: it shows everything at once, and nothing that needs the server. */
-  isFile?: boolean
+  /** All features, in the order of the menu. */
+  features: readonly Feature[]
+  /** The panels of the features, and the application's own. */
+  panels: readonly AnyPanel[]
+  /** Labels to search by. */
+  labels: readonly string[]
 }
 
-/** Shows a panel's data. A panel whose data is null is greyed out. */
-export interface PanelView<Data> {
-  /** The panel's name in URLs (?panel=): letters, digits, - and _. */
+/** What one feature adds to the profiler. `features/index.ts` lists them. */
+export interface Feature {
   name: string
-  label: string
-  badge?(data: Data): Badge | null
-  toolbarItem?(data: Data, context: ViewContext): ToolbarItem | null
-  body(data: Data, context: ViewContext): Markup
-  /** What stands there without data. Default: that nothing was recorded. */
-  empty?(context: ViewContext): Markup
-  /** The body as Markdown. Default: the data as JSON. */
-  markdown?(data: Data, context: ViewContext): string
+  /** Shows its part of a profile. The menu has the panels in the order of the features. */
+  panel?: AnyPanel
+  /** Adds its pages. Clients without access do not find them. */
+  routes?: (app: FastifyInstance, sources: PageSources) => void
+  /** What the header of a profile offers. */
+  action?: ProfileAction
+  /** Called when Fastify has found the route of a request. */
+  entered?: (request: EnteredRequest) => void
 }
-
-/** A panel of the profiler itself, which reads its data from the profile. */
-export interface BuiltInPanel<Data> extends PanelView<Data> {
-  read(profile: Profile): Data | null
-}
-
-/**
- * A panel of the application. `collect` runs once per request, after the response was sent. Its result is masked,
- * bounded and stored as JSON, and passed to the other functions when viewed. For a page with a toolbar, `collect` also
- * runs before the response is sent.
- */
-export interface Panel<Data> extends PanelView<Data> {
-  collect(finished: FinishedRequest): Data | null
-  /** Values to search by: { license: "Louvre" }. */
-  labels?(data: Data): Record<string, string>
-}
-
-export interface FinishedRequest {
-  /** Null if the request failed before Fastify made its own (a malformed URL). */
-  request: FastifyRequest | null
-  reply: FastifyReply | null
-  /** Holds what a panel has recorded during the request, as an Attachment. */
-  recorder: Recorder
-  /** The profile so far, without `panels`. */
-  profile: Profile
-}
-
-export type AnyPanel = BuiltInPanel<unknown> | Panel<unknown>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { BuiltInPanel, ViewContext } from '../core/feature.ts'
+import type { BuiltInPanel, ViewContext } from '../core/panel.ts'
 import type { Configuration, Json, PluginNode, Route } from '../core/profile.ts'
 import {
   renderDataTable,

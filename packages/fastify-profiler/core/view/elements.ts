@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { Tone, ViewContext } from '../feature.ts'
+import type { Tone, ViewContext } from '../panel.ts'
 import type { Location, Outcome } from '../profile.ts'
 import { type Content, html, Markup } from './html.ts'
 import { urlPart } from './urls.ts'

@@ -1,13 +1,12 @@
 import { browserLines } from '../../features/browser/browser-lines.ts'
 import { loggedProblems } from '../../features/logs/logs-panel.ts'
-import { isRepeatable } from '../../features/replay/repeatable-request.ts'
 import type { DatabaseUse, HttpUse, LogLine, Profile } from '../profile.ts'
 import { mediaTypeName } from '../request-target.ts'
 import type { ProfileSummary, SearchCriteria } from '../summary.ts'
 import { outcomeText, outcomeTone, renderBadge, statusText, statusTone, titled } from './elements.ts'
 import { type Content, html, Markup } from './html.ts'
 import { formatBytes, formatDuration, renderTime } from './units.ts'
-import { comparisonUrl, exportUrl, profileUrl, replayUrl, searchQuery } from './urls.ts'
+import { profileUrl, searchQuery } from './urls.ts'
 
 /** What the parent of a profile is to it. */
 export function parentName({ isReplay }: Pick<Profile, 'isReplay'>): string {
@@ -133,29 +132,20 @@ export interface RelatedProfiles {
   sightings: Sightings | null
 }
 
-/** What can be done with a profile. `copy`: a button that copies it, where there is room for one. */
+/** What a feature offers to do with a profile: a link or a form with a button. */
+export type ProfileAction = (profile: Profile, base: string, related: RelatedProfiles) => Content
+
+/** What can be done with a profile. */
 export function renderProfileActions(
   profile: Profile,
   base: string,
   panel: string,
-  { previous, next, previousOfRoute }: RelatedProfiles,
-  copy: Content = null,
+  related: RelatedProfiles,
+  actions: readonly ProfileAction[],
 ): Markup {
-  const { isReplay, method, parent, token } = profile
-  const [compared, label] =
-    isReplay === true ? [parent, 'the original'] : [previousOfRoute, 'the previous of this route']
-  return html`<div class="actions">${previous !== null && html`<a class="button" rel="prev" href="${profileUrl(base, previous, panel)}">‹ Previous</a>`}${next !== null && html`<a class="button" rel="next" href="${profileUrl(base, next, panel)}">Next ›</a>`}${compared !== null && html`<a class="button" href="${comparisonUrl(base, compared, token)}">Compare with ${label}</a>`}${isRepeatable(method) && html`<form method="post" action="${replayUrl(base, token)}"><button>Replay</button></form>`}${copy}<details class="export"><summary class="button">Export…</summary><ul>${downloads.map(
-    ([name, label]) => html`
-<li><a href="${exportUrl(base, token, name)}">${label}</a></li>`,
-  )}
-</ul></details></div>`
+  const { previous, next } = related
+  return html`<div class="actions">${previous !== null && html`<a class="button" rel="prev" href="${profileUrl(base, previous, panel)}">‹ Previous</a>`}${next !== null && html`<a class="button" rel="next" href="${profileUrl(base, next, panel)}">Next ›</a>`}${actions.map(action => action(profile, base, related))}</div>`
 }
-
-const downloads = [
-  ['file', 'HTML file'],
-  ['har', 'HAR'],
-  ['curl', 'cURL'],
-] as const
 
 /** What it cost to profile a request. */
 export function renderCost({ cost: { trace, collect, store } }: Profile): Markup {

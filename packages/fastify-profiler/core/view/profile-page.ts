@@ -1,6 +1,5 @@
-import { curlCommand } from '../../features/export/curl-command.ts'
 import { renderGaps } from '../../features/performance/waterfall.ts'
-import type { AnyPanel, Badge, ViewContext } from '../feature.ts'
+import type { AnyPanel, Badge, ViewContext } from '../panel.ts'
 import type { Json, Profile } from '../profile.ts'
 import { outcomeText, renderEmptyState, statusText, valueText } from './elements.ts'
 import { html, type Markup } from './html.ts'
@@ -10,6 +9,7 @@ import {
   parentName,
   type RelatedProfiles,
   renderCost,
+  type ProfileAction,
   renderProfileActions,
   renderProfileHeader,
   renderSightings,
@@ -88,6 +88,7 @@ export function renderProfilePage(
   panels: readonly AnyPanel[],
   open: string,
   related = noRelated,
+  actions: readonly ProfileAction[] = [],
 ): string {
   const { profile, base } = context
   const panel = panels.find(({ name }) => name === open)
@@ -97,7 +98,7 @@ export function renderProfilePage(
     base,
     panel: open,
     header: renderProfileHeader(profile, base, {
-      actions: renderProfileActions(profile, base, open, related, renderCopy(profile)),
+      actions: renderProfileActions(profile, base, open, related, actions),
       caused: related.caused,
       seen: related.sightings === null ? null : renderSightings(related.sightings, base),
       when: renderTime(profile.time),
@@ -106,13 +107,9 @@ export function renderProfilePage(
     main: html`<h2 class="sr-only">${label}</h2>
 ${renderGaps(profile)}
 ${panel !== undefined && renderPanelBody(panel, context)}`,
-    footer: html`<div class="only-narrow">${renderProfileActions(profile, base, open, related)}</div>
+    footer: html`<div class="only-narrow">${renderProfileActions(profile, base, open, related, actions)}</div>
 ${renderCost(profile)}`,
   })
-}
-
-function renderCopy(profile: Profile): Markup {
-  return html`<button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button>`
 }
 
 /** A profile as Markdown: the open panel, or every panel that has data. */

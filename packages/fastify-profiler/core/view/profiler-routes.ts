@@ -1,23 +1,15 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
-import { bootRoutes } from '../../features/boot/boot-page.ts'
-import { browserRoutes } from '../../features/browser/browser-routes.ts'
-import { compareRoutes } from '../../features/compare/compare-routes.ts'
-import { exceptionRoutes } from '../../features/exceptions/exception-panel.ts'
-import { explainRoutes } from '../../features/explain/explain-page.ts'
-import { exportRoutes } from '../../features/export/export-routes.ts'
 import { sendMissing, sendUnknown } from '../../features/home/not-found-page.ts'
-import { eventRoutes, searchRoutes, showSearch } from '../../features/home/search-page.ts'
-import { replayRoutes } from '../../features/replay/replay-routes.ts'
-import { samplesRoutes } from '../../features/samples/cpu-panel.ts'
+import { showSearch } from '../../features/home/search-page.ts'
 import { attempt, propertyOf, whenThere } from '../foreign-value.ts'
 import type { Profile } from '../profile.ts'
 import { pathOfUrl } from '../request-target.ts'
 import { previousRequest, sightingsOf } from '../store/like-requests.ts'
 import { pathOptions } from '../watch/known-routes.ts'
 import { pageGuard, queryOf, statusCodeOf, takeText } from './page-guard.ts'
-import type { PageSources } from './page-sources.ts'
+import type { PageSources } from '../feature.ts'
 import { assets } from './page.ts'
 import { panelData, renderProfileMarkdown, renderProfilePage } from './profile-page.ts'
 import { sendFormats } from './send-formats.ts'
@@ -45,7 +37,8 @@ const causedShown = 20
 
 /** One request, with a panel open. */
 function profileRoutes(app: FastifyInstance, sources: PageSources): void {
-  const { archive, base, panels, viewContext } = sources
+  const { archive, base, features, panels, viewContext } = sources
+  const actions = features.flatMap(({ action }) => action ?? [])
 
   app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile(request, reply) {
     // `<base>/` arrives here, since it cannot be a route of its own if the router ignores trailing slashes.
@@ -63,7 +56,7 @@ function profileRoutes(app: FastifyInstance, sources: PageSources): void {
     const sightings = await sightingsOf(archive, profile)
     const related = { caused, previousOfRoute, sightings, ...(await archive.neighbours(token)) }
     return sendFormats(request, reply, {
-      html: () => renderProfilePage(context, panels, open.name, related),
+      html: () => renderProfilePage(context, panels, open.name, related, actions),
       json: () => (wanted === null ? context.profile : { token, panel: name, data: panelData(open, context.profile) }),
       markdown: () => renderProfileMarkdown(context, panels, wanted ?? undefined),
     })
@@ -111,17 +104,8 @@ export async function profilerRoutes(app: FastifyInstance, options: ProfilerRout
 
   takeText(app, '*', formMost)
 
-  searchRoutes(app, options)
-  eventRoutes(app, options)
-  compareRoutes(app, options)
-  bootRoutes(app, options)
+  for (const { routes } of options.features) routes?.(app, options)
   profileRoutes(app, options)
-  explainRoutes(app, options)
-  replayRoutes(app, options)
-  exportRoutes(app, options)
-  samplesRoutes(app, options)
-  exceptionRoutes(app, options)
-  browserRoutes(app, options)
   assetRoutes(app, options)
   unknownPageRoute(app, options)
 }

@@ -1,5 +1,5 @@
 import { timeKindOf } from '../../features/performance/exclusive-time.ts'
-import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../feature.ts'
+import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../panel.ts'
 import { visible } from '../foreign-value.ts'
 import type { MemoryUse, Profile } from '../profile.ts'
 import { locationText, statusText, statusTone } from './elements.ts'

@@ -1,7 +1,7 @@
 import { resolveSources } from '../../features/exceptions/source-excerpt.ts'
 import type { ExplainPool } from '../../features/explain/explain-query.ts'
 import { armedTo } from '../../features/samples/sampling.ts'
-import type { ViewContext } from '../feature.ts'
+import type { ViewContext } from '../panel.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileStore } from '../store/profile-store.ts'
 

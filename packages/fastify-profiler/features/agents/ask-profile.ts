@@ -1,4 +1,4 @@
-import type { AnyPanel, ViewContext } from '../../core/feature.ts'
+import type { AnyPanel, ViewContext } from '../../core/panel.ts'
 import type { Profile, Query } from '../../core/profile.ts'
 import { locationText, statusText } from '../../core/view/elements.ts'
 import { code } from '../../core/view/markdown.ts'

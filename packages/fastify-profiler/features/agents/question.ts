@@ -1,7 +1,7 @@
 import { isRecord, unseen, visible } from '../../core/foreign-value.ts'
 import type { Profile } from '../../core/profile.ts'
 import { code, fenced as fencedBlock, fitLines, fitParts, longestFence } from '../../core/view/markdown.ts'
-import type { PageSources } from '../../core/view/page-sources.ts'
+import type { PageSources } from '../../core/feature.ts'
 import { profilesMarkdown } from '../home/search-page.ts'
 
 /** What answers are made from. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Tone, ViewContext } from '../../core/feature.ts'
+import type { Tone, ViewContext } from '../../core/panel.ts'
 import type { Span } from '../../core/profile.ts'
 import type { Boot, BootState } from '../../core/store/store-directory.ts'
 import {
@@ -13,7 +13,7 @@ import {
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, plain, table } from '../../core/view/markdown.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/view/page-sources.ts'
+import type { PageSources } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'

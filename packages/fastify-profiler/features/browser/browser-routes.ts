@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { attempt } from '../../core/foreign-value.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/view/page-sources.ts'
+import type { PageSources } from '../../core/feature.ts'
 
 /** Bytes of one report. */
 const reportMost = 16_000

@@ -9,7 +9,7 @@ import { storeOf } from '../../options.ts'
 import { metaNames, statelessVersion } from '../agents/mcp-messages.ts'
 import { type Answer, type AskedSources, type Question, refusal } from '../agents/question.ts'
 import { ask } from '../agents/questions.ts'
-import { builtInPanels } from '../built-in-panels.ts'
+import { featurePanels } from '../index.ts'
 import { serverIdHeader } from '../home/live-rows.ts'
 
 export interface KnownApplication {
@@ -66,7 +66,7 @@ export function storedSources({ directory, base, root }: StoredPlace): AskedSour
     base,
     explainPool,
     labels: [],
-    panels: builtInPanels,
+    panels: featurePanels,
     root,
     viewContext: profile => makeViewContext(profile, { base, editorUrl: null, explainPool, root, store }),
   }

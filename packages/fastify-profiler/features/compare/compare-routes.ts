@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { othersLike, requestsAround } from '../../core/store/like-requests.ts'
 import { readSearch } from '../../core/store/search-criteria.ts'
+import { html } from '../../core/view/html.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/view/page-sources.ts'
+import type { PageSources } from '../../core/feature.ts'
+import type { ProfileAction } from '../../core/view/profile-header.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { comparisonUrl } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
@@ -10,6 +12,16 @@ import { compareSets, renderSetComparisonMarkdown, renderSetComparisonPage, setS
 import { compare } from './compare.ts'
 import { renderComparisonMarkdown, renderComparisonPage } from './comparison-page.ts'
 import { comparisonSentence, conclusionsOf } from './comparison-text.ts'
+
+/** Leads to the comparison with the request that this one repeats, or with the previous one of its route. */
+export const compareAction: ProfileAction = ({ isReplay, parent, token }, base, { previousOfRoute }) => {
+  const [compared, label] =
+    isReplay === true ? [parent, 'the original'] : [previousOfRoute, 'the previous of this route']
+  return (
+    compared !== null &&
+    html`<a class="button" href="${comparisonUrl(base, compared, token)}">Compare with ${label}</a>`
+  )
+}
 
 /** The comparison of two requests, and that of a route before a moment and since. */
 export function compareRoutes(app: FastifyInstance, sources: PageSources): void {

@@ -1,4 +1,4 @@
-import type { ViewContext } from '../../core/feature.ts'
+import type { ViewContext } from '../../core/panel.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import {
   levelName,

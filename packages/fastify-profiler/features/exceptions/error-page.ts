@@ -1,4 +1,4 @@
-import type { ViewContext } from '../../core/feature.ts'
+import type { ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
 import { renderLocation, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, Markup } from '../../core/view/html.ts'

@@ -1,4 +1,4 @@
-import type { ViewContext } from '../../core/feature.ts'
+import type { ViewContext } from '../../core/panel.ts'
 import type { Exception, Excerpt, LogLine } from '../../core/profile.ts'
 import { locationText, statusText, valueText } from '../../core/view/elements.ts'
 import { blocks, code, codeBlock, fitLines, fitParts, plain, shortened } from '../../core/view/markdown.ts'

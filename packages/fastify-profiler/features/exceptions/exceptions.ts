@@ -1,4 +1,4 @@
-import type { ToolbarCard, ViewContext } from '../../core/feature.ts'
+import type { ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { Exception, Excerpt, Frame, Profile } from '../../core/profile.ts'
 import { renderExcerpt } from '../../core/view/code-block.ts'
 import {

@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import type { AnyPanel, ViewContext } from '../../core/feature.ts'
+import type { AnyPanel, ViewContext } from '../../core/panel.ts'
 import { visible } from '../../core/foreign-value.ts'
 import { packageVersion } from '../../core/package-version.ts'
 import { statusText } from '../../core/view/elements.ts'
 import { html, Markup } from '../../core/view/html.ts'
-import type { PageSources } from '../../core/view/page-sources.ts'
+import type { PageSources } from '../../core/feature.ts'
 import { assets, filePolicy, renderDocument } from '../../core/view/page.ts'
-import { renderCost, renderProfileHeader } from '../../core/view/profile-header.ts'
+import { type ProfileAction, renderCost, renderProfileHeader } from '../../core/view/profile-header.ts'
 import { menuEntries, panelData, renderPanelBody, renderPanelMenu } from '../../core/view/profile-page.ts'
 import { formatTime } from '../../core/view/units.ts'
+import { exportUrl } from '../../core/view/urls.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { renderGaps } from '../performance/waterfall.ts'
 import { curlCommand } from './curl-command.ts'
@@ -17,6 +18,20 @@ import { harOf } from './har.ts'
 // Trusted markup: the text must stay byte for byte what the policy's hash covers.
 const style = html`<meta http-equiv="Content-Security-Policy" content="${filePolicy}">
 <style>${new Markup(assets['profiler.css'].body)}</style>`
+
+const downloads = [
+  ['file', 'HTML file'],
+  ['har', 'HAR'],
+  ['curl', 'cURL'],
+] as const
+
+/** Copies the request as a command, and downloads the profile in each form. */
+export const exportAction: ProfileAction = (profile, base) =>
+  html`<button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button><details class="export"><summary class="button">Export…</summary><ul>${downloads.map(
+    ([name, label]) => html`
+<li><a href="${exportUrl(base, profile.token, name)}">${label}</a></li>`,
+  )}
+</ul></details>`
 
 /** A profile as one document that needs no server: every panel with data, one below the other. */
 export function renderProfileFile({ profile, ...views }: ViewContext, panels: readonly AnyPanel[]): string {

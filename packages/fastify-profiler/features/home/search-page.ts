@@ -8,7 +8,7 @@ import { renderEmptyState, renderProblems, titled } from '../../core/view/elemen
 import { type Content, html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock, plain, shortened, table } from '../../core/view/markdown.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/view/page-sources.ts'
+import type { PageSources } from '../../core/feature.ts'
 import { assetUrl, linkStylesheet, renderDocument, renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime } from '../../core/view/units.ts'

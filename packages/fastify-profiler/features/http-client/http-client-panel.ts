@@ -1,4 +1,4 @@
-import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/feature.ts'
+import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { HttpCall, HttpUse } from '../../core/profile.ts'
 import {
   locationText,

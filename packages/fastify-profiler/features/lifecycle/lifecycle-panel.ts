@@ -1,4 +1,4 @@
-import type { BuiltInPanel, ViewContext } from '../../core/feature.ts'
+import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
 import type { DispatchPoint, Profile, Span } from '../../core/profile.ts'
 import { locationText, renderBadge, renderDataTable, renderLocation, renderSection } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'

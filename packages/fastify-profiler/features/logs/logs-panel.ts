@@ -1,4 +1,4 @@
-import type { BuiltInPanel, ToolbarCard } from '../../core/feature.ts'
+import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import {

@@ -1,4 +1,4 @@
-import type { ViewContext } from '../../core/feature.ts'
+import type { ViewContext } from '../../core/panel.ts'
 import type { DispatchPoint, Profile, Query, RequestRecord, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'

@@ -1,4 +1,4 @@
-import type { ViewContext } from '../../core/feature.ts'
+import type { ViewContext } from '../../core/panel.ts'
 import type { Location, Profile, Repetition } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { locationText, renderLocation, renderSeverity } from '../../core/view/elements.ts'

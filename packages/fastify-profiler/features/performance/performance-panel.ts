@@ -1,4 +1,4 @@
-import type { BuiltInPanel, ToolbarCard, ViewContext } from '../../core/feature.ts'
+import type { BuiltInPanel, ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { locationText } from '../../core/view/elements.ts'

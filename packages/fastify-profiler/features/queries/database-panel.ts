@@ -1,4 +1,4 @@
-import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/feature.ts'
+import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
 import { highlightSql, renderSqlBlock } from '../../core/view/code-block.ts'
 import { locationText, renderBadge, renderLocation, renderMetrics, renderSeverity } from '../../core/view/elements.ts'

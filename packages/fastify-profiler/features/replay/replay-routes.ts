@@ -4,13 +4,18 @@ import { renderCodeBlock } from '../../core/view/code-block.ts'
 import { html } from '../../core/view/html.ts'
 import { blocks, plain } from '../../core/view/markdown.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/view/page-sources.ts'
+import type { PageSources } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
-import { profileUrl } from '../../core/view/urls.ts'
+import type { ProfileAction } from '../../core/view/profile-header.ts'
+import { profileUrl, replayUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../export/curl-command.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
-import { NotRepeatable } from './repeatable-request.ts'
+import { isRepeatable, NotRepeatable } from './repeatable-request.ts'
+
+/** Sends the request again, if its method may be repeated. */
+export const replayAction: ProfileAction = ({ method, token }, base) =>
+  isRepeatable(method) && html`<form method="post" action="${replayUrl(base, token)}"><button>Replay</button></form>`
 
 /** Says why a request was not sent again, and how to do it by hand. */
 export function renderNotReplayedPage({ message }: NotRepeatable, profile: Profile, base: string): string {

@@ -1,4 +1,4 @@
-import type { BuiltInPanel, ViewContext } from '../../core/feature.ts'
+import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
 import type { HeaderLine, Json, Profile, RequestRecord, ResponseRecord } from '../../core/profile.ts'
 import { sentHost } from '../../core/request-target.ts'
 import { highlightJson, renderCodeBlock } from '../../core/view/code-block.ts'

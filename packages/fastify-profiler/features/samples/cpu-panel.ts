@@ -1,6 +1,6 @@
 import type { SourceMap } from 'node:module'
 import type { FastifyInstance } from 'fastify'
-import type { BuiltInPanel, ViewContext } from '../../core/feature.ts'
+import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
 import {
   type FunctionUse,
   isSampleKind,
@@ -12,7 +12,7 @@ import { lineText, type Place, renderLocation } from '../../core/view/elements.t
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, plain, table } from '../../core/view/markdown.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/view/page-sources.ts'
+import type { PageSources } from '../../core/feature.ts'
 import {
   alignNumber,
   count as counted,

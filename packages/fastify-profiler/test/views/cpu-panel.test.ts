@@ -9,7 +9,7 @@ import { chargedCode } from '../../features/samples/call-tree.ts'
 import { renderProfileMarkdown } from '../../core/view/profile-page.ts'
 import { renderProfileFile } from '../../features/export/export-routes.ts'
 import { renderProfilePage } from '../../core/view/profile-page.ts'
-import type { ViewContext } from '../../core/feature.ts'
+import type { ViewContext } from '../../core/panel.ts'
 import { panels } from './example-panels.ts'
 import { context, cpuProfile, profile, samples } from './example-profile.ts'
 

@@ -1,6 +1,9 @@
-import type { AnyPanel } from '../../core/feature.ts'
-import { builtInPanels } from '../../features/built-in-panels.ts'
+import type { AnyPanel } from '../../core/panel.ts'
+import { featurePanels, features } from '../../features/index.ts'
 import { licensePanel, securityPanel } from './example-profile.ts'
 
+/** What the header of a profile offers. */
+export const actions = features.flatMap(({ action }) => action ?? [])
+
 /** Every built-in panel, and two of an application: one with data and one without. */
-export const panels: readonly AnyPanel[] = [...builtInPanels, licensePanel, securityPanel]
+export const panels: readonly AnyPanel[] = [...featurePanels, licensePanel, securityPanel]

@@ -13,7 +13,7 @@ import type {
 } from '../../core/profile.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import type { Samples } from '../../core/profile.ts'
-import type { Panel, ViewContext } from '../../core/feature.ts'
+import type { Panel, ViewContext } from '../../core/panel.ts'
 import type { RawSamples } from '../../features/samples/sampling.ts'
 import { renderKeyValueTable } from '../../core/view/elements.ts'
 

@@ -16,7 +16,7 @@ import { NotRepeatable } from '../../features/replay/repeatable-request.ts'
 import { renderSearchPage } from '../../features/home/search-page.ts'
 import { renderToolbar } from '../../core/view/toolbar.ts'
 import { overviewOf } from '../../core/store/overview.ts'
-import { panels } from './example-panels.ts'
+import { actions, panels } from './example-panels.ts'
 import {
   context,
   cpuProfile,
@@ -50,7 +50,7 @@ function pages(profile: Profile): string[] {
   list.profiles.push(hostileSummary)
   return [
     renderErrorPage(of),
-    ...panels.map(({ name }) => renderProfilePage(of, panels, name)),
+    ...panels.map(({ name }) => renderProfilePage(of, panels, name, undefined, actions)),
     renderProfileFile(of, panels),
     renderNotReplayedPage(new NotRepeatable(profile.url), profile, '/_profiler'),
     renderSearchPage(list, { base: '/_profiler', labels: Object.keys(profile.labels), panel: profile.url }),

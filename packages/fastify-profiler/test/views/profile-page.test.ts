@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { Json, NearMiss, Profile } from '../../core/profile.ts'
-import type { AnyPanel, ViewContext } from '../../core/feature.ts'
+import type { AnyPanel, ViewContext } from '../../core/panel.ts'
 import { renderProfileMarkdown } from '../../core/view/profile-page.ts'
 import { renderProfilePage } from '../../core/view/profile-page.ts'
 import { nearMissText } from '../../features/routing/routing-panel.ts'
-import { panels } from './example-panels.ts'
+import { actions, panels } from './example-panels.ts'
 import {
   configuration,
   context,
@@ -18,8 +18,10 @@ import {
   summary,
 } from './example-profile.ts'
 
+const noRelated = { caused: [], previous: null, next: null, previousOfRoute: null, sightings: null }
+
 const pageOf = (of: Profile, panel: string, changes: Partial<ViewContext> = {}) =>
-  renderProfilePage(context(of, changes), panels, panel)
+  renderProfilePage(context(of, changes), panels, panel, noRelated, actions)
 const page = (panel: string, changes: Partial<Profile> = {}) => pageOf(profile(changes), panel)
 const markdownOf = (of: Profile, panel?: string, changes: Partial<ViewContext> = {}) =>
   renderProfileMarkdown(context(of, changes), panels, panel)
@@ -65,10 +67,7 @@ t.test('the header has the colour of the outcome', async t => {
 
 t.test('the header links to the requests before, after, of the same route, and that this one made', async t => {
   const linked = (of: Profile, neighbours: object) =>
-    renderProfilePage(context(of), panels, 'logs', {
-      ...{ caused: [], previous: null, next: null, previousOfRoute: null, sightings: null },
-      ...neighbours,
-    })
+    renderProfilePage(context(of), panels, 'logs', { ...noRelated, ...neighbours }, actions)
   t.match(
     linked(profile(), { previous: 'before', next: 'after' }),
     /rel="prev" href="\/_profiler\/before\?panel=logs".*rel="next" href="\/_profiler\/after\?panel=logs"/,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { AnyPanel } from '../../core/feature.ts'
+import type { AnyPanel } from '../../core/panel.ts'
 import { assets, assetUrl } from '../../core/view/page.ts'
 import { renderToolbar, toolbarEntries } from '../../core/view/toolbar.ts'
 import { panels } from './example-panels.ts'
