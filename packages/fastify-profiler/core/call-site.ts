@@ -1,5 +1,3 @@
-// The first frames of a stack cost 3 µs, 30 of them 16: `npm run -w bench callers`. So only as many are captured as it
-// took to find the last caller of the same function.
 import { findSourceMap, type SourceMap, type SourceMapping } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -76,7 +74,10 @@ function isEntry(entry: object | undefined): entry is SourceMapping {
 /** Frames that find the caller of almost any library. */
 const mostFrames = 64
 
-/** How many frames it took to find the last caller of each function. */
+/**
+ * How many frames it took to find the last caller of each function. No more are captured, since the first frames of a
+ * stack cost 3 µs and 30 of them 16: `npm run -w bench callers`.
+ */
 const framesNeeded = new WeakMap<object, number>()
 
 /** What is known of a file that is on stacks. */
