@@ -1,7 +1,7 @@
 import { Type, type TSchema, type TSchemaOptions } from 'typebox'
 import type { formats } from './validation.ts'
 
-/** Some names are JSON Schema's own, but formats.ts defines all of them. */
+/** Some names are JSON Schema's own, but validation.ts defines all of them. */
 type Format = keyof typeof formats
 
 /** In characters, as in the check constraints of the columns. */

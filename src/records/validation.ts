@@ -162,7 +162,7 @@ export type Validate = (value: unknown) => FieldError[]
 /** Coerces nothing: "true" is not a boolean, and ["a"] is not text. */
 const ajv = new Ajv({ allErrors: true, formats: ajvFormats(), verbose: true })
 
-/** Makes a validator of JSON values, for a schema with the formats of formats.ts. */
+/** Makes a validator of JSON values, for a schema with these formats. */
 export function validator(schema: TSchema): Validate {
   const validate = ajv.compile(schema)
   return value => {
@@ -239,7 +239,7 @@ function predicateOf({ keyword, params, message, parentSchema }: FailedKeyword):
   }
 }
 
-/** What a format expects, or undefined if it is not one of formats.ts. */
+/** What a format expects, or undefined if it is none of these. */
 function expected(format: unknown): string | undefined {
   return Object.entries(formats).find(([name]) => name === format)?.[1].expects
 }

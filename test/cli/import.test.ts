@@ -178,7 +178,7 @@ const told: [what: string, format: string, input: string | readonly string[], li
     [/ line 3: The line is not CSV: /, / line 4: The line is not CSV: /, / line 5: The line is not CSV: /],
   ],
   ...['\n', '\r\n'].map((end): (typeof told)[number] => [
-    `CSV lines that end with ${JSON.stringify(end)} are counted as an editor counts them`,
+    `CSV lines that end with ${JSON.stringify(end)} are counted, and line feeds within quotes, too`,
     'csv',
     ['code,name', 'it,"Ita\nliano"', 'few', '"nl",Nederlands', 'XX,Wrong', ''].join(end),
     [/ line 3: /, / line 4: /, / line 6: /],

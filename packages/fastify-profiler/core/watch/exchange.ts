@@ -159,7 +159,7 @@ export function watchBody(raw: IncomingMessage): Received | null {
   if (!isAnnounced && (httpVersionMajor < 2 || method === 'GET' || method === 'HEAD')) return null
   const received: Received = { bytes: 0 }
   const { push } = raw
-  // Declared before it is set: see watch-reply.ts.
+  // Declared before it is set: see watchReply().
   function countingPush(this: IncomingMessage, chunk: unknown, encoding?: BufferEncoding): boolean {
     if (typeof chunk === 'string') received.bytes += Buffer.byteLength(chunk, encoding)
     else if (ArrayBuffer.isView(chunk)) received.bytes += chunk.byteLength

@@ -221,7 +221,7 @@ export class Exchanges {
       this.#connections.remove(exchange)
       if (this.#arrived === exchange) this.#arrived = null
       if (recorder.ended !== null || !open.has(exchange)) return
-      recorder.end()
+      boundary.guard(() => recorder.end(), undefined)
       ended(exchange)
     }, undefined)
   }

@@ -29,7 +29,7 @@ class TracedCall {
     this.#isCalledBack = isFunction(done)
     this.#guard(this.#begin, description, undefined)
     if (isFunction(done)) {
-      // Declared before it is assigned: see watch-reply.ts.
+      // Declared before it is assigned: see watchReply().
       const followedDone = (...results: unknown[]): unknown => {
         this.#calledBack(results[0])
         return Reflect.apply(done, undefined, results)

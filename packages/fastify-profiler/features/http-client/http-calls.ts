@@ -42,9 +42,11 @@ export function recordedHttpCalls({ records }: Recorder): RecordedHttpCalls | nu
 
 /** Those that it records from now on. */
 function httpCallsOf(recorder: Recorder): RecordedHttpCalls {
-  const calls = recordedHttpCalls(recorder) ?? new RecordedHttpCalls()
-  recorded.set(recorder.records, calls)
-  return calls
+  const known = recordedHttpCalls(recorder)
+  if (known !== null) return known
+  const made = new RecordedHttpCalls()
+  recorded.set(recorder.records, made)
+  return made
 }
 
 /** The outgoing HTTP requests of one request: the first in full, and totals of all. */

@@ -158,9 +158,11 @@ export function recordedQueries({ records }: Recorder): RecordedQueries | null {
 
 /** Those that it records from now on. */
 export function queriesOf(recorder: Recorder): RecordedQueries {
-  const queries = recordedQueries(recorder) ?? new RecordedQueries()
-  recorded.set(recorder.records, queries)
-  return queries
+  const known = recordedQueries(recorder)
+  if (known !== null) return known
+  const made = new RecordedQueries()
+  recorded.set(recorder.records, made)
+  return made
 }
 
 /** The queries of one request: the first in full, and totals of all. */

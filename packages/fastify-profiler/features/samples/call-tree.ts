@@ -213,13 +213,13 @@ export function chargedCode(calls: readonly CallNode[], most: number): FunctionU
 /** @param payer the nearest function of the application that has called these; null if none has */
 function charge(calls: readonly CallNode[], payer: CallNode | null, uses: FunctionUses): void {
   for (const call of calls) {
-    const charged = call.kind === 'own' ? call : goesOn(call) ? null : payer
+    const charged = call.kind === 'own' ? call : followsHook(call) ? null : payer
     if (charged !== null) uses.add(charged, call.self)
     charge(call.children, charged, uses)
   }
 }
 
 /** Whether the profiler goes on after a hook, which has called `done`: what follows is none of the hook's work. */
-function goesOn({ function: name, location }: CallNode): boolean {
+function followsHook({ function: name, location }: CallNode): boolean {
   return name === 'followedDone' && location !== null && isProfilerFile(location.file)
 }

@@ -33,7 +33,7 @@ function parametersOf(name: string, args: readonly unknown[]): unknown[] {
 
 const rowsIn = () => null
 
-/** node-redis up to 5.10. Later versions have channels: see channels.ts. */
+/** node-redis up to 5.10. Later versions have channels: see channelDriver(). */
 export const redisDriver: Driver = {
   packages: ['@redis/client'],
   patch(exports) {
