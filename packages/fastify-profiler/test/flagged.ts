@@ -34,7 +34,7 @@ export interface Run {
 export const installedPackage = dirname(dirname(import.meta.dirname))
 
 /** Where applications find the package and Fastify. */
-const folders = join(installedPackage, 'dist/applications')
+const folders = join(installedPackage, 'dist/test/started')
 mkdirSync(folders, { recursive: true })
 
 export const flag = ['--import', 'fastify-profiler/register']
