@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import { mock } from 'node:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -9,7 +8,7 @@ import type { Boot } from '../core/store/store-directory.ts'
 import { currentRecorder } from '../index.ts'
 import { stuckSentence } from '../features/boot/boot-log.ts'
 import { servePostgres } from './drivers/postgres-server.ts'
-import { fakeClock } from './fake-clock.ts'
+import { fakeClock, fakeTimers } from './fake-clock.ts'
 import { makeFolder } from './folder.ts'
 import { deferred, onlyProfile, pageOf, profiledApp, turns } from './profiled-app.ts'
 import { hostileStrings } from './views/hostile-profile.ts'
@@ -199,8 +198,7 @@ t.test('hostile names and errors create no tag on the page of the boot', async t
 t.test('a start that is given up is kept as failed, with the plugin that hung', async t => {
   // Fastify's own limit is reached when the test says so. The profiler gives the start up after half of it.
   const pluginTimeout = 20
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.teardown(() => mock.timers.reset())
+  const pass = fakeTimers(t)
   const app = await profiledApp(t, {}, { pluginTimeout })
   const { promise, resolve } = deferred()
   app.register(async function forgotten() {
@@ -210,7 +208,7 @@ t.test('a start that is given up is kept as failed, with the plugin that hung', 
   const ready = t.rejects(async () => app.ready())
   while (app.profiler.boot?.state !== 'stuck' || app.profiler.boot.spans.length === 0) await turns()
   t.match(app.profiler.boot.spans, [{ name: 'forgotten', outcome: 'unfinished' }])
-  mock.timers.tick(pluginTimeout)
+  pass(pluginTimeout)
   await ready
   await app.close().catch(() => {})
   resolve()

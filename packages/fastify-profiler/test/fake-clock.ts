@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import type { Test } from 'tap'
 
 /** A clock that stands still unless a test lets time pass. */
@@ -29,4 +30,21 @@ export function fakeClock(t: Test): FakeClock {
       })
     },
   }
+}
+
+/**
+ * Lets the timers of setTimeout end when the test says so, until the test ends.
+ * @returns a function that lets milliseconds pass
+ */
+export function fakeTimers(t: Test): (milliseconds: number) => void {
+  const clearReal = globalThis.clearTimeout
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const clearFake = globalThis.clearTimeout
+  // Node's fetch must be able to clear a timer that it had set before, or it fails when that ends.
+  globalThis.clearTimeout = timer => {
+    clearReal(timer)
+    clearFake(timer)
+  }
+  return milliseconds => mock.timers.tick(milliseconds)
 }

@@ -8,7 +8,6 @@ import {
 } from 'node:http'
 import { createRequire } from 'node:module'
 import { connect } from 'node:net'
-import { mock } from 'node:test'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { ReadableStream } from 'node:stream/web'
@@ -20,7 +19,7 @@ import Fastify, {
 } from 'fastify'
 import t, { type Test } from 'tap'
 import profiler, { type ProfilerOptions } from '../index.ts'
-import { fakeClock } from './fake-clock.ts'
+import { fakeClock, fakeTimers } from './fake-clock.ts'
 import { makeFolder } from './folder.ts'
 import {
   deferred,
@@ -578,8 +577,7 @@ t.test('an application without routes answers a malformed URL as it does without
 
 t.test('onReady hooks are run and named as they are without the profiler', async t => {
   // The time of a hook is over when the test says so.
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.teardown(() => mock.timers.reset())
+  const pass = fakeTimers(t)
   const start = async (profiled: boolean) => {
     const app = Fastify({ pluginTimeout: 10_000 })
     t.teardown(() => app.close())
@@ -591,7 +589,7 @@ t.test('onReady hooks are run and named as they are without the profiler', async
       })
     })
     app.addHook('onReady', function forgetful(_done) {
-      setImmediate(() => mock.timers.tick(10_000))
+      setImmediate(() => pass(10_000))
     })
     const failure: unknown = await app.ready().then(
       () => null,
