@@ -90,6 +90,8 @@ export type {
 export type { Recorder, SpanDescription, OpenSpan } from './core/watch/recorder.ts'
 export type { ExplainClient, ExplainPool, ExplainQuery } from './features/explain/explain-query.ts'
 export type { ProfileBounds, StoreBounds } from './core/bounds.ts'
+export type { Block, Finding, Inline } from './core/view/block.ts'
+export type { Column } from './core/view/elements.ts'
 export { renderBadge } from './core/view/elements.ts'
 export { renderSqlBlock } from './core/view/code-block.ts'
 export { renderDataTable } from './core/view/elements.ts'

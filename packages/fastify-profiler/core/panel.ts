@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Armed } from '../features/samples/sampling.ts'
 import type { Configuration, Profile } from './profile.ts'
+import type { Block } from './view/block.ts'
 import type { Markup } from './view/html.ts'
 import type { Recorder } from './watch/recorder.ts'
 
@@ -68,11 +69,13 @@ export interface PanelView<Data> {
   label: string
   badge?(data: Data): Badge | null
   toolbarItem?(data: Data, context: ViewContext): ToolbarItem | null
-  body(data: Data, context: ViewContext): Markup
-  /** What stands there without data. Default: that nothing was recorded. */
-  empty?(context: ViewContext): Markup
-  /** The body as Markdown. Default: the data as JSON. */
+  /** What the panel shows, in pages and as Markdown. */
+  view?(data: Data, context: ViewContext): readonly Block[]
+  /** Goes with the last panel that has it, as `markdown` does: `view` says both. */
+  body?(data: Data, context: ViewContext): Markup
   markdown?(data: Data, context: ViewContext): string
+  /** What stands there without data. Default: that nothing was recorded. */
+  empty?(context: ViewContext): readonly Block[]
 }
 
 /** A panel of the profiler itself, which reads its data from the profile. */

@@ -15,7 +15,7 @@ export function renderEmptyState(why: Content): Markup {
 }
 
 /** A column's heading, and how its cells are laid out: numbers are aligned right and never wrap. */
-interface Column {
+export interface Column {
   label: string
   kind?: 'number' | 'text' | 'short'
 }

@@ -1,9 +1,10 @@
 import { renderGaps } from '../../features/performance/waterfall.ts'
 import type { AnyPanel, Badge, ViewContext } from '../panel.ts'
 import type { Json, Profile } from '../profile.ts'
-import { outcomeText, renderEmptyState, statusText, valueText } from './elements.ts'
+import { type Block, blocksHtml, blocksMarkdown, emptyBlocks } from './block.ts'
+import { outcomeText, statusText } from './elements.ts'
 import { html, type Markup } from './html.ts'
-import { blocks, code, codeBlock, plain } from './markdown.ts'
+import { blocks, code, plain } from './markdown.ts'
 import { renderPage } from './page.ts'
 import {
   parentName,
@@ -68,12 +69,23 @@ export function renderPanelMenu(
 </ul></nav>`
 }
 
+/** What a panel says about its data, or about having none. */
+function viewOf(panel: AnyPanel, data: unknown, context: ViewContext): readonly Block[] {
+  if (data !== null) {
+    return (
+      panel.view?.(data, context) ?? [
+        { html: panel.body?.(data, context) ?? html``, markdown: panel.markdown?.(data, context) ?? '' },
+      ]
+    )
+  }
+  return panel.empty?.(context) ?? emptyBlocks('Nothing was recorded for this request.')
+}
+
 /** What a panel shows of a profile. */
 export function renderPanelBody(panel: AnyPanel, context: ViewContext): Markup {
   const data = panelData(panel, context.profile)
   try {
-    if (data !== null) return panel.body(data, context)
-    return panel.empty?.(context) ?? renderEmptyState('Nothing was recorded for this request.')
+    return blocksHtml(viewOf(panel, data, context), context)
   } catch (error) {
     // Panels are application code: an error in one must not break the page.
     return html`<p class="notice error">This panel could not be shown: ${String(error)}</p>`
@@ -140,7 +152,7 @@ export function renderProfileMarkdown(context: ViewContext, panels: readonly Any
 
 function panelMarkdown(panel: AnyPanel, data: unknown, context: ViewContext): string {
   try {
-    return panel.markdown?.(data, context) ?? codeBlock(valueText(data, 2), 'json')
+    return blocksMarkdown(viewOf(panel, data, context), context.root)
   } catch (error) {
     return `This panel could not be shown: ${plain(String(error))}`
   }

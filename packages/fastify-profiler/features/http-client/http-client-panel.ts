@@ -1,15 +1,6 @@
-import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/panel.ts'
+import type { BuiltInPanel, Tone, ToolbarCard } from '../../core/panel.ts'
 import type { HttpCall, HttpUse } from '../../core/profile.ts'
-import {
-  locationText,
-  renderBadge,
-  renderDataTable,
-  renderLocation,
-  renderMetrics,
-  renderSection,
-} from '../../core/view/elements.ts'
-import { html } from '../../core/view/html.ts'
-import { blocks, code, plain, table } from '../../core/view/markdown.ts'
+import type { Inline } from '../../core/view/block.ts'
 import { count as counted, formatDuration, formatNumber } from '../../core/view/units.ts'
 
 /** The outgoing requests that took longest. */
@@ -41,31 +32,37 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
     tone: toneOf(data),
     card: httpCard(data),
   }),
-  body(data, context) {
+  view(data) {
     const { count, failed, duration, calls } = data
-    return html`${renderMetrics([
-      { label: 'Requests', value: String(count), ...(failed > 0 && { note: `${failed} failed` }) },
-      { label: 'Total time', value: formatDuration(duration) },
-    ])}
-${renderSection('Requests', html`${calls.length < count && html`<p class="notice">${shownOf(data)}</p>`}${renderCalls(calls, context)}`, count)}`
-  },
-  markdown: (data, context) =>
-    blocks(
-      `${counted(data.count, 'request')} in ${formatDuration(data.duration)}, ${counted(data.failed, 'failure')}.`,
-      table(
-        ['#', 'Duration', 'Until the head', 'Status', 'Bytes', 'Request', 'Called from'],
-        data.calls.map(({ method, url, status, size, head, duration, error, location }, index) => [
-          String(index + 1),
-          duration === null ? '' : formatDuration(duration),
-          head === null ? '' : formatDuration(head),
-          status === null ? '' : String(status),
-          size === null ? '' : String(size),
-          `${code(`${method} ${url}`)}${duration === null ? ` ${notOver}` : ''}${error === null ? '' : ` failed: ${plain(error)}`}`,
-          location === null ? '' : code(locationText(location, context.root)),
+    return [
+      {
+        metrics: [
+          ['Requests', count, failed > 0 ? `${failed} failed` : null],
+          ['Total time', formatDuration(duration)],
+        ],
+      },
+      ...(calls.length < count ? [{ notice: shownOf(data) }] : []),
+      {
+        title: 'Requests',
+        columns: [
+          { label: '#', kind: 'number' },
+          { label: 'Duration', kind: 'number' },
+          { label: 'Until the head', kind: 'number' },
+          { label: 'Status', kind: 'number' },
+          { label: 'Bytes', kind: 'number' },
+          { label: 'Request' },
+        ],
+        rows: calls.map((call, index) => [
+          index + 1,
+          call.duration === null ? '–' : formatDuration(call.duration),
+          call.head === null ? '–' : formatDuration(call.head),
+          call.status ?? '–',
+          call.size ?? '–',
+          callText(call),
         ]),
-      ),
-      data.calls.length < data.count ? shownOf(data) : null,
-    ),
+      },
+    ]
+  },
 }
 
 function shownOf({ count, calls }: HttpUse): string {
@@ -76,31 +73,12 @@ function toneOf({ failed }: HttpUse): Tone {
   return failed > 0 ? 'error' : 'neutral'
 }
 
-function renderCalls(calls: readonly HttpCall[], context: ViewContext) {
-  return renderDataTable(
-    'Requests',
-    [
-      { label: '#', kind: 'number' },
-      { label: 'Duration', kind: 'number' },
-      { label: 'Status', kind: 'number' },
-      { label: 'Bytes', kind: 'number' },
-      { label: 'Request' },
-    ],
-    calls.map((call, index) => ({
-      cells: [
-        String(index + 1),
-        call.duration === null ? '–' : formatDuration(call.duration),
-        call.status === null ? '–' : String(call.status),
-        call.size === null ? '–' : String(call.size),
-        renderCall(call, context),
-      ],
-    })),
-  )
-}
-
-function renderCall({ method, url, duration, head, error, location, token }: HttpCall, context: ViewContext) {
-  return html`<p><code>${method} ${url}</code></p>
-${duration === null && html`<p>${renderBadge('unfinished', 'warning')} ${notOver}</p>`}
-${error !== null && html`<p>${renderBadge('failed', 'error')} ${error}</p>`}
-<small>${location !== null && renderLocation(location, context)}${head !== null && html` · head after ${formatDuration(head)}`}${token !== null && html` · its profile there: <code>${token}</code>`}</small>`
+function callText({ method, url, duration, error, location, token }: HttpCall): Inline {
+  return [
+    { code: `${method} ${url}` },
+    duration === null ? [' ', { badge: 'unfinished', tone: 'warning' }, ` ${notOver}`] : null,
+    error === null ? null : [' ', { badge: 'failed', tone: 'error' }, ` ${error}`],
+    location === null ? null : [' ', { small: { place: location } }],
+    token === null ? null : [' ', { small: ['its profile there: ', { code: token }] }],
+  ]
 }

@@ -9,6 +9,7 @@ import {
   type Samples,
 } from '../../core/profile.ts'
 import { lineText, type Place, renderLocation } from '../../core/view/elements.ts'
+import { emptyBlocks } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, plain, table } from '../../core/view/markdown.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
@@ -126,9 +127,10 @@ export const cpuPanel: BuiltInPanel<Samples | NotSampled> = {
     'why' in samples ? { text: 'no samples', tone: 'warning' } : { text: badgeText(samples), tone: 'neutral' },
   body: (samples, context) => html`${'why' in samples ? renderReason(samples) : renderSamples(samples, context)}
 ${renderSampleForms(context)}`,
-  empty:
-    context => html`<p class="empty">This request was not sampled. Samples show which functions use the CPU, or allocate memory.</p>
-${renderSampleForms(context)}`,
+  empty: context => [
+    ...emptyBlocks('This request was not sampled. Samples show which functions use the CPU, or allocate memory.'),
+    { html: renderSampleForms(context), markdown: '' },
+  ],
   markdown(samples, { root }) {
     if ('why' in samples) return plain(samples.why)
     return blocks(

@@ -1,0 +1,201 @@
+import type { Tone, ViewContext } from '../panel.ts'
+import type { Location } from '../profile.ts'
+import { renderSqlBlock } from './code-block.ts'
+import {
+  type Column,
+  locationText,
+  renderBadge,
+  renderDataTable,
+  renderEmptyState,
+  renderKeyValueTable,
+  renderLocation,
+  renderMetrics,
+  renderSection,
+  renderSeverity,
+  renderValue,
+  valueText,
+} from './elements.ts'
+import { html, type Markup } from './html.ts'
+import { blocks as joined, code, codeBlock, plain, table } from './markdown.ts'
+
+/**
+ * A piece of a line. `code`: as typed. `place`: a line of the application, with a link to the editor. `value`: a recorded
+ * value, as JSON unless it is text. `html`: what only a page shows, with its `markdown`.
+ */
+export type Inline =
+  | string
+  | number
+  | null
+  | readonly Inline[]
+  | { code: string }
+  | { place: Location | null }
+  | { badge: string | number; tone?: Tone }
+  | { small: Inline }
+  | { strong: Inline; tone?: Tone }
+  | { link: Inline; to: string }
+  | { value: unknown }
+  | { html: Markup; markdown: string }
+
+type Row = readonly Inline[] | { cells: readonly Inline[]; className: string }
+
+/** Something that was found, with where and how bad it is: a warning, a verdict, a conclusion. */
+export interface Finding {
+  tone: Tone
+  claim: Inline
+  /** Why, and what to do. */
+  detail?: Inline
+  places?: readonly Location[]
+}
+
+/**
+ * What a panel or page shows. It is said once: `blocksHtml` makes a page of it, `blocksMarkdown` a text for agents, files
+ * and the terminal. `html` is for what is drawn, such as a waterfall; its `markdown` says the same in words.
+ */
+export type Block =
+  | { text: Inline; tone?: 'muted' }
+  | { notice: Inline; tone?: Tone }
+  | { metrics: ReadonlyArray<readonly [label: string, value: Inline, note?: Inline]> }
+  | { pairs: ReadonlyArray<readonly [name: Inline, value: Inline]>; title: string; empty?: string }
+  | { rows: readonly Row[]; title: string; columns: readonly Column[]; empty?: string }
+  | { findings: readonly Finding[] }
+  | { source: string; language: 'sql' | 'json' | 'text' }
+  | { section: Inline; count?: number; blocks: readonly Block[] }
+  | { fold: Inline; blocks: readonly Block[] }
+  | { html: Markup; markdown: string }
+
+type Place = Pick<ViewContext, 'root' | 'editorUrl'>
+
+/** Renders blocks for a page. */
+export function blocksHtml(blocks: readonly Block[], place: Place): Markup {
+  return html`${blocks.map(block => html`${blockHtml(block, place)}\n`)}`
+}
+
+function blockHtml(block: Block, place: Place): Markup {
+  const line = (inline: Inline) => inlineHtml(inline, place)
+  if ('html' in block) return block.html
+  if ('text' in block) return html`<p${block.tone === 'muted' && html` class="muted"`}>${line(block.text)}</p>`
+  if ('notice' in block) return html`<p class="notice ${block.tone ?? ''}">${line(block.notice)}</p>`
+  if ('metrics' in block) {
+    return renderMetrics(
+      block.metrics.map(([label, value, note]) => ({
+        label,
+        value: line(value),
+        ...(note != null && { note: line(note) }),
+      })),
+    )
+  }
+  if ('pairs' in block) {
+    const pairs = block.pairs.map(([name, value]) => [line(name), line(value)] as const)
+    return renderKeyValueTable(block.title, pairs, block.empty)
+  }
+  if ('rows' in block) {
+    const rows = block.rows.map(row =>
+      'cells' in row ? { ...row, cells: row.cells.map(line) } : { cells: row.map(line) },
+    )
+    return renderDataTable(block.title, block.columns, rows, block.empty)
+  }
+  if ('findings' in block) return renderFindings(block.findings, place)
+  if ('source' in block) {
+    if (block.language === 'sql') return renderSqlBlock(block.source)
+    return html`<pre tabindex="0"><code>${block.source}</code></pre>`
+  }
+  if ('section' in block) return renderSection(line(block.section), blocksHtml(block.blocks, place), block.count)
+  return html`<details class="fold"><summary>${line(block.fold)}</summary>${blocksHtml(block.blocks, place)}</details>`
+}
+
+function renderFindings(findings: readonly Finding[], place: Place): Markup {
+  if (findings.length === 0) return html``
+  return html`<ul class="findings">${findings.map(
+    ({ tone, claim, detail, places = [] }) => html`
+<li>${renderSeverity(tone)}<p><b>${inlineHtml(claim, place)}</b>${detail !== undefined && html` ${inlineHtml(detail, place)}`}</p>${places.length > 0 && html`<span>${places.map(location => html` ${renderLocation(location, place)}`)}</span>`}</li>`,
+  )}
+</ul>`
+}
+
+/** Renders a piece of a line for a page. */
+export function inlineHtml(inline: Inline, place: Place): Markup {
+  if (inline === null) return html``
+  if (typeof inline !== 'object') return html`${inline}`
+  if (isList(inline)) return html`${inline.map(part => inlineHtml(part, place))}`
+  if ('code' in inline) return html`<code>${inline.code}</code>`
+  if ('place' in inline) return renderLocation(inline.place, place)
+  if ('badge' in inline) return renderBadge(inline.badge, inline.tone)
+  if ('small' in inline) return html`<small>${inlineHtml(inline.small, place)}</small>`
+  if ('strong' in inline) {
+    return html`<b${inline.tone !== undefined && html` class="text-${inline.tone}"`}>${inlineHtml(inline.strong, place)}</b>`
+  }
+  if ('link' in inline) return html`<a href="${inline.to}">${inlineHtml(inline.link, place)}</a>`
+  return 'value' in inline ? renderValue(inline.value) : inline.html
+}
+
+/** The level of the headings of sections, below those of the panels. */
+const sectionLevel = 3
+
+/** Renders blocks as Markdown. `root`: the application's folder, which file names are shown relative to. */
+export function blocksMarkdown(blocks: readonly Block[], root: string, level = sectionLevel): string {
+  return joined(...blocks.map(block => blockMarkdown(block, root, level)))
+}
+
+function blockMarkdown(block: Block, root: string, level: number): string {
+  const line = (inline: Inline) => inlineMarkdown(inline, root)
+  const heading = (title: string) => `${'#'.repeat(level)} ${title}`
+  if ('html' in block) return block.markdown
+  if ('text' in block) return line(block.text)
+  if ('notice' in block) return line(block.notice)
+  if ('metrics' in block) {
+    return block.metrics
+      .map(([label, value, note]) => `- ${plain(label)}: ${line(value)}${note == null ? '' : ` (${line(note)})`}`)
+      .join('\n')
+  }
+  if ('pairs' in block) {
+    if (block.pairs.length === 0) return plain(block.empty ?? 'None.')
+    return table(
+      ['Name', 'Value'],
+      block.pairs.map(([name, value]) => [line(name), line(value)]),
+    )
+  }
+  if ('rows' in block) {
+    if (block.rows.length === 0) return plain(block.empty ?? 'None.')
+    return table(
+      block.columns.map(({ label }) => plain(label)),
+      block.rows.map(row => ('cells' in row ? row.cells : row).map(line)),
+    )
+  }
+  if ('findings' in block) {
+    return block.findings
+      .map(({ claim, detail, places = [] }) =>
+        ['-', line(claim), line(detail ?? null), ...places.map(place => line({ place }))]
+          .filter(part => part !== '')
+          .join(' '),
+      )
+      .join('\n')
+  }
+  if ('source' in block) return codeBlock(block.source, block.language === 'text' ? '' : block.language)
+  const [title, inner] = 'section' in block ? [block.section, block.blocks] : [block.fold, block.blocks]
+  const amount = 'count' in block && block.count !== undefined ? ` (${block.count})` : ''
+  return joined(heading(`${line(title)}${amount}`), blocksMarkdown(inner, root, level + 1))
+}
+
+/** Renders a piece of a line as Markdown. */
+export function inlineMarkdown(inline: Inline, root: string): string {
+  if (inline === null) return ''
+  if (typeof inline !== 'object') return plain(String(inline))
+  if (isList(inline)) return inline.map(part => inlineMarkdown(part, root)).join('')
+  if ('code' in inline) return code(inline.code)
+  if ('place' in inline) return inline.place === null ? '' : code(locationText(inline.place, root))
+  if ('badge' in inline) return plain(String(inline.badge))
+  if ('small' in inline) return inlineMarkdown(inline.small, root)
+  if ('strong' in inline) return inlineMarkdown(inline.strong, root)
+  if ('link' in inline) return inlineMarkdown(inline.link, root)
+  return 'value' in inline ? code(valueText(inline.value)) : inline.markdown
+}
+
+/** Array.isArray() does not narrow a readonly array. */
+function isList(inline: object): inline is readonly Inline[] {
+  return Array.isArray(inline)
+}
+
+/** Where a panel without data says why. */
+export function emptyBlocks(why: string): readonly Block[] {
+  return [{ html: renderEmptyState(why), markdown: plain(why) }]
+}
