@@ -1,6 +1,6 @@
 import type { Tone, ViewContext } from '../panel.ts'
 import type { Location } from '../profile.ts'
-import { renderSqlBlock } from './code-block.ts'
+import { highlightJson, renderCodeBlock, renderSqlBlock } from './code-block.ts'
 import {
   type Column,
   locationText,
@@ -52,11 +52,11 @@ export interface Finding {
  * and the terminal. `html` is for what is drawn, such as a waterfall; its `markdown` says the same in words.
  */
 export type Block =
-  | { text: Inline; tone?: 'muted' }
+  | { text: Inline; look?: 'muted' | 'headline' }
   | { notice: Inline; tone?: Tone }
   | { metrics: ReadonlyArray<readonly [label: string, value: Inline, note?: Inline]> }
   | { pairs: ReadonlyArray<readonly [name: Inline, value: Inline]>; title: string; empty?: string }
-  | { rows: readonly Row[]; title: string; columns: readonly Column[]; empty?: string }
+  | { rows: readonly Row[]; title: string; columns: readonly Column[]; empty?: string; className?: string }
   | { findings: readonly Finding[] }
   | { source: string; language: 'sql' | 'json' | 'text' }
   | { section: Inline; count?: number; blocks: readonly Block[] }
@@ -73,7 +73,8 @@ export function blocksHtml(blocks: readonly Block[], place: Place): Markup {
 function blockHtml(block: Block, place: Place): Markup {
   const line = (inline: Inline) => inlineHtml(inline, place)
   if ('html' in block) return block.html
-  if ('text' in block) return html`<p${block.tone === 'muted' && html` class="muted"`}>${line(block.text)}</p>`
+  if ('text' in block)
+    return html`<p${block.look !== undefined && html` class="${block.look}"`}>${line(block.text)}</p>`
   if ('notice' in block) return html`<p class="notice ${block.tone ?? ''}">${line(block.notice)}</p>`
   if ('metrics' in block) {
     return renderMetrics(
@@ -92,12 +93,13 @@ function blockHtml(block: Block, place: Place): Markup {
     const rows = block.rows.map(row =>
       'cells' in row ? { ...row, cells: row.cells.map(line) } : { cells: row.map(line) },
     )
-    return renderDataTable(block.title, block.columns, rows, block.empty)
+    return renderDataTable(block.title, block.columns, rows, block.empty, block.className)
   }
   if ('findings' in block) return renderFindings(block.findings, place)
   if ('source' in block) {
     if (block.language === 'sql') return renderSqlBlock(block.source)
-    return html`<pre tabindex="0"><code>${block.source}</code></pre>`
+    if (block.language === 'text') return renderCodeBlock(block.source)
+    return html`<pre class="json" tabindex="0"><code>${highlightJson(block.source)}</code></pre>`
   }
   if ('section' in block) return renderSection(line(block.section), blocksHtml(block.blocks, place), block.count)
   return html`<details class="fold"><summary>${line(block.fold)}</summary>${blocksHtml(block.blocks, place)}</details>`
@@ -158,7 +160,8 @@ function blockMarkdown(block: Block, root: string, level: number): string {
     if (block.rows.length === 0) return plain(block.empty ?? 'None.')
     return table(
       block.columns.map(({ label }) => plain(label)),
-      block.rows.map(row => ('cells' in row ? row.cells : row).map(line)),
+      // The spaces that line up decimal points in a page.
+      block.rows.map(row => ('cells' in row ? row.cells : row).map(cell => line(cell).trim())),
     )
   }
   if ('findings' in block) {

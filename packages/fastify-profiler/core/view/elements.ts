@@ -32,9 +32,10 @@ export function renderDataTable(
   columns: readonly Column[],
   rows: readonly Row[],
   empty = 'None.',
+  className?: string,
 ): Markup {
   if (rows.length === 0) return renderEmptyState(empty)
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${className !== undefined && html` class="${className}"`}>
 <caption class="sr-only">${caption}</caption>
 <thead><tr>${columns.map(column => html`<th scope="col"${column.kind === 'number' && html` class="number"`}>${column.label}</th>`)}</tr></thead>
 <tbody>${rows.map(
