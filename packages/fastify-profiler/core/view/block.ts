@@ -1,21 +1,23 @@
-import type { Tone, ViewContext } from '../panel.ts'
+import type { Tone } from '../panel.ts'
 import type { Location } from '../profile.ts'
 import { highlightJson, renderCodeBlock, renderSqlBlock } from './code-block.ts'
 import {
   type Column,
   locationText,
+  type Place,
   renderBadge,
   renderDataTable,
   renderEmptyState,
   renderKeyValueTable,
+  renderLineTable,
   renderLocation,
   renderMetrics,
-  renderSection,
   renderSeverity,
   renderValue,
+  type Severity,
   valueText,
 } from './elements.ts'
-import { html, type Markup } from './html.ts'
+import { html, Markup } from './html.ts'
 import { blocks as joined, code, codeBlock, plain, table } from './markdown.ts'
 
 /**
@@ -31,6 +33,7 @@ export type Inline =
   | { place: Location | null }
   | { badge: string | number; tone?: Tone }
   | { small: Inline }
+  | { muted: Inline }
   | { strong: Inline; tone?: Tone }
   | { link: Inline; to: string }
   | { value: unknown }
@@ -40,11 +43,26 @@ type Row = readonly Inline[] | { cells: readonly Inline[]; className: string }
 
 /** Something that was found, with where and how bad it is: a warning, a verdict, a conclusion. */
 export interface Finding {
-  tone: Tone
+  tone: Severity
   claim: Inline
   /** Why, and what to do. */
   detail?: Inline
   places?: readonly Location[]
+  /** At the end of its line, such as a link. */
+  aside?: Inline
+}
+
+/** A part with a heading. */
+interface Section {
+  section: Inline
+  count?: number
+  /** Beside the heading: the order of what follows, its unit. */
+  note?: string
+  /** By which a link leads here. */
+  id?: string
+  /** Buttons and links at the right of the heading, which a text has not got. */
+  actions?: Markup
+  blocks: readonly Block[]
 }
 
 /**
@@ -56,26 +74,36 @@ export type Block =
   | { notice: Inline; tone?: Tone }
   | { metrics: ReadonlyArray<readonly [label: string, value: Inline, note?: Inline]> }
   | { pairs: ReadonlyArray<readonly [name: Inline, value: Inline]>; title: string; empty?: string }
-  | { rows: readonly Row[]; title: string; columns: readonly Column[]; empty?: string; className?: string }
+  /** `lines`: the class of a table of one line a row; `className`: that of another table. */
+  | {
+      rows: readonly Row[]
+      title: string
+      columns: readonly Column[]
+      empty?: string
+      lines?: string
+      className?: string
+    }
   | { findings: readonly Finding[] }
   | { source: string; language: 'sql' | 'json' | 'text' }
-  | { section: Inline; count?: number; blocks: readonly Block[] }
+  | Section
   | { fold: Inline; blocks: readonly Block[] }
   | { html: Markup; markdown: string }
 
-type Place = Pick<ViewContext, 'root' | 'editorUrl'>
+/** The level of the headings of sections, below those of the panels. */
+const sectionLevel = 3
 
 /** Renders blocks for a page. */
-export function blocksHtml(blocks: readonly Block[], place: Place): Markup {
-  return html`${blocks.map(block => html`${blockHtml(block, place)}\n`)}`
+export function blocksHtml(blocks: readonly Block[], place: Place, level = sectionLevel): Markup {
+  return html`${blocks.map(block => html`${blockHtml(block, place, level)}\n`)}`
 }
 
-function blockHtml(block: Block, place: Place): Markup {
+function blockHtml(block: Block, place: Place, level: number): Markup {
   const line = (inline: Inline) => inlineHtml(inline, place)
   if ('html' in block) return block.html
   if ('text' in block)
     return html`<p${block.look !== undefined && html` class="${block.look}"`}>${line(block.text)}</p>`
-  if ('notice' in block) return html`<p class="notice ${block.tone ?? ''}">${line(block.notice)}</p>`
+  if ('notice' in block)
+    return html`<p class="notice${block.tone !== undefined && ` ${block.tone}`}">${line(block.notice)}</p>`
   if ('metrics' in block) {
     return renderMetrics(
       block.metrics.map(([label, value, note]) => ({
@@ -90,10 +118,14 @@ function blockHtml(block: Block, place: Place): Markup {
     return renderKeyValueTable(block.title, pairs, block.empty)
   }
   if ('rows' in block) {
+    const columns = block.columns.filter(({ only }) => only !== 'text')
+    const cellsOf = (cells: readonly Inline[]) =>
+      cells.filter((_, index) => block.columns[index]?.only !== 'text').map(line)
     const rows = block.rows.map(row =>
-      'cells' in row ? { ...row, cells: row.cells.map(line) } : { cells: row.map(line) },
+      'cells' in row ? { ...row, cells: cellsOf(row.cells) } : { cells: cellsOf(row) },
     )
-    return renderDataTable(block.title, block.columns, rows, block.empty, block.className)
+    if (block.lines !== undefined && rows.length > 0) return renderLineTable(block.title, columns, rows, block.lines)
+    return renderDataTable(block.title, columns, rows, block.empty, block.className)
   }
   if ('findings' in block) return renderFindings(block.findings, place)
   if ('source' in block) {
@@ -101,15 +133,22 @@ function blockHtml(block: Block, place: Place): Markup {
     if (block.language === 'text') return renderCodeBlock(block.source)
     return html`<pre class="json" tabindex="0"><code>${highlightJson(block.source)}</code></pre>`
   }
-  if ('section' in block) return renderSection(line(block.section), blocksHtml(block.blocks, place), block.count)
-  return html`<details class="fold"><summary>${line(block.fold)}</summary>${blocksHtml(block.blocks, place)}</details>`
+  if ('section' in block) return renderSection(block, place, level)
+  return html`<details class="fold"><summary>${line(block.fold)}</summary>${blocksHtml(block.blocks, place, level)}</details>`
+}
+
+function renderSection({ section, count, note, id, actions, blocks }: Section, place: Place, level: number): Markup {
+  const name = new Markup(`h${level}`)
+  const heading = html`<${name}>${inlineHtml(section, place)}${count !== undefined && html` <span class="count">${count.toLocaleString('en')}</span>`}${note !== undefined && html` <small>${note}</small>`}</${name}>`
+  return html`<section${id !== undefined && html` id="${id}"`}>${actions === undefined ? heading : html`<div class="head">${heading}${actions}</div>`}
+${blocksHtml(blocks, place, level + 1)}</section>`
 }
 
 function renderFindings(findings: readonly Finding[], place: Place): Markup {
   if (findings.length === 0) return html``
   return html`<ul class="findings">${findings.map(
-    ({ tone, claim, detail, places = [] }) => html`
-<li>${renderSeverity(tone)}<p><b>${inlineHtml(claim, place)}</b>${detail !== undefined && html` ${inlineHtml(detail, place)}`}</p>${places.length > 0 && html`<span>${places.map(location => html` ${renderLocation(location, place)}`)}</span>`}</li>`,
+    ({ tone, claim, detail, places = [], aside = null }) => html`
+<li>${renderSeverity(tone)}<p><b>${inlineHtml(claim, place)}</b>${detail !== undefined && html` ${inlineHtml(detail, place)}`}</p>${(places.length > 0 || aside !== null) && html`<span>${places.map(location => html` ${renderLocation(location, place)}`)}${inlineHtml(aside, place)}</span>`}</li>`,
   )}
 </ul>`
 }
@@ -123,15 +162,13 @@ export function inlineHtml(inline: Inline, place: Place): Markup {
   if ('place' in inline) return renderLocation(inline.place, place)
   if ('badge' in inline) return renderBadge(inline.badge, inline.tone)
   if ('small' in inline) return html`<small>${inlineHtml(inline.small, place)}</small>`
+  if ('muted' in inline) return html`<span class="muted">${inlineHtml(inline.muted, place)}</span>`
   if ('strong' in inline) {
     return html`<b${inline.tone !== undefined && html` class="text-${inline.tone}"`}>${inlineHtml(inline.strong, place)}</b>`
   }
   if ('link' in inline) return html`<a href="${inline.to}">${inlineHtml(inline.link, place)}</a>`
   return 'value' in inline ? renderValue(inline.value) : inline.html
 }
-
-/** The level of the headings of sections, below those of the panels. */
-const sectionLevel = 3
 
 /** Renders blocks as Markdown. `root`: the application's folder, which file names are shown relative to. */
 export function blocksMarkdown(blocks: readonly Block[], root: string, level = sectionLevel): string {
@@ -158,16 +195,17 @@ function blockMarkdown(block: Block, root: string, level: number): string {
   }
   if ('rows' in block) {
     if (block.rows.length === 0) return plain(block.empty ?? 'None.')
+    const isTold = (_: unknown, index: number) => block.columns[index]?.only !== 'page'
     return table(
-      block.columns.map(({ label }) => plain(label)),
+      block.columns.filter(isTold).map(({ label }) => plain(label)),
       // The spaces that line up decimal points in a page.
-      block.rows.map(row => ('cells' in row ? row.cells : row).map(cell => line(cell).trim())),
+      block.rows.map(row => ('cells' in row ? row.cells : row).filter(isTold).map(cell => line(cell).trim())),
     )
   }
   if ('findings' in block) {
     return block.findings
-      .map(({ claim, detail, places = [] }) =>
-        ['-', line(claim), line(detail ?? null), ...places.map(place => line({ place }))]
+      .map(({ claim, detail, places = [], aside = null }) =>
+        ['-', line(claim), line(detail ?? null), ...places.map(place => line({ place })), line(aside)]
           .filter(part => part !== '')
           .join(' '),
       )
@@ -176,7 +214,10 @@ function blockMarkdown(block: Block, root: string, level: number): string {
   if ('source' in block) return codeBlock(block.source, block.language === 'text' ? '' : block.language)
   const [title, inner] = 'section' in block ? [block.section, block.blocks] : [block.fold, block.blocks]
   const amount = 'count' in block && block.count !== undefined ? ` (${block.count})` : ''
-  return joined(heading(`${line(title)}${amount}`), blocksMarkdown(inner, root, level + 1))
+  const note = 'note' in block && block.note !== undefined ? plain(block.note) : null
+  const text = blocksMarkdown(inner, root, level + 1)
+  // Without a text, it is drawn.
+  return text === '' ? '' : joined(heading(`${line(title)}${amount}`), note, text)
 }
 
 /** Renders a piece of a line as Markdown. */
@@ -188,6 +229,7 @@ export function inlineMarkdown(inline: Inline, root: string): string {
   if ('place' in inline) return inline.place === null ? '' : code(locationText(inline.place, root))
   if ('badge' in inline) return plain(String(inline.badge))
   if ('small' in inline) return inlineMarkdown(inline.small, root)
+  if ('muted' in inline) return inlineMarkdown(inline.muted, root)
   if ('strong' in inline) return inlineMarkdown(inline.strong, root)
   if ('link' in inline) return inlineMarkdown(inline.link, root)
   return 'value' in inline ? code(valueText(inline.value)) : inline.markdown
@@ -196,6 +238,18 @@ export function inlineMarkdown(inline: Inline, root: string): string {
 /** Array.isArray() does not narrow a readonly array. */
 function isList(inline: object): inline is readonly Inline[] {
   return Array.isArray(inline)
+}
+
+/** What identifies a request, or the start of an application. */
+export type Fact = readonly [name: string, value: Inline]
+
+/** The facts in the band at the top of a page. In a text they are `metrics`. */
+export function renderFacts(facts: readonly Fact[], place: Place, label = 'Facts'): Markup {
+  return html`<dl class="facts" tabindex="0" aria-label="${label}">${facts.map(
+    ([name, value]) => html`
+<div><dt>${name}</dt> <dd>${inlineHtml(value, place)}</dd></div>`,
+  )}
+</dl>`
 }
 
 /** Where a panel without data says why. */

@@ -18,6 +18,19 @@ export function renderEmptyState(why: Content): Markup {
 export interface Column {
   label: string
   kind?: 'number' | 'text' | 'short'
+  /** Drawn in the place of the label. */
+  head?: Markup
+  /** The class of its width, in a table of lines. */
+  width?: string
+  /** Whether a narrow screen leaves it out, in a table of lines. */
+  isWide?: boolean
+  /** page: a text has not got it, since it is drawn. text: a page has a link instead. Both have it otherwise. */
+  only?: 'page' | 'text'
+}
+
+/** A column of numbers, in a table of lines. */
+export function figures(label: string, width: string, isWide = false): Column {
+  return { label, kind: 'number', width, isWide }
 }
 
 /** One row's cells, in column order, and a class to style it by. */
@@ -43,6 +56,23 @@ export function renderDataTable(
 <tr${row.className !== undefined && html` class="${row.className}"`}>${row.cells.map((cell, index) => html`<td class="${columns[index]?.kind ?? 'text'}">${cell}</td>`)}</tr>`,
   )}
 </tbody></table></div>`
+}
+
+/** A table of one line a row: what does not fit is cut. The first cell is the heading of its row. */
+export function renderLineTable(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly Row[],
+  className: string,
+): Markup {
+  const classOf = ({ isWide, kind }: Column) => `${kind ?? ''}${isWide === true ? ' only-wide' : ''}`.trim()
+  return html`<table class="lines ${className}"><caption class="sr-only">${caption}</caption><colgroup>${columns.map(({ isWide, width = '' }) => html`<col class="${width}${isWide === true && ' only-wide'}">`)}</colgroup>
+<thead><tr>${columns.map(column => html`<th scope="col" class="${classOf(column)}">${column.head ?? column.label}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    ({ cells: [heading, ...cells] }) => html`
+<tr><th scope="row">${heading}</th>${cells.map((cell, index) => html`<td class="${classOf(columns[index + 1] ?? { label: '' })}">${cell}</td>`)}</tr>`,
+  )}
+</tbody></table>`
 }
 
 export type HeadingLevel = 2 | 3 | 4
@@ -124,11 +154,21 @@ export function titled(name: string): string {
 const warning = html`<svg class="severity warning" viewBox="0 0 14 14" role="img" aria-label="Warning"><path d="M7 .8 13.6 13H.4z"/><line x1="7" y1="5.2" x2="7" y2="8.6"/><line x1="7" y1="11" x2="7" y2="11"/></svg>`
 const error = html`<svg class="severity error" viewBox="0 0 14 14" role="img" aria-label="Error"><circle cx="7" cy="7" r="6.6"/><line x1="7" y1="3.6" x2="7" y2="7.6"/><line x1="7" y1="10.2" x2="7" y2="10.2"/></svg>`
 const note = html`<svg class="severity neutral" viewBox="0 0 14 14" role="img" aria-label="Note"><circle cx="7" cy="7" r="5.5"/></svg>`
+const better = html`<svg class="severity better" viewBox="0 0 14 14" role="img" aria-label="Better"><path d="M5.5 1h3v6H13l-6 6.5L1 7h4.5z"/></svg>`
+const worse = html`<svg class="severity worse" viewBox="0 0 14 14" role="img" aria-label="Worse"><path d="M5.5 13h3V7H13L7 .5 1 7h4.5z"/></svg>`
+
+const same = html`<b class="muted" aria-hidden="true">=</b>`
+
+/** How bad something is, or what became of it. */
+export type Severity = Tone | 'better' | 'worse' | 'same'
 
 /** The mark of a severity. Each has a shape of its own, so that nobody needs its colour. */
-export function renderSeverity(tone: Tone): Markup {
-  if (tone === 'error') return error
-  return tone === 'warning' ? warning : note
+export function renderSeverity(severity: Severity): Markup {
+  if (severity === 'error') return error
+  if (severity === 'better') return better
+  if (severity === 'worse') return worse
+  if (severity === 'same') return same
+  return severity === 'warning' ? warning : note
 }
 
 /** The tone of an HTTP status; null is a request without a response. */
@@ -185,6 +225,9 @@ export function levelName(level: number): (typeof levelNames)[number] {
 
 /** What a view has to know to show a location. */
 export type Place = Pick<ViewContext, 'root' | 'editorUrl'>
+
+/** For a page that names no lines of code. */
+export const noPlace: Place = { root: '', editorUrl: null }
 
 /** The path of a file, relative to the application's folder if it is inside. */
 function shortFile(file: string, root: string): string {

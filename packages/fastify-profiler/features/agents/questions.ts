@@ -2,14 +2,15 @@ import { blocksMarkdown } from '../../core/view/block.ts'
 import { othersLike, previousRequest, requestsAround } from '../../core/store/like-requests.ts'
 import { readSearch } from '../../core/store/search-criteria.ts'
 import { sortOrders } from '../../core/summary.ts'
+import { type Block, blocksMarkdown } from '../../core/view/block.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
 import { compareSets, renderSetComparisonMarkdown, setSentence } from '../compare/compare-sets.ts'
 import { compare } from '../compare/compare.ts'
 import { renderComparisonMarkdown } from '../compare/comparison-page.ts'
 import { comparisonSentence, conclusionsOf } from '../compare/comparison-text.ts'
-import { renderExplainMarkdown } from '../explain/explain-page.ts'
+import { explainBlocks } from '../explain/explain-page.ts'
 import { explainQuery, NoPlan } from '../explain/explain-query.ts'
-import { exceptionTable, routeTable, statementTable, troublesMarkdown } from '../home/lately.ts'
+import { exceptionTable, routeTable, statementTable, troublesLately } from '../home/lately.ts'
 import { renderSearchMarkdown } from '../home/search-page.ts'
 import { routeList } from '../routing/routing-panel.ts'
 import { profileQuestion } from './ask-profile.ts'
@@ -57,7 +58,7 @@ export const compareQuestion: Question = {
 }
 
 async function compareTwo(tokenOfB: string, asked: Arguments, sources: AskedSources): Promise<Answer> {
-  const { archive, root } = sources
+  const { archive } = sources
   const b = await findProfile(tokenOfB, sources)
   if (b === null) return missingProfile('b', asked, sources)
   const tokenOfA = asked.text('a') ?? (await previousRequest(archive, b))?.token ?? null
@@ -67,10 +68,16 @@ async function compareTwo(tokenOfB: string, asked: Arguments, sources: AskedSour
   const comparison = compare(a, b, await othersLike(archive, a, b))
   const sentence = comparisonSentence(comparison)
   const data = { sentence, conclusions: conclusionsOf(comparison), ...comparison }
-  return { text: framed(sentence, renderComparisonMarkdown(comparison, root), asked, { a: a.token, b: b.token }), data }
+  return {
+    text: framed(sentence, renderComparisonMarkdown(comparison, sources.viewContext(b)), asked, {
+      a: a.token,
+      b: b.token,
+    }),
+    data,
+  }
 }
 
-async function compareRoute(route: string, asked: Arguments, { archive }: AskedSources): Promise<Answer> {
+async function compareRoute(route: string, asked: Arguments, { archive, base }: AskedSources): Promise<Answer> {
   const query = new URLSearchParams({ method: asked.text('method') ?? 'GET', timeFrom: asked.text('at') ?? '' })
   const { method, timeFrom: at } = readSearch(query, { labels: [], panels: [] }).criteria
   if (method === undefined || at === undefined) {
@@ -79,7 +86,7 @@ async function compareRoute(route: string, asked: Arguments, { archive }: AskedS
   const comparison = compareSets({ method, route, at }, await requestsAround(archive, { method, route }, at))
   const sentence = setSentence(comparison)
   return {
-    text: framed(sentence, renderSetComparisonMarkdown(comparison), asked, asked.given),
+    text: framed(sentence, renderSetComparisonMarkdown(comparison, base), asked, asked.given),
     data: { sentence, ...comparison },
   }
 }
@@ -123,7 +130,7 @@ export const explainQuestion: Question = {
     const failed = explained instanceof NoPlan
     const section = {
       heading: 'Plan',
-      recorded: renderExplainMarkdown(explained, query),
+      recorded: blocksMarkdown(explainBlocks(explained, query), sources.root),
       from: number('from') ?? 0,
       more: (line: number) => ({ tool: 'explain', arguments: { ...given, token: profile.token, from: line } }),
     }
@@ -153,16 +160,18 @@ export const overviewQuestion: Question = {
   },
   required: [],
   async answer({ given, number, tokens }, sources) {
+    const { base, root } = sources
     const { overview, period } = overviewOf(number('minutes'), sources)
-    const { exceptions, failed, p95, refused, requests, statements } = overview
+    const { exceptions, failed, p95, refused, requests, routes, statements } = overview
     const more = () => ({ tool: 'overview', arguments: { ...given, max_tokens: moreTokens(tokens) } })
-    const part = (heading: string, recorded: string): Section[] =>
-      recorded === '' ? [] : [{ heading, recorded, more }]
+    const troubles = troublesLately(overview, base)
+    const part = (heading: string, list: readonly unknown[], block: Block): Section[] =>
+      list.length === 0 ? [] : [{ heading, recorded: blocksMarkdown([block], root), more }]
     const sections = [
-      ...part('Troubles', troublesMarkdown(overview)),
-      ...part('By exception', exceptions.length === 0 ? '' : exceptionTable(overview)),
-      ...part('By route', requests === 0 ? '' : routeTable(overview)),
-      ...part('By SQL shape, most time first', statements.length === 0 ? '' : statementTable(overview)),
+      ...part('Troubles', troubles, { findings: troubles }),
+      ...part('By exception', exceptions, exceptionTable(overview, base)),
+      ...part('By route, times in ms', routes, routeTable(routes, base)),
+      ...part('By SQL shape, most time first, times in ms', statements, statementTable(overview, base)),
     ]
     const outcomes = `${failed} failed, ${refused} refused, p95 ${formatDuration(p95)}`
     const lead = `# ${count(requests, 'request')} ${period}: ${outcomes}`

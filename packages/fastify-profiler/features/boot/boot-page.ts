@@ -3,15 +3,16 @@ import type { Tone, ViewContext } from '../../core/panel.ts'
 import type { Span } from '../../core/profile.ts'
 import type { Boot, BootState } from '../../core/store/store-directory.ts'
 import {
-  locationText,
-  renderEmptyState,
-  renderKeyValueTable,
-  renderLocation,
-  renderSection,
-  renderSeverity,
-} from '../../core/view/elements.ts'
+  type Block,
+  blocksHtml,
+  blocksMarkdown,
+  emptyBlocks,
+  type Fact,
+  type Finding,
+  type Inline,
+  renderFacts,
+} from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, plain, table } from '../../core/view/markdown.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
 import type { PageSources } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
@@ -29,28 +30,49 @@ type BootContext = Pick<ViewContext, 'base' | 'editorUrl' | 'root' | 'query'>
 const tones: Record<BootState, Tone> = { ready: 'good', starting: 'neutral', stuck: 'warning', failed: 'error' }
 
 /** How the application started: its plugins, what each of them waited for, and what hangs or failed. */
-function renderBootPage(boot: Boot, context: BootContext): string {
-  const { base, editorUrl, query, root } = context
+function bootBlocks(boot: Boot, context: BootContext): Block[] {
   const { duration, spans, versions } = boot
-  const timed = { profile: timedBoot(boot), editorUrl, root }
+  if (spans.length === 0) return [...emptyBlocks('No plugin was registered after the profiler.')]
+  const problems = problemsOf(boot)
+  const timed = { profile: timedBoot(boot), editorUrl: context.editorUrl, root: context.root }
   const slices = sliceTime(timed.profile)
-  const threshold = foldThreshold(query, duration)
+  const threshold = foldThreshold(context.query, duration)
+  return [
+    ...(problems.length === 0
+      ? []
+      : [{ section: 'Findings', count: problems.length, blocks: [{ findings: problems }] }]),
+    {
+      section: `Where ${formatDuration(duration)} went`,
+      note: 'each millisecond counted once',
+      blocks: [{ html: renderTimeBar(timeByKind(slices), duration), markdown: '' }],
+    },
+    { html: renderSlowestFive(slowestCalls(boot, slices), timed, 'the start'), markdown: '' },
+    {
+      section: 'Plugins',
+      note: 'in the order they ran, each with what it waited for',
+      actions: html`<form class="right"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form>`,
+      blocks: [{ html: renderWaterfall(timed, threshold), markdown: stepsMarkdown(spans, context.root) }],
+    },
+    {
+      section: 'Versions',
+      blocks: [{ title: 'Versions', pairs: Object.entries(versions).map(([name, value]) => [name, { value }]) }],
+    },
+  ]
+}
+
+function renderBootPage(boot: Boot, context: BootContext): string {
   return renderPage({
     title: `Boot · ${bootSentence(boot)}`,
-    base,
-    header: renderHeader(boot),
-    main:
-      spans.length === 0
-        ? renderEmptyState('No plugin was registered after the profiler.')
-        : html`${hatchPattern}${renderProblems(boot, timed)}
-<section aria-labelledby="where"><div class="head"><h2 id="where">Where ${formatDuration(duration)} went <small class="only-wide">each millisecond counted once</small></h2></div>
-${renderTimeBar(timeByKind(slices), duration)}</section>
-${renderSlowestFive(slowestCalls(boot, slices), timed, 'the start')}
-<section aria-labelledby="waterfall"><div class="head"><h2 id="waterfall">Plugins <small>in the order they ran, each with what it waited for</small></h2><form class="right"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form></div>
-${renderWaterfall(timed, threshold)}</section>
-${renderSection('Versions', renderKeyValueTable('Versions', Object.entries(versions)))}`,
+    base: context.base,
+    header: renderHeader(boot, context),
+    main: html`${hatchPattern}${blocksHtml(bootBlocks(boot, context), context, 2)}`,
     footer: html`<p>A start is kept until the next one. Unaccounted is the time between plugins, such as that of the application’s own code.</p>`,
   })
+}
+
+function renderBootMarkdown(boot: Boot, context: BootContext): string {
+  const page = { section: bootSentence(boot), blocks: [{ metrics: factsOf(boot) }, ...bootBlocks(boot, context)] }
+  return `${blocksMarkdown([page], context.root, 1)}\n`
 }
 
 /** The start as something that took time, like a request. */
@@ -58,74 +80,58 @@ function timedBoot({ duration, spans }: Boot): TimedContext['profile'] {
   return { duration, spans, lifecycle: [], database: null, request: { bodySize: null } }
 }
 
-function renderHeader(boot: Boot): Markup {
-  const { before, dropped, duration, process, spans, state, time } = boot
-  const facts = [
-    ['Process', String(process)],
+function factsOf({ before, dropped, duration, process, spans, time }: Boot): Fact[] {
+  const ofKind = (wanted: Span['kind']) => spans.filter(({ kind }) => kind === wanted).length
+  return [
+    ['Process', process],
     ['Modules before', formatDuration(before)],
-    ['Plugins', String(spans.filter(({ kind }) => kind === 'plugin').length)],
-    ['SQL', String(spans.filter(({ kind }) => kind === 'query').length)],
+    ['Plugins', ofKind('plugin')],
+    ['SQL', ofKind('query')],
     ['Together', formatDuration(before + duration)],
-    ['When', renderTime(time)],
+    ['When', { html: renderTime(time), markdown: formatTime(time) }],
     ...(dropped > 0 ? [['Left out', count(dropped, 'call')] as const] : []),
-  ] as const
-  return html`<section class="request ${tones[state]}" aria-label="This start">
+  ]
+}
+
+function renderHeader(boot: Boot, context: BootContext): Markup {
+  return html`<section class="request ${tones[boot.state]}" aria-label="This start">
 <div class="asked"><h1>${bootSentence(boot)}</h1></div>
-<dl class="facts" tabindex="0" aria-label="Facts">${facts.map(
-    ([name, value]) => html`
-<div><dt>${name}</dt> <dd>${value}</dd></div>`,
-  )}
-</dl>
+${renderFacts(factsOf(boot), context)}
 </section>`
 }
 
-/** What failed, and what has not ended, each with its line; null if all is well. */
-function renderProblems(boot: Boot, context: TimedContext): Markup | null {
+/** What failed, and what has not ended, each with its line. */
+function problemsOf(boot: Boot): Finding[] {
   const { failures, spans } = boot
-  const failed = failures.flatMap(({ span: id, message }) => {
-    const span = spans[id]
-    return span === undefined ? [] : { span, tone: 'error' as const, claim: `"${span.name}" failed.`, text: message }
+  const finding = (tone: Tone, claim: string, detail: string, { location }: Span): Finding => ({
+    tone,
+    claim,
+    detail,
+    places: location === null ? [] : [location],
   })
-  const open = unfinishedSteps(boot).map(span => ({
-    span,
-    tone: 'warning' as const,
-    claim: `"${span.name}" has not ended after ${formatDuration(span.duration)}.`,
-    text: waitText(boot, span),
-  }))
-  const problems = [...failed, ...open]
-  if (problems.length === 0) return null
-  return html`<section aria-labelledby="findings"><h2 id="findings">Findings <span class="count">${problems.length}</span></h2>
-<ul class="findings">${problems.map(
-    ({ span, tone, claim, text }) => html`
-<li>${renderSeverity(tone)}<p><b>${claim}</b> ${text}</p>${span.location !== null && renderLocation(span.location, context)}</li>`,
-  )}
-</ul></section>`
+  return [
+    ...failures.flatMap(({ span: id, message }) => {
+      const span = spans[id]
+      return span === undefined ? [] : finding('error', `"${span.name}" failed.`, message, span)
+    }),
+    ...unfinishedSteps(boot).map(span => {
+      const claim = `"${span.name}" has not ended after ${formatDuration(span.duration)}.`
+      return finding('warning', claim, waitText(boot, span), span)
+    }),
+  ]
 }
 
-/** How the application started, as Markdown. */
-function renderBootMarkdown(boot: Boot, root: string): string {
-  const { before, dropped, failures, process, spans, time, versions } = boot
+/** The waterfall in words. */
+function stepsMarkdown(spans: readonly Span[], root: string): string {
   const depths = depthsOf(spans)
-  return `${blocks(
-    `# ${plain(bootSentence(boot))}`,
-    [
-      `- Process: ${process}, started ${formatDuration(before)} before the application was made`,
-      `- Time: ${formatTime(time)}`,
-      ...Object.entries(versions).map(([name, version]) => `- ${plain(name)}: ${plain(version)}`),
-      ...failures.map(({ span, message }) => `- ${plain(spans[span]?.name ?? '')} failed: ${plain(message)}`),
-      ...unfinishedSteps(boot).map(step => `- ${plain(step.name)} has not ended. ${plain(waitText(boot, step))}`),
-      ...(dropped > 0 ? [`- Left out: ${dropped}`] : []),
-    ].join('\n'),
-    table(
-      ['What ran', 'Start', 'Duration', 'Place'],
-      spans.map((span, id) => [
-        `${'· '.repeat(depths[id] ?? 0)}${plain(nameOf(span))}`,
-        formatDuration(span.start),
-        formatDuration(span.duration),
-        span.location === null ? '' : code(locationText(span.location, root)),
-      ]),
-    ),
-  )}\n`
+  const step = (span: Span, id: number): Inline[] => [
+    `${'· '.repeat(depths[id] ?? 0)}${nameOf(span)}`,
+    formatDuration(span.start),
+    formatDuration(span.duration),
+    span.location === null ? null : { place: span.location },
+  ]
+  const columns = [{ label: 'What ran' }, { label: 'Start' }, { label: 'Duration' }, { label: 'Place' }]
+  return blocksMarkdown([{ title: 'Plugins', columns, rows: spans.map(step) }], root)
 }
 
 function nameOf({ hook, name, outcome }: Span): string {
@@ -146,10 +152,11 @@ export function bootRoutes(app: FastifyInstance, sources: PageSources): void {
   app.get(`${base}/boot`, async function showBoot(request, reply) {
     const boot = newestBoot()
     if (boot === null) return sendUnknown(request, reply, 'boot', sources)
+    const context = { base, editorUrl, root, query: queryOf(request) }
     return sendFormats(request, reply, {
-      html: () => renderBootPage(boot, { base, editorUrl, root, query: queryOf(request) }),
+      html: () => renderBootPage(boot, context),
       json: () => boot,
-      markdown: () => renderBootMarkdown(boot, root),
+      markdown: () => renderBootMarkdown(boot, context),
     })
   })
 }

@@ -40,7 +40,7 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
         conclusions: conclusionsOf(comparison),
         ...comparison,
       }),
-      markdown: () => renderComparisonMarkdown(comparison, context.root),
+      markdown: () => renderComparisonMarkdown(comparison, context),
     })
   })
 
@@ -59,7 +59,7 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
     return sendFormats(request, reply, {
       html: () => renderSetComparisonPage(comparison, base),
       json: () => ({ sentence: setSentence(comparison), ...comparison }),
-      markdown: () => renderSetComparisonMarkdown(comparison),
+      markdown: () => renderSetComparisonMarkdown(comparison, base),
     })
   })
 }

@@ -1,11 +1,12 @@
 import type { ProfileSummary, TimeKind } from '../../core/summary.ts'
+import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
+import { noPlace } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, plain, table } from '../../core/view/markdown.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { count, formatBytes, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { inputTime } from '../../core/view/urls.ts'
 import { hatchPattern, percent } from '../performance/waterfall.ts'
-import { renderPairedStacks, renderSide } from './comparison-page.ts'
+import { pairedStacks, renderSide } from './comparison-page.ts'
 import { isNotable, othersNeeded, type Verdict } from './comparison.ts'
 
 /** The requests of one route before a moment and since. Times are milliseconds. */
@@ -120,33 +121,35 @@ function setSize({ count: all, failed }: RequestSet): string {
   return `${count(all, 'request')}${failed > 0 ? `, ${failed} failed or unanswered` : ''}`
 }
 
-/** A measure of both sets: its name, its spreads, and how its values are written. */
-interface SpreadRow {
-  name: string
-  before: Spread
-  since: Spread
-  format: (value: number) => string
-}
-
-/** What is compared of a route. */
-function spreadRows({ before, since }: SetComparison): SpreadRow[] {
-  return [
-    { name: 'Time', before: before.duration, since: since.duration, format: formatDuration },
-    { name: 'Queries', before: before.queries, since: since.queries, format: String },
-    { name: 'SQL', before: before.queryTime, since: since.queryTime, format: formatDuration },
-    { name: 'Response', before: before.size, since: since.size, format: formatBytes },
+/** What is compared of a route: the medians, each with the middle half of all values. */
+function mediansTable({ before, since }: SetComparison): Block {
+  const row = (name: string, of: 'duration' | 'queries' | 'queryTime' | 'size', format: (value: number) => string) => [
+    name,
+    spreadText(before[of], format),
+    spreadText(since[of], format),
   ]
+  return {
+    title: 'Medians',
+    lines: 'compared',
+    columns: [{ label: 'Measure' }, { label: 'A: before' }, { label: 'B: since' }],
+    rows: [
+      row('Time', 'duration', formatDuration),
+      row('Queries', 'queries', String),
+      row('SQL', 'queryTime', formatDuration),
+      row('Response', 'size', formatBytes),
+    ],
+  }
 }
 
 /** The median with the middle half of all values: 31.2 ms (30.1 ms to 33.0 ms). */
-function spreadText({ quarter, median, threeQuarters }: Spread, format: SpreadRow['format']): string {
+function spreadText({ quarter, median, threeQuarters }: Spread, format: (value: number) => string): string {
   return quarter === threeQuarters
     ? format(median)
     : `${format(median)} (${format(quarter)} to ${format(threeQuarters)})`
 }
 
-/** A route before a moment (A) and since (B): the medians, the spread, and where the time went. */
-export function renderSetComparisonPage(comparison: SetComparison, base: string): string {
+/** A route before a moment (A) and since (B): the spread, where the time went, and the medians. */
+export function setBlocks(comparison: SetComparison, base: string): Block[] {
   const { at, before, method, route, since } = comparison
   const caveat = setCaveat(comparison)
   const kinds = new Map(before.times)
@@ -154,20 +157,48 @@ export function renderSetComparisonPage(comparison: SetComparison, base: string)
   const times = [...new Set([...kinds.keys(), ...kindsSince.keys()])].map(
     kind => [kind, kinds.get(kind) ?? 0, kindsSince.get(kind) ?? 0] as const,
   )
+  const moment: Inline = { html: renderTime(at), markdown: formatTime(at) }
+  const side = (letter: 'A' | 'B'): Inline => ({ html: html`${renderSide(letter)} `, markdown: `${letter}: ` })
+  return [
+    {
+      text: [
+        { code: `${method} ${route}` },
+        [' before ', moment, ' (', side('A'), setSize(before), ') and since (', side('B'), setSize(since), ').'],
+      ],
+    },
+    ...(caveat === null ? [] : [{ notice: caveat }]),
+    { html: renderMomentForm(comparison, base), markdown: '' },
+    {
+      section: 'Spread',
+      note: 'a tick a request, a long tick the median; one scale',
+      blocks: [{ html: renderSpreads(before, since), markdown: '' }],
+    },
+    {
+      section: 'Where the time went',
+      note: 'medians of each kind, in ms',
+      blocks: [pairedStacks(times, before.duration.median, since.duration.median)],
+    },
+    { section: 'Medians', note: 'in brackets the middle half', blocks: [mediansTable(comparison)] },
+  ]
+}
+
+/** The comparison of a route before a moment and since. */
+export function renderSetComparisonPage(comparison: SetComparison, base: string): string {
+  const { method, route } = comparison
+  const sentence = setSentence(comparison)
   return renderPage({
-    title: `${setSentence(comparison)} · ${method} ${route.slice(0, 80)}`,
+    title: `${sentence} · ${method} ${route.slice(0, 80)}`,
     base,
-    main: html`${hatchPattern}<section aria-labelledby="verdict"><h1 id="verdict" class="headline">${setSentence(comparison)}</h1>
-<p><code>${method} ${route}</code> before ${renderTime(at)} (${renderSide('A')} ${setSize(before)}) and since (${renderSide('B')} ${setSize(since)}).</p>
-${caveat !== null && html`<p class="notice">${caveat}</p>`}
-${renderMomentForm(comparison, base)}</section>
-<section aria-labelledby="spread"><h2 id="spread">Spread <small>a tick a request, a long tick the median; one scale</small></h2>
-${renderSpreads(before, since)}</section>
-<section aria-labelledby="where"><h2 id="where">Where the time went <small>medians of each kind</small></h2>
-${renderPairedStacks(times, before.duration.median, since.duration.median)}</section>
-<section aria-labelledby="medians"><h2 id="medians">Medians <small>in brackets the middle half</small></h2>${renderMedians(comparison)}</section>`,
+    main: html`${hatchPattern}<h1 class="headline">${sentence}</h1>
+${blocksHtml(setBlocks(comparison, base), noPlace, 2)}`,
     footer: html`<p>A verdict needs eight requests on each side, and middle halves that do not overlap. Compared are at most 200 requests before and 200 since.</p>`,
   })
+}
+
+/** The same as Markdown. */
+export function renderSetComparisonMarkdown(comparison: SetComparison, base: string): string {
+  const page = { section: setSentence(comparison), blocks: setBlocks(comparison, base) }
+  return `${blocksMarkdown([page], '', 1)}\n`
 }
 
 function renderMomentForm({ at, method, route }: SetComparison, base: string): Markup {
@@ -189,33 +220,4 @@ function renderTicks(side: 'A' | 'B', { duration, durations }: RequestSet, scale
 function renderTick(time: number, scale: number, className: string, y: number): Markup {
   const x = percent(time, scale)
   return html`<line class="${className}" x1="${x}" x2="${x}" y1="${y}" y2="${24 - y}"/>`
-}
-
-function renderMedians(comparison: SetComparison): Markup {
-  return html`<table class="compared"><caption class="sr-only">Medians</caption><thead><tr><th scope="col">Measure</th><th scope="col">A</th><th scope="col">B</th></tr></thead>
-<tbody>${spreadRows(comparison).map(
-    ({ name, before, since, format }) => html`
-<tr><th scope="row">${name}</th><td>${spreadText(before, format)}</td><td>${spreadText(since, format)}</td></tr>`,
-  )}
-</tbody></table>`
-}
-
-/** The comparison of a route before a moment and since, as Markdown. */
-export function renderSetComparisonMarkdown(comparison: SetComparison): string {
-  const { at, before, method, route, since } = comparison
-  return (
-    blocks(
-      `# ${plain(setSentence(comparison))}`,
-      `${code(`${method} ${route}`)} before ${formatTime(at)} (${setSize(before)}) and since (${setSize(since)}).`,
-      setCaveat(comparison),
-      table(
-        ['Median (middle half)', 'Before', 'Since'],
-        spreadRows(comparison).map(({ name, before, since, format }) => [
-          name,
-          spreadText(before, format),
-          spreadText(since, format),
-        ]),
-      ),
-    ) + '\n'
-  )
 }

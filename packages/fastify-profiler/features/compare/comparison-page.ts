@@ -1,15 +1,16 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import {
-  levelName,
-  locationText,
-  renderEmptyState,
-  renderLocation,
-  statusText,
-  statusTone,
-} from '../../core/view/elements.ts'
-import { type Content, html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, plain, table } from '../../core/view/markdown.ts'
+  type Block,
+  blocksHtml,
+  blocksMarkdown,
+  type Fact,
+  type Finding,
+  type Inline,
+  renderFacts,
+} from '../../core/view/block.ts'
+import { type Column, figures, levelName, statusText, statusTone } from '../../core/view/elements.ts'
+import { html, type Markup } from '../../core/view/html.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { renderRequestLine } from '../../core/view/profile-header.ts'
 import {
@@ -26,7 +27,7 @@ import { comparisonUrl, profileUrl, setComparisonUrl } from '../../core/view/url
 import { kindView, renderKind } from '../performance/exclusive-time.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { axisTicks, type BarPiece, hatchPattern, percent, renderPieces } from '../performance/waterfall.ts'
-import { comparisonSentence, conclusionsOf, noiseText, pairName, renderChangeMark } from './comparison-text.ts'
+import { comparisonSentence, conclusionsOf, noiseText, pairName } from './comparison-text.ts'
 import {
   type ComparedRequest,
   type Comparison,
@@ -35,93 +36,6 @@ import {
   type StatementPair,
   type ValuePair,
 } from './comparison.ts'
-
-const rowsListed = 30
-
-/** A comparison as Markdown: the sentence, what changed, and the tables behind it. */
-export function renderComparisonMarkdown(comparison: Comparison, root: string): string {
-  const { a, b, logs, notes, values } = comparison
-  return (
-    blocks(
-      `# ${plain(comparisonSentence(comparison))}`,
-      [`- A: ${requestText(a)}`, `- B: ${requestText(b)}`, ...notes.map(note => `- ${plain(note)}`)].join('\n'),
-      [
-        ...conclusionsOf(comparison).map(({ claim, detail, location }) => {
-          const place = location === null ? '' : ` ${code(locationText(location, root))}`
-          return `- ${plain(`${claim} ${detail}`.trim())}${place}`
-        }),
-        `- ${noiseText(comparison)}`,
-      ].join('\n'),
-      '## Spans',
-      spansTable(comparison, root),
-      '## SQL by shape',
-      statementsTable(comparison, root),
-      '## Headers that differ',
-      values.length === 0
-        ? 'None.'
-        : table(
-            ['Name', 'A', 'B'],
-            values.map(({ name, of, a, b }) => [code(`${name} (${of})`), valueText(a), valueText(b)]),
-          ),
-      logs.length === 0 ? null : '## Log lines that differ',
-      logs.length === 0
-        ? null
-        : table(
-            ['Level', 'Message', 'A', 'B'],
-            logs
-              .slice(0, rowsListed)
-              .map(({ level, message, a, b }) => [levelName(level), plain(message), String(a), String(b)]),
-          ),
-    ) + '\n'
-  )
-}
-
-function requestText({ duration, method, status, time, token, url }: ComparedRequest): string {
-  return `${statusText(status)}, ${code(`${method} ${url}`)}, ${formatDuration(duration)}, ${formatTime(time)}, profile ${code(token)}`
-}
-
-function spansTable({ spans }: Comparison, root: string): string {
-  return table(
-    ['Span', 'Called from', 'A', 'B', 'Change'],
-    spans.slice(0, rowsListed).map(pair => {
-      const { a, b, change, location } = pair
-      return [
-        plain(pairName(pair)),
-        location === null ? '' : code(locationText(location, root)),
-        timesText(a),
-        timesText(b),
-        change === null ? 'within noise' : formatChange(differenceOf(pair)),
-      ]
-    }),
-  )
-}
-
-function timesText(times: Comparison['spans'][number]['a']): string {
-  return times === null ? 'none' : `${times.count} ×, ${formatDuration(times.time)}`
-}
-
-function formatChange(difference: number): string {
-  return `${difference < 0 ? '−' : '+'}${formatDuration(Math.abs(difference))}`
-}
-
-function statementsTable({ statements }: Comparison, root: string): string {
-  if (statements.length === 0) return 'None.'
-  return table(
-    ['Statement', 'Called from', 'A', 'B'],
-    statements
-      .slice(0, rowsListed)
-      .map(({ shape, location, a, b }) => [
-        code(shape),
-        location === null ? '' : code(locationText(location, root)),
-        a === null ? 'none' : `${a.count} ×, ${formatDuration(a.time)}`,
-        b === null ? 'none' : `${b.count} ×, ${formatDuration(b.time)}`,
-      ]),
-  )
-}
-
-function valueText(value: string | null): string {
-  return value === null ? 'none' : code(value)
-}
 
 /** The gap between pieces, as a part of the scale. Four gaps are the least width of a piece. */
 const resolution = 1 / 500
@@ -134,25 +48,25 @@ export function renderSide(side: 'A' | 'B'): Markup {
 }
 
 /** Two bars on one scale, A above B, with a legend that has the numbers of both. */
-export function renderPairedStacks(times: PairedTimes, totalA: number, totalB: number): Markup {
+export function pairedStacks(times: PairedTimes, totalA: number, totalB: number): Block {
   const scale = Math.max(totalA, totalB)
-  return html`${renderStack(
-    'A',
-    totalA,
-    times.map(([kind, a]) => [kind, a]),
-    scale,
-  )}
-${renderStack(
-  'B',
-  totalB,
-  times.map(([kind, , b]) => [kind, b]),
-  scale,
-)}
+  const stack = (side: 'A' | 'B', total: number) =>
+    renderStack(
+      side,
+      total,
+      times.map(([kind, a, b]) => [kind, side === 'A' ? a : b]),
+      scale,
+    )
+  return {
+    html: html`${stack('A', totalA)}
+${stack('B', totalB)}
 <ul class="legend">${times.map(
-    ([kind, a, b]) => html`
+      ([kind, a, b]) => html`
 <li>${renderKind(kind)}${kindView(kind).label} <span class="muted">&nbsp;${timeText(a)} →</span><b>${timeText(b)}</b></li>`,
-  )}
-</ul>`
+    )}
+</ul>`,
+    markdown: times.map(([kind, a, b]) => `- ${kindView(kind).label}: ${timeText(a)} → ${timeText(b)}`).join('\n'),
+  }
 }
 
 function renderStack(
@@ -205,152 +119,254 @@ const longestValue = 200
 
 /** Two requests side by side: first what changed, in words, then the times, statements and headers of both. */
 export function renderComparisonPage(comparison: Comparison, place: Place): string {
-  const { a, b, notes } = comparison
+  const { a, b } = comparison
+  const { answer, logs, shapes, timelines, verdict, where } = comparisonParts(comparison)
   return renderPage({
     title: `${comparisonSentence(comparison)} · ${b.method} ${b.url.slice(0, 80)}`,
     base: place.base,
-    header: html`<div class="sides">${renderBand('A', a, place.base, null)}${renderBand('B', b, place.base, b.time - a.time)}</div>`,
-    main: html`${hatchPattern}<section aria-labelledby="verdict"><div class="head"><h1 id="verdict" class="headline">${comparisonSentence(comparison)}</h1>${renderActions(comparison, place)}</div>
-${notes.map(note => html`<p class="notice">${note}</p>`)}
-${renderConclusions(comparison, place)}</section>
-<section aria-labelledby="where"><h2 id="where">Where the time went <small>each millisecond counted once; one scale</small></h2>
-${renderPairedStacks(comparison.times, a.duration, b.duration)}</section>
-${renderTimelines(comparison, place)}
-<div class="two"><section aria-labelledby="shapes"><h2 id="shapes">SQL by shape <small>count, ms</small></h2>${renderStatements(comparison.statements)}</section>
-<section aria-labelledby="values"><h2 id="values">Headers and answer <small>only what differs</small></h2>${renderValues(comparison)}</section></div>
-${renderLogs(comparison)}`,
-    footer: html`<p>Spans are matched by kind, name and place. Noise: less than 0.3 ms or 5%, or a difference that requests like these have by chance.</p>`,
+    header: html`<div class="sides">${renderBand('A', a, place, null)}${renderBand('B', b, place, b.time - a.time)}</div>`,
+    main: html`${hatchPattern}<section><div class="head"><h1 class="headline">${comparisonSentence(comparison)}</h1>${renderActions(comparison, place)}</div>
+${blocksHtml(verdict, place)}</section>
+${blocksHtml([where, timelines], place, 2)}
+<div class="two">${blocksHtml([shapes], place, 2)}${blocksHtml([answer], place, 2)}</div>
+${blocksHtml(logs, place, 2)}`,
+    footer: html`<p>In the timelines A is above, and B below. Spans are matched by kind, name and place. Noise: less than 0.3 ms or 5%, or a difference that requests like these have by chance.</p>`,
   })
 }
 
-function renderBand(side: 'A' | 'B', request: ComparedRequest, base: string, later: number | null): Markup {
-  const { duration, queries, size, status, time, token } = request
-  const facts: Array<readonly [name: string, value: Content]> = [
+/** A comparison as Markdown: the sentence, both requests, what changed, and the tables behind it. */
+export function renderComparisonMarkdown(comparison: Comparison, place: Place): string {
+  const { a, b } = comparison
+  const { answer, logs, shapes, timelines, verdict, where } = comparisonParts(comparison)
+  const sides: Block = {
+    metrics: [
+      ['A', sideText(a, null)],
+      ['B', sideText(b, b.time - a.time)],
+    ],
+  }
+  const page = {
+    section: comparisonSentence(comparison),
+    blocks: [sides, ...verdict, where, timelines, shapes, answer, ...logs],
+  }
+  return `${blocksMarkdown([page], place.root, 1)}\n`
+}
+
+/** What both forms of a comparison say. */
+export function comparisonParts(comparison: Comparison) {
+  const { a, b, logs, notes, times } = comparison
+  return {
+    verdict: [...notes.map(note => ({ notice: note })), { findings: findingsOf(comparison) }] satisfies Block[],
+    where: {
+      section: 'Where the time went',
+      note: 'each millisecond counted once; ms, on one scale',
+      blocks: [pairedStacks(times, a.duration, b.duration)],
+    } satisfies Block,
+    timelines: timelinesOf(comparison),
+    shapes: {
+      section: 'SQL by shape',
+      note: 'count, ms',
+      blocks: statementBlocks(comparison.statements),
+    } satisfies Block,
+    answer: {
+      section: 'Headers and answer',
+      note: 'only what differs',
+      blocks: [valueTable(comparison)],
+    } satisfies Block,
+    logs: logs.length === 0 ? [] : [logsSection(comparison)],
+  }
+}
+
+/** What identifies a request, and its figures. */
+function factsOf({ duration, queries, size, time }: ComparedRequest, later: number | null): Fact[] {
+  const distance = later === null ? '' : `, ${distanceText(later)}`
+  return [
     ['Time', formatDuration(duration)],
     ...(queries.count > 0 ? [['SQL', `${queries.count} · ${formatDuration(queries.duration)}`] as const] : []),
     ...(size === null ? [] : [['Response', formatBytes(size)] as const]),
-    ['When', html`${renderTime(time)}${later !== null && `, ${distanceText(later)}`}`],
-    ['Token', html`<a href="${profileUrl(base, token)}"><code>${token}</code></a>`],
+    ['When', { html: html`${renderTime(time)}${distance}`, markdown: `${formatTime(time)}${distance}` }],
   ]
+}
+
+function sideText(request: ComparedRequest, later: number | null): Inline {
+  const { method, status, token, url } = request
+  const facts = factsOf(request, later).map(([name, value]): Inline => [`, ${name} `, value])
+  return [statusText(status), ', ', { code: `${method} ${url}` }, facts, ', profile ', { code: token }]
+}
+
+function renderBand(side: 'A' | 'B', request: ComparedRequest, place: Place, later: number | null): Markup {
+  const { status, token } = request
+  const link: Fact = ['Token', { link: { code: token }, to: profileUrl(place.base, token) }]
   return html`<section class="request ${statusTone(status)}" aria-label="Request ${side}"><div class="asked">${renderSide(side)}${renderRequestLine(request, null)}</div>
-<dl class="facts" tabindex="0" aria-label="Facts of ${side}">${facts.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl></section>`
+${renderFacts([...factsOf(request, later), link], place, `Facts of ${side}`)}</section>`
 }
 
 function distanceText(milliseconds: number): string {
   return `${formatDuration(Math.abs(milliseconds))} ${milliseconds < 0 ? 'earlier' : 'later'}`
 }
 
-function renderActions(comparison: Comparison, { base, root }: Place): Markup {
+function renderActions(comparison: Comparison, place: Place): Markup {
+  const { base } = place
   const { a, b } = comparison
   const { method, route } = b
   const isOneRoute = route !== null && a.route === route && a.method === method
   const later = Math.max(a.time, b.time)
-  return html`<span class="right"><a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, root)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${setComparisonUrl(base, method, route, later)}">Compare the whole route…</a>`}</span>`
+  return html`<span class="right"><a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, place)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${setComparisonUrl(base, method, route, later)}">Compare the whole route…</a>`}</span>`
 }
 
-function renderConclusions(comparison: Comparison, place: Place): Markup {
-  return html`<ul class="findings">${conclusionsOf(comparison).map(
-    ({ tone, claim, detail, location }) => html`
-<li>${renderChangeMark(tone)}<p><b>${claim}</b> ${detail}</p>${location !== null && renderLocation(location, place)}</li>`,
-  )}
-<li><b class="muted" aria-hidden="true">=</b><p class="muted">${noiseText(comparison)}</p><a href="#timelines">Show them</a></li></ul>`
+function findingsOf(comparison: Comparison): Finding[] {
+  return [
+    ...conclusionsOf(comparison).map(({ tone, claim, detail, location }) => ({
+      tone,
+      claim,
+      detail,
+      places: location === null ? [] : [location],
+    })),
+    {
+      tone: 'same',
+      claim: null,
+      detail: { muted: noiseText(comparison) },
+      aside: { html: html`<a href="#timelines">Show them</a>`, markdown: '' },
+    },
+  ]
 }
 
-function renderTimelines({ a, b, spans }: Comparison, place: Place): Markup {
+function timelinesOf({ a, b, spans }: Comparison): Block {
   const scale = Math.max(a.duration, b.duration)
   const changed = spans.filter(({ change }) => change !== null).length
   const open = spans.slice(0, Math.max(rowsOpen, Math.min(changed, rowsMost)))
   const folded = spans.slice(open.length, rowsMost)
   const left = spans.length - open.length - folded.length
-  return html`<section aria-labelledby="timelines"><h2 id="timelines">Timelines <small>most changed first; upper bar A, lower bar B; ms</small></h2>
-${spans.length === 0 ? renderEmptyState('Nothing was timed in either request.') : renderSpanTable('Timelines', open, scale, place)}
-${folded.length > 0 && html`<details class="fold"><summary>${folded.length} more</summary>${renderSpanTable('More timelines', folded, scale, place)}</details>`}
-${left > 0 && html`<p class="muted">${count(left, 'more row')} not shown.</p>`}</section>`
+  return {
+    section: 'Timelines',
+    id: 'timelines',
+    note: 'most changed first; ms',
+    blocks: [
+      spanTable('Timelines', open, scale),
+      ...(folded.length === 0
+        ? []
+        : [{ fold: `${folded.length} more`, blocks: [spanTable('More timelines', folded, scale)] }]),
+      ...leftOut(left, 'row'),
+    ],
+  }
 }
 
-function renderSpanTable(caption: string, spans: readonly SpanPair[], scale: number, place: Place): Markup {
-  return html`<table class="lines compared"><caption class="sr-only">${caption}</caption><colgroup><col><col class="where only-wide"><col class="ms"><col class="ms"><col class="change"><col class="bars only-wide"></colgroup>
-<thead><tr><th scope="col">Span</th><th scope="col" class="only-wide">Called from</th><th scope="col" class="number">A</th><th scope="col" class="number">B</th><th scope="col" class="number">Change</th><th scope="col" class="only-wide">${renderPairAxis(scale)}</th></tr></thead>
-<tbody>${spans.map(pair => renderSpanRow(pair, scale, place))}
-</tbody></table>`
+function leftOut(number: number, what: string): Block[] {
+  return number > 0 ? [{ text: { muted: `${count(number, `more ${what}`)} not shown.` } }] : []
 }
 
-function renderSpanRow(pair: SpanPair, scale: number, place: Place): Markup {
-  const { a, b, kind, location } = pair
-  return html`
-<tr><th scope="row">${renderKind(kind)}${renderCounts(pair)}${pairName(pair)}</th><td class="only-wide">${location !== null && renderLocation(location, place)}</td><td class="number">${renderMs(a?.time)}</td><td class="number">${renderMs(b?.time)}</td><td class="number">${renderChange(pair)}</td><td class="only-wide">${renderPairBar(pair, scale)}</td></tr>`
+const calledFrom = { label: 'Called from', width: 'where', isWide: true } as const
+
+function spanTable(title: string, spans: readonly SpanPair[], scale: number): Block {
+  const when: Column = { label: 'When', head: renderPairAxis(scale), width: 'bars', isWide: true, only: 'page' }
+  return {
+    title,
+    lines: 'compared',
+    empty: 'Nothing was timed in either request.',
+    columns: [{ label: 'Span' }, calledFrom, figures('A', 'ms'), figures('B', 'ms'), figures('Change', 'change'), when],
+    rows: spans.map(pair => {
+      const { a, b, kind, location } = pair
+      return [
+        [{ html: renderKind(kind), markdown: '' }, countsOf(pair), pairName(pair)],
+        location === null ? null : { place: location },
+        timeCell(a?.time),
+        timeCell(b?.time),
+        changeOf(pair),
+        { html: renderPairBar(pair, scale), markdown: '' },
+      ]
+    }),
+  }
 }
 
-function renderCounts({ a, b }: SpanPair): Markup | null {
+function countsOf({ a, b }: SpanPair): Inline {
   const [before, after] = [a?.count ?? 0, b?.count ?? 0]
-  if (before !== after) return html`<b>${before} × → ${after} ×</b> `
-  return before > 1 ? html`<b>${before} ×</b> ` : null
+  if (before !== after) return [{ strong: `${before} × → ${after} ×` }, ' ']
+  return before > 1 ? [{ strong: `${before} ×` }, ' '] : null
 }
 
-function renderMs(time: number | undefined): Content {
-  return time === undefined ? html`<span class="muted">none</span>` : formatMilliseconds(time)
+const none: Inline = { muted: 'none' }
+
+function timeCell(time: number | undefined): Inline {
+  return time === undefined ? none : formatMilliseconds(time)
 }
 
-function renderChange(pair: SpanPair): Markup {
+function changeOf(pair: SpanPair): Inline {
   const { a, b, change } = pair
-  if (change === null) return html`<span class="muted">within noise</span>`
-  if (b === null) return html`<b>gone</b>`
-  if (a === null) return html`<b>new</b>`
+  if (change === null) return { muted: 'within noise' }
+  if (b === null) return { strong: 'gone' }
+  if (a === null) return { strong: 'new' }
   const difference = differenceOf(pair)
-  const sign = difference < 0 ? '−' : '+'
-  return html`<b class="text-${difference < 0 ? 'good' : 'error'}">${sign}${alignNumber(Math.abs(difference))}</b>`
+  const text = `${difference < 0 ? '−' : '+'}${alignNumber(Math.abs(difference))}`
+  return { strong: text, tone: difference < 0 ? 'good' : 'error' }
 }
 
-function renderStatements(statements: readonly StatementPair[]): Markup {
-  if (statements.length === 0) return renderEmptyState('No query in either request.')
-  const left = statements.length - rowsMost
-  return html`<table class="lines compared"><caption class="sr-only">SQL by shape</caption><colgroup><col><col class="few"><col class="ms"><col class="few"><col class="ms"></colgroup>
-<thead><tr><th scope="col">Statement</th><th scope="col" class="number">A</th><th scope="col" class="number">A ms</th><th scope="col" class="number">B</th><th scope="col" class="number">B ms</th></tr></thead>
-<tbody>${statements.slice(0, rowsMost).map(
-    ({ shape, a, b }) => html`
-<tr><th scope="row" title="${shape.slice(0, longestValue)}"><code>${renderSided(shape, a !== null, b !== null)}</code></th><td class="number">${a?.count}</td><td class="number">${formatMilliseconds(a?.time)}</td><td class="number">${b?.count}</td><td class="number">${formatMilliseconds(b?.time)}</td></tr>`,
-  )}
-</tbody></table>${left > 0 && html`<p class="muted">${count(left, 'more statement')} not shown.</p>`}`
+function statementBlocks(statements: readonly StatementPair[]): Block[] {
+  const counts = [figures('A', 'few'), figures('A ms', 'ms'), figures('B', 'few'), figures('B ms', 'ms')]
+  return [
+    {
+      title: 'SQL by shape',
+      lines: 'compared',
+      empty: 'No query in either request.',
+      columns: [{ label: 'Statement' }, { ...calledFrom, only: 'text' }, ...counts],
+      rows: statements
+        .slice(0, rowsMost)
+        .map(({ shape, location, a, b }) => [
+          sided({ code: cut(shape) }, a !== null, b !== null),
+          location === null ? null : { place: location },
+          a?.count ?? null,
+          formatMilliseconds(a?.time),
+          b?.count ?? null,
+          formatMilliseconds(b?.time),
+        ]),
+    },
+    ...leftOut(statements.length - rowsMost, 'statement'),
+  ]
 }
 
-/** A text that only one side has is marked by a sign and a colour. */
-function renderSided(text: string, isInA: boolean, isInB: boolean): Content {
-  const shown = text.length > longestValue ? `${text.slice(0, longestValue)}…` : text
-  if (!isInB) return html`<del>− ${shown}</del>`
-  return isInA ? shown : html`<ins>+ ${shown}</ins>`
+function cut(text: string): string {
+  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text
 }
 
-function renderValues({ a, b, values }: Comparison): Markup {
+/** What only one side has is marked by a sign and a colour. */
+function sided(shown: Inline, isInA: boolean, isInB: boolean): Inline {
+  if (isInA && isInB) return shown
+  return isInB ? { strong: ['+ ', shown], tone: 'good' } : { strong: ['− ', shown], tone: 'error' }
+}
+
+function valueTable({ a, b, values }: Comparison): Block {
   const body: ValuePair[] =
     a.size === b.size ? [] : [{ name: 'body', of: 'response', a: sizeText(a.size), b: sizeText(b.size) }]
-  const rows = [...values, ...body]
-  if (rows.length === 0) return renderEmptyState('Nothing differs.')
-  return html`<table class="lines compared"><caption class="sr-only">Headers and answer</caption><colgroup><col class="name"><col><col></colgroup>
-<thead><tr><th scope="col">Name</th><th scope="col">A</th><th scope="col">B</th></tr></thead>
-<tbody>${rows.slice(0, rowsMost).map(
-    ({ name, of, a, b }) => html`
-<tr><th scope="row"><code>${name}</code>${of === 'request' && html` <small>request</small>`}</th><td>${renderValue(a, b)}</td><td>${renderValue(b, a, true)}</td></tr>`,
-  )}
-</tbody></table>`
-}
-
-function renderValue(value: string | null, other: string | null, isInB = false): Markup {
-  if (value === null) return html`<span class="muted">none</span>`
-  return html`<code>${renderSided(value, !isInB || other !== null, isInB || other !== null)}</code>`
+  return {
+    title: 'Headers and answer',
+    lines: 'compared',
+    empty: 'Nothing differs.',
+    columns: [{ label: 'Name', width: 'name' }, { label: 'A' }, { label: 'B' }],
+    rows: [...values, ...body]
+      .slice(0, rowsMost)
+      .map(({ name, of, a, b }) => [
+        [{ code: name }, of === 'request' ? [' ', { small: 'request' }] : null],
+        a === null ? none : sided({ code: cut(a) }, true, b !== null),
+        b === null ? none : sided({ code: cut(b) }, a !== null, true),
+      ]),
+  }
 }
 
 function sizeText(size: number | null): string | null {
   return size === null ? null : formatBytes(size)
 }
 
-function renderLogs({ logs }: Comparison): Markup | null {
-  if (logs.length === 0) return null
-  return html`<section aria-labelledby="lines"><h2 id="lines">Log lines <small>only what differs; numbers in messages do not count</small></h2>
-<table class="lines compared"><caption class="sr-only">Log lines</caption><colgroup><col class="level"><col><col class="few"><col class="few"></colgroup>
-<thead><tr><th scope="col">Level</th><th scope="col">Message</th><th scope="col" class="number">A</th><th scope="col" class="number">B</th></tr></thead>
-<tbody>${logs.slice(0, rowsMost).map(
-    ({ level, message, a, b }) => html`
-<tr><td>${levelName(level)}</td><th scope="row">${renderSided(message, a > 0, b > 0)}</th><td class="number">${a}</td><td class="number">${b}</td></tr>`,
-  )}
-</tbody></table></section>`
+function logsSection({ logs }: Comparison): Block {
+  return {
+    section: 'Log lines',
+    note: 'only what differs; numbers in messages do not count',
+    blocks: [
+      {
+        title: 'Log lines',
+        lines: 'compared',
+        columns: [{ label: 'Message' }, { label: 'Level', width: 'level' }, figures('A', 'few'), figures('B', 'few')],
+        rows: logs
+          .slice(0, rowsMost)
+          .map(({ level, message, a, b }) => [sided(cut(message), a > 0, b > 0), levelName(level), a, b]),
+      },
+    ],
+  }
 }

@@ -1,6 +1,5 @@
 import type { Location } from '../../core/profile.ts'
-import { renderSeverity, statusText, statusTone } from '../../core/view/elements.ts'
-import { html, type Markup } from '../../core/view/html.ts'
+import { statusText, statusTone } from '../../core/view/elements.ts'
 import { count, formatDuration, formatNumber } from '../../core/view/units.ts'
 import { type ComparedRequest, type Comparison, differenceOf, type Pair, type SpanPair } from './comparison.ts'
 
@@ -94,13 +93,4 @@ function logConclusion({ level, message, a, b }: Comparison['logs'][number]): Co
   const name = level >= 50 ? 'error' : 'warning'
   const claim = b > a ? `${count(b - a, `new ${name}`)} in the log:` : `${count(a - b, name)} less in the log:`
   return { tone: b > a ? 'warning' : 'better', claim, detail: message, location: null }
-}
-
-const better = html`<svg class="severity better" viewBox="0 0 14 14" role="img" aria-label="Better"><path d="M5.5 1h3v6H13l-6 6.5L1 7h4.5z"/></svg>`
-const worse = html`<svg class="severity worse" viewBox="0 0 14 14" role="img" aria-label="Worse"><path d="M5.5 13h3V7H13L7 .5 1 7h4.5z"/></svg>`
-
-/** The mark of a conclusion: an arrow down for less time, up for more. */
-export function renderChangeMark(tone: Conclusion['tone']): Markup {
-  if (tone === 'better') return better
-  return tone === 'worse' ? worse : renderSeverity(tone)
 }

@@ -1,20 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import type { ViewContext } from '../../core/panel.ts'
 import type { Query } from '../../core/profile.ts'
-import { renderSqlBlock } from '../../core/view/code-block.ts'
-import { renderDataTable, renderSeverity } from '../../core/view/elements.ts'
-import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.ts'
+import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
+import { html } from '../../core/view/html.ts'
+import { plain } from '../../core/view/markdown.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
 import type { PageSources } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
-import { alignNumber, formatDuration } from '../../core/view/units.ts'
+import { alignNumber } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { explainUrl } from './explain-form.ts'
 import { canRunAgain, explainQuery, type Explanation, NoPlan } from './explain-query.ts'
-import type { PlanNode, Verdict } from './plan.ts'
+import type { PlanNode } from './plan.ts'
 
 /** How a plan was made. */
 const origins: Record<Explanation['plan'], string> = {
@@ -27,59 +26,70 @@ const warning =
   'Runs it in a read-only transaction that is rolled back. Functions can act outside of that transaction: ' +
   'what dblink_exec changes stays changed.'
 
-/** What the database says about a query of a profile. `canRun`: offers to run it. */
+/** What the database says about a query: the verdicts, the statement, and the plan. */
+export function explainBlocks(explained: Explanation | NoPlan, { sql }: Pick<Query, 'sql'>): Block[] {
+  const statement: Block = { source: sql, language: 'sql' }
+  if (explained instanceof NoPlan) return [{ notice: explained.message, tone: 'warning' }, statement]
+  const { nodes, plan, verdicts } = explained
+  return [
+    {
+      findings: verdicts.map(({ tone, claim, remedy, sql }) => ({
+        tone,
+        claim,
+        detail: [remedy, sql === null ? null : [' ', { code: sql }]],
+      })),
+    },
+    { text: { muted: origins[plan] } },
+    statement,
+    planTable(nodes),
+  ]
+}
+
+/** The page of a plan. `canRun`: offers to run the query. */
 export function renderExplainPage(
   explained: Explanation | NoPlan,
   query: Query,
   number: string,
   canRun: boolean,
-  { profile: { method, token, url }, base }: ViewContext,
+  context: ViewContext,
 ): string {
+  const { base, profile } = context
+  const { method, token, url } = profile
   return renderPage({
     title: `Plan of query ${number} · ${method} ${url.slice(0, 80)}`,
     base,
     panel: 'database',
     main: html`<h1>Plan of query ${number}</h1>
 <p><a href="${profileUrl(base, token, 'database')}#query-${number}">Back to ${method} ${url.slice(0, 200)}</a></p>
-${explained instanceof NoPlan ? html`<p class="notice warning">${explained.message}</p>` : renderVerdicts(explained)}
-${renderSqlBlock(query.sql)}
-${explained instanceof NoPlan ? '' : renderPlan(explained.nodes)}
+${blocksHtml(explainBlocks(explained, query), context)}
 ${canRun && html`<form method="post" action="${explainUrl(base, token, number)}?run"><button type="submit">Analyze (runs the query)</button> <small class="muted">${warning}</small></form>`}`,
   })
 }
 
-function renderVerdicts({ plan, verdicts }: Explanation): Markup {
-  return html`<ul class="findings">${verdicts.map(renderVerdict)}</ul>
-<p class="muted">${origins[plan]}</p>`
-}
-
-function renderVerdict({ tone, claim, remedy, sql }: Verdict): Markup {
-  return html`
-<li>${renderSeverity(tone)}<p><b>${claim}</b> ${remedy}${sql !== null && html` <code>${sql}</code>`}</p></li>`
-}
-
-function renderPlan(nodes: readonly PlanNode[]): Markup {
+function planTable(nodes: readonly PlanNode[]): Block {
   const hasRun = nodes.some(({ actual }) => actual !== null)
-  return renderDataTable(
-    'Plan',
-    [
-      { label: 'Step' },
-      { label: 'Rows expected', kind: 'number' },
-      ...(hasRun
-        ? ([
-            { label: 'Rows', kind: 'number' },
-            { label: 'ms', kind: 'number' },
-          ] as const)
-        : []),
-    ],
-    nodes.map(node => ({
-      cells: [
-        html`<span class="depth-${Math.min(node.depth, 6)}">${stepText(node)}</span>`,
-        rowsText(node.expected),
-        ...(hasRun ? [rowsText(node.actual), node.time === null ? '' : alignNumber(node.time)] : []),
-      ],
-    })),
-  )
+  const ran = [
+    { label: 'Rows', kind: 'number' },
+    { label: 'ms', kind: 'number' },
+  ] as const
+  return {
+    title: 'Plan',
+    columns: [{ label: 'Step' }, { label: 'Rows expected', kind: 'number' }, ...(hasRun ? ran : [])],
+    rows: nodes.map((node): Inline[] => [
+      stepCell(node),
+      rowsText(node.expected),
+      ...(hasRun ? [rowsText(node.actual), node.time === null ? null : alignNumber(node.time)] : []),
+    ]),
+  }
+}
+
+/** A step is indented by its depth. */
+function stepCell(node: PlanNode): Inline {
+  const text = stepText(node)
+  return {
+    html: html`<span class="depth-${Math.min(node.depth, 6)}">${text}</span>`,
+    markdown: plain(`${'· '.repeat(node.depth)}${text}`),
+  }
 }
 
 /** Seq Scan on carts, filter (user_id = 12) */
@@ -91,30 +101,6 @@ function stepText({ type, index, relation, filter }: PlanNode): string {
 
 function rowsText(rows: number | null): string {
   return rows === null ? '' : Math.round(rows).toLocaleString('en')
-}
-
-/** The same as Markdown. */
-export function renderExplainMarkdown(explained: Explanation | NoPlan, query: Query): string {
-  const sql = codeBlock(query.sql, 'sql')
-  if (explained instanceof NoPlan) return `${blocks('# No plan', plain(explained.message), sql)}\n`
-  const { nodes, plan, verdicts } = explained
-  return `${blocks(
-    '# Plan',
-    verdicts
-      .map(({ claim, remedy, sql }) => `- ${plain(claim)} ${plain(remedy)}${sql === null ? '' : ` ${code(sql)}`}`)
-      .join('\n'),
-    origins[plan],
-    sql,
-    table(
-      ['Step', 'Rows expected', 'Rows', 'Time'],
-      nodes.map(node => [
-        plain(`${'· '.repeat(node.depth)}${stepText(node)}`),
-        rowsText(node.expected),
-        rowsText(node.actual),
-        node.time === null ? '' : formatDuration(node.time),
-      ]),
-    ),
-  )}\n`
 }
 
 /** Explains a stored query. Takes nothing but its number, so nobody can send a statement. */
@@ -138,7 +124,10 @@ export function explainRoutes(app: FastifyInstance, sources: PageSources): void 
       return sendFormats(request, reply, {
         html: () => renderExplainPage(explained, query, number, canRunAgain(explainPool, query), context),
         json: () => (failure === null ? explained : { error: failure }),
-        markdown: () => renderExplainMarkdown(explained, query),
+        markdown: () => {
+          const section = explained instanceof NoPlan ? 'No plan' : 'Plan'
+          return `${blocksMarkdown([{ section, blocks: explainBlocks(explained, query) }], context.root, 1)}\n`
+        },
       })
     },
   )

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyPanel } from '../../core/panel.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
-import { renderEmptyState } from '../../core/view/elements.ts'
-import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, plain } from '../../core/view/markdown.ts'
+import { type Block, blocksHtml, blocksMarkdown, emptyBlocks, type Inline } from '../../core/view/block.ts'
+import { noPlace } from '../../core/view/elements.ts'
+import { html } from '../../core/view/html.ts'
 import type { PageSources } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
@@ -37,48 +37,53 @@ function missingText(missing: Missing): string {
   return `There is no profile "${missing.token}". It may have expired, or the token is wrong.`
 }
 
-/** The profiler's own 404 page: says what is missing and links to what exists. */
+/** The profiler's own 404 page: says what is missing, and what there is. */
+export function notFoundBlocks(
+  missing: Missing,
+  newest: readonly ProfileSummary[],
+  options: SearchBarOptions,
+): Block[] {
+  const { base } = options
+  const list =
+    newest.length === 0
+      ? emptyBlocks('No requests stored.')
+      : [{ html: renderProfileList(newest, { base }), markdown: profilesMarkdown(newest, base) }]
+  return [
+    {
+      section: 'Not found',
+      blocks: [
+        { notice: missingText(missing), tone: 'warning' },
+        ...offerOf(missing, base),
+        { section: 'Latest requests', blocks: [{ html: renderSearchBox({}, options), markdown: '' }, ...list] },
+      ],
+    },
+  ]
+}
+
 export function renderNotFoundPage(
   missing: Missing,
   newest: readonly ProfileSummary[],
   options: SearchBarOptions,
 ): string {
-  const { base } = options
   return renderPage({
     title: 'Not found · Profiler',
-    base,
-    main: html`${hatchPattern}<h1>Not found</h1>
-<p class="notice warning">${missingText(missing)}</p>
-${renderOffer(missing, base)}
-<h2>Latest requests</h2>
-${renderSearchBox({}, options)}
-${newest.length === 0 ? renderEmptyState('No requests stored.') : renderProfileList(newest, { base })}`,
+    base: options.base,
+    main: html`${hatchPattern}${blocksHtml(notFoundBlocks(missing, newest, options), noPlace, 1)}`,
   })
 }
 
-function renderOffer(missing: Missing, base: string): Markup | null {
+function offerOf(missing: Missing, base: string): Block[] {
   if (missing.what === 'exception' || missing.what === 'samples') {
-    return html`<p><a href="${profileUrl(base, missing.token)}">Open the profile</a></p>`
+    return [{ text: { link: 'Open the profile', to: profileUrl(base, missing.token) } }]
   }
-  if (missing.what !== 'panel') return null
-  return html`<h2>Available panels</h2>
-<ul class="offer">${missing.panels.map(
-    ({ name, label }) => html`
-<li><a href="${profileUrl(base, missing.token, name)}">${label}</a> <code>${name}</code></li>`,
-  )}
-</ul>`
-}
-
-/** The 404 page as Markdown. */
-export function renderNotFoundMarkdown(missing: Missing, newest: readonly ProfileSummary[], base: string): string {
-  return (
-    blocks(
-      '# Not found',
-      plain(missingText(missing)),
-      missing.what === 'panel' ? `Available panels: ${missing.panels.map(({ name }) => code(name)).join(', ')}` : null,
-      newest.length === 0 ? null : blocks('## Latest requests', profilesMarkdown(newest, base)),
-    ) + '\n'
-  )
+  if (missing.what !== 'panel') return []
+  const { panels, token } = missing
+  const columns = [{ label: 'Panel' }, { label: 'Name' }]
+  const rows = panels.map(({ name, label }): Inline[] => [
+    { link: label, to: profileUrl(base, token, name) },
+    { code: name },
+  ])
+  return [{ section: 'Available panels', blocks: [{ title: 'Available panels', columns, rows }] }]
 }
 
 const newestShown = 10
@@ -90,16 +95,17 @@ export async function sendMissing(
   missing: Missing,
   sources: PageSources,
 ): Promise<FastifyReply> {
-  const { archive, base, panels } = sources
+  const { archive, panels } = sources
   const { profiles } = await archive.search({ perPage: newestShown })
+  const options = searchBarOptions(searchOf(request, sources), sources)
   return sendFormats(request, reply.code(404), {
-    html: () => renderNotFoundPage(missing, profiles, searchBarOptions(searchOf(request, sources), sources)),
+    html: () => renderNotFoundPage(missing, profiles, options),
     json: () => ({
       error: missingText(missing),
       ...(missing.what === 'panel' && { panels: panels.map(({ name }) => name) }),
       newest: profiles,
     }),
-    markdown: () => renderNotFoundMarkdown(missing, profiles, base),
+    markdown: () => `${blocksMarkdown(notFoundBlocks(missing, profiles, options), '', 1)}\n`,
   })
 }
 

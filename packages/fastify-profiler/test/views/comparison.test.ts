@@ -1,15 +1,12 @@
 import t from 'tap'
+import { blocksMarkdown } from '../../core/view/block.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import { compareSets } from '../../features/compare/compare-sets.ts'
 import { compare } from '../../features/compare/compare.ts'
 import type { Comparison, SpanPair, StatementPair } from '../../features/compare/comparison.ts'
-import { renderComparisonMarkdown } from '../../features/compare/comparison-page.ts'
-import { renderComparisonPage } from '../../features/compare/comparison-page.ts'
-import { renderSetComparisonPage } from '../../features/compare/compare-sets.ts'
-import { setCaveat, setSentence } from '../../features/compare/compare-sets.ts'
-import { context, profile, summary } from './example-profile.ts'
-
-const place = context(profile())
+import { comparisonParts } from '../../features/compare/comparison-page.ts'
+import { setBlocks, setSentence } from '../../features/compare/compare-sets.ts'
+import { profile, summary } from './example-profile.ts'
 
 function comparisonWith(changes: Partial<Comparison>): Comparison {
   const one = profile()
@@ -33,47 +30,55 @@ t.test('a route that became faster, slower or stayed says so, with its medians',
     { duration: 10, queries, times: [['hook', 10]] },
   )
   t.equal(setSentence(faster), 'Since then 10.0 ms faster: 20.0 ms → 10.0 ms')
-  t.equal(setCaveat(faster), null)
+  t.notMatch(setBlocks(faster, ''), [{}, { notice: String }])
   const slower = setsOf({ duration: 10, size: null }, { duration: 20 })
   t.match(setSentence(slower), /^Since then 10\.0 ms slower: \d+ queries, 10\.0 ms → \d+, 20\.0 ms$/)
   const equal = setsOf({ duration: 10 }, { duration: 10 })
   t.match(setSentence(equal), /^Within noise: /)
-  t.match(setCaveat(equal), /^The middle halves of both sets overlap/)
-  t.match(renderSetComparisonPage(faster, '/_profiler'), 'Since then 10.0 ms faster')
+  t.match(setBlocks(equal, ''), [{}, { notice: /^The middle halves of both sets overlap/ }])
+  t.match(setBlocks(slower, '').at(-1), {
+    section: 'Medians',
+    blocks: [{ rows: [['Time', '10.0 ms', '20.0 ms'], ['Queries'], ['SQL'], ['Response', '0 B', '5.12 kB']] }],
+  })
 })
 
 t.test('a comparison of requests without size, spans and statements says what is missing', async t => {
   const { a, b } = comparisonWith({})
-  const page = renderComparisonPage(
+  const { answer, shapes, timelines } = comparisonParts(
     comparisonWith({ a: { ...a, size: null }, b: { ...b, size: 5 }, spans: [], statements: [] }),
-    place,
   )
-  t.match(page, /Nothing was timed in either request\..*No query in either request\..*<code>body<\/code>.*none.*5 B/s)
+  t.match(timelines, { blocks: [{ rows: [], empty: 'Nothing was timed in either request.' }] })
+  t.match(shapes, { blocks: [{ rows: [], empty: 'No query in either request.' }] })
+  t.match(answer, {
+    blocks: [{ rows: [[[{ code: 'body' }], { muted: 'none' }, { strong: ['+ ', { code: '5 B' }] }]] }],
+  })
 })
 
 t.test('a comparison with very many rows says how many it leaves out', async t => {
   const span: SpanPair = { kind: 'sql', name: 'select', isPart: false, location: null, change: null, a: null, b: null }
   const statement: StatementPair = { shape: 'select', location: null, a: { count: 1, time: 1 }, b: null }
-  const page = renderComparisonPage(
+  const { shapes, timelines } = comparisonParts(
     comparisonWith({
       spans: Array.from({ length: 301 }, () => span),
       statements: Array.from({ length: 302 }, () => statement),
     }),
-    place,
   )
-  t.match(page, /1 more row not shown.*2 more statements not shown/s)
+  t.match(timelines, { blocks: [{}, { fold: '292 more' }, { text: { muted: '1 more row not shown.' } }] })
+  t.match(shapes, { blocks: [{}, { text: { muted: '2 more statements not shown.' } }] })
 })
 
-t.test('the Markdown names statements that only one request sent', async t => {
+t.test('statements that only one request sent are marked, and have their line', async t => {
   const times = { count: 2, time: 3 }
-  const location = { file: `${place.root}/routes/cart.ts`, line: 3, column: 1 }
-  const statements = [
-    { shape: 'select 1', location: null, a: times, b: null },
-    { shape: 'select 2', location, a: null, b: times },
-  ]
-  const markdown = renderComparisonMarkdown(comparisonWith({ statements }), place.root)
-  t.match(
-    markdown,
-    /`select 1` \| {2}\| 2 ×, 3\.00 ms \| none \|\n\| `select 2` \| `routes\/cart\.ts:3.*` \| none \| 2 ×/,
+  const location = { file: '/srv/museum/routes/cart.ts', line: 3, column: 1 }
+  const { shapes } = comparisonParts(
+    comparisonWith({
+      statements: [
+        { shape: 'select 1', location: null, a: times, b: null },
+        { shape: 'select 2', location, a: null, b: times },
+      ],
+    }),
   )
+  const markdown = blocksMarkdown([shapes], '/srv/museum')
+  t.match(markdown, '| − `select 1` |  | 2 | 3.00 |  |  |')
+  t.match(markdown, '| + `select 2` | `routes/cart.ts:3:1` |  |  | 2 | 3.00 |')
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Explanation } from '../../features/explain/explain-query.ts'
 import { NoPlan } from '../../features/explain/explain-query.ts'
-import { renderExplainMarkdown, renderExplainPage } from '../../features/explain/explain-page.ts'
+import { explainBlocks, renderExplainPage } from '../../features/explain/explain-page.ts'
 import { context, exampleQuery, profile } from './example-profile.ts'
 
 const query = exampleQuery({ sql: 'select * from carts' })
@@ -25,17 +25,25 @@ const run: Explanation = {
 }
 
 t.test('the plan of a query that was run has the rows and time of each step', async t => {
-  const page = renderExplainPage(run, query, '2', false, context(profile()))
-  t.match(
-    page,
-    /Reads all\..*<code>create index<\/code>.*Run again.*>12<.*>3\.25<.*Index Scan using carts_pkey on carts/s,
-  )
-  t.match(renderExplainMarkdown(run, query), /\| Sort \| 10 \| 12 \| 3\.25 ms \|\n.*Index Scan.* \| 1 \| {2}\| {2}\|/)
+  t.match(explainBlocks(run, query), [
+    { findings: [{ claim: 'Reads all.', detail: ['An index', [' ', { code: 'create index' }]] }] },
+    { text: { muted: /^Run again/ } },
+    { source: 'select * from carts' },
+    {
+      columns: [{ label: 'Step' }, { label: 'Rows expected' }, { label: 'Rows' }, { label: 'ms' }],
+      rows: [
+        [{ markdown: 'Sort' }, '10', '12', '3.25'],
+        [{ markdown: /Index Scan using carts\\_pkey on carts/ }, '1', '', null],
+      ],
+    },
+  ])
 })
 
-t.test('a query without a plan says why, and a verdict may have no remedy', async t => {
-  const page = renderExplainPage(new NoPlan('It is masked.'), query, '1', true, context(profile()))
-  t.match(page, /class="notice warning">It is masked\..*Analyze \(runs the query\).*Functions can act outside/s)
-  const fine = { tone: 'neutral' as const, claim: 'It uses carts_pkey.', remedy: '', sql: null }
-  t.match(renderExplainMarkdown({ ...run, verdicts: [fine] }, query), /^# Plan\n\n- It uses carts/)
+t.test('a query without a plan says why, and may be run', async t => {
+  const refused = new NoPlan('It is masked.')
+  t.match(explainBlocks(refused, query), [{ notice: 'It is masked.', tone: 'warning' }, { source: query.sql }])
+  t.match(
+    renderExplainPage(refused, query, '1', true, context(profile())),
+    /It is masked\..*Analyze \(runs the query\).*Functions can act outside/s,
+  )
 })

@@ -162,6 +162,6 @@ t.test('hostile strings do not break the headings of the Markdown', async t => {
 t.test('hostile strings do not break the headings of a comparison in Markdown', async t => {
   for (const [index, hostile] of hostileStrings.entries()) {
     const comparison = compare(profile(), hostileProfile(failedProfile({ database }), hostile))
-    t.equal(renderComparisonMarkdown(comparison, '/').match(/^#/gm)?.length, 5, `string ${index + 1}`)
+    t.equal(renderComparisonMarkdown(comparison, context(profile())).match(/^#/gm)?.length, 7, `string ${index + 1}`)
   }
 })
