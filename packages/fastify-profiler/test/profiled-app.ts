@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
-import { html } from '../core/view/html.ts'
 import profiler, { profiledOptions, type ProfilerOptions } from '../index.ts'
 import type { Profile } from '../core/profile.ts'
 import { makeFolder } from './folder.ts'
@@ -51,7 +50,7 @@ export const sleepyPanel = {
   read() {
     throw new Error('The panel sleeps')
   },
-  body: () => html``,
+  view: () => [],
 }
 
 /** The only profile of a URL. Fails if there are none or several. */
