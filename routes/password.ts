@@ -205,7 +205,7 @@ function sendFormAgain(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  return sendPage(reply.varyOn('Accept'), renderPasswordForm(siteOf(request), form, problem))
+  return sendPage(reply, renderPasswordForm(siteOf(request), form, problem))
 }
 
 /** Tells a browser that the password is changed, by a page; others by the status alone. */
