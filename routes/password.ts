@@ -46,7 +46,7 @@ function newPasswordWith(proof: string, schema: object) {
   }
 }
 
-export interface PasswordOptions {
+interface PasswordOptions {
   limits: SignInLimits
 }
 

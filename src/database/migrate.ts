@@ -112,7 +112,7 @@ async function applyPending(
 }
 
 /** A migration as the database has it. */
-export interface AppliedMigration {
+interface AppliedMigration {
   name: string
   timestamp: string
   /** The oldest migration whose version runs beside it, or empty for every version. Null if nothing is known. */

@@ -14,7 +14,7 @@ export interface ImportRow {
 }
 
 export const importFormats = ['ndjson', 'csv'] as const
-export type ImportFormat = (typeof importFormats)[number]
+type ImportFormat = (typeof importFormats)[number]
 
 /** In characters of NDJSON or bytes of CSV. The same as the API's body limit, and longer than any real record. */
 const longestRecord = 64 * 1024
