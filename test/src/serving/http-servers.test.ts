@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { RequestListener, Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import { HttpServers, type HttpServersOptions } from '../../../src/serving/http-
 import * as limits from '../../../src/serving/limits.ts'
 import { build } from '../../support/build.ts'
 import { stopClock } from '../../support/clock.ts'
+import { portOf } from '../../support/port.ts'
 import { addLicense } from '../../support/records.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 
@@ -50,11 +51,6 @@ async function servePlain(t: Test, listener: RequestListener, options: HttpServe
   })
   await once(server, 'listening')
   return { servers, server }
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
-  return address.port
 }
 
 /** Opens a connection and waits until the server has accepted it and read these bytes. @returns both its ends */
