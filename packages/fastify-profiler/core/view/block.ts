@@ -21,8 +21,8 @@ import { html, Markup } from './html.ts'
 import { blocks as joined, code, codeBlock, plain, table } from './markdown.ts'
 
 /**
- * A piece of a line. `code`: as typed. `place`: a line of the application, with a link to the editor. `value`: a recorded
- * value, as JSON unless it is text. `html`: what only a page shows, with its `markdown`.
+ * A piece of a line. `code`: as typed. `place`: a line of the application, with a link to the editor. `value`: a
+ * recorded value, as JSON unless it is text. `html`: what only a page shows, with its `markdown`.
  */
 export type Inline =
   | string
@@ -66,8 +66,8 @@ interface Section {
 }
 
 /**
- * What a panel or page shows. It is said once: `blocksHtml` makes a page of it, `blocksMarkdown` a text for agents, files
- * and the terminal. `html` is for what is drawn, such as a waterfall; its `markdown` says the same in words.
+ * What a panel or page shows. It is said once: `blocksHtml` makes a page of it, `blocksMarkdown` a text for agents,
+ * files and the terminal. `html` is for what is drawn, such as a waterfall; its `markdown` says the same in words.
  */
 export type Block =
   | { text: Inline; tone?: 'muted' }
