@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { defaultStoreBounds } from '#profiler/core/bounds'
-import { html } from 'fastify-profiler'
 import type { Profile } from '#profiler/core/profile'
 import { ProfileStore } from '#profiler/core/store/profile-store'
 import { serialise, summarise } from '#profiler/core/store/profile-text'
@@ -279,7 +278,7 @@ async function testInBrowser(): Promise<void> {
             label: 'Hostile',
             collect: () => 1,
             toolbarItem: () => ({ label: nextHostile(), value: hostileStrings.join(' '), tone: 'error' }),
-            body: () => html``,
+            view: () => [],
           },
         ],
       })

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Armed } from '../features/samples/sampling.ts'
 import type { Configuration, Profile } from './profile.ts'
 import type { Block } from './view/block.ts'
-import type { Markup } from './view/html.ts'
 import type { Recorder } from './watch/recorder.ts'
 
 /** The colour of a badge or toolbar item. */
@@ -58,7 +57,7 @@ export interface ViewContext {
   readSamples?: () => string | null
   /** What the next request to this route will be sampled for; null if it will not be. */
   armed?: Armed | null
-  /** Whether the page is a file of its own: it shows everything at once, and nothing that needs the server. */
+  /** Whether the page is a file of its own, or a text: it shows everything at once, and nothing that needs the server. */
   isFile?: boolean
 }
 
@@ -70,10 +69,7 @@ export interface PanelView<Data> {
   badge?(data: Data): Badge | null
   toolbarItem?(data: Data, context: ViewContext): ToolbarItem | null
   /** What the panel shows, in pages and as Markdown. */
-  view?(data: Data, context: ViewContext): readonly Block[]
-  /** Goes with the last panel that has it, as `markdown` does: `view` says both. */
-  body?(data: Data, context: ViewContext): Markup
-  markdown?(data: Data, context: ViewContext): string
+  view(data: Data, context: ViewContext): readonly Block[]
   /** What stands there without data. Default: that nothing was recorded. */
   empty?(context: ViewContext): readonly Block[]
 }

@@ -1,7 +1,7 @@
 // An application with a panel of its own, in TypeScript: it shows the language that each client asks for.
 // Start it with `node own-panel.ts` (Node 22.18 or newer), ask for a page, then open its profile.
 import Fastify from 'fastify'
-import profiler, { html, profiledOptions, type Panel } from 'fastify-profiler'
+import profiler, { profiledOptions, type Panel } from 'fastify-profiler'
 
 interface Language {
   accepted: string
@@ -15,7 +15,7 @@ const languagePanel: Panel<Language> = {
     return accepted === undefined ? null : { accepted }
   },
   badge: ({ accepted }) => ({ text: accepted, tone: 'neutral' }),
-  body: ({ accepted }) => html`<p>The client asked for <code>${accepted}</code>.</p>`,
+  view: ({ accepted }) => [{ text: ['The client asked for ', { code: accepted }, '.'] }],
 }
 
 const app = Fastify(profiledOptions({ logger: true }))

@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { BuiltInPanel, ViewContext } from '../core/panel.ts'
+import type { BuiltInPanel } from '../core/panel.ts'
 import type { Configuration, Json, PluginNode, Route } from '../core/profile.ts'
-import {
-  renderDataTable,
-  renderEmptyState,
-  renderKeyValueTable,
-  renderLocation,
-  renderSection,
-  valueText,
-} from '../core/view/elements.ts'
+import { type Block, emptyBlocks } from '../core/view/block.ts'
 import { html, type Markup } from '../core/view/html.ts'
-import { blocks, code, plain, table } from '../core/view/markdown.ts'
+import { plain } from '../core/view/markdown.ts'
 import { formatDuration, formatTime } from '../core/view/units.ts'
-import { routesMarkdown } from './routing/routing-panel.ts'
+import { routeList } from './routing/routing-panel.ts'
 
 function renderPlugin({ name, duration, children }: PluginNode): Markup {
   const label = html`${name}${duration !== null && html` <small>${formatDuration(duration)}</small>`}`
@@ -25,18 +18,8 @@ function pluginLines({ name, duration, children }: PluginNode, depth = 0): strin
   return [`${'  '.repeat(depth)}- ${plain(name)}${time}`, ...children.flatMap(child => pluginLines(child, depth + 1))]
 }
 
-function renderRoutes({ routes }: Configuration, context: ViewContext): Markup {
-  return renderDataTable(
-    'Routes',
-    [{ label: 'Methods', kind: 'short' }, { label: 'Route' }, { label: 'Handler' }],
-    routes.map(route => ({
-      cells: [
-        route.method.join(', '),
-        html`<code>${route.url}</code>${route.host !== null && html` <span class="muted">on ${route.host}</span>`}`,
-        html`${route.handler} <small>${route.plugin !== null && `plugin ${route.plugin} `}${renderLocation(route.location, context)}</small>`,
-      ],
-    })),
-  )
+function pluginTree(plugins: PluginNode): Block {
+  return { html: html`<ul class="tree">${renderPlugin(plugins)}</ul>`, markdown: pluginLines(plugins).join('\n') }
 }
 
 /** The application's versions, settings, plugins and routes when the request ran. */
@@ -44,37 +27,43 @@ export const configurationPanel: BuiltInPanel<string> = {
   name: 'configuration',
   label: 'Configuration',
   read: ({ configuration }) => configuration,
-  body: (key, context) => {
-    const { configuration, profile } = context
+  view(key, { base, configuration, isFile, profile }) {
     if (configuration === null) {
-      return renderEmptyState(html`The configuration of this request (<code>${key}</code>) is no longer stored.`)
+      return emptyBlocks(`The configuration of this request (${key}) is no longer stored.`)
     }
-    const settings = Object.entries(configuration.settings)
-    return html`${renderSection(
-      'Versions',
-      renderKeyValueTable('Versions', [
-        ...Object.entries(configuration.versions),
-        ['Environment', configuration.environment ?? 'not set'],
-        ['Process', `${profile.process.id}, started ${formatTime(profile.process.startedAt)}`],
-      ]),
-    )}
-${renderSection('Settings', renderKeyValueTable('Settings', settings, 'No settings.'), settings.length)}
-${renderSection('Plugins', html`${context.isFile !== true && html`<p><a href="${context.base}/boot">How the application started</a>, with what each plugin waited for</p>`}<ul class="tree">${renderPlugin(configuration.plugins)}</ul>`)}
-${renderSection('Routes', renderRoutes(configuration, context), configuration.routes.length)}`
+    const { environment, plugins, routes, settings, versions } = configuration
+    const values = (record: Record<string, Json>) =>
+      Object.entries(record).map(([name, value]) => [name, { value }] as const)
+    const bootLink = { link: 'How the application started', to: `${base}/boot` }
+    return [
+      {
+        section: 'Versions',
+        blocks: [
+          {
+            title: 'Versions',
+            pairs: values({
+              ...versions,
+              Environment: environment ?? 'not set',
+              Process: `${profile.process.id}, started ${formatTime(profile.process.startedAt)}`,
+            }),
+          },
+        ],
+      },
+      {
+        section: 'Settings',
+        count: Object.keys(settings).length,
+        blocks: [{ title: 'Settings', pairs: values(settings), empty: 'No settings.' }],
+      },
+      {
+        section: 'Plugins',
+        blocks: [
+          ...(isFile === true ? [] : [{ text: [bootLink, ', with what each plugin waited for'] }]),
+          pluginTree(plugins),
+        ],
+      },
+      { section: 'Routes', count: routes.length, blocks: [routeList(routes)] },
+    ]
   },
-  markdown: (_, { configuration, root }) =>
-    configuration === null
-      ? 'No longer stored.'
-      : blocks(
-          table(
-            ['Name', 'Value'],
-            [...Object.entries(configuration.versions), ...Object.entries(configuration.settings)].map(
-              ([name, value]) => [code(name), code(valueText(value))],
-            ),
-          ),
-          pluginLines(configuration.plugins).join('\n'),
-          routesMarkdown(configuration.routes, root),
-        ),
 }
 
 interface ConfigurationParts {

@@ -308,8 +308,7 @@ t.test('a request without calls has none', async t => {
 t.test('the finding says how much could overlap, on the page and in Markdown', async t => {
   const found = new Handler().query('select 1', [], { duration: 30 }).query('select 2').query('select 3').profile()
   const claim = '3 awaits one after another, 50.0 ms, 20.0 ms could overlap.'
-  t.match(String(performancePanel.body(found, context(found))), claim)
-  t.match(performancePanel.markdown?.(found, context(found)), `${claim} None needs`)
+  t.match(JSON.stringify(performancePanel.view(found, context(found))), `${claim} None needs`)
   t.match(performancePanel.toolbarItem?.(found, context(found)), {
     value: '51.0 ms · 3 awaits in a row',
     tone: 'warning',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import type { AnyPanel } from '../core/panel.ts'
-import { findCaller, html } from '../index.ts'
+import { findCaller } from '../index.ts'
 import { parseStack } from '../features/exceptions/describe-failures.ts'
 import { makeFolder } from './folder.ts'
 import { onlyProfile, profiledApp, profileOf } from './profiled-app.ts'
@@ -123,7 +123,7 @@ t.test('a profile whose collection fails keeps the basic facts of the request, w
       Reflect.set(profile.labels, 'self', profile)
       return null
     },
-    body: () => html``,
+    view: () => [],
   }
   const app = await profiledApp(t, { panels: [cyclic] })
   app.get('/', async () => 'ok')
@@ -222,7 +222,7 @@ t.test('an oversized profile loses its largest parts and names them', async t =>
   const big = (length: number) => Array.from({ length }, (_, index) => `${index} ${'x'.repeat(1000)}`)
   const app = await profiledApp(t, {
     profileBounds: { bytes: 20_000 },
-    panels: [{ name: 'big', label: 'Big', collect: () => big(100), body: () => html`` }],
+    panels: [{ name: 'big', label: 'Big', collect: () => big(100), view: () => [] }],
   })
   app.post('/', async request => {
     for (const line of big(60)) request.log.info(line)

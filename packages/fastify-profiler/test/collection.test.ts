@@ -415,7 +415,7 @@ t.test('a panel that fails to collect adds a note and does not harm the request'
   const fail = () => {
     throw new Error('no data')
   }
-  const app = await profiledApp(t, { panels: [{ name: 'bad', label: 'Bad', collect: fail, body: fail }] })
+  const app = await profiledApp(t, { panels: [{ name: 'bad', label: 'Bad', collect: fail, view: fail }] })
   app.get('/', async () => 'ok')
   t.equal((await app.inject('/')).body, 'ok')
   t.match((await onlyProfile(t, app, '/')).notes, ['The panel "bad" failed to collect: Error: no data'])

@@ -8,7 +8,6 @@ import { text } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { html } from '../index.ts'
 import { makeFolder } from './folder.ts'
 import { getRaw, listen, onlyProfile, pageOf, profiledApp, sendRaw, turns } from './profiled-app.ts'
 
@@ -396,7 +395,7 @@ t.test("a panel that fails does not change the application's response", async t 
   const failing = (what: string) => () => {
     throw new Error(what)
   }
-  const bad = { labels: failing('labels'), toolbarItem: failing('item'), body: failing('body') }
+  const bad = { labels: failing('labels'), toolbarItem: failing('item'), view: failing('view') }
   const app = await profiledApp(t, { panels: [{ name: 'bad', label: 'Bad', collect: () => 1, ...bad }] })
   app.get('/page', async (_request, reply) => reply.type('text/html').send(page))
   const { body, headers } = await app.inject({ url: '/page', headers: browser })
@@ -411,7 +410,7 @@ t.test("the time to make a toolbar is the profiler's cost and not the request's"
     while (spent < 100) spent = performance.now() - start
     return null
   }
-  const slow = { name: 'slow', label: 'Slow', collect: () => 1, toolbarItem, body: () => html`` }
+  const slow = { name: 'slow', label: 'Slow', collect: () => 1, toolbarItem, view: () => [] }
   const app = await profiledApp(t, { panels: [slow] })
   app.addHook('onResponse', async function afterwards() {})
   app.get('/page', async (_request, reply) => reply.type('text/html').send(page))

@@ -205,8 +205,12 @@ t.test(
       name: 'own',
       label: 'Own',
       collect: () => 1,
-      body: () =>
-        html`<p id="own"><a class="x" href="/admin">Admin</a> <a href="#own">Here</a></p><form action="/x"><button>Go</button></form>`,
+      view: () => [
+        {
+          markdown: '',
+          html: html`<p id="own"><a class="x" href="/admin">Admin</a> <a href="#own">Here</a></p><form action="/x"><button>Go</button></form>`,
+        },
+      ],
     }
     const app = await profiledApp(t, { editorUrl: 'vscode://file/{file}:{line}', panels: [own] })
     app.get('/fails', async () => {

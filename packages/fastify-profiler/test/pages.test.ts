@@ -1,8 +1,9 @@
 import { networkInterfaces } from 'node:os'
 import Fastify, { type InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import profiler, { html, plain, type ProfilerOptions } from '../index.ts'
+import profiler, { type ProfilerOptions } from '../index.ts'
 import { escape } from '../core/view/html.ts'
+import { plain } from '../core/view/markdown.ts'
 import { makeFolder } from './folder.ts'
 import {
   deferred,
@@ -334,8 +335,7 @@ t.test('one file defines a panel: it is collected, listed, shown, searchable and
         collect: ({ request }) => (request?.url === '/' ? { name: 'Louvre' } : null),
         labels: ({ name }) => ({ license: name }),
         badge: ({ name }) => ({ text: name, tone: 'good' }),
-        body: ({ name }) => html`<p>Licensed to ${name}</p>`,
-        markdown: ({ name }) => `Licensed to ${name}`,
+        view: ({ name }) => [{ text: `Licensed to ${name}` }],
       },
     ],
   })
@@ -584,7 +584,7 @@ t.test('the latest profile and a search result open in the current panel', async
 t.test('an invalid option fails at start-up with an explanation', async t => {
   await t.rejects(profiledApp(t, { base: 'profiler' }), /The profiler's "base" must be a path/)
   await t.rejects(profiledApp(t, { allow: ['anyone'] }), /takes IP addresses and networks, not "anyone"/)
-  const panel = { name: 'logs', label: 'Again', collect: () => null, body: () => html`` }
+  const panel = { name: 'logs', label: 'Again', collect: () => null, view: () => [] }
   await t.rejects(profiledApp(t, { panels: [panel] }), /two panels named "logs"/)
   await t.rejects(profiledApp(t, { panels: [{ ...panel, name: 'a b' }] }), /letters, digits, - and _, not "a b"/)
 })

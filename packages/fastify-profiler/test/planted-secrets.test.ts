@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import formbody from 'node:querystring'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { html } from '../index.ts'
 import { makeFolder } from './folder.ts'
 import { onlyProfile, pageOf, profiledApp, profileOf } from './profiled-app.ts'
 
@@ -238,7 +237,7 @@ t.test('no secret under a sensitive name is on a page, in an export or on the di
     name: 'extra',
     label: 'Extra',
     collect: () => ({ apiToken: planted.panel, shown: 'visible' }),
-    body: (data: unknown) => html`<p>${JSON.stringify(data)}</p>`,
+    view: (data: unknown) => [{ text: JSON.stringify(data) }],
   }
   const app = await profiledApp(t, { directory, panels: [extra] })
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { html } from '../index.ts'
 import { onlyProfile, profiledApp, profileOf } from './profiled-app.ts'
 
 /** Each secret contains "planted", and nothing else must be masked. */
@@ -514,7 +513,7 @@ t.test('texts are left out, with a note, if there are too many secrets to search
 t.test('texts beyond their bound are left out, with a note', async t => {
   const app = await profiledApp(t, {
     profileBounds: { texts: 5000 },
-    panels: [{ name: 'long', label: 'Long', collect: () => ['y'.repeat(3000), 'last one'], body: () => html`` }],
+    panels: [{ name: 'long', label: 'Long', collect: () => ['y'.repeat(3000), 'last one'], view: () => [] }],
   })
   app.post('/', async () => 'ok')
   const { panels, dropped } = await profileOf(app, { method: 'POST', url: '/', payload: { long: 'x'.repeat(3000) } })

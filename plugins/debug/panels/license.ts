@@ -1,16 +1,5 @@
 import type { License } from '../../../src/entities.ts'
-import {
-  blocks,
-  code,
-  formatDuration,
-  html,
-  plain,
-  renderBadge,
-  renderKeyValueTable,
-  renderSection,
-  table,
-  type Panel,
-} from 'fastify-profiler'
+import { formatDuration, type Panel } from 'fastify-profiler'
 import type { ReadRecord, ReadLog } from '../reads.ts'
 import type { TimedVerdict, VerdictLog } from '../verdict-log.ts'
 
@@ -73,35 +62,25 @@ export function licensePanel(verdicts: VerdictLog, reads: ReadLog): Panel<Licens
       row === null
         ? { label: 'License', value: `none for ${domain}`, tone: 'warning' }
         : { label: 'License', value: row.name, tone: 'neutral' },
-    body(data) {
+    view(data) {
       const { domain, row, validity, reason, duration } = data
-      return html`${renderKeyValueTable('Lookup', [
-        ['Domain', domain],
-        ['Loaded from', html`${sourceOf(data)}`],
-        ['Lookup time', html`${formatDuration(duration)}`],
-        ...(validity ? [['Validity', html`${validity.reason}`] as const] : []),
-      ])}
-${
-  row === null
-    ? html`<p class="notice warning">${reason}</p>`
-    : renderSection(
-        html`${row.name} ${renderBadge(row.protected ? 'protected' : 'open')}`,
-        renderKeyValueTable('License', Object.entries(row)),
-      )
-}`
-    },
-    markdown(data) {
-      const { domain, row, validity, reason, duration } = data
-      return blocks(
-        `Domain ${code(domain)}, loaded from: ${sourceOf(data)}, lookup time: ${formatDuration(duration)}.`,
-        validity ? `Validity: ${plain(validity.reason)}` : null,
+      return [
+        {
+          title: 'Lookup',
+          pairs: [
+            ['Domain', { value: domain }],
+            ['Loaded from', sourceOf(data)],
+            ['Lookup time', formatDuration(duration)],
+            ...(validity ? [['Validity', validity.reason] as const] : []),
+          ],
+        },
         row === null
-          ? plain(reason)
-          : table(
-              ['Column', 'Value'],
-              Object.entries(row).map(([name, value]) => [code(name), code(String(value))]),
-            ),
-      )
+          ? { notice: reason, tone: 'warning' }
+          : {
+              section: [`${row.name} `, { badge: row.protected ? 'protected' : 'open' }],
+              blocks: [{ title: 'License', pairs: Object.entries(row).map(([name, value]) => [name, { value }]) }],
+            },
+      ]
     },
   }
 }

@@ -1,18 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type {} from '../../firewall.ts'
 import type { Verdict } from '../../checks.ts'
-import {
-  blocks,
-  html,
-  plain,
-  renderBadge,
-  renderDataTable,
-  renderKeyValueTable,
-  renderSection,
-  table,
-  type Panel,
-  type Tone,
-} from 'fastify-profiler'
+import type { Inline, Panel, Tone } from 'fastify-profiler'
 import type { VerdictLog } from '../verdict-log.ts'
 
 export interface SecurityData {
@@ -89,58 +78,48 @@ export function securityPanel(log: VerdictLog, labelsOf: () => ReadonlyMap<strin
         rows: checks.map(({ check, verdict, reason }) => [verdict, `${check}: ${reason}`, '']),
       },
     }),
-    body: ({ user, firewall, ip, by, checks }) => html`${renderKeyValueTable('Client', [
-      ['User', user?.email ?? html`not signed in`],
-      ...(user === null
-        ? []
-        : [
-            ['Admin', html`${user.admin ? 'yes' : 'no'}`] as const,
-            ['Groups', html`${user.groups.join(', ') || 'none'}`] as const,
-            ...(user.tokenName === undefined ? [] : [['API token', user.tokenName] as const]),
-          ]),
-      ['IP address', ip],
-      ...(by === null ? [] : [['Reported by proxy', by] as const]),
-    ])}
-${renderSection(
-  'Session cookie',
-  renderKeyValueTable('Session cookie', [
-    ...(firewall.kind === null
-      ? []
-      : [['Kind', html`${firewall.kind}`] as const, ['Expires', firewall.expires] as const]),
-    ['Response', html`${firewall.answer}`],
-  ]),
-)}
-${renderSection(
-  'Checks',
-  renderDataTable(
-    'Checks',
-    [{ label: 'Check', kind: 'short' }, { label: 'Verdict', kind: 'short' }, { label: 'Reason' }],
-    checks.map(({ check, verdict, reason }) => ({
-      cells: [check, renderBadge(verdict, tones[verdict]), reason],
-    })),
-  ),
-)}`,
-    markdown: ({ user, firewall, ip, by, checks }) =>
-      blocks(
-        `User: ${plain(userText(user))}. ` +
-          `IP address: ${plain(ip ?? 'unknown')}${by === null ? '' : `, reported by proxy ${plain(by)}`}.`,
-        `Session cookie: ${plain(cookieText(firewall))}`,
-        table(
-          ['Check', 'Verdict', 'Reason'],
-          checks.map(({ check, verdict, reason }) => [check, verdict, plain(reason)]),
-        ),
-      ),
+    view: ({ user, firewall, ip, by, checks }) => [
+      { title: 'Client', pairs: [...userPairs(user), ['IP address', { value: ip }], ...proxyPairs(by)] },
+      { section: 'Session cookie', blocks: [{ title: 'Session cookie', pairs: cookiePairs(firewall) }] },
+      {
+        section: 'Checks',
+        blocks: [
+          {
+            title: 'Checks',
+            columns: [{ label: 'Check', kind: 'short' }, { label: 'Verdict', kind: 'short' }, { label: 'Reason' }],
+            rows: checks.map(({ check, verdict, reason }) => [check, { badge: verdict, tone: tones[verdict] }, reason]),
+          },
+        ],
+      },
+    ],
   }
 }
 
-function userText(user: UserData | null): string {
-  if (user === null) return 'not signed in'
-  const token = user.tokenName === undefined ? '' : `, by the API token "${user.tokenName}"`
-  return `${user.email}${user.admin ? ', an admin' : ''}${token}, groups: ${user.groups.join(', ') || 'none'}`
+type Pairs = ReadonlyArray<readonly [name: string, value: Inline]>
+
+function userPairs(user: UserData | null): Pairs {
+  if (user === null) return [['User', 'not signed in']]
+  return [
+    ['User', { value: user.email }],
+    ['Admin', user.admin ? 'yes' : 'no'],
+    ['Groups', user.groups.join(', ') || 'none'],
+    ...(user.tokenName === undefined ? [] : [['API token', { value: user.tokenName }] as const]),
+  ]
 }
 
-function cookieText({ kind, expires, answer }: FirewallData): string {
-  return `${kind === null ? '' : `${kind}, expires ${expires}. `}${answer}`
+function proxyPairs(proxy: string | null): Pairs {
+  return proxy === null ? [] : [['Reported by proxy', { value: proxy }]]
+}
+
+function cookiePairs({ answer, expires, kind }: FirewallData): Pairs {
+  const valid: Pairs =
+    kind === null
+      ? []
+      : [
+          ['Kind', kind],
+          ['Expires', { value: expires }],
+        ]
+  return [...valid, ['Response', answer]]
 }
 
 function userOf({ user, apiToken }: FastifyRequest): UserData | null {

@@ -1,6 +1,6 @@
 import type { Tone } from '../panel.ts'
 import type { Location } from '../profile.ts'
-import { renderSqlBlock } from './code-block.ts'
+import { highlightJson, renderCodeBlock, renderSqlBlock } from './code-block.ts'
 import {
   type Column,
   locationText,
@@ -70,12 +70,19 @@ interface Section {
  * files and the terminal. `html` is for what is drawn, such as a waterfall; its `markdown` says the same in words.
  */
 export type Block =
-  | { text: Inline; tone?: 'muted' }
+  | { text: Inline; look?: 'muted' | 'headline' }
   | { notice: Inline; tone?: Tone }
   | { metrics: ReadonlyArray<readonly [label: string, value: Inline, note?: Inline]> }
   | { pairs: ReadonlyArray<readonly [name: Inline, value: Inline]>; title: string; empty?: string }
-  /** `lines`: the class of a table of one line a row. */
-  | { rows: readonly Row[]; title: string; columns: readonly Column[]; empty?: string; lines?: string }
+  /** `lines`: the class of a table of one line a row. `className`: that of any other. */
+  | {
+      rows: readonly Row[]
+      title: string
+      columns: readonly Column[]
+      empty?: string
+      lines?: string
+      className?: string
+    }
   | { findings: readonly Finding[] }
   | { source: string; language: 'sql' | 'json' | 'text' }
   | Section
@@ -93,8 +100,12 @@ export function blocksHtml(blocks: readonly Block[], place: Place, level = secti
 function blockHtml(block: Block, place: Place, level: number): Markup {
   const line = (inline: Inline) => inlineHtml(inline, place)
   if ('html' in block) return block.html
-  if ('text' in block) return html`<p${block.tone === 'muted' && html` class="muted"`}>${line(block.text)}</p>`
-  if ('notice' in block) return html`<p class="notice${block.tone !== undefined && ` ${block.tone}`}">${line(block.notice)}</p>`
+  if ('text' in block) {
+    return html`<p${block.look !== undefined && html` class="${block.look}"`}>${line(block.text)}</p>`
+  }
+  if ('notice' in block) {
+    return html`<p class="notice${block.tone !== undefined && ` ${block.tone}`}">${line(block.notice)}</p>`
+  }
   if ('metrics' in block) {
     return renderMetrics(
       block.metrics.map(([label, value, note]) => ({
@@ -116,12 +127,13 @@ function blockHtml(block: Block, place: Place, level: number): Markup {
       'cells' in row ? { ...row, cells: cellsOf(row.cells) } : { cells: cellsOf(row) },
     )
     if (block.lines !== undefined && rows.length > 0) return renderLineTable(block.title, columns, rows, block.lines)
-    return renderDataTable(block.title, columns, rows, block.empty)
+    return renderDataTable(block.title, columns, rows, block.empty, block.className)
   }
   if ('findings' in block) return renderFindings(block.findings, place)
   if ('source' in block) {
     if (block.language === 'sql') return renderSqlBlock(block.source)
-    return html`<pre tabindex="0"><code>${block.source}</code></pre>`
+    if (block.language === 'text') return renderCodeBlock(block.source)
+    return html`<pre class="json" tabindex="0"><code>${highlightJson(block.source)}</code></pre>`
   }
   if ('section' in block) return renderSection(block, place, level)
   return html`<details class="fold"><summary>${line(block.fold)}</summary>${blocksHtml(block.blocks, place, level)}</details>`

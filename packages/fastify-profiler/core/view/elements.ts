@@ -45,9 +45,10 @@ export function renderDataTable(
   columns: readonly Column[],
   rows: readonly Row[],
   empty = 'None.',
+  className?: string,
 ): Markup {
   if (rows.length === 0) return renderEmptyState(empty)
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${className !== undefined && html` class="${className}"`}>
 <caption class="sr-only">${caption}</caption>
 <thead><tr>${columns.map(column => html`<th scope="col"${column.kind === 'number' && html` class="number"`}>${column.label}</th>`)}</tr></thead>
 <tbody>${rows.map(
@@ -137,12 +138,6 @@ export function renderMetrics(metrics: readonly Metric[]): Markup {
 <div><dt>${label}</dt><dd>${value}${note !== undefined && html` <small>${note}</small>`}</dd></div>`,
   )}
 </dl>`
-}
-
-/** A titled part of a panel, with an optional count beside the title. */
-export function renderSection(title: Content, body: Content, amount?: number): Markup {
-  return html`<section><h3>${title}${amount !== undefined && html` <span class="count">${amount}</span>`}</h3>
-${body}</section>`
 }
 
 /** The name of a label with a capital first letter, for headings. */

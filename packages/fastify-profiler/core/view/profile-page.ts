@@ -1,7 +1,7 @@
 import { renderGaps } from '../../features/performance/waterfall.ts'
 import type { AnyPanel, Badge, ViewContext } from '../panel.ts'
 import type { Json, Profile } from '../profile.ts'
-import { type Block, blocksHtml, blocksMarkdown, emptyBlocks } from './block.ts'
+import { blocksHtml, blocksMarkdown, emptyBlocks } from './block.ts'
 import { outcomeText, statusText } from './elements.ts'
 import { html, type Markup } from './html.ts'
 import { blocks, code, plain } from './markdown.ts'
@@ -69,23 +69,12 @@ export function renderPanelMenu(
 </ul></nav>`
 }
 
-/** What a panel says about its data, or about having none. */
-function viewOf(panel: AnyPanel, data: unknown, context: ViewContext): readonly Block[] {
-  if (data !== null) {
-    return (
-      panel.view?.(data, context) ?? [
-        { html: panel.body?.(data, context) ?? html``, markdown: panel.markdown?.(data, context) ?? '' },
-      ]
-    )
-  }
-  return panel.empty?.(context) ?? emptyBlocks('Nothing was recorded for this request.')
-}
-
 /** What a panel shows of a profile. */
 export function renderPanelBody(panel: AnyPanel, context: ViewContext): Markup {
   const data = panelData(panel, context.profile)
   try {
-    return blocksHtml(viewOf(panel, data, context), context)
+    const blocks = data === null ? panel.empty?.(context) : panel.view(data, context)
+    return blocksHtml(blocks ?? emptyBlocks('Nothing was recorded for this request.'), context)
   } catch (error) {
     // Panels are application code: an error in one must not break the page.
     return html`<p class="notice error">This panel could not be shown: ${String(error)}</p>`
@@ -150,9 +139,11 @@ export function renderProfileMarkdown(context: ViewContext, panels: readonly Any
   )
 }
 
-function panelMarkdown(panel: AnyPanel, data: unknown, context: ViewContext): string {
+/** What a panel shows of its data, as Markdown. */
+export function panelMarkdown(panel: AnyPanel, data: unknown, context: ViewContext): string {
   try {
-    return blocksMarkdown(viewOf(panel, data, context), context.root)
+    // A text shows everything at once, as a file does.
+    return blocksMarkdown(panel.view(data, { ...context, isFile: true }), context.root)
   } catch (error) {
     return `This panel could not be shown: ${plain(String(error))}`
   }

@@ -1,15 +1,16 @@
+import { blocksMarkdown } from '../../core/view/block.ts'
 import type { AnyPanel, ViewContext } from '../../core/panel.ts'
 import type { Profile, Query } from '../../core/profile.ts'
 import { locationText, statusText } from '../../core/view/elements.ts'
 import { code } from '../../core/view/markdown.ts'
-import { panelData, renderProfileMarkdown } from '../../core/view/profile-page.ts'
+import { panelData, panelMarkdown, renderProfileMarkdown } from '../../core/view/profile-page.ts'
 import { formatDuration } from '../../core/view/units.ts'
 import { exceptionsMarkdown } from '../exceptions/exceptions-markdown.ts'
 import { isExplainable } from '../explain/explain-query.ts'
 import { httpClientPanel } from '../http-client/http-client-panel.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
-import { performanceMarkdown } from '../performance/performance-panel.ts'
-import { isRoutingFailure, routingMarkdown } from '../routing/routing-panel.ts'
+import { performancePanel } from '../performance/performance-panel.ts'
+import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import {
   answerText,
   type AskedSources,
@@ -88,12 +89,14 @@ function tellingSections(context: ViewContext): Section[] {
   })
   return [
     part('Request', 'request', renderProfileMarkdown(context, [])),
-    ...(isRoutingFailure(profile) ? [part('Nearest routes', 'routing', routingMarkdown(profile, root))] : []),
+    ...(isRoutingFailure(profile)
+      ? [part('Nearest routes', 'routing', blocksMarkdown(nearestRoutes(profile), root))]
+      : []),
     ...(exceptions.length > 0 ? [part('Exceptions', 'exception', exceptionsMarkdown(exceptions, '##', root))] : []),
     ...(warnings.length > 0 ? [part('Warnings and errors of the log', 'logs', logsMarkdown(warnings, root))] : []),
     ...(http !== null && http.failed > 0 ? [panelSection(context, httpClientPanel, 0)] : []),
     ...(late === '' ? [] : [part('Queries that still ran when the response was sent', 'database', late)]),
-    part('Findings and slowest calls', 'performance', performanceMarkdown(profile, context)),
+    part('Findings and slowest calls', 'performance', panelMarkdown(performancePanel, profile, context)),
   ]
 }
 

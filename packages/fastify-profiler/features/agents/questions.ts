@@ -1,3 +1,4 @@
+import { blocksMarkdown } from '../../core/view/block.ts'
 import { othersLike, previousRequest, requestsAround } from '../../core/store/like-requests.ts'
 import { readSearch } from '../../core/store/search-criteria.ts'
 import { sortOrders } from '../../core/summary.ts'
@@ -11,7 +12,7 @@ import { explainBlocks } from '../explain/explain-page.ts'
 import { explainQuery, NoPlan } from '../explain/explain-query.ts'
 import { exceptionTable, routeTable, statementTable, troublesLately } from '../home/lately.ts'
 import { renderSearchMarkdown } from '../home/search-page.ts'
-import { routesMarkdown } from '../routing/routing-panel.ts'
+import { routeList } from '../routing/routing-panel.ts'
 import { profileQuestion } from './ask-profile.ts'
 import {
   type Answer,
@@ -206,7 +207,7 @@ export const routesQuestion: Question = {
     const routes = all.filter(({ handler, url }) => `${url}\n${handler}`.toLowerCase().includes(wanted))
     const section = {
       heading: 'Routes',
-      recorded: routes.length === 0 ? 'None.' : routesMarkdown(routes, root),
+      recorded: routes.length === 0 ? 'None.' : blocksMarkdown([routeList(routes)], root),
       from: number('from') ?? 0,
       more: (line: number) => ({ tool: 'routes', arguments: { ...given, from: line } }),
     }

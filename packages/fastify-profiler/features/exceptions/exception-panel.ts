@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { BuiltInPanel, Tone, ViewContext } from '../../core/panel.ts'
 import type { Exception } from '../../core/profile.ts'
+import { blocksHtml } from '../../core/view/block.ts'
 import { type HeadingLevel, renderEmptyState, renderHeading, statusTone } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import type { PageSources } from '../../core/feature.ts'
@@ -8,7 +9,7 @@ import { assets, linkStylesheet, renderDocument } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { renderLogTable } from '../logs/logs-panel.ts'
-import { isRoutingFailure, renderNearMisses } from '../routing/routing-panel.ts'
+import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { exceptionSectionsMarkdown, renderErrorMarkdown } from './exceptions-markdown.ts'
 import { exceptionCard, renderExceptions, renderStackTraces } from './exceptions.ts'
 
@@ -29,7 +30,7 @@ ${body}</section>`
       : renderExceptions(profile, context, level === 2 ? 3 : 4)
   const matches = html`Nearest routes`
   const isRouting = isRoutingFailure(profile)
-  return html`${isRouting && section('matches', matches, renderNearMisses(profile, context))}
+  return html`${isRouting && section('matches', matches, blocksHtml(nearestRoutes(profile), context))}
 ${section('exceptions', counted('Exceptions', exceptions.length), thrown)}
 ${section('logs', counted('Logs', logs.length), renderLogTable(profile, context))}
 ${section('stack-traces', counted('Stack Traces', exceptions.length), renderStackTraces(exceptions, root, !isRouting))}`
@@ -52,8 +53,7 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
     const card = exceptionCard(thrown, exceptions, root)
     return { label: 'Exception', value: thrown.class, tone: toneOf(thrown), card }
   },
-  body: (_, context) => renderExceptionSections(context, 3),
-  markdown: (_, context) => exceptionSectionsMarkdown(context),
+  view: (_, context) => [{ html: renderExceptionSections(context, 3), markdown: exceptionSectionsMarkdown(context) }],
 }
 
 /** The exception of a request as a document of its own, with the stylesheet that it needs. */

@@ -1,10 +1,11 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Exception, Excerpt, LogLine } from '../../core/profile.ts'
+import { blocksMarkdown } from '../../core/view/block.ts'
 import { locationText, statusText, valueText } from '../../core/view/elements.ts'
 import { blocks, code, codeBlock, fitLines, fitParts, plain, shortened } from '../../core/view/markdown.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
-import { isRoutingFailure, routingMarkdown } from '../routing/routing-panel.ts'
+import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { foldedExceptions, stackTraceText, tellingFrames } from './exceptions.ts'
 
 /** Every exception of the chain with its message, its properties and the source line that threw it. */
@@ -98,7 +99,11 @@ export function renderErrorMarkdown({ profile, base, root }: ViewContext): strin
     },
   ]
   if (isRoutingFailure(profile)) {
-    parts.unshift({ heading: 'Nearest routes', panel: 'routing', markdown: routingMarkdown(profile, root) })
+    parts.unshift({
+      heading: 'Nearest routes',
+      panel: 'routing',
+      markdown: blocksMarkdown(nearestRoutes(profile), root),
+    })
   }
   const texts = fitParts(
     parts,
@@ -124,7 +129,7 @@ function telling(logs: readonly LogLine[]): readonly LogLine[] {
 export function exceptionSectionsMarkdown({ profile, root }: ViewContext): string {
   const { exceptions, logs } = profile
   return blocks(
-    isRoutingFailure(profile) ? blocks('### Nearest routes', routingMarkdown(profile, root)) : null,
+    isRoutingFailure(profile) ? blocks('### Nearest routes', blocksMarkdown(nearestRoutes(profile), root)) : null,
     `### Exceptions (${exceptions.length})`,
     exceptionsMarkdown(exceptions, '####', root),
     `### Logs (${logs.length})`,

@@ -162,9 +162,13 @@ export const logsPanel: BuiltInPanel<LogLine[]> = {
     const problems = loggedProblems(logs)
     return problems === null ? null : { label: 'Logs', value: problems.text, tone: problems.tone, card: logCard(logs) }
   },
-  body: (_, context) => html`${renderLogTable(context.profile, context)}
+  view: (logs, context) => [
+    {
+      html: html`${renderLogTable(context.profile, context)}
 ${renderBrowserLines(browserLines(context.profile), context)}`,
-  markdown: (logs, { root }) => logsMarkdown(logs, root),
+      markdown: logsMarkdown(logs, context.root),
+    },
+  ],
 }
 
 /** Fields that are stored elsewhere in the profile, and `__proto__`, which would set the prototype. */

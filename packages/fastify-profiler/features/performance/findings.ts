@@ -1,8 +1,8 @@
-import type { ViewContext } from '../../core/panel.ts'
 import type { Location, Profile, Repetition } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
-import { locationText, renderLocation, renderSeverity } from '../../core/view/elements.ts'
-import { type Content, html, type Markup } from '../../core/view/html.ts'
+import type { Block } from '../../core/view/block.ts'
+import { locationText, renderLocation } from '../../core/view/elements.ts'
+import { html, type Markup } from '../../core/view/html.ts'
 import { formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
 import { factsOf } from '../queries/statement.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
@@ -169,19 +169,15 @@ function slowRemedy({ call }: Extract<Finding, { what: 'slow' }>): string {
   return call.times > 1 ? 'The calls together.' : ''
 }
 
-/** The findings, each with its line; null if there are none. */
-export function renderFindings(findings: readonly Finding[], context: ViewContext): Markup | null {
-  if (findings.length === 0) return null
-  return html`<section aria-labelledby="findings"><h2 id="findings">Findings <span class="count">${findings.length}</span></h2>
-<ul class="findings">${findings.map(
-    finding => html`
-<li>${renderSeverity(finding.what === 'waited' ? 'neutral' : 'warning')}${renderSentence(findingText(finding, context.profile.duration))}${finding.location !== null && renderLocation(finding.location, context)}</li>`,
-  )}
-</ul></section>`
-}
-
-function renderSentence([claim, remedy]: readonly [claim: Content, remedy: Content]): Markup {
-  return html`<p><b>${claim}</b> ${remedy}</p>`
+/** The findings, each with its line. */
+export function findingsBlock(findings: readonly Finding[], duration: number): Extract<Block, { findings: unknown }> {
+  return {
+    findings: findings.map(finding => {
+      const [claim, detail] = findingText(finding, duration)
+      const places = finding.location === null ? [] : [finding.location]
+      return { tone: finding.what === 'waited' ? 'neutral' : 'warning', claim, detail, places }
+    }),
+  }
 }
 
 /** Routes that are remembered. With more, none is told about again. */

@@ -1,13 +1,12 @@
 import type { BuiltInPanel, ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
-import { locationText } from '../../core/view/elements.ts'
+import { type Block, blocksHtml, blocksMarkdown } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, plain, table } from '../../core/view/markdown.ts'
 import { formatBytes, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { awaitsInARow } from './awaits-in-a-row.ts'
-import { kindView, renderKind, sliceTime, slowestCalls, timeByKind } from './exclusive-time.ts'
-import { callName, findingsOf, findingText, renderFindings, renderSlowestFive } from './findings.ts'
+import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from './exclusive-time.ts'
+import { callName, findingsBlock, findingsOf, findingText, renderSlowestFive } from './findings.ts'
 import { type BarPiece, foldThreshold, hatchPattern, renderPieces, renderWaterfall } from './waterfall.ts'
 
 /** What took the time of a request. */
@@ -26,44 +25,6 @@ export function timeCard(profile: Profile): ToolbarCard {
       formatNumber(call.time),
     ]),
   }
-}
-
-const callsListed = 20
-
-/** The time of a request by kind, what is worth changing, and what took longest. */
-export function performanceMarkdown(profile: Profile, { root }: ViewContext): string {
-  const { duration, memory } = profile
-  const growth = memory.heapUsedAtEnd - memory.heapUsedAtStart
-  const slices = sliceTime(profile)
-  return blocks(
-    `Total ${formatDuration(duration)}, event loop utilization ${Math.round(profile.eventLoop.utilization * 100)} %, heap ${formatBytes(memory.heapUsedAtEnd)} at the end, ${growth < 0 ? '−' : '+'}${formatBytes(Math.abs(growth))} meanwhile.`,
-    table(
-      ['Kind', 'Time', 'Share'],
-      timeByKind(slices).map(([kind, time]) => [
-        kindView(kind).label,
-        formatDuration(time),
-        formatShare(time, duration),
-      ]),
-    ),
-    findingsOf(profile, slices)
-      .map(finding => {
-        const place = finding.location === null ? '' : ` ${code(locationText(finding.location, root))}`
-        return `- ${plain(findingText(finding, duration).join(' '))}${place}`
-      })
-      .join('\n'),
-    '### Slowest calls',
-    table(
-      ['Name', 'Time', 'Share', 'Called from'],
-      slowestCalls(profile, slices)
-        .slice(0, callsListed)
-        .map(call => [
-          plain(callName(call)),
-          formatDuration(call.time),
-          formatShare(call.time, duration),
-          call.span?.location == null ? '' : code(locationText(call.span.location, root)),
-        ]),
-    ),
-  )
 }
 
 type Times = ReadonlyArray<readonly [kind: TimeKind, time: number]>
@@ -105,16 +66,66 @@ export const performancePanel: BuiltInPanel<Profile> = {
     if (row === undefined) return { label: 'Time', value: time, tone: 'neutral', card }
     return { label: 'Time', value: `${time} · ${row.count} awaits in a row`, tone: 'warning', card }
   },
-  body(profile, context) {
+  view(profile, context) {
+    const { duration } = profile
     const slices = sliceTime(profile)
-    const findings = renderFindings(findingsOf(profile, slices), context)
-    const slowest = renderSlowestFive(slowestCalls(profile, slices), context)
-    return html`${hatchPattern}<section aria-labelledby="where"><div class="head"><h2 id="where">Where ${formatDuration(profile.duration)} went <small>each millisecond counted once</small></h2><span class="right">${processText(profile)}</span></div>
-${renderTimeBar(timeByKind(slices), profile.duration)}</section>
-${findings === null ? slowest : html`<div class="two">${findings}${slowest}</div>`}
-${renderTimeline(context)}`
+    const times = timeByKind(slices)
+    const findings = findingsOf(profile, slices)
+    const found = findings.length === 0 ? [] : [findingsBlock(findings, duration)]
+    const calls = slowestCalls(profile, slices)
+    const inText = (blocks: readonly Block[]) => blocksMarkdown(blocks, context.root)
+    return [
+      {
+        html: renderTimes(profile, times),
+        markdown: inText([{ text: processText(profile) }, timeTable(times, duration)]),
+      },
+      { html: renderTwo(found, calls, context), markdown: inText([...found, callTable(calls, duration)]) },
+      { html: renderTimeline(context), markdown: '' },
+    ]
   },
-  markdown: performanceMarkdown,
+}
+
+function renderTimes(profile: Profile, times: Times): Markup {
+  return html`${hatchPattern}<section aria-labelledby="where"><div class="head"><h2 id="where">Where ${formatDuration(profile.duration)} went <small>each millisecond counted once</small></h2><span class="right">${processText(profile)}</span></div>
+${renderTimeBar(times, profile.duration)}</section>`
+}
+
+/** The findings beside the slowest five, or these alone. */
+function renderTwo(
+  found: ReadonlyArray<ReturnType<typeof findingsBlock>>,
+  calls: readonly SlowCall[],
+  context: ViewContext,
+): Markup {
+  const slowest = renderSlowestFive(calls, context)
+  const [first] = found
+  if (first === undefined) return slowest
+  return html`<div class="two"><section aria-labelledby="findings"><h2 id="findings">Findings <span class="count">${first.findings.length}</span></h2>
+${blocksHtml(found, context)}</section>${slowest}</div>`
+}
+
+const timeColumns = [
+  { label: 'Time', kind: 'number' },
+  { label: 'Share', kind: 'number' },
+] as const
+
+function timeTable(times: Times, duration: number): Block {
+  return {
+    title: `Where ${formatDuration(duration)} went`,
+    columns: [{ label: 'Kind' }, ...timeColumns],
+    rows: times.map(([kind, time]) => [kindView(kind).label, formatDuration(time), formatShare(time, duration)]),
+  }
+}
+
+const callsListed = 20
+
+function callTable(calls: readonly SlowCall[], duration: number): Block {
+  const rows = calls.slice(0, callsListed).map(call => {
+    const location = call.span?.location ?? null
+    const place = location === null ? null : { place: location }
+    return [callName(call), formatDuration(call.time), formatShare(call.time, duration), place]
+  })
+  const columns = [{ label: 'Name' }, ...timeColumns, { label: 'Called from' }]
+  return { section: 'Slowest calls', blocks: [{ title: 'Slowest calls', columns, rows }] }
 }
 
 /** What the process did meanwhile; other requests count, too. */

@@ -1,3 +1,4 @@
+import type { Tone } from '../../core/panel.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { renderBadge, renderEmptyState, renderLocation } from '../../core/view/elements.ts'
@@ -264,7 +265,7 @@ function renderMarks(span: Span, all: readonly Span[]): Markup {
   const isLoop = span.kind === 'query' && all.length >= repetitionsFrom
   const telling = all.find(({ outcome }) => outcome === 'threw' || outcome === 'unfinished') ?? span
   const isUsual = telling.outcome === 'continued' || (telling.outcome === 'replied' && span.hook === null)
-  return html`${isLoop && renderBadge('N+1', 'warning')}${!isUsual && renderSpanOutcome(telling)}`
+  return html`${isLoop && renderBadge('N+1', 'warning')}${!isUsual && renderBadge(telling.outcome, outcomeTones[telling.outcome])}`
 }
 
 function renderOrigin({ location, plugin }: Span, context: TimedContext): Markup | null {
@@ -272,11 +273,11 @@ function renderOrigin({ location, plugin }: Span, context: TimedContext): Markup
   return plugin === null ? null : html`<span class="place muted">${plugin}</span>`
 }
 
+const outcomeTones = { continued: 'neutral', replied: 'good', threw: 'error', unfinished: 'warning' } as const
+
 /** The badge of a span's outcome. */
-export function renderSpanOutcome({ outcome }: Span): Markup {
-  if (outcome === 'threw') return renderBadge(outcome, 'error')
-  if (outcome === 'unfinished') return renderBadge(outcome, 'warning')
-  return renderBadge(outcome, outcome === 'replied' ? 'good' : 'neutral')
+export function outcomeBadge({ outcome }: Span): { badge: string; tone: Tone } {
+  return { badge: outcome, tone: outcomeTones[outcome] }
 }
 
 /** Lines shorter than this many milliseconds are folded, in a request long enough to have longer ones. */

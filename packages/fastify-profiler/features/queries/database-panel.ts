@@ -1,9 +1,10 @@
 import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
 import { highlightSql, renderSqlBlock } from '../../core/view/code-block.ts'
-import { locationText, renderBadge, renderLocation, renderMetrics, renderSeverity } from '../../core/view/elements.ts'
+import { type Block, blocksMarkdown, type Finding } from '../../core/view/block.ts'
+import { locationText, renderBadge, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, plain, table } from '../../core/view/markdown.ts'
+import { code } from '../../core/view/markdown.ts'
 import {
   count,
   count as counted,
@@ -143,8 +144,6 @@ function parametersText(parameters: readonly unknown[]): string {
   return parameters.map((parameter, index) => `$${index + 1} = ${JSON.stringify(parameter)}`).join(', ')
 }
 
-const longestTitle = 500
-const repetitionNames = { loop: 'loop (N+1)', duplicate: 'duplicate' }
 const repetitionReasons = {
   loop: 'The same line ran one statement with different parameters. One query could fetch all the rows.',
   duplicate: 'They have the same parameters. The first result could be reused.',
@@ -162,50 +161,17 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
     tone: toneOf(data),
     card: queryCard(data, context),
   }),
-  body(data, context) {
+  view(data, context) {
     const { count, queries, repetitions } = data
-    const order = context.query?.get('order') === 'time' ? 'time' : 'sent'
-    return html`${renderTotals(data, context.profile.duration)}
-${repetitions.length > 0 && html`<ul class="findings">${repetitions.map(repetition => renderRepetition(repetition, context))}</ul>`}
-<section aria-labelledby="queries"><div class="head"><h2 id="queries">Queries <small>one row a statement and line, a tick a query, the long one their median; ${order === 'sent' ? 'in the order they were sent' : 'slowest first'}</small></h2>${context.isFile !== true && html`<nav class="right chips" aria-label="Order">${renderOrder('sent', 'As sent', order, context)}${renderOrder('time', 'Slowest first', order, context)}</nav>`}</div>
-${queries.length < count && html`<p class="notice">Showing the first ${queries.length} of ${count} queries. The totals include all of them.</p>`}
-${renderQueryList(data, context, order)}</section>`
+    return [
+      totals(data, context.profile.duration),
+      ...(repetitions.length === 0 ? [] : [{ findings: repetitions.map(repetitionFinding) }]),
+      ...(queries.length < count
+        ? [{ notice: `Showing the first ${queries.length} of ${count} queries. The totals include all of them.` }]
+        : []),
+      { html: renderQueries(data, context), markdown: blocksMarkdown([queryTable(queries)], context.root) },
+    ]
   },
-  markdown: ({ count, failed, rows, duration, waited, repetitions, queries }, context) =>
-    blocks(
-      `${counted(count, 'query', 'queries')} in ${formatDuration(duration)}, longest wait for a connection ${formatDuration(waited)}, ${counted(failed, 'failure')}, ${counted(rows, 'row')}.`,
-      repetitions.length === 0
-        ? null
-        : blocks(
-            '### Repeated queries',
-            table(
-              ['Count', 'Total time', 'Kind', 'Query', 'Called from'],
-              repetitions.map(({ kind, sql, count, duration, locations }) => [
-                String(count),
-                formatDuration(duration),
-                repetitionNames[kind],
-                code(sql),
-                locations.map(location => code(locationText(location, context.root))).join(', '),
-              ]),
-            ),
-          ),
-      '### Queries',
-      table(
-        ['#', 'Duration', 'Wait for connection', 'Rows', 'Query', 'Parameters', 'Called from'],
-        queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
-          String(index + 1),
-          duration === null ? '' : formatDuration(duration),
-          formatDuration(waited),
-          rows === null ? '' : String(rows),
-          `${code(sql)}${duration === null ? ` ${notOver}` : ''}${error === null ? '' : ` failed: ${plain(error)}`}`,
-          parameters.length === 0 ? '' : code(parametersText(parameters)),
-          location === null ? '' : code(locationText(location, context.root)),
-        ]),
-      ),
-      queries.length < count
-        ? `Showing the first ${queries.length} of ${count} queries. The totals include all of them.`
-        : null,
-    ),
 }
 
 function toneOf({ failed, repetitions }: DatabaseUse): Tone {
@@ -213,27 +179,64 @@ function toneOf({ failed, repetitions }: DatabaseUse): Tone {
   return repetitions.length > 0 ? 'warning' : 'neutral'
 }
 
-function renderTotals({ count, duration, failed, queries, rows, transactions, waited }: DatabaseUse, whole: number) {
+function totals({ count, duration, failed, queries, rows, transactions, waited }: DatabaseUse, whole: number): Block {
   const shapes = new Set(queries.map(({ sql }) => sql)).size
-  return renderMetrics([
-    {
-      label: count === 1 ? 'query' : 'queries',
-      value: String(count),
-      note: `of ${counted(shapes, 'shape')}${failed > 0 ? `, ${failed} failed` : ''}`,
-    },
-    { label: `${formatShare(duration, whole)} of the request`, value: formatDuration(duration) },
-    { label: 'longest wait for a connection', value: formatDuration(waited) },
-    { label: 'rows read or changed', value: String(rows) },
-    ...(transactions > 0 ? [{ label: transactions === 1 ? 'transaction' : 'transactions', value: transactions }] : []),
-  ])
+  return {
+    metrics: [
+      [
+        count === 1 ? 'query' : 'queries',
+        count,
+        `of ${counted(shapes, 'shape')}${failed > 0 ? `, ${failed} failed` : ''}`,
+      ],
+      [`${formatShare(duration, whole)} of the request`, formatDuration(duration)],
+      ['longest wait for a connection', formatDuration(waited)],
+      ['rows read or changed', rows],
+      ...(transactions > 0 ? [[transactions === 1 ? 'transaction' : 'transactions', transactions] as const] : []),
+    ],
+  }
 }
 
-function renderRepetition({ kind, sql, count, duration, locations }: Repetition, context: ViewContext) {
+function repetitionFinding({ kind, sql, count, duration, locations }: Repetition): Finding {
   const what = kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} equal queries`
-  return html`
-<li>${renderSeverity('warning')}<p title="${sql.slice(0, longestTitle)}"><b>${what}, ${formatDuration(duration)}.</b> ${repetitionReasons[kind]}</p><span>${locations.map(location => html` ${renderLocation(location, context)}`)}</span></li>`
+  return {
+    tone: 'warning',
+    claim: `${what}, ${formatDuration(duration)}.`,
+    // A page marks its row in the list.
+    detail: [repetitionReasons[kind], { html: html``, markdown: ` ${code(sql)}` }],
+    places: locations,
+  }
+}
+
+function renderQueries(data: DatabaseUse, context: ViewContext): Markup {
+  const order = context.query?.get('order') === 'time' ? 'time' : 'sent'
+  return html`<section aria-labelledby="queries"><div class="head"><h2 id="queries">Queries <small>one row a statement and line, a tick a query, the long one their median; ${order === 'sent' ? 'in the order they were sent' : 'slowest first'}</small></h2>${context.isFile !== true && html`<nav class="right chips" aria-label="Order">${renderOrder('sent', 'As sent', order, context)}${renderOrder('time', 'Slowest first', order, context)}</nav>`}</div>
+${renderQueryList(data, context, order)}</section>`
 }
 
 function renderOrder(order: string, label: string, current: string, { base, profile }: ViewContext) {
   return html`<a class="chip" href="${profileUrl(base, profile.token, 'database')}&amp;order=${order}"${order === current && html` aria-current="true"`}>${label}</a>`
+}
+
+/** Each query, for a text, whose rows do not open. */
+function queryTable(queries: readonly Query[]): Block {
+  return {
+    section: 'Queries',
+    blocks: [
+      {
+        title: 'Queries',
+        columns: ['No.', 'Duration', 'Wait for connection', 'Rows', 'Query', 'Parameters', 'Called from'].map(label => ({
+          label,
+        })),
+        rows: queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
+          index + 1,
+          duration === null ? null : formatDuration(duration),
+          formatDuration(waited),
+          rows,
+          [{ code: sql }, duration === null ? ` ${notOver}` : null, error === null ? null : ` failed: ${error}`],
+          parameters.length === 0 ? null : { code: parametersText(parameters) },
+          location === null ? null : { place: location },
+        ]),
+      },
+    ],
+  }
 }

@@ -1,57 +1,45 @@
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
 import type { HeaderLine, Json, Profile, RequestRecord, ResponseRecord } from '../../core/profile.ts'
 import { sentHost } from '../../core/request-target.ts'
-import { highlightJson, renderCodeBlock } from '../../core/view/code-block.ts'
-import {
-  outcomeText,
-  renderDataTable,
-  renderKeyValueTable,
-  renderSection,
-  renderValue,
-  statusText,
-  valueText,
-} from '../../core/view/elements.ts'
-import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, table } from '../../core/view/markdown.ts'
+import type { Block, Inline } from '../../core/view/block.ts'
+import { outcomeText, statusText, valueText } from '../../core/view/elements.ts'
+import { html } from '../../core/view/html.ts'
 import { formatBytes } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../export/curl-command.ts'
 
 /** A body: JSON indented, a form as pairs, a multipart form with its files, and any other as text. */
-function renderBody(request: RequestRecord): Markup {
+function bodySection(request: RequestRecord): Block {
   const { bodySize, contentType } = request
   const about = [contentType, bodySize === null ? null : formatBytes(bodySize)].filter(part => part !== null)
-  return renderSection(
-    html`Body${about.length > 0 && html` <small>${about.join(' · ')}</small>`}`,
-    renderContent(request),
-  )
+  return { section: ['Body ', { small: about.join(' · ') }], blocks: [bodyBlock(request)] }
 }
 
-function renderContent({ body, contentType }: RequestRecord): Markup {
-  if (typeof body === 'string') return renderCodeBlock(body)
-  if (typeof body !== 'object' || body === null) return renderValue(body)
+function bodyBlock({ body, contentType }: RequestRecord): Block {
+  if (typeof body === 'string') return { source: body, language: 'text' }
+  if (typeof body !== 'object' || body === null) return { text: { value: body } }
   const entries = Array.isArray(body) ? [] : Object.entries(body)
-  if (contentType?.startsWith('multipart/') === true) return renderParts(entries)
-  if (contentType?.startsWith('application/x-www-form-urlencoded') === true) return renderKeyValueTable('Body', entries)
-  return html`<pre class="json" tabindex="0"><code>${highlightJson(valueText(body, 2))}</code></pre>`
+  if (contentType?.startsWith('multipart/') === true) return partsTable(entries)
+  if (contentType?.startsWith('application/x-www-form-urlencoded') === true) return recorded('Body', entries)
+  return { source: valueText(body, 2), language: 'json' }
 }
 
 /** The parts of a multipart form, with the names, types and sizes of its files. */
-function renderParts(entries: ReadonlyArray<readonly [name: string, value: Json]>): Markup {
-  return renderDataTable(
-    'Body',
-    [{ label: 'Part' }, { label: 'File or value' }, { label: 'Type' }, { label: 'Size', kind: 'number' }],
-    entries.flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value]).map(part => ({ cells: [html`<code>${name}</code>`, ...cellsOf(part)] })),
+function partsTable(entries: Entries): Block {
+  return {
+    title: 'Body',
+    columns: [{ label: 'Part' }, { label: 'File or value' }, { label: 'Type' }, { label: 'Size', kind: 'number' }],
+    rows: entries.flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value]).map(part => [{ code: name }, ...cellsOf(part)]),
     ),
-  )
+  }
 }
 
-function cellsOf(part: Json): readonly [Markup | string, string, string] {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return [renderValue(part), '', '']
+function cellsOf(part: Json): readonly Inline[] {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return [{ value: part }, null, null]
   const { filename, mimetype, size, value } = part
-  if (filename === undefined) return [renderValue(value ?? part), textOr(mimetype, ''), '']
-  return [textOr(filename, 'unnamed'), textOr(mimetype, ''), typeof size === 'number' ? formatBytes(size) : '']
+  if (filename === undefined) return [{ value: value ?? part }, textOr(mimetype, ''), null]
+  return [textOr(filename, 'unnamed'), textOr(mimetype, ''), typeof size === 'number' ? formatBytes(size) : null]
 }
 
 function textOr(value: Json | undefined, other: string): string {
@@ -64,6 +52,15 @@ interface Data {
 }
 
 type Entries = ReadonlyArray<readonly [name: string, value: Json]>
+
+/** Names with the values that were recorded. */
+function recorded(title: string, entries: Entries): Block {
+  return { title, pairs: entries.map(([name, value]) => [name, { value }]) }
+}
+
+function countedSection(title: string, entries: Entries | readonly HeaderLine[]): Block {
+  return { section: title, count: entries.length, blocks: [recorded(title, entries)] }
+}
 
 /** The parts of a request that may be empty, most wanted first. */
 function parts({ query, params, cookies }: RequestRecord): ReadonlyArray<readonly [title: string, entries: Entries]> {
@@ -100,41 +97,32 @@ function responseFacts({ outcome, response, status }: Profile): Array<readonly [
   ]
 }
 
-function markdownTable(title: string, entries: Entries): string | null {
-  return entries.length === 0
-    ? null
-    : blocks(
-        `### ${title}`,
-        table(
-          ['Name', 'Value'],
-          entries.map(([name, value]) => [code(name), code(valueText(value))]),
-        ),
-      )
-}
-
-function renderTabs(open: 'request' | 'response', { base, profile }: ViewContext): Markup {
+function tabs(open: 'request' | 'response', { base, profile }: ViewContext): Block {
   const url = profileUrl(base, profile.token, 'request')
   const current = html` aria-current="page"`
-  return html`<nav class="tabs" aria-label="Request and response"><a href="${url}"${open === 'request' && current}>Request</a><a href="${url}&amp;show=response"${open === 'response' && current}>Response</a></nav>`
+  return {
+    html: html`<nav class="tabs" aria-label="Request and response"><a href="${url}"${open === 'request' && current}>Request</a><a href="${url}&amp;show=response"${open === 'response' && current}>Response</a></nav>`,
+    markdown: '',
+  }
 }
 
-function renderHeaders(title: string, headers: readonly HeaderLine[]): Markup {
-  return renderSection(title, renderKeyValueTable(title, headers), headers.length)
-}
-
-function renderRequest(request: RequestRecord, profile: Profile): Markup {
+function requestBlocks(request: RequestRecord, profile: Profile): readonly Block[] {
   const missing = absent(request)
-  return html`${request.body !== null && renderBody(request)}
-${parts(request).map(([title, entries]) => entries.length > 0 && renderSection(title, renderKeyValueTable(title, entries), entries.length))}
-${renderHeaders('Request headers', request.headers)}
-${missing.length > 0 && html`<p class="muted">The request had no ${missing.join(', no ')}.</p>`}
-${renderSection('Connection', renderKeyValueTable('Connection', requestFacts(profile)))}
-<details class="fold"><summary>As cURL</summary>${renderCodeBlock(curlCommand(profile))}</details>`
+  return [
+    ...(request.body === null ? [] : [bodySection(request)]),
+    ...parts(request).flatMap(([title, entries]) => (entries.length === 0 ? [] : [countedSection(title, entries)])),
+    countedSection('Request headers', request.headers),
+    ...(missing.length === 0 ? [] : [{ text: `The request had no ${missing.join(', no ')}.`, look: 'muted' } as const]),
+    { section: 'Connection', blocks: [recorded('Connection', requestFacts(profile))] },
+    { fold: 'As cURL', blocks: [{ source: curlCommand(profile), language: 'text' }] },
+  ]
 }
 
-function renderResponse(response: ResponseRecord, profile: Profile): Markup {
-  return html`${renderSection('Response', renderKeyValueTable('Response', responseFacts(profile)))}
-${renderHeaders('Response headers', response.headers)}`
+function responseBlocks(response: ResponseRecord, profile: Profile): readonly Block[] {
+  return [
+    { section: 'Response', blocks: [recorded('Response', responseFacts(profile))] },
+    countedSection('Response headers', response.headers),
+  ]
 }
 
 /** The request and its response. */
@@ -146,23 +134,10 @@ export const requestPanel: BuiltInPanel<Data> = {
     request: routing.matched === null ? { ...request, params: {} } : request,
     response,
   }),
-  body({ request, response }, context) {
-    if (context.isFile === true) {
-      return html`${renderRequest(request, context.profile)}
-${renderResponse(response, context.profile)}`
-    }
-    const open = context.query?.get('show') === 'response' ? 'response' : 'request'
-    const { profile } = context
-    return html`${renderTabs(open, context)}
-${open === 'request' ? renderRequest(request, profile) : renderResponse(response, profile)}`
+  view({ request, response }, context) {
+    const { isFile, profile, query } = context
+    if (isFile === true) return [...requestBlocks(request, profile), ...responseBlocks(response, profile)]
+    if (query?.get('show') === 'response') return [tabs('response', context), ...responseBlocks(response, profile)]
+    return [tabs('request', context), ...requestBlocks(request, profile)]
   },
-  markdown: ({ request, response }, { profile }) =>
-    blocks(
-      ...parts(request).map(([title, entries]) => markdownTable(title, entries)),
-      request.body === null ? null : markdownTable('Body', [['body', request.body]]),
-      markdownTable('Request headers', request.headers),
-      markdownTable('Connection', requestFacts(profile)),
-      markdownTable('Response', responseFacts(profile)),
-      markdownTable('Response headers', response.headers),
-    ),
 }

@@ -1,8 +1,8 @@
-import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
+import type { BuiltInPanel } from '../../core/panel.ts'
 import type { NearMiss, Profile, Route, Routing } from '../../core/profile.ts'
-import { locationText, renderKeyValueTable, renderLocation, renderSection } from '../../core/view/elements.ts'
+import type { Block, Inline } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, plain, table } from '../../core/view/markdown.ts'
+import { code, plain } from '../../core/view/markdown.ts'
 import { count } from '../../core/view/units.ts'
 
 /** A part of a route's path as the request has it, lacks it, or has it in excess. */
@@ -10,6 +10,8 @@ interface PathPiece {
   text: string
   change: 'same' | 'missing' | 'excess'
 }
+
+type MatchedRoute = NonNullable<Routing['matched']>
 
 /** Longer paths are compared as wholes. */
 const longest = 200
@@ -160,33 +162,43 @@ export function nearPaths(misses: readonly NearMiss[]): NearMiss[] {
 }
 
 /** The routes most similar to the request, nearest first. */
-export function renderNearMisses(
-  { routing, method, path }: Profile,
-  context: Pick<ViewContext, 'root' | 'editorUrl'>,
-): Markup {
+export function nearestRoutes({ routing, method, path }: Profile): readonly Block[] {
   const misses = nearPaths(routing.nearMisses)
+  const routes = `The application has ${count(routing.routes, 'route')}.`
   if (misses.length === 0) {
-    return html`<p>No route matches <code>${method} ${path}</code>, and none is similar. The application has ${count(routing.routes, 'route')}.</p>`
+    return [{ text: ['No route matches ', { code: `${method} ${path}` }, `, and none is similar. ${routes}`] }]
   }
-  return html`<div class="scroll" role="region" aria-label="Similar routes" tabindex="0"><table class="near">
-<caption class="sr-only">Similar routes</caption>
-<thead><tr><th scope="col">Method</th><th scope="col">Route</th><th scope="col">To match</th><th scope="col">Defined in</th></tr></thead>
-<tbody>${misses.map(
-    miss => html`
-<tr><td class="short">${miss.method.map(name => renderMethod(name, miss.reason === 'method'))}</td><th scope="row">${renderRoute(miss, path)}</th><td>${nearMissText(miss, path)}</td><td>${renderLocation(miss.location, context)}</td></tr>`,
-  )}
-</tbody></table></div>
-<p class="muted">What differs is marked. The application has ${count(routing.routes, 'route')}.</p>`
+  return [
+    {
+      title: 'Similar routes',
+      className: 'near',
+      columns: [{ label: 'Method', kind: 'short' }, { label: 'Route' }, { label: 'To match' }, { label: 'Defined in' }],
+      rows: misses.map(miss => [
+        miss.method.map(name => methodName(name, miss.reason === 'method')),
+        routeName(miss, path),
+        nearMissText(miss, path),
+        { place: miss.location },
+      ]),
+    },
+    { text: [{ html: html`What differs is marked. `, markdown: '' }, routes], look: 'muted' },
+  ]
 }
 
-function renderMethod(name: string, differs: boolean): Markup {
-  return html`<span class="badge ${differs ? 'differs' : 'neutral'}">${name}</span> `
+function methodName(name: string, differs: boolean): Inline {
+  return {
+    html: html`<span class="badge ${differs ? 'differs' : 'neutral'}">${name}</span> `,
+    markdown: `${plain(name)} `,
+  }
 }
 
-function renderRoute({ host, reason, url, version }: NearMiss, path: string): Markup {
+function routeName({ host, reason, url, version }: NearMiss, path: string): Inline {
   const isPath = reason === 'similar' || reason === 'slash' || reason === 'case'
   const pieces: readonly PathPiece[] = isPath ? comparePaths(path, url) : [{ text: url, change: 'same' }]
-  return html`<code>${pieces.map(renderPiece)}</code>${host !== null && html` <span class="muted">on ${host}</span>`}${version !== undefined && html` <span class="muted">version ${version}</span>`}`
+  return [
+    { html: html`<code>${pieces.map(renderPiece)}</code>`, markdown: code(url) },
+    host === null ? null : { small: ` on ${host}` },
+    version === undefined ? null : { small: ` version ${version}` },
+  ]
 }
 
 /** A route's path with what the request lacks marked, and what it has in excess struck. */
@@ -195,28 +207,30 @@ export function renderPiece({ text, change }: PathPiece): Markup {
   return change === 'excess' ? html`<del>${text}</del>` : html`${text}`
 }
 
-/** The matched route, or the nearest routes if none matched. */
-export function routingMarkdown({ routing, method, path }: Profile, root: string): string {
-  const { matched, nearMisses, routes } = routing
-  if (matched !== null) {
-    return `Matched ${code(`${matched.method.join(', ')} ${matched.url}`)}, handled by ${code(matched.handler)}.`
-  }
-  const asked = code(`${method} ${path}`)
-  if (nearMisses.length === 0) {
-    return `No route matches ${asked}, and none is similar. The application has ${count(routes, 'route')}.`
-  }
-  return blocks(
-    `No route matches ${asked}. Nearest of ${count(routes, 'route')}:`,
-    table(
-      ['Methods', 'Route', 'Difference', 'Defined in'],
-      nearMisses.map(miss => [
-        miss.method.join(', '),
-        code(miss.url),
-        nearMissText(miss, path),
-        miss.location === null ? '' : code(locationText(miss.location, root)),
-      ]),
-    ),
-  )
+function matchedRoute({ handler, host, location, method, params, plugin, url, version }: MatchedRoute): Block[] {
+  const given = Object.entries(params)
+  return [
+    {
+      title: 'Matched route',
+      pairs: [
+        ['Route', { code: `${method.join(', ')} ${url}` }],
+        ['Host', { value: host ?? 'any' }],
+        ...(version === undefined ? [] : [['Version', { value: version }] as const]),
+        ['Handler', { value: handler }],
+        ['Plugin', { value: plugin ?? 'none' }],
+        ['Defined in', { place: location }],
+      ],
+    },
+    ...(given.length === 0
+      ? []
+      : [
+          {
+            section: 'Parameters',
+            count: given.length,
+            blocks: [{ title: 'Parameters', pairs: given.map(([name, value]) => [name, { value }] as const) }],
+          },
+        ]),
+  ]
 }
 
 /** The matched route, or the nearest routes if none matched. */
@@ -229,32 +243,21 @@ export const routingPanel: BuiltInPanel<Routing> = {
     matched === null
       ? { label: 'Route', value: 'none', tone: 'warning' }
       : { label: 'Route', value: matched.url, tone: 'neutral' },
-  body: ({ matched, routes }, context) => {
-    if (matched === null) return renderNearMisses(context.profile, context)
-    const params = Object.entries(matched.params)
-    return html`${renderKeyValueTable('Matched route', [
-      ['Route', html`<code>${matched.method.join(', ')} ${matched.url}</code>`],
-      ['Host', matched.host ?? 'any'],
-      ...(matched.version === undefined ? [] : [['Version', matched.version] as const]),
-      ['Handler', matched.handler],
-      ['Plugin', matched.plugin ?? 'none'],
-      ['Defined in', renderLocation(matched.location, context)],
-    ])}
-${params.length > 0 && renderSection('Parameters', renderKeyValueTable('Parameters', params), params.length)}
-<p class="muted">The application has ${count(routes, 'route')}.</p>`
+  view({ matched, routes }, { profile }) {
+    if (matched === null) return nearestRoutes(profile)
+    return [...matchedRoute(matched), { text: `The application has ${count(routes, 'route')}.`, look: 'muted' }]
   },
-  markdown: (_, { profile, root }) => routingMarkdown(profile, root),
 }
 
-/** The routes of an application as a table. */
-export function routesMarkdown(routes: readonly Route[], root: string): string {
-  return table(
-    ['Methods', 'Route', 'Handler', 'Registered at'],
-    routes.map(({ method, url, host, handler, location }) => [
+/** The routes of an application. */
+export function routeList(routes: readonly Route[]): Block {
+  return {
+    title: 'Routes',
+    columns: [{ label: 'Methods', kind: 'short' }, { label: 'Route' }, { label: 'Handler' }],
+    rows: routes.map(({ method, url, host, handler, plugin, location }) => [
       method.join(', '),
-      `${code(url)}${host === null ? '' : ` on ${code(host)}`}`,
-      plain(handler),
-      location === null ? '' : code(locationText(location, root)),
+      [{ code: url }, host === null ? null : ` on ${host}`],
+      [handler, { small: [plugin === null ? null : ` plugin ${plugin}`, ' ', { place: location }] }],
     ]),
-  )
+  }
 }

@@ -8,10 +8,9 @@ import {
   type OtherRequests,
   type Samples,
 } from '../../core/profile.ts'
-import { lineText, type Place, renderLocation } from '../../core/view/elements.ts'
-import { emptyBlocks } from '../../core/view/block.ts'
+import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
+import { lineText } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, plain, table } from '../../core/view/markdown.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
 import type { PageSources } from '../../core/feature.ts'
 import {
@@ -66,33 +65,25 @@ const longestLine = 160
 type Measured = Pick<Samples, 'kind' | 'total'>
 
 /** Functions with their line, amount and share. */
-function renderFunctionTable(
-  caption: string,
-  uses: readonly FunctionUse[],
-  { kind, total }: Measured,
-  place: Place,
-): Markup {
-  return html`<table class="lines functions"><caption class="sr-only">${caption}</caption><colgroup><col class="name"><col><col class="ms"><col class="share"></colgroup>
-<thead><tr><th scope="col">Function</th><th scope="col">Line</th><th scope="col" class="number">${unitOf(kind)}</th><th scope="col" class="number">Share</th></tr></thead>
-<tbody>${uses.map(
-    ({ amount, function: name, location, source }) => html`
-<tr><th scope="row"><code>${functionName(name)}</code></th><td>${location !== null && renderLocation(location, place)}${source !== undefined && html` <small class="only-wide"><code>${shown(source)}</code></small>`}</td><td class="number">${amountText(kind, amount)}</td><td class="number muted">${formatShare(amount, total)}</td></tr>`,
-  )}
-</tbody></table>`
-}
-
-/** The same as Markdown. */
-function functionTableMarkdown(uses: readonly FunctionUse[], { kind, total }: Measured, root: string): string {
-  return table(
-    ['Function', unitOf(kind), 'Share', 'Line', 'Source'],
-    uses.map(({ amount, function: name, location, source }) => [
-      code(functionName(name)),
-      amountText(kind, amount).trim(),
+function functionTable(title: string, uses: readonly FunctionUse[], { kind, total }: Measured): Block {
+  return {
+    title,
+    columns: [
+      { label: 'Function', kind: 'short' },
+      { label: 'Line' },
+      { label: unitOf(kind), kind: 'number' },
+      { label: 'Share', kind: 'number' },
+    ],
+    rows: uses.map(({ amount, function: name, location, source }) => [
+      { code: functionName(name) },
+      [
+        location === null ? null : { place: location },
+        source === undefined ? null : [' ', { small: { code: shown(source) } }],
+      ],
+      amountText(kind, amount),
       formatShare(amount, total),
-      location === null ? '' : code(lineText(location, root)),
-      source === undefined ? '' : code(shown(source)),
     ]),
-  )
+  }
 }
 
 function unitOf(kind: Samples['kind']): string {
@@ -108,14 +99,15 @@ function shown(line: string): string {
 }
 
 /** How to have a request sampled: by a header, or by a button for the next request to this route. */
-function renderSampleForms({ armed, base, isFile, profile }: ViewContext): Markup | null {
-  if (isFile === true) return null
+function sampleForms({ armed, base, isFile, profile }: ViewContext): Block[] {
+  if (isFile === true) return []
   const { method, routing, token } = profile
   const { matched } = routing
-  return html`<section aria-labelledby="sample"><h2 id="sample">Sample a request</h2>
+  const form = html`<section aria-labelledby="sample"><h2 id="sample">Sample a request</h2>
 ${armed !== undefined && armed !== null && html`<p class="notice">The next request to <code>${method} ${matched?.url}</code> is sampled for its ${armed.kind === 'cpu' ? 'use of the CPU' : 'allocations'}, if it comes before ${renderClock(armed.until)}.</p>`}
 <p>Send it with the header <code>X-Profile: cpu</code> or <code>X-Profile: allocations</code>${matched === null ? '.' : ', or sample the next one:'}</p>
 ${matched !== null && html`<form class="chips" method="post" action="${samplesUrl(base, token)}"><button name="kind" value="cpu">Profile the CPU of the next request to this route</button><button name="kind" value="allocations">Profile the allocations of the next request to this route</button></form>`}</section>`
+  return [{ html: form, markdown: '' }]
 }
 
 /** The functions that a sampled request spent its time or memory on. */
@@ -125,53 +117,56 @@ export const cpuPanel: BuiltInPanel<Samples | NotSampled> = {
   read: ({ samples }) => samples ?? null,
   badge: samples =>
     'why' in samples ? { text: 'no samples', tone: 'warning' } : { text: badgeText(samples), tone: 'neutral' },
-  body: (samples, context) => html`${'why' in samples ? renderReason(samples) : renderSamples(samples, context)}
-${renderSampleForms(context)}`,
+  view: (samples, context) => [
+    ...('why' in samples ? [{ notice: samples.why, tone: 'warning' } as const] : samplesBlocks(samples, context)),
+    ...sampleForms(context),
+  ],
   empty: context => [
     ...emptyBlocks('This request was not sampled. Samples show which functions use the CPU, or allocate memory.'),
-    { html: renderSampleForms(context), markdown: '' },
+    ...sampleForms(context),
   ],
-  markdown(samples, { root }) {
-    if ('why' in samples) return plain(samples.why)
-    return blocks(
-      plain([headline(samples), howSampled(samples), othersText(samples.others)].join(' ').trim()),
-      '### Hot lines',
-      functionTableMarkdown(samples.hot, samples, root),
-      samples.charged.length === 0
-        ? null
-        : blocks('### Your code, with what it calls', functionTableMarkdown(samples.charged, samples, root)),
-    )
-  },
 }
 
-function renderReason({ why }: NotSampled): Markup {
-  return html`<p class="notice warning">${why}</p>`
+function samplesBlocks(samples: Samples, context: ViewContext): Block[] {
+  const { charged, hot, others } = samples
+  return [
+    { text: headline(samples), look: 'headline' },
+    { text: howSampled(samples), look: 'muted' },
+    ...(others.count === 0 ? [] : [{ notice: othersText(others, context.base) }]),
+    ...picture(samples, context),
+    {
+      section: ['Hot lines ', { small: 'without what they call' }],
+      blocks: [functionTable('Hot lines', hot, samples)],
+    },
+    ...(charged.length === 0
+      ? []
+      : [
+          {
+            section: ['Your code ', { small: 'with what it calls in libraries and Node' }],
+            blocks: [functionTable('Your code', charged, samples)],
+          },
+        ]),
+  ]
 }
 
-function renderSamples(samples: Samples, context: ViewContext): Markup {
-  const { charged, hot } = samples
-  return html`<p class="headline">${headline(samples)}</p>
-<p class="muted">${howSampled(samples)}</p>
-${renderOthers(samples.others, context)}
-${renderPicture(samples, context)}
-<section aria-labelledby="hot"><h2 id="hot">Hot lines <small>without what they call</small></h2>
-${renderFunctionTable('Hot lines', hot, samples, context)}</section>
-${
-  charged.length > 0 &&
-  html`<section aria-labelledby="charged"><h2 id="charged">Your code <small>with what it calls in libraries and Node</small></h2>
-${renderFunctionTable('Your code', charged, samples, context)}</section>`
-}`
-}
-
-function renderPicture({ kind, unstored }: Samples, context: ViewContext): Markup | null {
-  const { base, isFile, profile, readSamples, root } = context
-  if (unstored !== null) return html`<p class="notice">${unstored}</p>`
+function picture({ kind, unstored }: Samples, { base, isFile, profile, readSamples, root }: ViewContext): Block[] {
+  if (unstored !== null) return [{ notice: unstored }]
   const text = readSamples?.() ?? null
   const raw: unknown = text === null ? null : JSON.parse(text)
-  if (!isRawSamples(raw)) return null
+  if (!isRawSamples(raw)) return []
   const file = kind === 'cpu' ? '.cpuprofile' : '.heapprofile'
-  return html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
-${renderIcicle(callCells(outermostCalls(raw)), 'Calls by their share. The tables below have the largest.', root)}</section>`
+  const icicle = renderIcicle(
+    callCells(outermostCalls(raw)),
+    'Calls by their share. The tables below have the largest.',
+    root,
+  )
+  return [
+    {
+      html: html`<section aria-labelledby="calls"><div class="head"><h2 id="calls">Calls <small>each above those that it calls, as wide as its share</small></h2>${isFile !== true && html`<a class="right" href="${samplesUrl(base, profile.token)}">Download ${file}</a>`}</div>
+${icicle}</section>`,
+      markdown: '',
+    },
+  ]
 }
 
 /** The largest part in one sentence. */
@@ -199,15 +194,13 @@ function badgeText(samples: Samples): string {
   return samples.kind === 'cpu' ? total : `allocations: ${total}`
 }
 
-function othersText({ count }: OtherRequests): string {
-  return count === 0 ? '' : `${counted(count, 'other request')} ran meanwhile; their samples are in here.`
-}
-
-function renderOthers(others: OtherRequests, { base }: ViewContext): Markup | null {
-  if (others.count === 0) return null
-  const { count, tokens } = others
+function othersText({ count, tokens }: OtherRequests, base: string): Inline {
   const more = count - tokens.length
-  return html`<p class="notice">${othersText(others)}${tokens.map(token => html` <a href="${profileUrl(base, token)}">${token}</a>`)}${more > 0 && ` and ${more} more`}</p>`
+  return [
+    `${counted(count, 'other request')} ran meanwhile; their samples are in here.`,
+    tokens.map(token => [' ', { link: token, to: profileUrl(base, token) }]),
+    more > 0 ? ` and ${more} more` : null,
+  ]
 }
 
 /** The samples of a request as a file, and the form that has the next request to its route sampled. */

@@ -3,6 +3,7 @@ import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import { databasePanel } from '../../features/queries/database-panel.ts'
 import { groupQueries, divideByTransaction } from '../../features/queries/database-panel.ts'
+import { renderPanelBody } from '../../core/view/profile-page.ts'
 import { runnableSql } from '../../features/explain/explain-form.ts'
 import { context, exampleQuery, exampleUse, profile } from './example-profile.ts'
 
@@ -17,12 +18,8 @@ const use = (queries: Query[], changes: Partial<DatabaseUse> = {}) =>
   exampleUse(queries, { duration: 10, waited: 0.4, ...changes })
 
 function page(database: DatabaseUse, query = ''): string {
-  return String(
-    databasePanel.body(database, {
-      ...context(profile({ duration: 20, database })),
-      query: new URLSearchParams(query),
-    }),
-  )
+  const of = context(profile({ duration: 20, database }), { query: new URLSearchParams(query) })
+  return String(renderPanelBody(databasePanel, of))
 }
 
 const text = (markup: string) => markup.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')

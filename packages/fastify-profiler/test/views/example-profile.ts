@@ -15,7 +15,6 @@ import type { ProfileSummary } from '../../core/summary.ts'
 import type { Samples } from '../../core/profile.ts'
 import type { Panel, ViewContext } from '../../core/panel.ts'
 import type { RawSamples } from '../../features/samples/sampling.ts'
-import { renderKeyValueTable } from '../../core/view/elements.ts'
 
 const root = '/srv/museum'
 
@@ -572,7 +571,7 @@ export const licensePanel: Panel<{ [key: string]: Json }> = {
   collect: () => null,
   badge: data => ({ text: String(data.from), tone: 'good' }),
   toolbarItem: data => ({ label: 'License', value: String(data.key), tone: 'neutral' }),
-  body: data => renderKeyValueTable('License', Object.entries(data)),
+  view: data => [{ title: 'License', pairs: Object.entries(data).map(([name, value]) => [name, { value }]) }],
 }
 
 /** An application's panel that collected nothing. */

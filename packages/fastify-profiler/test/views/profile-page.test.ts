@@ -3,7 +3,8 @@ import type { Json, NearMiss, Profile } from '../../core/profile.ts'
 import type { AnyPanel, ViewContext } from '../../core/panel.ts'
 import { renderProfileMarkdown } from '../../core/view/profile-page.ts'
 import { renderProfilePage } from '../../core/view/profile-page.ts'
-import { nearMissText } from '../../features/routing/routing-panel.ts'
+import { lifecyclePanel } from '../../features/lifecycle/lifecycle-panel.ts'
+import { nearestRoutes, nearMissText, routingPanel } from '../../features/routing/routing-panel.ts'
 import { actions, panels } from './example-panels.ts'
 import {
   configuration,
@@ -116,7 +117,7 @@ t.test('a panel that fails shows its error on an intact page and in Markdown', a
   const fail = () => {
     throw new Error('no <body>')
   }
-  const broken: AnyPanel = { ...licensePanel, badge: fail, body: fail, markdown: fail }
+  const broken: AnyPanel = { ...licensePanel, badge: fail, view: fail }
   const said = 'This panel could not be shown: Error: no '
   t.match(renderProfilePage(context(profile()), [broken], 'license'), `${said}&lt;body&gt;`)
   t.match(renderProfileMarkdown(context(profile()), [broken]), said)
@@ -255,29 +256,55 @@ t.test('the exception panel shows the chain, and the nearest routes of a path wi
   )
 })
 
-t.test('the lifecycle panel shows what interrupted which dispatch point', async t => {
-  const shown = pageOf(notFoundProfile(), 'lifecycle')
-  t.match(shown, 'Interrupted by rejectUnmatched with NotFoundHttpError: No route found')
-  t.match(shown, /class="interrupting".*rejectUnmatched/s)
-  t.match(shown, /kernel\.controller<\/h3>.*Not reached/s)
-  t.match(markdownOf(notFoundProfile(), 'lifecycle'), /Interrupted by rejectUnmatched.*Not reached\./s)
+t.test('the lifecycle panel shows what interrupted which dispatch point, and who handled the error', async t => {
+  const of = notFoundProfile()
+  const [first, second, , , , handling] = lifecyclePanel.view(of.lifecycle, context(of))
+  t.match(first, {
+    section: ['kernel.request', [' ', { badge: 'interrupted' }]],
+    count: 3,
+    blocks: [
+      { text: /^onRequest, preParsing, preValidation · started at 0\.20 ms · took 1\.70 ms/ },
+      { notice: /^Interrupted by rejectUnmatched with NotFoundHttpError: No route found/, tone: 'error' },
+      {
+        rows: [{ className: '' }, {}, { className: 'interrupting', cells: [3, ['rejectUnmatched ', {}], /0\.20/, {}] }],
+      },
+    ],
+  })
+  t.match(second, { section: 'kernel.controller', blocks: [{ text: 'Not reached. Hooks: preHandler.' }] })
+  t.match(handling, { section: 'Error handling', blocks: [{ rows: [[['showError ', {}], null, /1\.00/, {}]] }] })
 })
 
 t.test('the routing panel shows the route that matched', async t => {
-  t.match(page('routing'), /GET \/museums\/:id.*showMuseum.*routes\/.*Parameters.*The application has 14 routes/s)
-  const unplaced = { method: ['GET'], url: '/', host: 'a.example', handler: 'home', plugin: null, location: null }
-  const matched = { ...unplaced, params: {} }
-  t.match(page('routing', { routing: { ...routing, matched } }), /a\.example.*none.*unknown/s)
-  t.match(markdownOf(profile(), 'routing'), 'Matched `GET /museums/:id`')
+  t.match(routingPanel.view(routing, context(profile())), [
+    {
+      pairs: [
+        ['Route', { code: 'GET /museums/:id' }],
+        ['Host', { value: 'any' }],
+        ['Handler', { value: 'showMuseum' }],
+      ],
+    },
+    { section: 'Parameters', count: 1, blocks: [{ pairs: [['id', { value: 7 }]] }] },
+    { text: 'The application has 14 routes.' },
+  ])
 })
 
 t.test('the routing panel of an unmatched request shows the nearest routes, or that there are none', async t => {
-  t.match(pageOf(notFoundProfile(), 'routing'), /Same path, but only for POST.*Add a slash at the end.*Add “s”/s)
-  const near = (...nearMisses: NearMiss[]) => notFoundProfile({ routing: { matched: null, routes: 1, nearMisses } })
-  t.match(pageOf(near({ ...miss, reason: 'slash' }), 'routing'), 'Drop the slash at the end')
-  const none = 'No route matches <code>GET /version</code>, and none is similar. The application has 1 route.'
-  t.match(pageOf(near(), 'routing'), none)
-  t.match(markdownOf(near(), 'routing'), 'No route matches `GET /version`, and none is similar.')
+  const of = notFoundProfile()
+  t.match(routingPanel.view(of.routing, context(of)), [
+    {
+      rows: [
+        [{}, {}, 'Same path, but only for POST', {}],
+        [{}, {}, 'Add a slash at the end', { place: null }],
+        [{}, {}, 'Add “s”', {}],
+      ],
+    },
+    { text: [{}, 'The application has 14 routes.'] },
+  ])
+  t.same(nearestRoutes(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [] } })), [
+    {
+      text: ['No route matches ', { code: 'GET /version' }, ', and none is similar. The application has 1 route.'],
+    },
+  ])
 })
 
 t.test('each reason why a near route did not match is said with what would match', async t => {
@@ -296,11 +323,8 @@ t.test('the methods of one path are in one row, and what differs is marked', asy
   const nearMisses = [miss, { ...miss, method: ['PUT', 'POST'] }, { ...other, url: '/versions', version: '2' }]
   const missed = notFoundProfile({ path: '/xversion', routing: { matched: null, routes: 3, nearMisses } })
   const shown = pageOf(missed, 'routing')
-  t.match(shown, '<span class="badge differs">POST</span> <span class="badge differs">PUT</span>')
-  t.match(
-    shown,
-    '<code>/<del>x</del>version<mark class="differs">s</mark></code> <span class="muted">on api.example</span> <span class="muted">version 2</span>',
-  )
+  t.match(text(shown), /POST PUT \/version .*\/ x version s on api\.example version 2/)
+  t.match(shown, '<del>x</del>version<mark class="differs">s</mark>')
 })
 
 t.test('the configuration panel shows versions, settings, the plugin tree and routes, if they are stored', async t => {
@@ -310,7 +334,6 @@ t.test('the configuration panel shows versions, settings, the plugin tree and ro
   )
   const gone = { configuration: null }
   t.match(pageOf(profile(), 'configuration', gone), 'no longer stored')
-  t.match(markdownOf(profile(), 'configuration', gone), 'No longer stored.')
   const unset = { configuration: { ...configuration, environment: null } }
   t.match(pageOf(profile(), 'configuration', unset), 'not set')
 })

@@ -66,7 +66,7 @@ t.test('a read during another load of the same record shares that load', async t
   const response = await ask('/shared')
   t.match(await panelOf(app, response, 'cache'), { hit: 2, miss: 1, shared: 1 })
   t.match(await readPanel(app, response, 'cache', 'text/html'), 'shared load')
-  t.match(await readPanel(app, response, 'cache', 'text/markdown'), '4 reads: 2 hits, 1 miss, 1 shared load.')
+  t.match(await readPanel(app, response, 'cache', 'text/markdown'), '- Hits: 2\n- Misses: 1\n- Shared loads: 1')
 })
 
 t.test('a record that is read by a secret does not reveal it', async t => {

@@ -170,7 +170,7 @@ t.test('a loop of 1 + 20 queries is flagged with its file and line', async t => 
   t.match(html, /Database <span class="fact warning">21/)
   t.match(html, `database.test.ts:${line}`)
   const markdown = await readPanel(app, response, 'database', 'text/markdown')
-  t.match(markdown, /\| 20 \| .* \| loop \(N\+1\) \|/)
+  t.match(markdown, /- N\+1: 20 queries of one shape/)
   t.match(markdown, `database.test.ts:${line}`)
 })
 

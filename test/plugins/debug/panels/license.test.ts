@@ -54,7 +54,7 @@ t.test('the license appears in HTML, Markdown, the toolbar and the search', asyn
   t.match(await readPanel(app, response, 'license', 'text/html'), 'Louvre <span class="badge neutral">protected</span>')
   t.match(
     await readPanel(app, response, 'license', 'text/markdown'),
-    'Domain `protected.test`, loaded from: database, lookup time: ',
+    '| Domain | `protected.test` |\n| Loaded from | database |\n| Lookup time | ',
   )
   t.match((await ask('museum.test', '/page')).body, /License&quot;,&quot;value&quot;:&quot;.{0,20}script/)
   const { total, profiles } = (await app.inject('/_profiler/search?license=protected.test')).json()
@@ -68,7 +68,7 @@ t.test('the panel says that a license is valid', async t => {
     validity: { isRefused: false, reason: 'The license is valid now.' },
   })
   t.match(await readPanel(app, response, 'license', 'text/html'), 'The license is valid now.')
-  t.match(await readPanel(app, response, 'license', 'text/markdown'), 'Validity: The license is valid now.')
+  t.match(await readPanel(app, response, 'license', 'text/markdown'), '| Validity | The license is valid now. |')
 })
 
 t.test('the panels say why a site is closed to a visitor', async t => {
@@ -108,7 +108,7 @@ t.test('the panels say why a closed site answers an admin, a public route and an
 t.test('a hostile name creates no tag in HTML and no extra cell in Markdown', async t => {
   const response = await ask('museum.test')
   t.notMatch(await readPanel(app, response, 'license', 'text/html'), '<script>alert')
-  t.match(await readPanel(app, response, 'license', 'text/markdown'), '| `name` | `<script>alert(1)</script>\\|` |')
+  t.match(await readPanel(app, response, 'license', 'text/markdown'), '| name | `<script>alert(1)</script>\\|` |')
 })
 
 t.test('a host without a license is a warning that names it', async t => {

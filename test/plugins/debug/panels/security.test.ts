@@ -132,7 +132,7 @@ for (const [what, [asked, checks]] of Object.entries(judged)) {
   })
 }
 
-const users: [email: string, user: object, checks: Record<string, string>, text: RegExp][] = [
+const users: [email: string, user: object, checks: Record<string, string>][] = [
   [
     'member@museum.test',
     { admin: false, groups: [`Staff of license ${depot}`] },
@@ -140,7 +140,6 @@ const users: [email: string, user: object, checks: Record<string, string>, text:
       Firewall: 'passed: The session cookie belongs to member@museum.test.',
       Access: 'passed: The user belongs to "Staff", a group of the license.',
     },
-    /member@museum\.test, groups: Staff of license \d+\. IP address/,
   ],
   [
     'stranger@museum.test',
@@ -149,17 +148,11 @@ const users: [email: string, user: object, checks: Record<string, string>, text:
       Access: 'refused: You are signed in as stranger@museum.test, but you may not enter this site.',
       'Request checker': 'not reached: The request was interrupted earlier.',
     },
-    /stranger@museum\.test, groups: none\. IP address/,
   ],
-  [
-    'admin@museum.test',
-    { admin: true, groups: [] },
-    { Access: 'passed: Admins may enter every site.' },
-    /admin@museum\.test, an admin, groups: none\. IP address/,
-  ],
+  ['admin@museum.test', { admin: true, groups: [] }, { Access: 'passed: Admins may enter every site.' }],
 ]
 
-for (const [email, user, checks, text] of users) {
+for (const [email, user, checks] of users) {
   t.test(`the panel shows who ${email} is, how that is known, and the verdict of each check`, async t => {
     const cookie = await signIn(app, { host: 'protected.test', email })
     const response = await app.inject({ url: '/', headers: { host: 'protected.test', cookie } })
@@ -174,8 +167,7 @@ for (const [email, user, checks, text] of users) {
     })
     t.match(await checksOf({ headers: { host: 'protected.test', cookie } }), checks)
     const markdown = await readPanel(app, response, 'security', 'text/markdown')
-    t.match(markdown, text)
-    t.match(markdown, /Session cookie: browser session, expires \d{4}/)
+    t.match(markdown, new RegExp(`\\| User \\| \`${email}\`.*\\| Kind \\| browser session \\|\n\\| Expires \\|`, 's'))
     const html = await readPanel(app, response, 'security', 'text/html')
     t.match(html, /<dt>User<\/dt><dd><code>[^<]*@museum\.test<\/code>/)
     for (const shown of [markdown, html, JSON.stringify(data)]) {
@@ -312,7 +304,7 @@ t.test("a request has the client's address and the proxy that stated it", async 
   )
   t.match(
     await readPanel(behind, response, 'security', 'text/markdown'),
-    'IP address: 203.0.113.7, reported by proxy 127.0.0.1.',
+    '| IP address | `203.0.113.7` |\n| Reported by proxy | `127.0.0.1` |',
   )
   t.match(await checksOf({ headers }, behind), {
     'Forwarded headers': 'passed: The Forwarded header agrees with the other forwarding headers.',
@@ -384,7 +376,7 @@ t.test('the panel shows by which API token a user is known, and never the token'
   for (const type of ['text/markdown', 'text/html', 'application/json']) {
     for (const panel of panels) shown.push(await readPanel(api, response, panel, type))
   }
-  t.match(shown.join(), `by the API token &quot;${name}&quot;`.replaceAll('&quot;', '"'))
+  t.match(shown.join(), `| API token | \`${name}\` |`)
   t.match(shown.join(), `<dt>API token</dt><dd><code>${name}</code>`)
   t.notMatch(shown.join(), token.slice(0, 30))
 })
