@@ -1,4 +1,3 @@
-import { blocksMarkdown } from '../../core/view/block.ts'
 import { othersLike, previousRequest, requestsAround } from '../../core/store/like-requests.ts'
 import { readSearch } from '../../core/store/search-criteria.ts'
 import { sortOrders } from '../../core/summary.ts'
