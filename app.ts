@@ -34,9 +34,8 @@ import ready from './routes/ready.ts'
 import { signInLimits } from './routes/sign-in-limits.ts'
 import { type Config, readConfig } from './src/config.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './src/database/database.ts'
-import { closeDataDirectory } from './src/database/private-folder.ts'
 import type { MakeOwnEntities } from './src/entities.ts'
-import type { Migrations } from './src/database/migration.ts'
+import type { Migrations } from './src/database/migrations.ts'
 import { assertDistinct } from './src/records/distinct-kinds.ts'
 import type { RecordKind } from './src/records/record-kind.ts'
 import { HttpServers, serverOptions } from './src/serving/http-servers.ts'
@@ -77,7 +76,6 @@ export async function buildApp(options: AppOptions = {}): Promise<FastifyInstanc
   const { config = readConfig({}), routes = applicationRoutes, logger = false, lameDuck = 0, onCreation } = options
   const { checks = [], migrations, entities: makeOwn, records: ownKinds = [] } = options
   assertDistinct(ownKinds)
-  closeDataDirectory(config.dataDir)
   // Not opened in a plugin: Fastify limits plugins to ten seconds, and migrating may take longer.
   const database = options.database ?? (await openDatabase({ ...config, migrations, onCreation }))
   // Imported on demand, so that production loads none of it.

@@ -26,8 +26,7 @@ export * from './src/errors/http-errors.ts'
 
 export { sql } from 'kysely'
 export { type Database, openDatabase } from './src/database/database.ts'
-export type { Migration, Migrations } from './src/database/migration.ts'
-export { addChangeTriggers } from './src/database/migrations/0002-change-notifications.ts'
+export { addChangeTriggers, type Migration, type Migrations } from './src/database/migrations.ts'
 export { prepareQuery } from './src/database/prepared-queries.ts'
 export * from './src/database/tables.ts'
 

@@ -1,9 +1,8 @@
 import type { Additions } from '../app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/database.ts'
-import { showElapsedTime } from '../src/elapsed-time.ts'
 import { run } from './run.ts'
-import { endWithOutput, systemUserOf } from './terminal.ts'
+import { endWithOutput, systemUserOf, tellCreation } from './terminal.ts'
 
 /**
  * Runs the command that the process's arguments name, and sets the process's exit code.
@@ -22,7 +21,7 @@ export async function runCommandLine(additions: Additions = {}): Promise<void> {
     additions,
     async openDatabase(options) {
       const config = readConfig(process.env, '.env')
-      const onCreation = showElapsedTime.bind(undefined, errors, `Creating the database in ${config.dataDir}`)
+      const onCreation = () => tellCreation(errors, config.dataDir)
       return await openDatabase({ ...config, patient: true, migrations, onCreation, ...options })
     },
   })

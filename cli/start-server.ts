@@ -2,13 +2,13 @@
 import '../src/serving/tick-object.ts'
 import { type Additions, buildApp } from '../app.ts'
 import { readConfig } from '../src/config.ts'
-import { showElapsedTime } from '../src/elapsed-time.ts'
 import { greet } from '../src/greeting.ts'
 import { endInOrder } from '../src/serving/end-in-order.ts'
 import { serveHandedConnections } from '../src/serving/handed-connections.ts'
 import { lameDuck } from '../src/serving/limits.ts'
 import { loggerOptions } from '../src/logging.ts'
 import { reasonOf, StartError } from '../src/errors/start-error.ts'
+import { tellCreation } from './terminal.ts'
 
 /**
  * Runs the server until the process gets a signal to end, configured by the environment and a file `.env`. If it cannot
@@ -32,7 +32,7 @@ async function start(additions: Additions): Promise<void> {
     config,
     logger: loggerOptions(config.logLevel, stdout),
     lameDuck,
-    onCreation: showElapsedTime.bind(undefined, stderr, `Creating the database in ${config.dataDir}`),
+    onCreation: () => tellCreation(stderr, config.dataDir),
   })
   // npm does not forward SIGHUP and cannot forward SIGKILL. Its script sets PARENT_PID, so the server ends with npm.
   const { PARENT_PID, CONNECTIONS, RESTARTED } = env

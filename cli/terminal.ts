@@ -43,6 +43,11 @@ export function isTerminal(stream: object): boolean {
   return 'isTTY' in stream && stream.isTTY === true
 }
 
+/** Tells a terminal why nothing happens for some seconds. */
+export function tellCreation(errors: NodeJS.WritableStream, dataDir: string): void {
+  if (isTerminal(errors)) errors.write(`Creating the database in ${dataDir}.\n`)
+}
+
 /** Warns on standard error, so that the output stays the same. */
 export function writeWarning({ errors }: Terminal, warning: string | undefined): void {
   if (warning !== undefined) errors.write(`portico: Warning: ${warning}\n`)

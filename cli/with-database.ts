@@ -1,6 +1,6 @@
 import type { Database, DatabaseOptions } from '../src/database/database.ts'
 import { causeOf, isAnswer, isTransactionConflict, isUnanswered } from '../src/database/failures.ts'
-import { describeNewer } from '../src/database/newer-migrations.ts'
+import { describeNewer } from '../src/database/migrate.ts'
 import { HttpError, ServiceUnavailableHttpError } from '../src/errors/http-errors.ts'
 import { reasonOf } from '../src/errors/start-error.ts'
 import type { Author } from '../src/records/audit.ts'

@@ -26,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-export interface BearerOptions {
+interface BearerOptions {
   cookieSecrets: CookieSecrets
 }
 

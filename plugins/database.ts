@@ -7,7 +7,7 @@ import {
   nameNewer,
   type NewerMigration,
   readNewerMigrations,
-} from '../src/database/newer-migrations.ts'
+} from '../src/database/migrate.ts'
 import { reasonOf } from '../src/errors/start-error.ts'
 
 declare module 'fastify' {
@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-export interface DatabasePluginOptions {
+interface DatabasePluginOptions {
   database: Database
 }
 

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-export interface EntitiesOptions {
+interface EntitiesOptions {
   /** What an application adds. */
   makeOwn?: MakeOwnEntities | undefined
 }

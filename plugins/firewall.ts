@@ -40,7 +40,7 @@ const findings: Record<Authentication['finding'], Sentence> = {
   'user deleted': 'The user of the session cookie no longer exists.',
 }
 
-export interface FirewallOptions {
+interface FirewallOptions {
   cookieSecrets: CookieSecrets
 }
 

@@ -5,7 +5,7 @@ import { isForwardedIgnored, objectionToForwarded } from '../src/http/forwarded.
 import { decodeUtf8 } from '../src/http/request.ts'
 import { passed, refused } from './checks.ts'
 
-export interface ForwardedOptions {
+interface ForwardedOptions {
   /** The addresses of trusted proxies. */
   trustProxy: string[]
 }

@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-export interface Landmark {
+interface Landmark {
   path: string
   /** Whether only hosts with a license have the page. */
   needsSite: boolean

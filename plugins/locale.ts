@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-export interface LocaleOptions {
+interface LocaleOptions {
   /** For requests without a license, and licenses without languages. */
   defaultLocale: string
 }

@@ -12,7 +12,7 @@ import { requestTimeout } from '../src/serving/limits.ts'
 import { isRefusal, limitNames, refusals } from './checks.ts'
 import type {} from './entities.ts'
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Undefined for no metrics. 0 lets the system choose. */
   port: number | undefined
   host: string

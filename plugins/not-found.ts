@@ -15,7 +15,7 @@ import { hasRequest } from './checks.ts'
 /** Carries the error of each request without a route. Only made for subscribers, because it is costly. */
 export const missingRoutes = channel('portico:missing-route')
 
-export interface MissingRoute {
+interface MissingRoute {
   request: FastifyRequest
   error: NotFoundHttpError
 }

@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-export interface RecordKindsOptions {
+interface RecordKindsOptions {
   /** What an application adds. */
   own: readonly RecordKind[]
 }

@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-export interface SessionCookieOptions {
+interface SessionCookieOptions {
   cookieSecrets: CookieSecrets
 }
 

@@ -54,6 +54,7 @@ export function refuse(
   reply: FastifyReply,
   sendFormAgain: () => FastifyReply,
 ): FastifyReply {
+  reply.varyOn('Accept')
   // Not thrown for a browser, which gets the form again even with DEBUG=1.
   if (errorForm(request.headers.accept) !== 'text/html') throw error
   reply.code(error.statusCode).headers(error.headers)

@@ -3,7 +3,7 @@ import { html } from '../src/pages/html.ts'
 import { wordsFor } from '../src/pages/words.ts'
 import { longestEmail } from '../src/sign-in/account.ts'
 import { longestPassword } from '../src/sign-in/passwords.ts'
-import { renderProblem, renderSession, renderSmallPage, type Site } from './site-view.ts'
+import { renderProblem, renderSession, renderFormPage, type Site } from './site-view.ts'
 
 export interface LoginForm {
   /** The path of this site to go to after signing in. */
@@ -72,5 +72,5 @@ export function renderLoginPage(site: Site, user: User | null, form: LoginForm):
         <button>${words.signIn}</button>
       </form>`
   const session = user && renderSession(user, locale, { isSentence: true })
-  return renderSmallPage(site, words.title, main, { session, hasForm: true })
+  return renderFormPage(site, words.title, main, { session, hasForm: true })
 }

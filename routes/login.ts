@@ -29,7 +29,7 @@ const credentials = {
 
 const query = { type: 'object', properties: { next: { type: 'string' } } }
 
-export interface LoginOptions {
+interface LoginOptions {
   limits: SignInLimits
 }
 

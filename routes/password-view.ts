@@ -2,7 +2,7 @@ import type { User } from '../plugins/firewall.ts'
 import { html } from '../src/pages/html.ts'
 import { wordsFor } from '../src/pages/words.ts'
 import { longestPassword, shortestPassword } from '../src/sign-in/passwords.ts'
-import { renderProblem, renderSession, renderSmallPage, type Site } from './site-view.ts'
+import { renderProblem, renderSession, renderFormPage, type Site } from './site-view.ts'
 
 /** Why a password was not changed. */
 export type PasswordProblem = 'incomplete' | 'wrong' | 'different' | 'unfit' | 'tooMany'
@@ -109,7 +109,7 @@ export function renderPasswordForm(site: Site, form: PasswordForm, problem?: Pas
         <button>${words.save}</button>
       </form>`
   const session = isOwn ? renderSession(form.user, locale, { isSentence: false }) : null
-  return renderSmallPage(site, isOwn ? words.change : words.choose, main, { session, hasForm: true })
+  return renderFormPage(site, isOwn ? words.change : words.choose, main, { session, hasForm: true })
 }
 
 /** Renders the page after a change. @param isSignedIn whether the change kept the user signed in */
@@ -129,5 +129,5 @@ export function renderLinkEnded(site: Site): string {
 function renderNotice(site: Site, title: string, text: string, link: { href: string; text: string }): string {
   const main = html`<p>${text}</p>
       <p><a href="${link.href}">${link.text}</a></p>`
-  return renderSmallPage(site, title, main)
+  return renderFormPage(site, title, main)
 }

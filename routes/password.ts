@@ -46,7 +46,7 @@ function newPasswordWith(proof: string, schema: object) {
   }
 }
 
-export interface PasswordOptions {
+interface PasswordOptions {
   limits: SignInLimits
 }
 
@@ -205,7 +205,7 @@ function sendFormAgain(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  return sendPage(reply.varyOn('Accept'), renderPasswordForm(siteOf(request), form, problem))
+  return sendPage(reply, renderPasswordForm(siteOf(request), form, problem))
 }
 
 /** Tells a browser that the password is changed, by a page; others by the status alone. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { sendFailure } from '../src/errors/send-error.ts'
 import type { HttpServers } from '../src/serving/http-servers.ts'
 
-export interface ReadyOptions {
+interface ReadyOptions {
   servers: HttpServers
 }
 

@@ -2,7 +2,7 @@ import type { User } from '../plugins/firewall.ts'
 import type { License } from '../src/entities.ts'
 import { renderClosureNotice } from '../src/pages/closure-view.ts'
 import { type Content, html, type Markup } from '../src/pages/html.ts'
-import { formStyle, renderPage } from '../src/pages/site-page.ts'
+import { formStyle, renderSmallPage } from '../src/pages/site-page.ts'
 import { wordsFor } from '../src/pages/words.ts'
 import type { Closure } from '../src/records/closure.ts'
 
@@ -28,23 +28,15 @@ export function renderSession({ email }: User, locale: string, { isSentence }: {
   return html`<form method="post" action="/logout" class="session"><span>${who}</span> <span>${choices}</span></form>`
 }
 
-/** Renders a page with one form, or with a notice. */
-export function renderSmallPage(
-  { license, locale, closure }: Site,
+/** Renders a page of a site with one form, or with a notice. */
+export function renderFormPage(
+  { license: { name }, locale, closure }: Site,
   title: string,
   main: Content,
   { session = null, hasForm = false }: { session?: Markup | null; hasForm?: boolean } = {},
 ): string {
-  return renderPage({
-    language: locale,
-    title: `${title} – ${license.name}`,
-    style: hasForm && formStyle,
-    ...((closure !== null || session !== null) && { header: [renderClosureNotice(closure, locale), session] }),
-    main: html`
-      <p class="status">${license.name}</p>
-      <h1>${title}</h1>
-      ${main}`,
-  })
+  const header = closure !== null || session !== null ? [renderClosureNotice(closure, locale), session] : undefined
+  return renderSmallPage({ locale, name, title, main, header, style: hasForm && formStyle })
 }
 
 /** Renders what is wrong with a form that was sent. */

@@ -1,11 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { EntityCache, EntityMetadata, EntitySegment } from './cache/entity-cache.ts'
 import { prepareQuery } from './database/prepared-queries.ts'
 import { inSerialBatches } from './database/serial-batches.ts'
 import type { Tables } from './database/tables.ts'
-import type { Validity } from './records/closure.ts'
-import type { groups, languages, licenses, licenseTypes, museums, platforms } from './records/kinds.ts'
+import type { groups, languages, licenseTypes, museums, platforms } from './records/kinds.ts'
 import type { RecordOf } from './records/record-kind.ts'
 import { fingerprintOf } from './sign-in/fingerprint.ts'
 
@@ -36,31 +35,14 @@ export function createEntities(db: Kysely<Tables>, cache: EntityCache) {
 }
 
 /** The right to serve one domain, with the label of its license type (interface specification, "License"). */
-export interface License
-  extends Readonly<Pick<RecordOf<typeof licenses>, 'id' | 'domain' | 'name' | 'protected' | 'type_id'>>, Validity {
-  readonly created_at: Date
-  readonly updated_at: Date
-  readonly type: string
-}
+export type License = Readonly<Selectable<Tables['licenses']>> & { readonly type: string }
 
 const licenseMetadata = {
   table: 'licenses',
-  columns: [
-    'id',
-    'domain',
-    'name',
-    'protected',
-    'suspended',
-    'created_at',
-    'updated_at',
-    'valid_from',
-    'valid_until',
-    'type_id',
-    'type',
-  ],
+  columns: ['licenses.*', 'type'],
   key: 'domain',
   joins: ['license_types'],
-} as const satisfies EntityMetadata & { columns: readonly (keyof License)[] }
+} satisfies EntityMetadata
 
 /** Length of the column licenses.domain. A longer host has no license. */
 export const longestDomain = 255
@@ -89,21 +71,9 @@ function licensesByDomain(
         ({ selectFrom }) =>
           selectFrom('licenses')
             .innerJoin('license_types', 'license_types.id', 'licenses.type_id')
-            .select([
-              'domain',
-              'name',
-              'protected',
-              'suspended',
+            .selectAll('licenses')
+            .select(({ selectFrom }) => [
               'type',
-              wholeMilliseconds('created_at').as('created_at'),
-              wholeMilliseconds('updated_at').as('updated_at'),
-              wholeMilliseconds('valid_from').$castTo<number | null>().as('valid_from'),
-              wholeMilliseconds('valid_until').$castTo<number | null>().as('valid_until'),
-            ])
-            .select(({ cast, selectFrom }) => [
-              // JSON numbers would lose precision: JavaScript holds only 53 bits of a bigint.
-              cast<string>('licenses.id', 'text').as('id'),
-              cast<string>('type_id', 'text').as('type_id'),
               jsonArrayFrom(
                 selectFrom('license_languages')
                   .innerJoin('languages', 'languages.id', 'license_languages.language_id')
@@ -118,38 +88,21 @@ function licensesByDomain(
             .as('license'),
         join => join.onTrue(),
       )
-      // One column, because pg parses each column of each result, which takes CPU time.
-      .select(({ fn }) => fn.toJson('license').as('license')),
+      .selectAll('license'),
   )
   const load = inSerialBatches(async domains => {
     const rows = await query(JSON.stringify(domains))
-    return new Map(rows.map(({ license }) => [license.domain, license]))
+    return new Map(rows.map(row => [row.domain, row]))
   })
   return cache.segment(licenseMetadata, async (domain): Promise<License | null> => {
     if (!possible.test(domain)) return null
     const keepLanguages = languages.expect()
-    const row = await load(domain)
-    if (row === undefined) return null
-    keepLanguages(row.id, Object.freeze(row.languages))
-    return Object.freeze({
-      id: row.id,
-      domain: row.domain,
-      name: row.name,
-      protected: row.protected,
-      suspended: row.suspended,
-      created_at: new Date(row.created_at),
-      updated_at: new Date(row.updated_at),
-      valid_from: row.valid_from === null ? null : new Date(row.valid_from),
-      valid_until: row.valid_until === null ? null : new Date(row.valid_until),
-      type_id: row.type_id,
-      type: row.type,
-    })
+    const found = await load(domain)
+    if (found === undefined) return null
+    const { languages: inOrder, ...license } = found
+    keepLanguages(license.id, Object.freeze(inOrder))
+    return Object.freeze(license)
   })
-}
-
-/** A time in milliseconds since 1970. An infinite time arrives as text and becomes an invalid Date. */
-function wholeMilliseconds(column: string) {
-  return sql<number | string>`floor(extract(epoch from ${sql.ref(column)}) * 1000)`
 }
 
 export type LicenseType = Readonly<RecordOf<typeof licenseTypes>>

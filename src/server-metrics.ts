@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { ReadOutcome } from './cache/entity-cache.ts'
 import type { ConnectionCounts, ConnectionPool } from './database/prepared-queries.ts'
 
-export interface CountedRequest {
+interface CountedRequest {
   method: string
   /** The route's pattern, because clients choose the path. */
   route: string

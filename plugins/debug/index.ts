@@ -2,14 +2,12 @@ import { AsyncResource } from 'node:async_hooks'
 import { join } from 'node:path'
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { mapRead } from '../../src/cache/entity-cache.ts'
 import type {} from '../checks.ts'
 import type {} from '../database.ts'
 import type {} from '../landmarks.ts'
 import { isMissingRoute, missingRoutes } from '../not-found.ts'
 import type { Config } from '../../src/config.ts'
 import { databaseFolder } from '../../src/database/database.ts'
-import { closeFolder } from '../../src/database/private-folder.ts'
 import { longestDomain } from '../../src/entities.ts'
 import { toError } from '../../src/errors/error-answer.ts'
 import { expectedErrors } from '../../src/errors/http-errors.ts'
@@ -23,7 +21,7 @@ import { VerdictLog } from './verdict-log.ts'
 
 export { profiledOptions } from 'fastify-profiler'
 
-export interface DebugOptions {
+interface DebugOptions {
   config: Config
 }
 
@@ -37,10 +35,8 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
   })
   const outside = new AsyncResource('debug')
 
-  const directory = join(config.dataDir, 'profiles')
-  closeOldProfiles(directory)
   await app.register(profiler, {
-    directory,
+    directory: join(config.dataDir, 'profiles'),
     allow: config.debugAllow,
     allowLoopback: !config.production,
     isTrustedHost: isLicensed,
@@ -60,8 +56,8 @@ async function debug(app: FastifyInstance, { config }: DebugOptions) {
     if (domain === null || domain.length > longestDomain) return false
     // Outside the request's async context, or its panels would list this read as the application's.
     const license = outside.runInAsyncScope(() => app.entities.licenses.read(domain))
-    return mapRead(
-      license,
+    if (!(license instanceof Promise)) return license !== null
+    return license.then(
       license => license !== null,
       () => false,
     )
@@ -118,15 +114,6 @@ function settingsOf({ port, host, databaseUrl, debugAllow, logLevel, trustProxy,
     logLevel,
     trustProxy,
     defaultLocale,
-  }
-}
-
-/** Early versions left profiles readable by every local user. */
-function closeOldProfiles(directory: string): void {
-  try {
-    closeFolder(directory)
-  } catch {
-    // There is no folder yet, or it belongs to another user and no profile can be written to it.
   }
 }
 

@@ -20,7 +20,7 @@ import { positionOf, writeCursor } from '../../src/records/selection.ts'
 import { admissionTo, authorOf, notAdmin, requireAdmin, scopeOf } from './admission.ts'
 import { addSchema, changeSchema, listSchema, readSchema, removeSchema } from './record-schemas.ts'
 
-export interface RecordRoutesOptions {
+interface RecordRoutesOptions {
   kind: RecordKind
 }
 

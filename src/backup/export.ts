@@ -1,7 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { MigrationSeries } from '../database/migration.ts'
-import { newerOf, readAppliedMigrations } from '../database/newer-migrations.ts'
+import { type MigrationSeries, newerOf, readAppliedMigrations } from '../database/migrate.ts'
 import type { Tables } from '../database/tables.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import {

@@ -82,7 +82,7 @@ export interface EntityMetadata {
   joins: readonly string[]
 }
 
-export interface EntitySegmentOptions {
+interface EntitySegmentOptions {
   maxEntries: number
   maxBytes: number
   /** Whether a record read at this time (by performance.now) may still be served. */
@@ -255,15 +255,6 @@ export function whenAllRead<Values extends readonly unknown[] | []>(
 
 function areRead<Values extends readonly unknown[]>(values: Values | Read<Values>): values is Read<Values> {
   return !values.some(value => value instanceof Promise)
-}
-
-/** The result for a cached value at once, and a promise of the result for a value that is still loading. */
-export function mapRead<Value, Result>(
-  value: Value | Promise<Value>,
-  use: (value: Value) => Result,
-  fail: (error: Error) => Result,
-): Result | Promise<Result> {
-  return value instanceof Promise ? value.then(use, fail) : use(value)
 }
 
 /** What one cache holds. */

@@ -48,7 +48,7 @@ interface Operations {
  * PGlite's file system, with files that only this user can open. PGlite itself creates files with mode 0666 and sets
  * that mode again if the umask narrowed it.
  */
-export class PrivateFileSystem extends NodeFS {
+class PrivateFileSystem extends NodeFS {
   override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const restrictFiles = (module: PostgresMod) => restrict(module.NODEFS.node_ops)
     const preRun = [options.preRun, restrictFiles].flat().filter(step => step !== undefined)

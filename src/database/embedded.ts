@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, statfsSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { addAbortSignal, Duplex } from 'node:stream'
 import { type MessagePort, MessageChannel, Worker } from 'node:worker_threads'
@@ -7,10 +7,10 @@ import pg from 'pg'
 import { reasonOf, StartError } from '../errors/start-error.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { crashed } from './failures.ts'
-import { makeDataDirectory, makePrivateFolder } from './private-folder.ts'
+import { makePrivateFolder } from './private-folder.ts'
 
 /** A PGlite in a worker thread. pg connects to it as to any PostgreSQL. */
-export interface EmbeddedDatabase {
+interface EmbeddedDatabase {
   /** Has one connection, because PGlite has one session. A second query waits for the first, or for its transaction. */
   pool: pg.Pool
   /** See DirectoryLock. */
@@ -21,8 +21,8 @@ export interface EmbeddedDatabase {
   close: () => Promise<void>
 }
 
-/** Called before an embedded database is created, which takes seconds. What it returns is called after that. */
-export type OnCreation = () => () => void
+/** Called before an embedded database is created, which takes seconds. */
+export type OnCreation = () => void
 
 /**
  * Opens PGlite in a folder that only this user can read. Creates the folder if it does not exist.
@@ -32,10 +32,10 @@ export type OnCreation = () => () => void
 export async function openEmbedded(
   dataDir: string,
   onConnect: (client: pg.ClientBase) => Promise<void>,
-  onCreation: OnCreation = () => () => {},
+  onCreation: OnCreation = () => {},
 ): Promise<EmbeddedDatabase> {
   try {
-    makeDataDirectory(dataDir)
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   } catch (error) {
     throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}.`, { cause: error })
   }
@@ -43,8 +43,8 @@ export async function openEmbedded(
   try {
     const directory = join(dataDir, 'pglite')
     makePrivateFolder(directory)
-    const onCreated = existsSync(join(directory, 'PG_VERSION')) ? () => {} : onCreation()
-    const worker = await startWorker(directory).finally(onCreated)
+    if (!existsSync(join(directory, 'PG_VERSION'))) onCreation()
+    const worker = await startWorker(directory)
     const exited = new Promise(resolve => worker.once('exit', resolve))
     const death = new AbortController()
     const die = (reason: unknown) => {

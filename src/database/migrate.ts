@@ -1,36 +1,17 @@
 import { type Kysely, sql } from 'kysely'
-import type { Migration, MigrationSeries, Migrations } from './migration.ts'
-import * as records from './migrations/0001-records.ts'
-import * as changeNotifications from './migrations/0002-change-notifications.ts'
-import * as signIn from './migrations/0003-sign-in.ts'
-import * as listIndexes from './migrations/0004-list-indexes.ts'
-import * as signInAttempts from './migrations/0005-sign-in-attempts.ts'
-import * as licenseValidity from './migrations/0006-license-validity.ts'
-import * as apiTokens from './migrations/0007-api-tokens.ts'
-import * as passwordResets from './migrations/0008-password-resets.ts'
-import * as audit from './migrations/0009-audit.ts'
-import * as prefixIndexes from './migrations/0010-prefix-indexes.ts'
-import { incompatibleOf, nameNewer, type NewerMigration, newerOf, readAppliedMigrations } from './newer-migrations.ts'
-import * as demonstration from './seeds/0001-demonstration.ts'
+import { type Migration, type Migrations, migrations } from './migrations.ts'
+import { addDemonstration } from './demonstration.ts'
 import type { Tables } from './tables.ts'
 
-/** All migrations, in order. Never edit a released one: add a new file. They only add: see docs/building.md. */
-export const migrations: Migrations = {
-  '0001-records': records,
-  '0002-change-notifications': changeNotifications,
-  '0003-sign-in': signIn,
-  '0004-list-indexes': listIndexes,
-  '0005-sign-in-attempts': signInAttempts,
-  '0006-license-validity': licenseValidity,
-  '0007-api-tokens': apiTokens,
-  '0008-password-resets': passwordResets,
-  '0009-audit': audit,
-  '0010-prefix-indexes': prefixIndexes,
+/** Migrations and the table with the names of those that have been applied. */
+export interface MigrationSeries {
+  readonly table: string
+  readonly migrations: Migrations
 }
 
 /** The demonstration records, which the embedded database gets on its first start. */
 export const seeds: Migrations = {
-  '0001-demonstration': demonstration,
+  '0001-demonstration': { up: addDemonstration },
 }
 
 const migrationTable = 'portico_migrations'
@@ -128,4 +109,63 @@ async function applyPending(
   }
   // Tells the servers that are running: see plugins/database.ts.
   await sql`select pg_notify('portico_changes', ${table})`.execute(db)
+}
+
+/** A migration as the database has it. */
+interface AppliedMigration {
+  name: string
+  timestamp: string
+  /** The oldest migration whose version runs beside it, or empty for every version. Null if nothing is known. */
+  compatible_since: string | null
+}
+
+/** A migration that a newer version of the program has applied, and this one does not know. */
+export interface NewerMigration {
+  name: string
+  /** Whether this version runs beside it. */
+  isCompatible: boolean
+}
+
+/** Reads which migrations of a series have been applied, by their names. */
+export async function readAppliedMigrations(db: Kysely<Tables>, table: string): Promise<AppliedMigration[]> {
+  const { rows: tables } = await sql`select where to_regclass(${table}) is not null`.execute(db)
+  if (tables.length === 0) return []
+  // The table may be of a version that had no such column.
+  const { rows } = await sql<AppliedMigration>`
+    select name, timestamp, to_jsonb(applied) ->> 'compatible_since' as compatible_since
+    from ${sql.table(table)} as applied order by name`.execute(db)
+  return rows
+}
+
+/** Reads which migrations of these series are newer than this program. */
+export async function readNewerMigrations(
+  db: Kysely<Tables>,
+  allSeries: readonly MigrationSeries[],
+): Promise<NewerMigration[]> {
+  const newer: NewerMigration[] = []
+  for (const series of allSeries) newer.push(...newerOf(series, await readAppliedMigrations(db, series.table)))
+  return newer
+}
+
+/** The applied migrations that a series does not have. */
+export function newerOf({ migrations }: MigrationSeries, applied: readonly AppliedMigration[]): NewerMigration[] {
+  const last = Object.keys(migrations).sort().at(-1) ?? ''
+  return applied
+    .filter(({ name }) => !Object.hasOwn(migrations, name))
+    .map(({ name, compatible_since: since }) => ({ name, isCompatible: since !== null && since <= last }))
+}
+
+/** Those beside which this version cannot run. */
+export function incompatibleOf(newer: readonly NewerMigration[]): readonly NewerMigration[] {
+  return newer.filter(({ isCompatible }) => !isCompatible)
+}
+
+/** Names newer migrations in a sentence: "the migrations 0006-dates, 0007-tokens of a newer version". */
+export function nameNewer(newer: readonly NewerMigration[]): string {
+  return `the migration${newer.length > 1 ? 's' : ''} ${newer.map(({ name }) => name).join(', ')} of a newer version`
+}
+
+/** Says that this version runs on beside newer migrations. */
+export function describeNewer(newer: readonly NewerMigration[]): string {
+  return `The database has ${nameNewer(newer)}. ${newer.length > 1 ? 'They are' : 'It is'} compatible, so this version runs on.`
 }

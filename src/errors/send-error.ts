@@ -33,7 +33,7 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
 }
 
 /** Answers a request. */
-export function sendAnswer({ statusCode, headers, body }: ErrorAnswer, reply: FastifyReply): FastifyReply {
+function sendAnswer({ statusCode, headers, body }: ErrorAnswer, reply: FastifyReply): FastifyReply {
   return reply.code(statusCode).headers(headers).send(body)
 }
 

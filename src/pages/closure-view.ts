@@ -1,6 +1,6 @@
 import type { Closure } from '../records/closure.ts'
 import { html, type Markup } from './html.ts'
-import { renderPage } from './site-page.ts'
+import { renderSmallPage } from './site-page.ts'
 import { wordsFor } from './words.ts'
 
 interface Words {
@@ -89,15 +89,9 @@ export function renderClosedPage(closure: Closure, name: string, locale: string,
   const words = wordsFor(locale, translations, english)
   const title = words.title[closure.reason]
   const detail = choose(closure, words.detail, words)
-  return renderPage({
-    language: locale,
-    title: `${title} – ${name}`,
-    main: html`
-      <p class="status">${name}</p>
-      <h1>${title}</h1>
-      ${detail !== null && html`<p>${detail}</p>`}
-      <p><a href="${signIn}">${words.signIn}</a></p>`,
-  })
+  const main = html`${detail !== null && html`<p>${detail}</p>`}
+      <p><a href="${signIn}">${words.signIn}</a></p>`
+  return renderSmallPage({ locale, name, title, main })
 }
 
 function choose(closure: Closure, { asleep, suspended, ended }: ForEach, words: Words): string | null {

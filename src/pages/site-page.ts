@@ -89,6 +89,25 @@ ${header !== undefined && html`<header>${header}</header>`}
 `.toString()
 }
 
+/** Renders a page of a site with a heading and little else. @param name of the site */
+export function renderSmallPage({
+  locale,
+  name,
+  title,
+  main,
+  ...rest
+}: Pick<Page, 'style' | 'header' | 'main'> & Record<'locale' | 'name' | 'title', string>): string {
+  return renderPage({
+    ...rest,
+    language: locale,
+    title: `${title} – ${name}`,
+    main: html`
+      <p class="status">${name}</p>
+      <h1>${title}</h1>
+      ${main}`,
+  })
+}
+
 /** The default policy: a page may load this site's files and use the known inline styles. */
 const contentSecurityPolicy = [
   "default-src 'self'",

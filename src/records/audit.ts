@@ -269,7 +269,7 @@ function valuesOf({ via, user, tokenId, systemUser }: Author, { table }: Audited
     ${via}::text, ${user?.id ?? null}::bigint, ${tokenId}::bigint, ${user?.email ?? systemUser}::text, ${table}::text`
 }
 
-export interface AuditFilters {
+interface AuditFilters {
   table?: string
   record_id?: string
   user_id?: string

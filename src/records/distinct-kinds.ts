@@ -80,7 +80,7 @@ export function schemaNamesOf({ name }: RecordKind) {
 }
 
 /** The names in the API's document that no other kind may have: of its schemas, and of the operation that lists it. */
-export function namesInApi(kind: RecordKind): string[] {
+function namesInApi(kind: RecordKind): string[] {
   return [...Object.values(schemaNamesOf(kind)), `list${camelCase(kind.plural)}`]
 }
 

@@ -14,7 +14,7 @@ export interface ImportRow {
 }
 
 export const importFormats = ['ndjson', 'csv'] as const
-export type ImportFormat = (typeof importFormats)[number]
+type ImportFormat = (typeof importFormats)[number]
 
 /** In characters of NDJSON or bytes of CSV. The same as the API's body limit, and longer than any real record. */
 const longestRecord = 64 * 1024
@@ -61,6 +61,7 @@ async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<Import
     skipped.push({ line, value: undefined, problem })
   }
   let isTooLong = false
+  let isCut = false
   const parser = parse({
     bom: true,
     columns: names => {
@@ -78,6 +79,7 @@ async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<Import
       if (isTooLong) return
       const line = Number(error?.['lines'])
       isTooLong = error?.code === 'CSV_MAX_RECORD_SIZE'
+      if (isCut) return skip(line, `has too many cells${unread}`)
       if (!isTooLong) return skip(line, `is not CSV: ${error?.message}`)
       const linesBefore = raw.trimStart().split(/[\r\n]/).length - 1
       const problem = `begins a record of more than ${bound} bytes, perhaps because a quote is not closed${unread}`
@@ -86,9 +88,15 @@ async function* readCsv(input: Readable, kind: RecordKind): AsyncIterable<Import
   })
   /** Ends the input without an error, with which the parser would lose the records that it has read. */
   async function* untilTooLong(source: AsyncIterable<Buffer>) {
+    let lineLength = 0
     for await (const chunk of source) {
       if (isTooLong) return
       yield chunk
+      const end = Math.max(chunk.lastIndexOf('\n'), chunk.lastIndexOf('\r'))
+      lineLength = end === -1 ? lineLength + chunk.length : chunk.length - end - 1
+      // The parser does not count empty cells. Quotes at most double the length of the others.
+      isCut = lineLength > 3 * longestRecord
+      if (isCut) return
     }
   }
   // The callback does nothing: the pipeline's errors are thrown by the iteration.

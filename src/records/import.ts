@@ -13,7 +13,7 @@ const batchSize = 5000
 /** How many bad lines are listed. */
 const mostNamed = 50
 
-export interface BadLine {
+interface BadLine {
   line: number
   /** What is wrong, as a sentence. */
   reason: string
@@ -34,7 +34,7 @@ export class ImportRefusedError extends Error {
   }
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   /** Whether a line changes the record that its kind's knownBy names, if there is one. Default: it is refused. */
   update?: boolean
   /** Whether everything is tried and nothing kept. Default: false. */
@@ -42,7 +42,7 @@ export interface ImportOptions {
 }
 
 /** How many records were added and changed, or would be. */
-export interface ImportOutcome {
+interface ImportOutcome {
   added: number
   changed: number
 }

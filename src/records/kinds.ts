@@ -27,7 +27,6 @@ export const licenseTypes = recordKind({
     required: { type: line('The label of the license type.') },
     optional: {},
     generated: {},
-    secret: {},
   },
   knownBy: 'type',
   sorts: ['id', 'type'],
@@ -48,7 +47,6 @@ export const languages = recordKind({
     },
     optional: {},
     generated: {},
-    secret: {},
   },
   filters: {
     license_id: {
@@ -73,7 +71,6 @@ export const platforms = recordKind({
     required: { name: line('The name of the platform.') },
     optional: {},
     generated: {},
-    secret: {},
   },
   filters: {
     license_id: {
@@ -120,7 +117,6 @@ export const licenses = recordKind({
       language_ids: ids("The ids of the site's languages, the default first."),
       platform_ids: ids('The ids of the platforms that the site is served on.'),
     },
-    secret: {},
   },
   links: { language_ids: languageLinks, platform_ids: platformLinks },
   filters: {
@@ -175,7 +171,6 @@ export const museums = recordKind({
     required: { license_id: museumLicenseId, name: line('The name of the museum.') },
     optional: {},
     generated: {},
-    secret: {},
   },
   knownBy: 'name',
   sorts: ['id', 'name'],
@@ -199,7 +194,6 @@ export const groups = recordKind({
     required: { license_id: groupLicenseId, name: line('The name of the group.') },
     optional: {},
     generated: {},
-    secret: {},
   },
   knownBy: 'name',
   sorts: ['id', 'name'],

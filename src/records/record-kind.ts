@@ -121,12 +121,7 @@ type Defaulted =
   | 'warnOf'
   | 'removalRefusal'
 
-interface Definition<
-  Required extends TProperties,
-  Optional extends TProperties,
-  Generated extends TProperties,
-  Secret extends TProperties,
->
+interface Definition<Required extends TProperties, Optional extends TProperties, Generated extends TProperties>
   extends Omit<RecordKind, 'schema' | 'create' | 'change' | Defaulted>, Partial<Pick<RecordKind, Defaulted>> {
   readonly fields: {
     readonly required: Required
@@ -137,7 +132,7 @@ interface Definition<
     /** Fields that the database sets, besides the id. */
     readonly generated: Generated
     /** Fields that are required to add a record and never read. */
-    readonly secret: Secret
+    readonly secret?: TProperties
   }
 }
 
@@ -145,14 +140,11 @@ interface Definition<
  * Makes a kind from its fields, which determine its request schemas, its columns and its TypeScript type.
  * @throws {Error} if its lists cannot have one of its sorts or fields, or visitors may read them of no license
  */
-export function recordKind<
-  Required extends TProperties,
-  Optional extends TProperties,
-  Generated extends TProperties,
-  Secret extends TProperties,
->(definition: Definition<Required, Optional, Generated, Secret>) {
+export function recordKind<Required extends TProperties, Optional extends TProperties, Generated extends TProperties>(
+  definition: Definition<Required, Optional, Generated>,
+) {
   const {
-    fields: { generated, required, written = {}, optional, secret },
+    fields: { generated, required, written = {}, optional, secret = {} },
     filters = {},
     ...rest
   } = definition

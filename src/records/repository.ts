@@ -336,7 +336,7 @@ export function refusedWrite(kind: RecordKind, fields: readonly string[], error:
 }
 
 /** The HTTP error for removing a record that others refer to, or undefined for any other error. */
-export function refusedRemoval(kind: RecordKind, error: unknown): HttpError | undefined {
+function refusedRemoval(kind: RecordKind, error: unknown): HttpError | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code !== foreignKeyViolation) return undefined
   return new ConflictHttpError(`This ${kind.name} is still in use: ${error.table?.replaceAll('_', ' ')} refer to it.`, {
     cause: error,
@@ -347,10 +347,7 @@ export function refusedRemoval(kind: RecordKind, error: unknown): HttpError | un
  * The HTTP error for a list that is asked for by a value that its column cannot have, or undefined for any other error.
  * Only the database knows the types of all columns.
  */
-export function refusedList(
-  { filters, after }: Pick<Listing, 'filters' | 'after'>,
-  error: unknown,
-): HttpError | undefined {
+function refusedList({ filters, after }: Pick<Listing, 'filters' | 'after'>, error: unknown): HttpError | undefined {
   const filtered = Object.keys(filters)
   const fields = after === undefined ? filtered : [...filtered, 'cursor']
   if (!isAboutValue(error) || fields.length === 0) return undefined

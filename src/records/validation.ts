@@ -4,7 +4,7 @@ import { normaliseHost } from '../http/host.ts'
 import { isEmail, normaliseEmail } from '../sign-in/account.ts'
 
 /** A rule for a text field that JSON Schema cannot express. */
-export interface TextFormat {
+interface TextFormat {
   accepts: (text: string) => boolean
   /** Completes the sentence "<field> must be …". */
   expects: string
@@ -157,7 +157,7 @@ export function describeFieldErrors(errors: readonly FieldError[]): string {
 }
 
 /** @returns the errors, or an empty array if the value is valid */
-export type Validate = (value: unknown) => FieldError[]
+type Validate = (value: unknown) => FieldError[]
 
 /** Coerces nothing: "true" is not a boolean, and ["a"] is not text. */
 const ajv = new Ajv({ allErrors: true, formats: ajvFormats(), verbose: true })

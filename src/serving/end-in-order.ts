@@ -9,7 +9,7 @@ const parentCheckInterval = 1000
 /** The standard streams that were a terminal when the process started. */
 const terminals = [0, 1, 2].filter(isatty)
 
-export interface EndOptions {
+interface EndOptions {
   /** The id of a process whose end also ends this one. Default: none. */
   parent?: number | undefined
   /** Milliseconds after which the process ends even if requests are still being handled. */

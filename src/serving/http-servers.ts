@@ -104,7 +104,7 @@ function closeStalled(connections: OpenConnections, timeout: number, interval: n
   }
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   logger: NonNullable<FastifyServerOptions['logger']>
   /** The addresses of proxies whose forwarded headers count. */
   trustProxy: string[]

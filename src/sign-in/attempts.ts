@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/tables.ts'
 import { ServiceUnavailableHttpError } from '../errors/http-errors.ts'
 
-export interface AttemptsOptions {
+interface AttemptsOptions {
   database: Pick<Database, 'db' | 'isShared'>
   /** Servers with the same secret count together. */
   secret: string

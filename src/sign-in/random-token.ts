@@ -6,7 +6,7 @@ const form = /^[\w-]{42}[AEIMQUYcgkosw048]$/
 /** The prefix lets people and secret scanners recognise an API token. */
 export const apiTokenPrefix = 'portico_'
 
-export interface NewToken {
+interface NewToken {
   /** The token itself, which is shown once and not stored. */
   text: string
   hash: string

@@ -244,6 +244,7 @@ const tooLong = 'The line begins a record of more than 65,536 bytes'
 for (const [what, format, head, piece, problem] of [
   ['NDJSON', 'ndjson', '{"name":"kept"}\n{"name":"', 'endless ', 'line 2: The line has more than 65,536 characters'],
   ['CSV', 'csv', 'name\nkept\n', 'endless,', `line 3: ${tooLong}`],
+  ['empty cells of CSV', 'csv', 'name\nkept\n', ',', 'line 3: The line has too many cells'],
   ['CSV, the first one', 'csv', '', 'endless,', `line 1: ${tooLong}`],
   [
     'CSV behind an unclosed quote',

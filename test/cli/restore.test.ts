@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { seed } from '../../src/database/migrate.ts'
-import { contentOf, exportLines, fillDatabase, removeRecords } from '../support/backup-records.ts'
+import { contentOf, emptyingTest, exportLines, fillDatabase, removeRecords } from '../support/backup-records.ts'
 import { breakTable, breakTransactions } from '../support/broken-database.ts'
 import { build } from '../support/build.ts'
 import { makeFolder } from '../support/folder.ts'
@@ -26,14 +26,7 @@ await removeRecords(database)
 const [header = ''] = exported
 const ending = String(exported.at(-1))
 const empty = await contentOf(database)
-
-/** A test after which the database is empty again. */
-function test(title: string, act: (t: Test) => unknown): void {
-  t.test(title, async t => {
-    t.teardown(() => removeRecords(database))
-    await act(t)
-  })
-}
+const test = emptyingTest(t, database)
 
 /** Restores bytes from standard input. */
 async function restore(input: string | Buffer | Readable = textOf(exported)): Promise<void> {
@@ -49,6 +42,7 @@ async function refuses(t: Test, sentence: string | RegExp, input: string | Buffe
   else t.match(reason, sentence)
   t.notMatch(reason, /argon|\n/)
   t.strictSame(await contentOf(database), before)
+  return reason
 }
 
 function textOf(lines: readonly string[]): string {
@@ -85,11 +79,8 @@ test('an export of the restored records equals the first export, but for its tim
   const again = await exportLines(database)
   t.strictSame(again.slice(1), content)
   t.strictSame({ ...JSON.parse(String(again[0])), time: '' }, { ...JSON.parse(header), time: '' })
-  t.equal(
-    await addUser(database, { email: 'next@museum.test' }),
-    '3',
-    'ids continue, even after those of removed users',
-  )
+  const nextId = await addUser(database, { email: 'next@museum.test' })
+  t.equal(nextId, '3', 'ids continue, even after those of removed users')
 })
 
 test('a restored user signs in, and restored sites are served at once', async t => {
@@ -127,12 +118,8 @@ test('the banner that npm prints before an export does no harm', async t => {
   await restore(banner + textOf(exported))
   t.strictSame(await contentOf(database), content)
   await removeRecords(database)
-  await removeRecords(database)
-  await refuses(
-    t,
-    'Nothing was restored. line 5 of the input: The export is cut off after this line.',
-    `${banner}${header}\n`,
-  )
+  const reason = 'Nothing was restored. line 5 of the input: The export is cut off after this line.'
+  await refuses(t, reason, `${banner}${header}\n`)
 })
 
 test('a file is named with or without --input, and "-" is standard input', async t => {
@@ -234,6 +221,7 @@ const withTables = (tables: object) => withMembers({ tables })
 const noExport = 'The file is not an export of Portico.'
 const noHeader = 'The line is not the header of an export.'
 const noColumns = 'The line has no list of the columns of users.'
+const idTwice = 'The line has the column id of users twice.'
 const noJson = 'The line is not JSON.'
 const noUtf8 = 'The line is not UTF-8.'
 const cut = 'The export is cut off after this line.'
@@ -251,8 +239,40 @@ const outOfRange = /^The database refuses it: .*out of range.*\.$/
 const missingValue = /^The database refuses it: .*not-null constraint\.$/
 const period = /^The database refuses it: .*licenses_valid_.*\.$/
 
+const tooLong = 'The line has more than 1,048,576 bytes.'
+const tooHigh = { ...counts, users: 7 }
+const strayLines = [
+  '{}',
+  '[]',
+  'null',
+  '7',
+  '{"table":"users"}',
+  '{"table":1,"record":{}}',
+  '{"table":"users","record":[]}',
+]
+const strayEndings = [
+  '{"counts":1,"next_ids":{}}',
+  '{"counts":{}}',
+  '{"counts":{"users":"1"},"next_ids":{}}',
+  '{"counts":{"users":1.5},"next_ids":{}}',
+  ...['5', '"0"', '"1; drop table users"', '"9223372036854775808"'].map(
+    id => `{"counts":{},"next_ids":{"users":${id}}}`,
+  ),
+]
+
+type Refused = [input: string | Buffer, line: number, reason: string | RegExp]
+
+/** A row for each value, which is named by it. */
+function forEach<Value>(
+  what: string,
+  values: readonly Value[],
+  row: (value: Value) => Refused,
+): Record<string, Refused> {
+  return Object.fromEntries(values.map(value => [`${what} ${value}`, row(value)]))
+}
+
 /** Exports that something is wrong about, the line at which a restore stops, and what it says. */
-const hostile: Record<string, [input: string | Buffer, line: number, reason: string | RegExp]> = {
+const hostile: Record<string, Refused> = {
   'an empty file': ['', 1, 'The file has no export.'],
   'a file with only the banner of npm': ['\n> portico@1.0.0 portico\n', 3, 'The file has no export.'],
   'a file of many blank lines': ['\n'.repeat(1000), 11, noJson],
@@ -290,46 +310,19 @@ const hostile: Record<string, [input: string | Buffer, line: number, reason: str
   'columns that are no list': [withTables({ ...tables, users: {} }), 1, noColumns],
   'columns that are no names': [withTables({ ...tables, users: [{ toString: 1 }] }), 1, noColumns],
   'an unknown column in the header': [withTables({ users: ['id', 'role'] }), 1, 'users has no column "role".'],
-  'a column twice in the header': [
-    withTables({ users: ['id', 'email', 'id'] }),
-    1,
-    'The line has the column id of users twice.',
-  ],
+  'a column twice in the header': [withTables({ users: ['id', 'email', 'id'] }), 1, idTwice],
   'no column of ids': [withTables({ users: ['email'] }), 1, 'The line leaves out the column id of users.'],
 
   'no JSON in the middle': [changed('"code":"fy"', () => '{'), frisian, noJson],
   'a blank line in the middle': [changed('"code":"fy"', () => ''), frisian, noJson],
-  ...Object.fromEntries(
-    ['{}', '[]', 'null', '7', '{"table":"users"}', '{"table":1,"record":{}}', '{"table":"users","record":[]}'].map(
-      line => [`the line ${line}`, [changed('"table":"museums"', () => line), museum, neither]],
-    ),
-  ),
-  ...Object.fromEntries(
-    [
-      { counts: 1, next_ids: {} },
-      { counts: {} },
-      { counts: { users: '1' }, next_ids: {} },
-      { counts: { users: 1.5 }, next_ids: {} },
-      { counts: {}, next_ids: { users: 5 } },
-      { counts: {}, next_ids: { users: '0' } },
-      { counts: {}, next_ids: { users: '1; drop table users' } },
-      { counts: {}, next_ids: { users: '9223372036854775808' } },
-    ].map(value => [
-      `the ending ${JSON.stringify(value)}`,
-      [changed('"counts"', () => JSON.stringify(value)), last, neither],
-    ]),
-  ),
-  'a count that is too high': [
-    withMembers({ counts: { ...counts, users: 7 } }, '"counts"'),
-    last,
-    miscounted(7, 'users'),
-  ],
+  ...forEach('the line', strayLines, line => [changed('"table":"museums"', () => line), museum, neither]),
+  ...forEach('the ending', strayEndings, line => [changed('"counts"', () => line), last, neither]),
+  'a count that is too high': [withMembers({ counts: tooHigh }, '"counts"'), last, miscounted(7, 'users')],
   'counts that lack a table': [withMembers({ counts: {} }, '"counts"'), last, miscounted(0, 'license_types')],
-  ...Object.fromEntries(
-    ['secrets', 'constructor', '__proto__', 'users"; drop table users; --'].map(table => [
-      `a record of the table ${table}`,
-      [withMembers({ table }, '"table":"museums"'), museum, `The header has no table ${JSON.stringify(table)}.`],
-    ]),
+  ...forEach(
+    'a record of the table',
+    ['secrets', 'constructor', '__proto__', 'users"; drop table users; --'],
+    table => [withMembers({ table }, '"table":"museums"'), museum, `The header has no table ${JSON.stringify(table)}.`],
   ),
 
   'an unknown column': [withUser({ role: 'admin' }), user, '"role" is no column.'],
@@ -343,20 +336,15 @@ const hostile: Record<string, [input: string | Buffer, line: number, reason: str
   'a text as a number': [withUser({ email: 7 }), user, 'email must be text.'],
   'a text as an object': [withUser({ email: { a: 1 } }), user, 'email must be text.'],
   'an e-mail address that is null': [withUser({ email: null }), user, missingValue],
-  'a line that is too long': [
-    withUser({ email: 'x'.repeat(2 ** 20) }),
-    user,
-    'The line has more than 1,048,576 bytes.',
-  ],
+  'a line that is too long': [withUser({ email: 'x'.repeat(2 ** 20) }), user, tooLong],
   'a number as text': [withFields('"position":0', { position: '0' }), position, wholeNumber],
   'a number with a fraction': [withFields('"position":0', { position: 0.5 }), position, wholeNumber],
   'a number that is too high': [withFields('"position":0', { position: 1e20 }), position, unfit],
-  ...Object.fromEntries(
-    ['now', 'yesterday', '2026-01-31', '2026-01-31 12:00:00+00:00', 7].map(value => [
-      `${value} for a time`,
-      [withLicense({ created_at: value }), license, time],
-    ]),
-  ),
+  ...forEach('the time', ['now', 'yesterday', '2026-01-31', '2026-01-31 12:00:00+00:00', 7], value => [
+    withLicense({ created_at: value }),
+    license,
+    time,
+  ]),
   'a day that does not exist': [withLicense({ created_at: '2026-02-31T00:00:00+00:00' }), license, outOfRange],
   'an end before the beginning': [withLicense({ valid_until: '0001-01-01T00:00:00+00:00' }), license, period],
   'a license from minus infinity on': [withLicense({ valid_from: '-infinity' }), license, period],
@@ -371,12 +359,10 @@ const hostile: Record<string, [input: string | Buffer, line: number, reason: str
 
 for (const [what, [input, line, expected]] of Object.entries(hostile)) {
   t.test(`${what} is refused with its line, and nothing changes`, async t => {
-    const reason = await refusal('restore', { input })
+    const reason = await refuses(t, /^Nothing was restored\. /, input)
     const begin = `Nothing was restored. line ${line} of the input: `
     t.equal(reason.slice(0, begin.length), begin)
     t.match(reason.slice(begin.length), expected)
-    t.notMatch(reason, /argon|\n/)
-    t.strictSame(await contentOf(database), empty)
   })
 }
 
@@ -469,10 +455,7 @@ for (const [what, change] of [
     await sql`alter table licenses disable trigger licenses_touch_updated_at`.execute(db)
     await seedAgain()
     await change.execute(db)
-    await refuses(
-      t,
-      /The database is not empty: it has license types, languages, platforms, licenses, license languages, license platforms, museums, groups\.$/,
-    )
+    await refuses(t, /The database is not empty: it has license types, languages, [a-z, ]+, museums, groups\.$/)
     await removeRecords(database)
     await sql`alter table licenses enable trigger licenses_touch_updated_at`.execute(db)
     await sql`alter table licenses alter column updated_at set not null`.execute(db)

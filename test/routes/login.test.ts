@@ -137,6 +137,7 @@ t.test('a rejected form comes back with everything but the password', async t =>
     t.match(body, '<input type="hidden" name="next" value="/?a=b">')
     t.match(body, 'value="on" checked>')
     t.notMatch(body, 'hunter2')
+    t.match(headers.vary, /\bAccept(?:,|$)/)
     t.match(headers['www-authenticate'], /^Cookie /)
   }
 })

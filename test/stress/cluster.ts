@@ -26,18 +26,8 @@ export async function makeCluster(): Promise<Cluster> {
   const port = await freePort()
   const run = (program: string, ...words: string[]) =>
     execFileSync(join(binaries, program), words, { ...user, cwd: folder, stdio: 'ignore' })
-  const start = () =>
-    run(
-      'pg_ctl',
-      'start',
-      '--wait',
-      '-D',
-      data,
-      '-l',
-      join(folder, 'log'),
-      '-o',
-      `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`,
-    )
+  const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`
+  const start = () => run('pg_ctl', 'start', '--wait', '-D', data, '-l', join(folder, 'log'), '-o', options)
   const stop = () => run('pg_ctl', 'stop', '--wait', '-m', 'immediate', '-D', data)
   run('initdb', '-D', data, '-U', 'postgres', '--auth=trust')
   start()

@@ -2,9 +2,9 @@
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LoadConnection, requestText } from '../../bench/load-connection.ts'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
+import { dropDatabase, environmentOf } from '../../bench/bench-database.ts'
 import { quantile } from '../../bench/quantile.ts'
-import { serve } from './serving.ts'
+import { makeServerDatabase, serve } from './serving.ts'
 
 const [, , stated = '200'] = process.argv
 const changes = Number(stated)
@@ -14,8 +14,7 @@ const repeats = 20
 /** Milliseconds for which a server without notifications trusts its cache. */
 const lifetime = 1000
 
-process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
-const bench = await makeDatabase(1)
+const bench = await makeServerDatabase(1)
 const servers = [await serve(environmentOf(bench)), await serve(environmentOf(bench))]
 const connections = servers.map(({ port }) => new LoadConnection(port))
 const request = requestText('/', { host: 'bench.example' })

@@ -2,9 +2,10 @@
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LoadConnection, requestText } from '../../bench/load-connection.ts'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
+import { dropDatabase, environmentOf } from '../../bench/bench-database.ts'
 import { quantile } from '../../bench/quantile.ts'
-import { serve, statusOf } from './serving.ts'
+import { makeServerDatabase, serve, statusOf } from './serving.ts'
+import { count, tellCounts } from './statuses.ts'
 
 const [, , stated = '1000000'] = process.argv
 const hosts = Number(stated)
@@ -22,8 +23,7 @@ interface Answers {
 /** The number of cold hosts asked for. */
 let asked = 0
 
-process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
-const bench = await makeDatabase(licenses)
+const bench = await makeServerDatabase(licenses)
 const server = await serve(environmentOf(bench))
 const counter = new pg.Client(bench.url)
 await counter.connect()
@@ -42,7 +42,7 @@ try {
   const queries = (await queriesSoFar()) - queriesBefore
   print('flood', flood)
   console.log(
-    `${hosts} hosts without a license, beside ${licenses} licenses, over ${connections} connections: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+    `${hosts} hosts without a license, beside ${licenses} licenses, over ${connections} connections: ${tellCounts(statuses)}`,
   )
   console.log(`  ${flood.seconds.toFixed(0)} s, ${(hosts / flood.seconds).toFixed(0)} answers per second`)
   console.log(
@@ -64,7 +64,7 @@ async function send(statuses: Map<number, number>): Promise<void> {
       const connection = new LoadConnection(server.port)
       while (next < hosts) {
         const status = statusOf(await connection.ask(requestText('/', { host: `${next++}.made-up.example` })))
-        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        count(statuses, status)
       }
       connection.close()
     }),

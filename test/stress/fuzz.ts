@@ -5,7 +5,8 @@ import { lingering } from '../../src/serving/limits.ts'
 import { fuzz } from './hostile-clients.ts'
 import { hostileExchange } from './hostile-requests.ts'
 import { startServer } from './server-process.ts'
-import type { Usage } from './usage.ts'
+import { tellCounts } from './statuses.ts'
+import { megabytes, type Usage } from './usage.ts'
 
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },
@@ -24,12 +25,8 @@ try {
   // As long as the server waits for clients that keep their half open.
   await sleep(2 * lingering)
   const after = await server.usage()
-  const byStatus = [...statuses]
-    .sort(([one], [other]) => one - other)
-    .map(([status, number]) => `${status} × ${number}`)
-    .join(', ')
   console.log(
-    `requests ${exchanges} in ${seconds.toFixed(0)} s, answers ${byStatus}, closed without an answer ${unanswered}, crashes ${server.hasEnded() ? 1 : 0}, hangs ${hangs.length}, faults ${faults.length}, not HTTP ${garbled.length}, answers lost or duplicated ${miscounted.length}`,
+    `requests ${exchanges} in ${seconds.toFixed(0)} s, answers ${tellCounts(statuses)}, closed without an answer ${unanswered}, crashes ${server.hasEnded() ? 1 : 0}, hangs ${hangs.length}, faults ${faults.length}, not HTTP ${garbled.length}, answers lost or duplicated ${miscounted.length}`,
   )
   console.log(`before ${tell(before)}`)
   console.log(`after  ${tell(after)}`)
@@ -44,8 +41,4 @@ try {
 
 function tell({ heap, resident, descriptors }: Usage): string {
   return `heap ${megabytes(heap)}, resident ${megabytes(resident)}, descriptors ${descriptors}`
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MB`
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HostileExchange, hostileExchange } from './hostile-requests.ts'
-import { readStatuses } from './statuses.ts'
+import { count, readStatuses } from './statuses.ts'
 
 /** The outcome of the exchanges. */
 export interface FuzzResult {
@@ -29,7 +29,7 @@ const doubt = 50
  * Runs this many exchanges with the server on this port, in several lanes at once.
  * @param seed of the first exchange; each further one adds 1
  */
-export async function fuzz(port: number, count: number, seed: number, lanes = 32): Promise<FuzzResult> {
+export async function fuzz(port: number, exchanges: number, seed: number, lanes = 32): Promise<FuzzResult> {
   const result: FuzzResult = {
     exchanges: 0,
     statuses: new Map(),
@@ -39,7 +39,7 @@ export async function fuzz(port: number, count: number, seed: number, lanes = 32
     garbled: [],
     miscounted: [],
   }
-  const end = seed + count
+  const end = seed + exchanges
   let next = seed
   await Promise.all(
     Array.from({ length: lanes }, async () => {
@@ -58,7 +58,7 @@ export async function fuzz(port: number, count: number, seed: number, lanes = 32
     else if (statuses.length === 0) result.unanswered++
     if (exchange.answers > 0 && statuses?.length !== exchange.answers) result.miscounted.push(seed)
     for (const status of statuses ?? []) {
-      result.statuses.set(status, (result.statuses.get(status) ?? 0) + 1)
+      count(result.statuses, status)
       if (status === 500 || status === 502 || status === 504) result.faults.push(seed)
     }
   }

@@ -5,6 +5,7 @@ import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-dat
 import { quantile } from '../../bench/quantile.ts'
 import { makeCluster } from './cluster.ts'
 import { serve, statusOf } from './serving.ts'
+import { count, tellCounts } from './statuses.ts'
 
 const [, , stated = '60'] = process.argv
 const secondsLost = Number(stated)
@@ -95,10 +96,9 @@ async function ask(host: string, isKnown: boolean): Promise<void> {
 function print(phase: string, isKnown: boolean): void {
   const some = outcomes.filter(outcome => outcome.phase === phase && outcome.isKnown === isKnown)
   const counts = new Map<Outcome['status'], number>()
-  for (const { status } of some) counts.set(status, (counts.get(status) ?? 0) + 1)
+  for (const { status } of some) count(counts, status)
   const times = some.map(({ time }) => time)
-  const answers = [...counts].map(([status, count]) => `${count} × ${status}`).join(', ')
   console.log(
-    `${phase.padEnd(6)} ${isKnown ? 'known  ' : 'unknown'} hosts: ${String(some.length).padStart(6)} requests: ${answers}; p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(0)} ms`,
+    `${phase.padEnd(6)} ${isKnown ? 'known  ' : 'unknown'} hosts: ${String(some.length).padStart(6)} requests: ${tellCounts(counts)}; p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, slowest ${Math.max(...times).toFixed(0)} ms`,
   )
 }

@@ -1,7 +1,6 @@
 /** A server of the next version: this one with two more migrations, as a release that only adds would have. */
 import { sql } from 'kysely'
-import type { Migrations } from '../../src/database/migration.ts'
-import { migrations } from '../../src/database/migrate.ts'
+import { type Migrations, migrations } from '../../src/database/migrations.ts'
 import { startServer } from '../../cli/start-server.ts'
 
 const next: Migrations = {

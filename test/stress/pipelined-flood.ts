@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LoadConnection, requestText } from '../../bench/load-connection.ts'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
-import { serve } from './serving.ts'
+import { dropDatabase, environmentOf } from '../../bench/bench-database.ts'
+import { makeServerDatabase, serve } from './serving.ts'
 
 const [, , stated = '1000'] = process.argv
 const count = Number(stated)
@@ -13,8 +13,7 @@ const bytes = 'GET / HTTP/1.1\r\nHost:m\r\n\r\n'.repeat(2400)
 /** Milliseconds that the flood is watched. */
 const duration = 10_000
 
-process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
-const bench = await makeDatabase(1)
+const bench = await makeServerDatabase(1)
 const server = await serve(environmentOf(bench))
 try {
   const sockets = await Promise.all(

@@ -19,8 +19,10 @@ export class Random {
     return Math.floor(this.next() * limit)
   }
 
-  among<Item>(items: readonly [Item, ...Item[]]): Item {
-    return items[this.below(items.length)] ?? items[0]
+  among<Item>(items: readonly Item[]): Item {
+    const item = items[this.below(items.length)]
+    if (item === undefined) throw new Error('There is nothing to choose from.')
+    return item
   }
 
   chance(probability: number): boolean {

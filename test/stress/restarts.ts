@@ -1,13 +1,11 @@
 /** Two servers on one PostgreSQL, restarted in turn behind proxies: counts failed, lost and duplicated requests. */
 import { spawn } from 'node:child_process'
-import { Agent, request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
-import { dropDatabase, environmentOf, makeDatabase } from '../../bench/bench-database.ts'
+import { openMuseumSite, Outcomes } from './museum-site.ts'
 import { proxyNames, startProxy } from './proxies.ts'
 import { freePort, serve, type Served } from './serving.ts'
+import { tellCounts } from './statuses.ts'
 
 const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '60' }, busy: { type: 'string', default: '0' } },
@@ -21,27 +19,9 @@ const lanes = 20
 const pace = 20
 /** Milliseconds between a server becoming ready and the next restart: proxies check twice a second. */
 const rest = 2000
-/** Milliseconds before a request counts as failed. */
-const patience = 15_000
 
-interface Figures {
-  requests: number
-  restarts: number
-  /** The number of errors of each kind: a status, or the reason for getting none. */
-  errors: Map<string, number>
-  /** The names of museums whose addition was confirmed. */
-  added: string[]
-}
-
-process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
-const bench = await makeDatabase(0)
-const client = new pg.Client(bench.url)
-await client.connect()
-await client.query('update users set admin = true')
-const {
-  rows: [license],
-} = await client.query("select id from licenses where domain = 'bench.example'")
-const environments = [environmentOf(bench), environmentOf(bench)].map(environment => ({
+const site = await openMuseumSite()
+const environments = [site.environment(), site.environment()].map(environment => ({
   ...environment,
   TRUST_PROXY: 'loopback',
 }))
@@ -61,8 +41,7 @@ try {
 } finally {
   for (const neighbour of neighbours) neighbour.kill()
   for (const server of servers) await server.close()
-  await client.end()
-  await dropDatabase(bench)
+  await site.close()
 }
 
 async function tryProxy(name: string): Promise<void> {
@@ -72,75 +51,37 @@ async function tryProxy(name: string): Promise<void> {
     return
   }
   tried++
-  const figures: Figures = { requests: 0, restarts: 0, errors: new Map(), added: [] }
-  const agent = new Agent({ keepAlive: true })
+  const outcomes = new Outcomes()
   try {
     const end = performance.now() + seconds * 1000
     const load = Array.from({ length: lanes }, async (_, lane) => {
       for (let turn = 0; performance.now() < end; turn++) {
-        await use(proxy.port, agent, figures, turn % 2 === 0 ? undefined : `${name} ${lane}.${turn}`)
+        const museum = turn % 2 === 0 ? undefined : `${name} ${lane}.${turn}`
+        outcomes.add(museum, await site.ask(proxy.port, museum))
         await sleep(pace)
       }
     })
-    await Promise.all([...load, restartInTurn(end, figures)])
-    await print(name, figures)
+    const [restarts] = await Promise.all([restartInTurn(end), ...load])
+    await print(name, restarts, outcomes)
   } finally {
-    agent.destroy()
     await proxy.stop()
   }
 }
 
-async function restartInTurn(end: number, figures: Figures): Promise<void> {
-  for (let number = 0; performance.now() < end; number = 1 - number) {
+/** @returns the number of restarts */
+async function restartInTurn(end: number): Promise<number> {
+  let restarts = 0
+  for (; performance.now() < end; restarts++) {
+    const number = restarts % 2
     await servers[number]?.close()
     servers[number] = await start(number)
-    figures.restarts++
     await sleep(rest)
   }
+  return restarts
 }
 
-/** Gets the front page, or adds a museum with this name. */
-async function use(port: number, agent: Agent, figures: Figures, museum: string | undefined): Promise<void> {
-  figures.requests++
-  const [method, expected] = museum === undefined ? ['GET', 200] : ['POST', 201]
-  const outcome = await ask(port, agent, museum).catch((error: NodeJS.ErrnoException) => error.code ?? error.message)
-  if (outcome === expected) {
-    if (museum !== undefined) figures.added.push(museum)
-    return
-  }
-  const error = `${method} ${outcome}`
-  figures.errors.set(error, (figures.errors.get(error) ?? 0) + 1)
-}
-
-function ask(port: number, agent: Agent, museum: string | undefined): Promise<number> {
-  const body = museum === undefined ? undefined : JSON.stringify({ license_id: license.id, name: museum })
-  const headers = {
-    host: 'bench.example',
-    cookie: bench.cookie,
-    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-  }
-  return new Promise((resolve, reject) => {
-    request(
-      {
-        port,
-        host: '127.0.0.1',
-        agent,
-        headers,
-        path: body === undefined ? '/' : '/api/museums',
-        method: body === undefined ? 'GET' : 'POST',
-        signal: AbortSignal.timeout(patience),
-      },
-      response => {
-        text(response).then(() => resolve(Number(response.statusCode)), reject)
-      },
-    )
-      .on('error', reject)
-      .end(body)
-  })
-}
-
-async function print(name: string, { requests, restarts, errors, added }: Figures): Promise<void> {
-  const { rows } = await client.query<{ name: string; count: number }>(
+async function print(name: string, restarts: number, { answered, errors, added }: Outcomes): Promise<void> {
+  const { rows } = await site.client.query<{ name: string; count: number }>(
     'select name, count(*)::integer as count from museums where name like $1 group by name',
     [`${name} %`],
   )
@@ -148,9 +89,9 @@ async function print(name: string, { requests, restarts, errors, added }: Figure
   const lost = added.filter(name => !kept.has(name)).length
   const doubled = rows.filter(({ count }) => count > 1).length
   const failed = [...errors.values()].reduce((sum, count) => sum + count, 0)
-  const told = failed === 0 ? '' : ` (${[...errors].map(([error, count]) => `${count} × ${error}`).join(', ')})`
+  const told = failed === 0 ? '' : ` (${tellCounts(errors)})`
   console.log(
-    `${name.padEnd(7)} ${restarts} restarts, ${requests} requests: ${failed} errors${told}, ${lost} of ${added.length} additions lost, ${doubled} duplicated`,
+    `${name.padEnd(7)} ${restarts} restarts, ${answered + failed} requests: ${failed} errors${told}, ${lost} of ${added.length} additions lost, ${doubled} duplicated`,
   )
   if (failed + lost + doubled > 0) process.exitCode = 1
 }

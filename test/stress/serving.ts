@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { type BenchDatabase, makeDatabase } from '../../bench/bench-database.ts'
 import { LoadConnection, requestText } from '../../bench/load-connection.ts'
+import { portOf } from '../support/port.ts'
 
 const thisServer = new URL('../../server.js', import.meta.url)
 
@@ -44,13 +46,19 @@ export async function serve(environment: Record<string, string>, program = thisS
   }
 }
 
+/** Makes a database on PostgreSQL with a license for bench.example, and with this many others. */
+export async function makeServerDatabase(others: number): Promise<BenchDatabase> {
+  process.env['BENCH_DATABASE_URL'] ??= 'postgres://postgres@127.0.0.1:5432/postgres'
+  return await makeDatabase(others)
+}
+
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
+  const port = portOf(server.address())
   server.close()
   await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : NaN
+  return port
 }
 
 /** Whether a server answers HTTP on this port. */

@@ -5,7 +5,8 @@ import { lingering } from '../../src/serving/limits.ts'
 import { startServer } from './server-process.ts'
 import { slopeOf } from './slope.ts'
 import { fill, soak } from './all-uses.ts'
-import type { Usage } from './usage.ts'
+import { tellCounts } from './statuses.ts'
+import { megabytes, type Usage } from './usage.ts'
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, lanes: { type: 'string', default: '8' } },
@@ -30,11 +31,7 @@ try {
   await sleep(2 * lingering)
   const last = await server.usage()
   const answers = [...statuses.values()].reduce((sum, number) => sum + number, 0)
-  const byStatus = [...statuses]
-    .sort(([one], [other]) => one - other)
-    .map(([status, number]) => `${status} × ${number}`)
-    .join(', ')
-  console.log(`answers ${answers} in ${values.minutes} min: ${byStatus}`)
+  console.log(`answers ${answers} in ${values.minutes} min: ${tellCounts(statuses)}`)
   for (const name of ['heap', 'resident'] as const) {
     const since = (milliseconds: number) => samples.filter(({ hours }) => hours * 3_600_000 >= milliseconds)
     const slope = (settled: typeof samples) =>
@@ -54,8 +51,4 @@ try {
   }
 } finally {
   await server.stop()
-}
-
-function megabytes(bytes = NaN): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MB`
 }

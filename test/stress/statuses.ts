@@ -34,3 +34,14 @@ function endOfBody(bytes: string, start: number, head: string): number | null {
     if (size === 0) return at
   }
 }
+
+/** Counts one more of a kind. */
+export function count<Kind>(counts: Map<Kind, number>, kind: Kind): void {
+  counts.set(kind, (counts.get(kind) ?? 0) + 1)
+}
+
+/** How many there are of each kind, in their order. */
+export function tellCounts(counts: ReadonlyMap<string | number, number>): string {
+  const sorted = [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
+  return sorted.map(([kind, number]) => `${number} × ${kind}`).join(', ')
+}

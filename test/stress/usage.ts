@@ -13,3 +13,7 @@ export function usageNow(): Usage {
   const { heapUsed, rss } = process.memoryUsage()
   return { heap: heapUsed, resident: rss, descriptors: readdirSync('/dev/fd').length }
 }
+
+export function megabytes(bytes = NaN): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MB`
+}

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { addLicense, addUser } from './records.ts'
 import { commandsOn } from './run-command.ts'
@@ -17,6 +18,16 @@ export async function contentOf(database: Database): Promise<string[]> {
 export async function removeRecords({ db }: Database): Promise<void> {
   const tables = (await db.introspection.getTables()).filter(({ name }) => !name.startsWith('portico_'))
   await sql`truncate ${sql.join(tables.map(({ name }) => sql.table(name)))} restart identity cascade`.execute(db)
+}
+
+/** @returns a function that adds a test after which the database is empty again */
+export function emptyingTest(t: Test, database: Database) {
+  return (title: string, act: (t: Test) => unknown): void => {
+    t.test(title, async t => {
+      t.teardown(() => removeRecords(database))
+      await act(t)
+    })
+  }
 }
 
 /** Replaces all records by some of each table, with odd values. */

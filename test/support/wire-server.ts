@@ -2,6 +2,7 @@ import { EventEmitter, on, once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { PGlite } from '@electric-sql/pglite'
 import type { Test } from 'tap'
+import { portOf } from './port.ts'
 
 /** Serves a PGlite on a port, for tests that break connections. Only one connection at a time may query it. */
 export async function serveWire(t: Test) {
@@ -30,10 +31,8 @@ export async function serveWire(t: Test) {
     server.close()
     await pglite.close()
   })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
   return {
-    url: `postgres://portico:hunter2@127.0.0.1:${address.port}/template1`,
+    url: `postgres://portico:hunter2@127.0.0.1:${portOf(server.address())}/template1`,
     /** Cuts every connection and refuses this many more. Infinity refuses all until the next call. */
     cut(hangUps: number): void {
       refusals = hangUps

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { overviewQuestion } from '../features/agents/questions.ts'
@@ -196,4 +196,20 @@ t.test('a failure of the application to answer is told with its reason, and exit
     output: '',
     errors: 'The profiler failed to answer. See the log for the error.\n',
   })
+})
+
+t.test('the address of an application that another user runs is kept', async t => {
+  const { kill } = process
+  // Root may signal every process.
+  process.kill = () => {
+    throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
+  }
+  t.teardown(() => {
+    process.kill = kill
+  })
+  const directory = join(makeFolder(), '.profiler')
+  mkdirSync(directory)
+  writeFileSync(join(directory, 'server.other.json'), JSON.stringify({ url: 'http://localhost', id: 'other', pid: 1 }))
+  await listen(await profiledApp(t, { directory }))
+  t.ok(existsSync(join(directory, 'server.other.json')))
 })

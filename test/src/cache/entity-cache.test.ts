@@ -153,7 +153,7 @@ t.test('A load that began before changes arrived again is not cached', async t =
 })
 
 t.test(
-  'Records from before changes arrived again are served if changes may be missed and the database is down',
+  'Records from before changes arrived again are served if changes are missed while the database is down',
   async t => {
     const { cache, segment, database } = await failing({ deafLifetime: 0 })
     database.down = true

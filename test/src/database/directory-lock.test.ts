@@ -32,27 +32,17 @@ function onConnecting(t: Test, callback: () => void): void {
   t.teardown(() => diagnostics.unsubscribe('net.client.socket', callback))
 }
 
-t.test('Only one process at a time can lock a folder', async t => {
-  const directory = makeFolder(t)
-  const lock = await lockDirectory(directory)
-  await t.rejects(
-    lockDirectory(directory),
-    new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`),
-  )
-  lock.release()
-})
+/** Asserts that a folder cannot be locked, because another process has it open. */
+async function isLocked(t: Test, directory: string): Promise<void> {
+  const sentence = `DATA_DIR ${directory} cannot be locked: another process has it open.`
+  await t.rejects(lockDirectory(directory), new StartError(sentence))
+}
 
-t.test('A refused process does not remove the lock', async t => {
+t.test('Only one process at a time can lock a folder, and refused ones do not remove the lock', async t => {
   const directory = makeFolder(t)
   const lock = await lockDirectory(directory)
-  await t.rejects(lockDirectory(directory))
-  await t.rejects(lockDirectory(directory))
-  lock.release()
-})
-
-t.test('A folder can be locked again once it is unlocked', async t => {
-  const directory = makeFolder(t)
-  const lock = await lockDirectory(directory)
+  await isLocked(t, directory)
+  await isLocked(t, directory)
   lock.release()
   const again = await lockDirectory(directory)
   again.release()
@@ -95,7 +85,7 @@ t.test('The lock of a killed process is taken over', async t => {
   await leaveDeadSocket(join(directory, 'lock'))
   t.ok(existsSync(join(directory, 'lock')))
   const lock = await lockDirectory(directory)
-  await t.rejects(lockDirectory(directory), { message: /another process has it open/ })
+  await isLocked(t, directory)
   lock.release()
   t.strictSame(readdirSync(directory), [])
 })
@@ -111,12 +101,9 @@ t.test('A dead lock that another process takes over at the same moment is left t
     if (isFirst) process.nextTick(() => renameSync(`${path}.other`, path))
     isFirst = false
   })
-  await t.rejects(
-    lockDirectory(directory),
-    new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`),
-  )
+  await isLocked(t, directory)
   t.strictSame(readdirSync(directory), ['lock'])
-  await t.rejects(lockDirectory(directory), { message: /another process has it open/ })
+  await isLocked(t, directory)
 })
 
 t.test('A dead lock that another process moves aside at the same moment is left to it', async t => {
@@ -135,23 +122,14 @@ t.test('A lock that disappears during the check is left to whoever comes next', 
   const path = join(directory, 'lock')
   await leaveDeadSocket(path)
   onConnecting(t, () => rmSync(path))
-  await t.rejects(
-    lockDirectory(directory),
-    new StartError(`DATA_DIR ${directory} cannot be locked: another process has it open.`),
-  )
+  await isLocked(t, directory)
 })
 
-t.test('A path that is too long for a socket is refused', async t => {
-  const directory = join(makeFolder(t), 'd'.repeat(120))
-  await t.rejects(lockDirectory(directory), {
-    name: 'StartError',
-    message: /^DATA_DIR must be a shorter path: .* has more than 103 bytes\.$/,
-  })
-})
-
-t.test('The length of a path is counted in bytes', async t => {
-  const directory = join(makeFolder(t), 'é'.repeat(50))
-  await t.rejects(lockDirectory(directory), { message: /^DATA_DIR must be a shorter path/ })
+t.test('A path with more bytes than that of a socket may have is refused', async t => {
+  const message = /^DATA_DIR must be a shorter path: .* has more than 103 bytes\.$/
+  for (const name of ['d'.repeat(120), 'é'.repeat(50)]) {
+    await t.rejects(lockDirectory(join(makeFolder(t), name)), { name: 'StartError', message }, name)
+  }
 })
 
 t.test('A path that is too long when absolute may be short enough when relative', async t => {
@@ -161,7 +139,7 @@ t.test('A path that is too long when absolute may be short enough when relative'
   process.chdir(directory)
   t.teardown(() => process.chdir(here))
   const lock = await lockDirectory(directory)
-  await t.rejects(lockDirectory('.'), { message: 'DATA_DIR . cannot be locked: another process has it open.' })
+  await isLocked(t, '.')
   lock.release()
 })
 

@@ -96,12 +96,8 @@ t.test('errors have the same properties as without a server', async t => {
   const add = (db: typeof command.db) => db.insertInto('languages').values({ code: 'en', name: 'x' }).execute()
   const [theirs, ours] = await Promise.all([command.db, server.db].map(async db => await add(db).catch(error => error)))
   t.ok(theirs instanceof pg.DatabaseError)
-  t.match(theirs, {
-    code: '23505',
-    constraint: 'languages_code_key',
-    message: String(ours.message),
-    detail: ours.detail,
-  })
+  const { message, detail } = ours
+  t.match(theirs, { code: '23505', constraint: 'languages_code_key', message, detail })
   await command.close()
 })
 
@@ -197,9 +193,8 @@ for (const [text, message] of [
 }
 
 t.test('a message that is too long ends the conversation', async t => {
-  const listening = createServer(socket => socket.write('1\n'.repeat(3) + '"'.padEnd(11))).listen(
-    join(makeFolder(t), 's'),
-  )
+  const tooLong = '1\n'.repeat(3) + '"'.padEnd(11)
+  const listening = createServer(socket => socket.write(tooLong)).listen(join(makeFolder(t), 's'))
   await once(listening, 'listening')
   t.teardown(() => listening.close())
   const read: unknown[] = []
@@ -290,12 +285,9 @@ t.test('beside a process that takes no commands, the message says what to do', a
   const other = createServer(socket => socket.destroy()).listen(join(folder, 'lock'))
   await once(other, 'listening')
   t.teardown(() => other.close())
-  await t.rejects(
-    openCommand(folder),
-    new StartError(
-      `DATA_DIR ${folder} cannot be locked: another process has it open. It takes no commands: stop it, or wait until it has ended.`,
-    ),
-  )
+  const advice = 'It takes no commands: stop it, or wait until it has ended.'
+  const reason = new StartError(`DATA_DIR ${folder} cannot be locked: another process has it open. ${advice}`)
+  await t.rejects(openCommand(folder), reason)
 })
 
 t.test('a path that is too long for a socket is refused as without a server', async t => {

@@ -8,32 +8,19 @@ const { db } = database
 const id = await addLicense(database, { domain: 'museum.test', languages: ['nl', 'fy'] })
 const long = 'x'.repeat(256)
 
+const times = db.selectFrom('licenses').select(['created_at', 'updated_at']).where('id', '=', id)
+
 t.test('A new license has the same created_at and updated_at', async t => {
-  const license = await db
-    .selectFrom('licenses')
-    .select(['created_at', 'updated_at'])
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
+  const license = await times.executeTakeFirstOrThrow()
   t.type(license.created_at, Date)
   t.strictSame(license.updated_at, license.created_at)
 })
 
 t.test('An update of a license always sets updated_at and never changes created_at', async t => {
-  const before = await db
-    .selectFrom('licenses')
-    .select(['created_at', 'updated_at'])
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  await db
-    .updateTable('licenses')
-    .set({ name: 'Renamed', updated_at: new Date(0) })
-    .where('id', '=', id)
-    .execute()
-  const after = await db
-    .selectFrom('licenses')
-    .select(['created_at', 'updated_at'])
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
+  const before = await times.executeTakeFirstOrThrow()
+  const changes = { name: 'Renamed', updated_at: new Date(0) }
+  await db.updateTable('licenses').set(changes).where('id', '=', id).execute()
+  const after = await times.executeTakeFirstOrThrow()
   t.ok(after.updated_at > before.updated_at)
   t.strictSame(after.created_at, before.created_at)
 })

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { Connection } from '../../../src/serving/connection.ts'
+import { portOf } from '../../support/port.ts'
 
 t.test('a connection that is never idle does not retain finished responses', async t => {
   const connections = new Map<Socket, Connection>()
@@ -28,8 +29,3 @@ t.test('a connection that is never idle does not retain finished responses', asy
   for (const { underWay } of connections.values()) t.ok(underWay <= 2)
   t.equal(connections.size, 1)
 })
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
-  return address.port
-}

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { RequestListener, Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import { HttpServers, type HttpServersOptions } from '../../../src/serving/http-
 import * as limits from '../../../src/serving/limits.ts'
 import { build } from '../../support/build.ts'
 import { stopClock } from '../../support/clock.ts'
+import { portOf } from '../../support/port.ts'
 import { addLicense } from '../../support/records.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 
@@ -52,22 +53,28 @@ async function servePlain(t: Test, listener: RequestListener, options: HttpServe
   return { servers, server }
 }
 
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('The server does not listen on a port.')
-  return address.port
-}
-
-/** Opens a connection and waits until the server has accepted it and read these bytes. */
-async function open(t: Test, server: Server, bytes = ''): Promise<Socket> {
-  const accepted: Promise<Socket[]> = once(server, 'connection')
-  const socket = connect(portOf(server.address()), '127.0.0.1').on('error', () => {})
+/** Opens a connection and waits until the server has accepted it and read these bytes. @returns both its ends */
+async function openBoth(t: Test, server: Server, bytes = '', options: object = {}): Promise<[Socket, Socket]> {
+  const accepted = once(server, 'connection')
+  const socket = connect({ port: portOf(server.address()), host: '127.0.0.1', ...options }).on('error', () => {})
   t.teardown(() => socket.destroy())
   socket.write(bytes)
-  const [other] = await accepted
+  const [served]: Socket[] = await accepted
+  if (served === undefined) throw new Error('There is no connection.')
   if (socket.connecting) await once(socket, 'connect')
-  const isRead = () => Number(other?.bytesRead) >= bytes.length
-  while (!isRead()) await turn()
+  while (served.bytesRead < bytes.length) await turn()
+  return [socket, served]
+}
+
+/** Opens a connection as above. @returns the client's end */
+async function open(t: Test, server: Server, bytes = ''): Promise<Socket> {
+  const [socket] = await openBoth(t, server, bytes)
   return socket
+}
+
+/** All that the server sends on a connection of its own until it closes it. */
+async function answerTo(t: Test, server: Server, bytes: string): Promise<string> {
+  return await text(await open(t, server, bytes))
 }
 
 /** Resolves when a connection closes, whether it fails or not. */
@@ -79,6 +86,16 @@ function closeOf(socket: Socket): Promise<void> {
 
 function get(path: string, headers = ''): string {
   return `GET ${path} HTTP/1.1\r\nHost: museum.test\r\n${headers}\r\n`
+}
+
+/** A request after whose response the connection closes. */
+function getLast(path: string): string {
+  return get(path, 'Connection: close\r\n')
+}
+
+/** A request with this body, or what of it has been sent. */
+function post(path: string, body: string, headers = 'Transfer-Encoding: chunked'): string {
+  return `POST ${path} HTTP/1.1\r\nHost: museum.test\r\n${headers}\r\n\r\n${body}`
 }
 
 t.test('the limits are those that the documentation lists', async t => {
@@ -133,7 +150,7 @@ t.test('an idle connection is closed at the keep-alive timeout, and not before',
     { keepAliveTimeout, connectionTimeout: 20, connectionsCheckingInterval: 10 },
   )
   const began = performance.now()
-  const early = await open(t, server, 'POST / HTTP/1.1\r\nhost: museum.test\r\ncontent-length: 4\r\n\r\n')
+  const early = await open(t, server, post('/', '', 'Content-Length: 4'))
   t.match(await once(early, 'data'), [/POST$/])
   early.write('body')
   const idle = await open(t, server, get('/'))
@@ -141,17 +158,14 @@ t.test('an idle connection is closed at the keep-alive timeout, and not before',
   t.ok(performance.now() - began >= keepAliveTimeout)
 })
 
-t.test(
-  'bytes that trickle in after a malformed request do not keep the connection open while it waits its turn',
-  async t => {
-    const { server } = await servePlain(t, () => {}, { connectionTimeout: 100, connectionsCheckingInterval: 1 })
-    const socket = await open(t, server, `${get('/')}none\r\n\r\n`)
-    const trickle = setInterval(() => socket.write('x'), 20)
-    t.teardown(() => clearInterval(trickle))
-    await closeOf(socket.resume())
-    t.ok(socket.closed)
-  },
-)
+t.test('bytes that trickle in after a malformed request do not keep its connection open', async t => {
+  const { server } = await servePlain(t, () => {}, { connectionTimeout: 100, connectionsCheckingInterval: 1 })
+  const socket = await open(t, server, `${get('/')}none\r\n\r\n`)
+  const trickle = setInterval(() => socket.write('x'), 20)
+  t.teardown(() => clearInterval(trickle))
+  await closeOf(socket.resume())
+  t.ok(socket.closed)
+})
 
 t.test('malformed bytes get a single 400, after the responses to earlier requests', async t => {
   const { servers, server } = await servePlain(t, (request, response) => setImmediate(() => response.end(request.url)))
@@ -175,11 +189,7 @@ t.test('a malformed body ends the connection, with a 400 if no response has star
       request.resume()
       if (request.url === '/early') response.write('early')
     })
-    const socket = await open(
-      t,
-      server,
-      `POST ${path} HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
-    )
+    const socket = await open(t, server, post(path, '1\r\na\r\n'))
     socket.write('none\r\n')
     t.match(await text(socket), expected)
   }
@@ -187,14 +197,11 @@ t.test('a malformed body ends the connection, with a 400 if no response has star
 
 t.test('a refused connection is destroyed even if the client keeps its half open', async t => {
   const { server } = await servePlain(t, () => {})
-  const accepted = once(server, 'connection')
-  const socket = connect({ port: portOf(server.address()), host: '127.0.0.1', allowHalfOpen: true })
-  t.teardown(() => socket.destroy())
-  const [other] = await accepted
+  const [socket, served] = await openBoth(t, server, '', { allowHalfOpen: true })
   socket.write('nonsense\r\n\r\n')
   socket.resume()
-  await once(other, 'close')
-  t.ok(other.destroyed)
+  await once(served, 'close')
+  t.ok(served.destroyed)
 })
 
 t.test('closing completes pending and half-sent requests and ends their connections', async t => {
@@ -210,9 +217,8 @@ t.test('closing completes pending and half-sent requests and ends their connecti
   const port = portOf(server.address())
   const closed = servers.close()
   t.equal(await text(silent), '')
-  t.match(await once(connect(port, '127.0.0.1'), 'error').catch((error: unknown) => [error]), [
-    { code: 'ECONNREFUSED' },
-  ])
+  const [refusal] = await once(connect(port, '127.0.0.1'), 'error')
+  t.match(refusal, { code: 'ECONNREFUSED' })
   half.write('Host: museum.test\r\n\r\n')
   await once(server, 'request')
   for (const answer of held) answer()
@@ -225,7 +231,7 @@ t.test('a half-sent request does not keep the server from closing', async t => {
   const { servers, server } = await servePlain(t, () => {}, { patience: 1 })
   const sockets = [
     await open(t, server, 'GET / HTTP/1.1\r\n'),
-    await open(t, server, 'POST / HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 10\r\n\r\nhalf'),
+    await open(t, server, post('/', 'half', 'Content-Length: 10')),
   ]
   await servers.close()
   for (const socket of sockets) t.equal(await text(socket), '')
@@ -239,52 +245,40 @@ t.test('closing waits for a client that reads slowly, but not for one that reads
       response.setHeader('content-length', length),
     )
   })
-  const served: Socket[] = []
-  server.on('connection', (socket: Socket) => served.push(socket))
-  const deaf = (await open(t, server, get('/'))).pause()
-  const slow = await open(t, server, get('/'))
-  const [deafServed, slowServed] = served
+  const [deaf, deafServed] = await openBoth(t, server, get('/'))
+  deaf.pause()
+  const [slow, slowServed] = await openBoth(t, server, get('/'))
   t.intercept(globalThis, 'setInterval', { value: (callback: () => void) => (check = callback) })
   const closed = servers.close()
   while (server.listening) await turn()
-  const takenOf = ({ bytesWritten = 0, writableLength = 0 }: Partial<Socket> = {}) => bytesWritten - writableLength
+  const takenSoFar = () => slowServed.bytesWritten - slowServed.writableLength
   let checks = 0
   let read = 0
-  let taken = takenOf(slowServed)
+  let taken = takenSoFar()
   for await (const chunk of slow) {
     read += chunk.length
-    if (takenOf(slowServed) === taken) continue
-    taken = takenOf(slowServed)
+    if (takenSoFar() === taken) continue
+    taken = takenSoFar()
     check?.()
     if (check !== undefined) checks++
   }
   t.ok(read > length)
   t.ok(checks > 1)
-  while (deafServed?.destroyed === false) {
+  while (!deafServed.destroyed) {
     check?.()
     await turn()
   }
   await closed
-  t.ok(
-    await text(deaf).then(
-      ({ length: read }) => read < length,
-      () => true,
-    ),
-  )
+  t.ok((await text(deaf).catch(() => '')).length < length)
 })
 
 t.test('half a pipelined request neither delays closing nor cuts off another request', async t => {
   let answer = () => {}
-  const { servers, server } = await servePlain(
-    t,
-    (request, response) => {
-      if (request.url === '/first') response.end('first')
-      else {
-        answer = () => response.end('waited for')
-      }
-    },
-    { patience: 1 },
-  )
+  const answerOrWait: RequestListener = (request, response) => {
+    if (request.url === '/first') response.end('first')
+    else answer = () => response.end('waited for')
+  }
+  const { servers, server } = await servePlain(t, answerOrWait, { patience: 1 })
   const waiting = await open(t, server, get('/waiting'))
   const half = await open(t, server, `${get('/first')}GET /second HTTP/1.1\r\n`)
   const alone = await open(t, server, 'GET /second HTTP/1.1\r\n')
@@ -298,14 +292,11 @@ t.test('half a pipelined request neither delays closing nor cuts off another req
 
 t.test('a response that began before closing ends its connection as soon as it is sent', async t => {
   let end = () => {}
-  const { servers, server } = await servePlain(
-    t,
-    (_request, response) => {
-      response.write('begun')
-      end = () => response.end()
-    },
-    { patience: 2 ** 30 },
-  )
+  const begin: RequestListener = (_request, response) => {
+    response.write('begun')
+    end = () => response.end()
+  }
+  const { servers, server } = await servePlain(t, begin, { patience: 2 ** 30 })
   const socket = await open(t, server, get('/'))
   const idle = await open(t, server)
   const closed = servers.close()
@@ -329,16 +320,12 @@ t.test('closing does not cut off a response that the client has not read yet', a
 t.test('a stream piped into a response is destroyed if the client left before its turn', async t => {
   const source = new PassThrough()
   let send = () => {}
-  const { server } = await servePlain(t, ({ url }, response) => {
-    if (url === '/second') {
-      send = () => source.pipe(response)
-    }
+  const { server } = await servePlain(t, (_request, response) => {
+    send = () => source.pipe(response)
   })
-  const accepted = once(server, 'connection')
-  const socket = await open(t, server, `${get('/first')}${get('/second')}`)
-  const [other] = await accepted
+  const [socket, served] = await openBoth(t, server, `${get('/first')}${get('/second')}`)
   socket.destroy()
-  await once(other, 'close')
+  await once(served, 'close')
   send()
   await once(source, 'close')
   t.ok(source.destroyed)
@@ -363,30 +350,24 @@ t.test('requests queued behind an overlong event-loop turn get 503, except /heal
   const sockets: Socket[] = []
   for (let number = 0; number < 4; number++) sockets.push(await open(t, app.server))
   for (const [place, path] of ['/slow', '/', '/health', '/ready'].entries()) {
-    sockets[place]?.write(get(path, 'Connection: close\r\n'))
+    sockets[place]?.write(getLast(path))
   }
   const [slow, refused, health, ready] = await Promise.all(sockets.map(socket => text(socket)))
   t.match(slow, /^HTTP\/1\.1 200 [^]*200$/)
-  t.match(
-    refused,
-    /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"detail":"The server is overloaded\. Try again in a second\."/,
-  )
+  t.match(refused, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"The server is overloaded\. Try again in a second\."/)
   t.match(health, /^HTTP\/1\.1 200 /)
   t.match(ready, /^HTTP\/1\.1 200 /)
 })
 
-t.test(
-  'requests that wait for the same license together get 503 once their answers have taken a whole turn',
-  async t => {
-    const app = await serve(t)
-    const sockets: Socket[] = []
-    while (sockets.length < 12) sockets.push(await open(t, app.server))
-    for (const socket of sockets) socket.write(get('/large', 'Connection: close\r\n'))
-    const answers = await Promise.all(sockets.map(socket => text(socket)))
-    t.match(answers[0], /^HTTP\/1\.1 200 [^]*large$/)
-    t.match(answers.at(-1), /^HTTP\/1\.1 503 /)
-  },
-)
+t.test('requests that wait for one license get 503 once their answers have taken a whole turn', async t => {
+  const app = await serve(t)
+  const sockets: Socket[] = []
+  while (sockets.length < 12) sockets.push(await open(t, app.server))
+  for (const socket of sockets) socket.write(getLast('/large'))
+  const answers = await Promise.all(sockets.map(socket => text(socket)))
+  t.match(answers[0], /^HTTP\/1\.1 200 [^]*large$/)
+  t.match(answers.at(-1), /^HTTP\/1\.1 503 /)
+})
 
 t.test('requests whose answers take long leave room for other connections in between', async t => {
   let begun = 0
@@ -400,8 +381,8 @@ t.test('requests whose answers take long leave room for other connections in bet
   const sockets: Socket[] = []
   while (sockets.length < 4) sockets.push(await open(t, server))
   const other = await open(t, server)
-  for (const socket of sockets) socket.write(get('/large').repeat(4) + get('/large', 'Connection: close\r\n'))
-  other.write(get('/other', 'Connection: close\r\n'))
+  for (const socket of sockets) socket.write(get('/large').repeat(4) + getLast('/large'))
+  other.write(getLast('/other'))
   const [, before] = /\r\n\r\n(\d+)$/.exec(await text(other)) ?? []
   t.ok(Number(before) < 10)
   for (const socket of sockets) t.equal((await text(socket)).match(/HTTP\/1\.1 200 OK/g)?.length, 5)
@@ -409,29 +390,20 @@ t.test('requests whose answers take long leave room for other connections in bet
 
 t.test('blocking before the first request of a turn refuses no request', async t => {
   const app = await serve(t)
-  const answer = async () => text(await open(t, app.server, get('/', 'Connection: close\r\n')))
-  await answer()
+  await answerTo(t, app.server, getLast('/'))
   block(limits.longestTurn)
-  t.match(await answer(), /^HTTP\/1\.1 200 /)
+  t.match(await answerTo(t, app.server, getLast('/')), /^HTTP\/1\.1 200 /)
 })
 
 t.test('/health and /ready answer on any host and allow only GET', async t => {
   const app = await serve(t)
+  const expected = { statusCode: 200, headers: { 'cache-control': 'no-store' } }
   for (const host of ['museum.test', 'nobody.test', 'a..b']) {
-    t.match(await ask(app, '/health', host), {
-      statusCode: 200,
-      body: '{"status":"alive"}',
-      headers: { 'cache-control': 'no-store' },
-    })
-    t.match(await ask(app, '/ready', host), {
-      statusCode: 200,
-      body: '{"status":"ready"}',
-      headers: { 'cache-control': 'no-store' },
-    })
+    t.match(await ask(app, '/health', host), { ...expected, body: '{"status":"alive"}' }, host)
+    t.match(await ask(app, '/ready', host), { ...expected, body: '{"status":"ready"}' }, host)
   }
-  t.match((await app.inject({ method: 'POST', url: '/ready', headers: { host: 'museum.test' } })).headers, {
-    allow: 'GET',
-  })
+  const { headers } = await app.inject({ method: 'POST', url: '/ready', headers: { host: 'museum.test' } })
+  t.equal(headers.allow, 'GET')
 })
 
 t.test('/ready says why the server is not ready', async t => {
@@ -471,25 +443,20 @@ t.test('a connection at its limit of concurrent requests is not read any further
   const { server } = await servePlain(t, (request, response) => {
     request.resume()
     if (request.url === '/other') response.end('other')
-    else {
-      held.push(() => response.end(request.url))
-    }
+    else held.push(() => response.end(request.url))
   })
   const count = 3000
   // Some bodies arrive in a later write, for which Node would read on.
-  const requests = Array.from(
-    { length: count },
-    (_, number) => `POST /${number} HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 100\r\n\r\n${'x'.repeat(100)}`,
+  const requests = Array.from({ length: count }, (_, number) =>
+    post(`/${number}`, 'x'.repeat(100), 'Content-Length: 100'),
   )
-  const accepted: Promise<Socket[]> = once(server, 'connection')
-  const socket = await open(t, server)
-  const [other] = await accepted
+  const [socket, served] = await openBoth(t, server)
   const bytes = requests.join('')
   for (let at = 0; at < bytes.length; at += 20_000) socket.write(bytes.slice(at, at + 20_000))
   while (held.length < limits.maxUnderWay) await turn()
-  const { bytesRead = 0 } = other ?? {}
-  t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
-  t.equal(other?.bytesRead, bytesRead)
+  const { bytesRead } = served
+  t.match(await answerTo(t, server, getLast('/other')), /other$/)
+  t.equal(served.bytesRead, bytesRead)
   t.equal(held.length, limits.maxUnderWay)
   let answers = ''
   socket.setEncoding('latin1').on('data', (text: string) => {
@@ -503,24 +470,19 @@ t.test('a connection at its limit of concurrent requests is not read any further
   t.strictSame(answers.match(/(?<=\r\n\r\n)\/\d+/g)?.length, count)
 })
 
-t.test(
-  'pipelined requests of a client that reads nothing are held back, and all are answered once it reads',
-  async t => {
-    const [count, length] = [10, 10_000_000]
-    let begun = 0
-    const { server } = await servePlain(t, (_request, response) => {
-      begun++
-      response.end(Buffer.alloc(length, 'a'))
-    })
-    const accepted: Promise<Socket[]> = once(server, 'connection')
-    const socket = await open(t, server, get('/').repeat(count - 1) + get('/', 'Connection: close\r\n'))
-    const [other] = await accepted
-    while (!other?.writableNeedDrain) await turn()
-    t.match(await text(await open(t, server, get('/', 'Connection: close\r\n'))), /a$/)
-    t.ok(begun - 1 < count)
-    t.equal((await text(socket)).match(/HTTP\/1\.1 200 OK/g)?.length, count)
-  },
-)
+t.test('pipelined requests of a client that reads nothing wait, and are all answered once it reads', async t => {
+  const [count, length] = [10, 10_000_000]
+  let begun = 0
+  const { server } = await servePlain(t, (_request, response) => {
+    begun++
+    response.end(Buffer.alloc(length, 'a'))
+  })
+  const [socket, served] = await openBoth(t, server, get('/').repeat(count - 1) + getLast('/'))
+  while (!served.writableNeedDrain) await turn()
+  t.match(await answerTo(t, server, getLast('/')), /a$/)
+  t.ok(begun - 1 < count)
+  t.equal((await text(socket)).match(/HTTP\/1\.1 200 OK/g)?.length, count)
+})
 
 t.test('the number of waiting requests is bounded: the connection that exceeds it is closed', async t => {
   let begun = 0
@@ -533,7 +495,7 @@ t.test('the number of waiting requests is bounded: the connection that exceeds i
   const sockets: Socket[] = []
   while (sockets.length < count) sockets.push(await open(t, server, inOneRead))
   await Promise.race(sockets.map(socket => closeOf(socket.resume())))
-  t.match(await text(await open(t, server, get('/other', 'Connection: close\r\n'))), /other$/)
+  t.match(await answerTo(t, server, getLast('/other')), /other$/)
   t.ok(begun <= count * limits.maxUnderWay)
   t.ok(sockets.some(({ closed }) => !closed))
 })
@@ -547,8 +509,8 @@ t.test('many requests in one read do not starve other connections', async t => {
   const count = 2000
   const many = await open(t, server)
   const other = await open(t, server)
-  many.write(get('/').repeat(count - 1) + get('/', 'Connection: close\r\n'))
-  other.write(get('/other', 'Connection: close\r\n'))
+  many.write(get('/').repeat(count - 1) + getLast('/'))
+  other.write(getLast('/other'))
   const [, answer = ''] = /\r\n\r\n(\d+)$/.exec(await text(other)) ?? []
   t.ok(Number(answer) < count)
   t.equal((await text(many)).match(/one of many/g)?.length, count)
@@ -556,14 +518,9 @@ t.test('many requests in one read do not starve other connections', async t => {
 
 t.test('an unfinished request gets no second response, and its connection is soon closed', async t => {
   for (const rest of ['', 'none\r\n']) {
-    const { server } = await servePlain(t, (_request, response) => response.end('early'), {
-      connectionsCheckingInterval: 10,
-    })
-    const socket = await open(
-      t,
-      server,
-      'POST / HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
-    )
+    const options = { connectionsCheckingInterval: 10 }
+    const { server } = await servePlain(t, (_request, response) => response.end('early'), options)
+    const socket = await open(t, server, post('/', '1\r\na\r\n'))
     await once(socket, 'readable')
     Object.assign(server, { headersTimeout: 50, requestTimeout: 50 })
     socket.write(rest)
@@ -573,27 +530,21 @@ t.test('an unfinished request gets no second response, and its connection is soo
 
 t.test('after an early response, the rest of the request and later requests are still read', async t => {
   const { server } = await servePlain(t, (request, response) => response.end(request.url))
-  const socket = await open(t, server, 'POST /early HTTP/1.1\r\nHost: museum.test\r\nContent-Length: 2\r\n\r\na')
+  const socket = await open(t, server, post('/early', 'a', 'Content-Length: 2'))
   await once(socket, 'data')
   socket.write(`b${get('/next')}`)
   await once(socket, 'data')
-  socket.write(get('/last', 'Connection: close\r\n'))
+  socket.write(getLast('/last'))
   t.match(await text(socket), /\/last$/)
 })
 
 t.test('a malformed body is refused after the response before it', async t => {
   let answer = () => {}
   const { server } = await servePlain(t, (request, response) => {
-    if (request.url === '/first') {
-      answer = () => response.end('first')
-    }
+    if (request.url === '/first') answer = () => response.end('first')
   })
   const refused = once(server, 'clientError')
-  const socket = await open(
-    t,
-    server,
-    `${get('/first')}POST /second HTTP/1.1\r\nHost: museum.test\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n`,
-  )
+  const socket = await open(t, server, get('/first') + post('/second', 'none\r\n'))
   await refused
   answer()
   t.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*firstHTTP\/1\.1 400 Bad Request\r\n/)
@@ -606,28 +557,24 @@ t.test('a CONNECT is answered like any other request, after the responses before
     else Readable.from([Buffer.alloc(length / 2, 'a'), Buffer.alloc(length / 2, 'a')]).pipe(response)
   })
   const tunnel = 'CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n'
-  t.match(await text(await open(t, server, tunnel)), /^HTTP\/1\.1 200 OK\r\n[^]*museum\.test:443$/)
-  const answers = await text(await open(t, server, get('/') + tunnel))
+  t.match(await answerTo(t, server, tunnel), /^HTTP\/1\.1 200 OK\r\n[^]*museum\.test:443$/)
+  const answers = await answerTo(t, server, get('/') + tunnel)
   t.equal(answers.match(/a{1000}/g)?.length, length / 1000)
   t.match(answers.slice(-1000), /HTTP\/1\.1 200 OK\r\n[^]*museum\.test:443$/)
-  t.match(await text(await open(t, server, get('/at-once') + tunnel)), /at-once[^]*museum\.test:443$/)
+  t.match(await answerTo(t, server, get('/at-once') + tunnel), /at-once[^]*museum\.test:443$/)
 })
 
 t.test('a connection with a CONNECT is closed if its client leaves or reads nothing', async t => {
   for (const leave of [(socket: Socket) => socket.resetAndDestroy(), (socket: Socket) => socket.pause()]) {
-    const { server } = await servePlain(
-      t,
-      (_request, response) => {
-        new PassThrough().end(Buffer.alloc(20_000_000)).pipe(response)
-      },
-      { connectionTimeout: 50, connectionsCheckingInterval: 1 },
-    )
-    const accepted: Promise<Socket[]> = once(server, 'connection')
-    const socket = await open(t, server, `${get('/')}CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n`)
-    const [other] = await accepted
+    const pipe: RequestListener = (_request, response) => {
+      new PassThrough().end(Buffer.alloc(20_000_000)).pipe(response)
+    }
+    const { server } = await servePlain(t, pipe, { connectionTimeout: 50, connectionsCheckingInterval: 1 })
+    const tunnel = 'CONNECT museum.test:443 HTTP/1.1\r\nHost: museum.test:443\r\n\r\n'
+    const [socket, served] = await openBoth(t, server, get('/') + tunnel)
     leave(socket)
-    while (other?.closed === false) await turn()
-    t.ok(other?.closed)
+    while (!served.closed) await turn()
+    t.ok(served.closed)
   }
 })
 
@@ -642,14 +589,11 @@ t.test('an Upgrade request is answered like any other, on each address of localh
 })
 
 t.test('requests right after closing begins are answered and end their connections, new or kept alive', async t => {
-  const { servers, server } = await servePlain(
-    t,
-    (request, response) => {
-      if (servers.isClosing) response.setHeader('connection', 'close')
-      setImmediate(() => response.end(request.url))
-    },
-    { lameDuck: limits.lameDuck },
-  )
+  const answer: RequestListener = (request, response) => {
+    if (servers.isClosing) response.setHeader('connection', 'close')
+    setImmediate(() => response.end(request.url))
+  }
+  const { servers, server } = await servePlain(t, answer, { lameDuck: limits.lameDuck })
   const kept = await open(t, server, get('/before'))
   await once(kept, 'readable')
   const idle = await open(t, server)
@@ -673,31 +617,26 @@ t.test('a client that keeps connecting is eventually refused, and loses no reque
   const port = portOf(server.address())
   const ask = async () => {
     const socket = connect(port, '127.0.0.1')
-    socket.write(get('/', 'Connection: close\r\n'))
+    socket.write(getLast('/'))
     return await text(socket).catch((error: unknown) => error)
   }
-  let closed: Promise<void> | undefined
-  for (;;) {
-    const answer = await ask()
-    closed ??= servers.close()
-    if (typeof answer === 'string') t.match(answer, /ok$/)
-    else {
-      t.match(answer, { code: 'ECONNREFUSED' })
-      break
-    }
+  t.match(await ask(), /ok$/)
+  const closed = servers.close()
+  let answer = await ask()
+  while (typeof answer === 'string') {
+    t.match(answer, /ok$/)
+    answer = await ask()
   }
+  t.match(answer, { code: 'ECONNREFUSED' })
   await closed
 })
 
 t.test('clients that open a connection for each request lose no response when the servers close', async t => {
-  const { servers, server } = await servePlain(
-    t,
-    (_request, response) => {
-      if (servers.isClosing) response.setHeader('connection', 'close')
-      setImmediate(() => response.end('ok'))
-    },
-    { lameDuck: limits.lameDuck },
-  )
+  const answer: RequestListener = (_request, response) => {
+    if (servers.isClosing) response.setHeader('connection', 'close')
+    setImmediate(() => response.end('ok'))
+  }
+  const { servers, server } = await servePlain(t, answer, { lameDuck: limits.lameDuck })
   const port = portOf(server.address())
   const first = once(server, 'request')
   const clients = Array.from({ length: 200 }, async () => {
@@ -730,7 +669,7 @@ t.test('every connection made before closing is accepted, however many are queue
   const port = portOf(server.address())
   const answers = Array.from({ length: 100 }, () => {
     const socket = connect(port, '127.0.0.1')
-    socket.write(get('/', 'Connection: close\r\n'))
+    socket.write(getLast('/'))
     return text(socket)
   })
   await turn()

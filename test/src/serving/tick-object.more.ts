@@ -18,16 +18,8 @@ const script = `
   const left = made.filter(object => object.deref() !== undefined).length
   process.stdout.write((made.length > 1) + ' ' + left + '\\n')`
 
-t.test(
-  'A process that has loaded tick-object.js keeps one of the objects that Node makes for process.nextTick()',
-  async t => {
-    const { stdout } = await promisify(execFile)('env', [
-      ...uncountedNode,
-      '--expose-gc',
-      '--input-type=module',
-      '--eval',
-      script,
-    ])
-    t.equal(stdout, 'true 1\n')
-  },
-)
+t.test('A process that has loaded tick-object.js keeps one object that Node makes for process.nextTick()', async t => {
+  const node = [...uncountedNode, '--expose-gc', '--input-type=module', '--eval', script]
+  const { stdout } = await promisify(execFile)('env', node)
+  t.equal(stdout, 'true 1\n')
+})

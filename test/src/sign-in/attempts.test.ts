@@ -26,16 +26,8 @@ t.test('A minute begins with the first attempt, and refused attempts do not exte
 
 t.test('Keys of any bytes and length are counted', async t => {
   const { attempts } = begin()
-  const keys = [
-    '',
-    '\0',
-    '\0\0',
-    '__proto__',
-    'constructor',
-    '\u{1f5ff}',
-    'a'.repeat(10_000_000),
-    `${'a'.repeat(10_000_000)}b`,
-  ]
+  const long = 'a'.repeat(10_000_000)
+  const keys = ['', '\0', '\0\0', '__proto__', 'constructor', '\u{1f5ff}', long, `${long}b`]
   for (const key of keys) t.equal(await attempts.add(key, 1), 0)
   for (const key of keys) t.equal(await attempts.add(key, 1), 60)
 })

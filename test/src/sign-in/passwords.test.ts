@@ -12,11 +12,8 @@ async function costOf(hash: string | undefined): Promise<number> {
   return system + user
 }
 
-t.test(
-  'a password is verified with as much work for an unknown user and a malformed hash as for a known user',
-  async t => {
-    await costOf(passwordHash)
-    const known = await costOf(passwordHash)
-    for (const hash of [undefined, 'malformed']) t.ok((await costOf(hash)) > known / 3, String(hash))
-  },
-)
+t.test('an unknown user and a malformed hash cost as much work as a known user', async t => {
+  await costOf(passwordHash)
+  const known = await costOf(passwordHash)
+  for (const hash of [undefined, 'malformed']) t.ok((await costOf(hash)) > known / 3, String(hash))
+})

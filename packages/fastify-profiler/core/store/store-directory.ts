@@ -101,7 +101,13 @@ export class AddressFile {
   /** Whether the process that wrote the file runs. */
   #isRunning(name: string): boolean {
     const pid = propertyOf(this.#parse(name), 'pid')
-    return typeof pid === 'number' && attempt(() => process.kill(pid, 0), false)
+    if (typeof pid !== 'number') return false
+    try {
+      return process.kill(pid, 0)
+    } catch (error) {
+      // A process of another user runs, and may not be signalled.
+      return propertyOf(error, 'code') === 'EPERM'
+    }
   }
 
   #parse(name: string): unknown {

@@ -1,10 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { performance } from 'node:perf_hooks'
 import { findCaller } from '../../core/call-site.ts'
 import type { AnyFunction } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Location } from '../../core/profile.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
-import { currentRecorder } from '../../core/watch/recorders.ts'
+import { currentRecorder, recorderScope } from '../../core/watch/recorders.ts'
 import { secretsInQuery } from './bound-values.ts'
 import { type AskedQuery, queriesOf, querySpans, type RecordedQuery } from './recorded-queries.ts'
 import { factsOf } from './statement.ts'
@@ -39,35 +40,51 @@ export function withCaller<Result>(location: Location | null, call: () => Result
 
 /** The line of the application that calls `below`; null outside a profiled request. */
 export function callerInRequest(below: AnyFunction): Location | null {
-  const recorder = currentRecorder()
-  if (recorder === undefined || recorder.finished) return null
-  return driverBoundary.guard(() => findCaller(below), null)
+  return openRecorder() && driverBoundary.guard(() => findCaller(below), null)
 }
+
+function openRecorder(): Recorder | null {
+  const recorder = currentRecorder()
+  return recorder?.finished === false ? recorder : null
+}
+
+/**
+ * The query that a builder or a pool has asked for, in all that it does until the query is answered: the driver that
+ * sends the query finds it here, and records no second one.
+ */
+const askedAbove = new AsyncLocalStorage<QueryCall | undefined>()
 
 const noSpan: OpenSpan = { id: null, end() {} }
 
-/** A query that a driver has begun. Ending it twice does nothing. */
+/** A query that a builder, a pool or a driver has begun. Ending it twice does nothing. */
 export class QueryCall {
   readonly recorder: Recorder
-  /** Whether another driver sends it. */
-  readonly isDelegated: boolean
-  readonly #query: RecordedQuery
+  readonly query: RecordedQuery
   readonly #connection: object | null
   /** False for a driver that sends what a query builder or a pool has opened: that ends last. */
   readonly #isOpener: boolean
   #isOver = false
 
-  constructor(
-    recorder: Recorder,
-    query: RecordedQuery,
-    { connection, isDelegated = false }: AskedQuery,
-    isOpener: boolean,
-  ) {
+  constructor(recorder: Recorder, asked: AskedQuery, below: AnyFunction) {
+    const { connection, parameters, system } = asked
+    const above = unsentAbove(recorder, asked.statement)
+    const query = above ?? open(recorder, asked, below)
     this.recorder = recorder
-    this.isDelegated = isDelegated
-    this.#query = query
+    this.query = query
     this.#connection = connection
-    this.#isOpener = isOpener
+    this.#isOpener = above === undefined
+    if (connection === null) return
+    query.system = system
+    if (query.parameters.length === 0) query.parameters = parameters
+    query.sent = above === undefined ? query.start : recorder.now()
+    query.waited = query.sent - query.start
+    queriesOf(recorder).send(query, connection)
+    addWait(recorder, query, connection)
+  }
+
+  /** Makes the calls that have the query sent. */
+  run<Result>(call: () => Result): Result {
+    return this.#connection === null ? askedAbove.run(this, call) : call()
   }
 
   /** @param rows the rows that it has returned or changed; null if it is unknown */
@@ -80,23 +97,20 @@ export class QueryCall {
   }
 
   #end(rows: number | null, failure: RecordedQuery['failure']): void {
-    const query = this.#query
-    const { recorder } = this
+    const { query, recorder } = this
     if (recorder.finished || this.#isOver) return
     this.#isOver = true
-    const queries = queriesOf(recorder)
-    if (this.isDelegated && query.sent === null) queries.takeAnswer(query, failure)
-    if (rows !== null && query.rows === null) queries.addRows(query, rows)
+    query.rows ??= rows
     query.failure ??= failure
     if (query.duration === null) {
       const now = recorder.now()
       if (this.#connection !== null) waitForPredecessor(query, this.#connection, now)
-      queries.stop(query, now)
+      query.duration = Math.max(0, now - (query.sent ?? query.start))
     }
     if (!this.#isOpener) return
     // Whoever awaits a query is on the stack again when it ends, even if its sender was not.
     query.location ??= findCaller(findCaller)
-    queries.end(query)
+    queriesOf(recorder).end(query)
     // Learnt at once, since only the first queries are kept.
     for (const secret of secretsInQuery(query.statement, query.parameters)) recorder.conceal(secret)
     query.span.end(query.failure === null ? 'continued' : 'threw', { location: query.location })
@@ -110,35 +124,43 @@ export class QueryCall {
  * @returns null outside a profiled request
  */
 export function beginQuery(asked: AskedQuery, below: AnyFunction): QueryCall | null {
-  const recorder = currentRecorder()
-  if (recorder === undefined || recorder.finished) return null
-  return driverBoundary.guard(() => begin(recorder, asked, below), null)
+  const recorder = openRecorder()
+  return recorder && driverBoundary.guard(() => new QueryCall(recorder, asked, below), null)
 }
 
-function begin(recorder: Recorder, asked: AskedQuery, below: AnyFunction): QueryCall {
-  const { connection, isDelegated = false, parameters, statement } = asked
-  const queries = queriesOf(recorder)
-  const unsent = isDelegated ? undefined : queries.unsent(statement, parameters)
-  const query = unsent ?? open(recorder, asked, below)
-  if (!isDelegated) {
-    query.system = asked.system
-    queries.send(query, unsent === undefined ? query.start : recorder.now(), connection)
-    if (connection !== null) addWait(recorder, query, connection)
-    if (query.parameters.length === 0) query.parameters = parameters
-  }
-  return new QueryCall(recorder, query, asked, unsent === undefined)
+/** The query that this statement is sent for; undefined for a statement that only prepares a connection for one. */
+function unsentAbove(recorder: Recorder, statement: string): RecordedQuery | undefined {
+  const above = askedAbove.getStore()
+  if (above === undefined || above.recorder !== recorder) return undefined
+  const { query } = above
+  return query.statement === statement && query.sent === null && query.duration === null ? query : undefined
 }
 
 function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): RecordedQuery {
   const queries = queriesOf(recorder)
-  const { connection, statement } = asked
+  const { connection, parameters, statement, system } = asked
   const holder = connection === null ? undefined : connections.get(connection)
   const location = asked.location ?? callerHint ?? findCaller(below) ?? holder?.location ?? null
-  const { name } = factsOf(statement)
   const isOnTimeline = queries.count < querySpans
-  const span = isOnTimeline ? recorder.span({ kind: 'query', name, detail: statement, location }) : noSpan
   if (!isOnTimeline) recorder.note(`Only the first ${querySpans} queries are on the timeline.`)
-  return queries.begin(asked, location, recorder.now(), span)
+  const query: RecordedQuery = {
+    system,
+    statement,
+    parameters,
+    location,
+    start: recorder.now(),
+    sent: null,
+    duration: null,
+    waited: 0,
+    rows: null,
+    failure: null,
+    transaction: null,
+    span: isOnTimeline
+      ? recorder.span({ kind: 'query', name: factsOf(statement).name, detail: statement, location })
+      : noSpan,
+  }
+  queries.begin(query)
+  return query
 }
 
 /** Adds the time that the request has waited for a connection of its own, to the first query on it. */
@@ -146,7 +168,7 @@ function addWait(recorder: Recorder, query: RecordedQuery, connection: object): 
   const known = connections.get(connection)
   if (known === undefined || known.holder !== recorder) return
   // The query of a pool begins before it has a connection, so that its time has the wait already.
-  if (query.start >= known.lent) queriesOf(recorder).addWait(query, known.waited)
+  if (query.start >= known.lent) query.waited += known.waited
   known.waited = 0
 }
 
@@ -168,36 +190,33 @@ function knownConnection(connection: object): KnownConnection {
   return known
 }
 
-/** A request that waits for a connection of a pool. */
-export class ConnectionWait {
-  readonly #recorder: Recorder
-  readonly #began = performance.now()
-  readonly #location: Location | null
-
-  constructor(recorder: Recorder, location: Location | null) {
-    this.#recorder = recorder
-    this.#location = location
-  }
-
-  /** The request has got this connection. */
-  end(connection: object): void {
-    driverBoundary.guard(() => {
-      const known = knownConnection(connection)
-      known.waited = performance.now() - this.#began
-      known.lent = this.#recorder.now()
-      known.holder = this.#recorder
-      known.location = this.#location
-    }, undefined)
-  }
+/**
+ * Records that a request asks a pool for a connection.
+ * @returns what to call with the connection; null outside a profiled request
+ */
+export function beginWait(below: AnyFunction): ((connection: object) => void) | null {
+  const recorder = openRecorder()
+  if (recorder === null) return null
+  return driverBoundary.guard(() => {
+    const began = performance.now()
+    // The caller of a query that waits for this connection is known.
+    const location = askedAbove.getStore() === undefined ? findCaller(below) : null
+    return (connection: object) => {
+      driverBoundary.guard(() => {
+        const waited = performance.now() - began
+        Object.assign(knownConnection(connection), { waited, lent: recorder.now(), holder: recorder, location })
+      }, undefined)
+    }
+  }, null)
 }
 
-/** Records that a request asks a pool for a connection. @returns null outside a profiled request */
-export function beginWait(below: AnyFunction): ConnectionWait | null {
+/** Binds a callback to the current scope. Many libraries call back in that of whoever opened the connection. */
+export function inThisScope(callback: AnyFunction): AnyFunction {
   const recorder = currentRecorder()
-  if (recorder === undefined || recorder.finished) return null
-  return driverBoundary.guard(() => {
-    // The caller of a query that waits for this connection is known.
-    const location = queriesOf(recorder).hasUnsent ? null : findCaller(below)
-    return new ConnectionWait(recorder, location)
-  }, null)
+  const above = askedAbove.getStore()
+  return function (this: unknown, ...args: unknown[]): unknown {
+    const call = (): unknown => Reflect.apply(callback, this, args)
+    if (recorder === undefined || (currentRecorder() === recorder && askedAbove.getStore() === above)) return call()
+    return recorderScope.run(recorder, () => askedAbove.run(above, call))
+  }
 }

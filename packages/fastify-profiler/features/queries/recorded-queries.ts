@@ -176,115 +176,30 @@ class RecordedQueries {
   /** The longest wait of a single query. */
   waited = 0
   transactions = 0
-  /** Queries of a query builder or a pool whose driver has not sent them yet. */
-  #unsent: RecordedQuery[] = []
-  /** Those that have been answered, while the builder or the pool has not told the application. */
-  #answered: RecordedQuery[] = []
   /** The transaction that is open on each connection. */
   readonly #open = new WeakMap<object, number>()
 
-  get hasUnsent(): boolean {
-    return this.#unsent.length > 0
-  }
-
-  begin(asked: AskedQuery, location: Location | null, start: number, span: OpenSpan): RecordedQuery {
-    const { system, statement, parameters } = asked
-    const query = {
-      system,
-      statement,
-      parameters,
-      location,
-      start,
-      sent: null,
-      duration: null,
-      waited: 0,
-      rows: null,
-      failure: null,
-      transaction: null,
-      span,
-    }
+  begin(query: RecordedQuery): void {
     this.count++
     if (this.first.length < queriesKept) this.first.push(query)
-    this.#unsent.push(query)
-    return query
-  }
-
-  /** A query with this statement that is not sent yet: that of the builder or pool which called this driver. */
-  unsent(statement: string, parameters: readonly unknown[]): RecordedQuery | undefined {
-    if (this.#unsent.length === 0) return undefined
-    const candidates = this.#unsent.filter(query => query.statement === statement)
-    return [...candidates.filter(query => areSame(query.parameters, parameters)), ...candidates].at(0)
   }
 
   /** The query has its connection. */
-  send(query: RecordedQuery, now: number, connection: object | null): void {
-    this.#forget(query)
-    query.sent = now
-    query.waited = now - query.start
-    if (connection !== null) query.transaction = this.#transactionOf(query.statement, connection)
-  }
-
-  addWait(query: RecordedQuery, waited: number): void {
-    query.waited += waited
-  }
-
-  /** The driver has its answer. */
-  stop(query: RecordedQuery, now: number): void {
-    this.#forget(query)
-    query.duration = Math.max(0, now - (query.sent ?? query.start))
-    this.duration += query.duration
-    this.waited = Math.max(this.waited, query.waited)
-    this.#answered.push(query)
-  }
-
-  /**
-   * Gives a query that ends without having been sent the answer of an equal one. Connections may serve equal queries in
-   * another order than they were asked in, so that the driver's answer was taken for that of the wrong one.
-   */
-  takeAnswer(query: RecordedQuery, failure: RecordedQuery['failure']): void {
-    const other = this.#answered.find(
-      each =>
-        each.statement === query.statement &&
-        (each.failure === null) === (failure === null) &&
-        areSame(each.parameters, query.parameters),
-    )
-    if (other === undefined) return
-    const { start, system, sent, duration, waited, rows, transaction } = other
-    Object.assign(query, { system, sent, duration, waited: waited + start - query.start, rows, failure, transaction })
-    Object.assign(other, { sent: null, duration: null, waited: 0, rows: null, failure: null, transaction: null })
-    this.#unsent.push(other)
-    this.#forget(query)
-    this.#answered.splice(this.#answered.indexOf(other), 1, query)
+  send(query: RecordedQuery, connection: object): void {
+    const { transaction } = factsOf(query.statement)
+    if (transaction === 'begin' && !this.#open.has(connection)) this.#open.set(connection, ++this.transactions)
+    query.transaction = this.#open.get(connection) ?? null
+    if (transaction === 'end') this.#open.delete(connection)
   }
 
   /** The application has its answer. */
-  end(query: RecordedQuery): void {
-    if (query.failure !== null) this.failed++
-    this.#answered.splice(this.#answered.indexOf(query), 1)
-    this.repetitions.add(query.statement, query.parameters, query.location, query.duration ?? 0)
+  end({ statement, parameters, location, duration, waited, rows, failure }: RecordedQuery): void {
+    if (failure !== null) this.failed++
+    this.rows += rows ?? 0
+    this.duration += duration ?? 0
+    this.waited = Math.max(this.waited, waited)
+    this.repetitions.add(statement, parameters, location, duration ?? 0)
   }
-
-  addRows(query: RecordedQuery, rows: number): void {
-    query.rows = (query.rows ?? 0) + rows
-    this.rows += rows
-  }
-
-  #forget(query: RecordedQuery): void {
-    const place = this.#unsent.indexOf(query)
-    if (place !== -1) this.#unsent.splice(place, 1)
-  }
-
-  #transactionOf(statement: string, connection: object): number | null {
-    const { transaction } = factsOf(statement)
-    if (transaction === 'begin' && !this.#open.has(connection)) this.#open.set(connection, ++this.transactions)
-    const open = this.#open.get(connection) ?? null
-    if (transaction === 'end') this.#open.delete(connection)
-    return open
-  }
-}
-
-function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
-  return some.length === others.length && some.every((value, index) => Object.is(value, others[index]))
 }
 
 /** What a driver knows of a query when it begins. */
@@ -292,10 +207,11 @@ export interface AskedQuery {
   system: string
   statement: string
   parameters: readonly unknown[]
-  /** The connection that it is sent on, one query after the other; null if there is none, or if queries share it. */
+  /**
+   * The connection that it is sent on, one query after the other. Null if queries share it, and for a query builder or
+   * a pool, whose driver sends the query later.
+   */
   connection: object | null
-  /** Whether this is a query builder or a pool, whose driver sends it later. Default: false. */
-  isDelegated?: boolean
   /** The caller, if the library has lost it from the stack. Default: looked for on the stack. */
   location?: Location | null | undefined
 }

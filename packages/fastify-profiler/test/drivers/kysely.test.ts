@@ -5,7 +5,6 @@ import {
   MssqlAdapter,
   MysqlAdapter,
   PostgresAdapter,
-  type PostgresCursorConstructor,
   PostgresDialect,
   PostgresIntrospector,
   PostgresQueryCompiler,
@@ -45,29 +44,6 @@ function open(t: Test, adapter?: DialectAdapter): Kysely<Tables> {
     },
   })
 }
-
-t.test('a query of Kysely on pg is one query, with its caller, its rows and its wait for the connection', async t => {
-  const db = open(t)
-  const { database, spans } = await profileOf(t, async () => {
-    const museums = () => db.selectFrom('museums').select('name').where('id', '=', 7).execute() // asked
-    await Promise.all([sql`sleep 30`.execute(db), museums()])
-  })
-  t.match(database, {
-    count: 2,
-    queries: [
-      { sql: 'sleep 30' },
-      {
-        system: 'postgresql',
-        sql: 'select "name" from "museums" where "id" = $1',
-        parameters: [7],
-        rows: 1,
-        location: { line: lineOf('asked') },
-      },
-    ],
-  })
-  t.ok(Number(database?.queries[1]?.waited) >= 15)
-  t.equal(spans.filter(({ kind }) => kind === 'query').length, 2)
-})
 
 t.test('equal queries at the same time have their own rows and parameters', async t => {
   const db = open(t)
@@ -112,31 +88,6 @@ t.test('equal queries that get their connections out of order have waited once e
   for (const query of database?.queries ?? []) {
     t.ok(query.waited + Number(query.duration) <= duration, `waited ${query.waited} of ${duration} ms`)
   }
-})
-
-t.test('a query that fails has its error, and the application gets that of the driver', async t => {
-  const db = open(t)
-  let thrown: unknown
-  const { database } = await profileOf(t, async () => {
-    thrown = await sql`fail`.execute(db).catch((error: unknown) => error) // failed
-  })
-  t.match(thrown, { code: '42601', stack: /kysely\.test/ })
-  t.match(database, {
-    count: 1,
-    failed: 1,
-    queries: [{ error: 'error: cannot fail', location: { line: lineOf('failed') } }],
-  })
-})
-
-t.test('a stream of Kysely is one query, with its caller', async t => {
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester' })
-  t.teardown(() => pool.end())
-  const cursor: PostgresCursorConstructor = createRequire(import.meta.url)('pg-cursor')
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool, cursor }) })
-  const { database } = await profileOf(t, async () => {
-    for await (const row of db.selectFrom('museums').selectAll().stream()) t.match(row, { one: '1' }) // streamed
-  })
-  t.match(database, { count: 1, queries: [{ location: { line: lineOf('streamed') } }] })
 })
 
 for (const [adapter, system] of [

@@ -31,24 +31,3 @@ t.test('a command has its name and collection, what it asks for, its documents a
     ],
   })
 })
-
-t.test('commands that nobody awaits have their caller, and a loop of them is one', async t => {
-  const { database } = await profileOf(t, () => {
-    for (let year = 1503; year < 1509; year++) void art.findOne({ year }) // in a loop
-  })
-  t.match(database?.repetitions, [{ kind: 'loop', count: 6, locations: [{ line: lineOf('in a loop') }] }])
-})
-
-t.test('the application gets the error of the driver itself', async t => {
-  let thrown: unknown
-  const failing = client.db('museum').collection('fail')
-  const { database } = await profileOf(t, async () => {
-    thrown = await failing.insertOne({}).catch((error: unknown) => error) // failed
-  })
-  t.match(thrown, { code: 13, message: 'cannot do that' })
-  t.match(database, {
-    count: 1,
-    failed: 1,
-    queries: [{ error: /cannot do that/, location: { line: lineOf('failed') } }],
-  })
-})

@@ -2,9 +2,8 @@ import { errorMonitor, EventEmitter } from 'node:events'
 import { isPromise } from 'node:util/types'
 import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
-import type { Recorder } from '../../../core/watch/recorder.ts'
-import { currentRecorder, recorderScope } from '../../../core/watch/recorders.ts'
-import { beginQuery, beginWait, type QueryCall } from '../queries.ts'
+import { currentRecorder } from '../../../core/watch/recorders.ts'
+import { beginQuery, beginWait, inThisScope, type QueryCall } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 
 /** A library whose calls are watched. One of these a file. */
@@ -86,17 +85,16 @@ interface Sending {
  */
 export function watchedMethod(method: AnyFunction, { read, rowsIn, takesCallback = false }: Sending): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
-    const recorder = currentRecorder()
-    if (recorder === undefined || recorder.finished) return Reflect.apply(method, this, args)
+    if (currentRecorder() === undefined) return Reflect.apply(method, this, args)
     const asked = driverBoundary.guard(() => read(args, this), null)
     const call = asked === null ? null : beginQuery(asked, watched)
     if (call === null) return Reflect.apply(method, this, args)
     const end = (result: unknown) => call.end(driverBoundary.guard(() => rowsIn(result), null))
     const tell = (error: unknown, result: unknown) => (error ? call.fail(error) : end(result))
-    const hasCallback = takesCallback && followCallback(args, recorder, tell)
+    const hasCallback = takesCallback && followCallback(args, tell)
     let result: unknown
     try {
-      result = Reflect.apply(method, this, args)
+      result = call.run((): unknown => Reflect.apply(method, this, args))
     } catch (error) {
       call.fail(error)
       throw error
@@ -106,23 +104,20 @@ export function watchedMethod(method: AnyFunction, { read, rowsIn, takesCallback
 }
 
 /** Tells of a callback's arguments before it is called. @returns false if the last argument is no function */
-function followCallback(args: unknown[], recorder: Recorder, tell: (error: unknown, result: unknown) => void): boolean {
+function followCallback(args: unknown[], tell: (error: unknown, result: unknown) => void): boolean {
   const callback = args.at(-1)
   if (!isFunction(callback)) return false
-  args[args.length - 1] = function (this: unknown, ...results: unknown[]): unknown {
+  args[args.length - 1] = inThisScope(function (this: unknown, ...results: unknown[]): unknown {
     tell(results[0], results[1])
-    // Many libraries call back in the scope of whoever opened the connection.
-    const resume = (): unknown => Reflect.apply(callback, this, results)
-    return currentRecorder() === recorder ? resume() : recorderScope.run(recorder, resume)
-  }
+    return Reflect.apply(callback, this, results)
+  })
   return true
 }
 
 function followResult(result: unknown, call: QueryCall, end: (result: unknown) => void): unknown {
   if (isPromise(result)) return followPromise(result, end, error => call.fail(error))
   if (isEmitter(result)) followEvents(result, call)
-  // What a pool or a query builder sends ends with the driver below.
-  else if (!call.isDelegated) end(result)
+  else end(result)
   return result
 }
 
@@ -158,13 +153,12 @@ function isEmitter(value: unknown): value is EventEmitter {
 /** Makes a method that records how long a request waits for the connection that another one gets from a pool. */
 export function watchedConnect(connect: AnyFunction): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
-    const recorder = currentRecorder()
-    const wait = beginWait(watched)
-    if (recorder === undefined || wait === null) return Reflect.apply(connect, this, args)
+    const got = beginWait(watched)
+    if (got === null) return Reflect.apply(connect, this, args)
     const end = (connection: unknown) => {
-      if (isObject(connection)) wait.end(connection)
+      if (isObject(connection)) got(connection)
     }
-    const hasCallback = followCallback(args, recorder, (_error, connection) => end(connection))
+    const hasCallback = followCallback(args, (_error, connection) => end(connection))
     const result: unknown = Reflect.apply(connect, this, args)
     return hasCallback || !(result instanceof Promise) ? result : followPromise(result, end, () => {})
   }

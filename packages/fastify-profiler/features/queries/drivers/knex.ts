@@ -59,7 +59,6 @@ function read([query]: readonly unknown[], runner: object): AskedQuery | null {
     statement: statementOf(sql, client),
     parameters: listOf(propertyOf(query, 'bindings')),
     connection: null,
-    isDelegated: true,
     location: isObject(builder) ? callers.get(builder) : null,
   }
 }

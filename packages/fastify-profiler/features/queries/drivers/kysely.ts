@@ -21,7 +21,6 @@ function read([compiled]: readonly unknown[], executor: object): AskedQuery | nu
     statement: sql,
     parameters: listOf(propertyOf(compiled, 'parameters')),
     connection: null,
-    isDelegated: true,
   }
 }
 

@@ -26,7 +26,7 @@ function readOperation([, operation]: readonly unknown[]): AskedQuery | null {
   if (name === '' || housekeeping.test(name)) return null
   const namespace: unknown = propertyOf(operation, 'ns')
   const statement = statementOf(name, textIn(namespace, 'collection'))
-  return { system: 'mongodb', statement, parameters: [], connection: null, isDelegated: true }
+  return { system: 'mongodb', statement, parameters: [], connection: null }
 }
 
 /** A command's first field is its name, with the collection; all others are what it asks for. */

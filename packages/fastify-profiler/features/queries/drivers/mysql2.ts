@@ -35,7 +35,6 @@ function read([first, second]: readonly unknown[], connection: object | null): A
     statement: sql,
     parameters: parametersOf(values),
     connection,
-    isDelegated: connection === null,
   }
 }
 

@@ -24,7 +24,7 @@ function read([first, second]: readonly unknown[], connection: object | null): A
   if (text === null) return null
   const values: unknown = Reflect.get(config, 'values') ?? second
   const parameters = listOf(values)
-  return { system: 'postgresql', statement: text, parameters, connection, isDelegated: connection === null }
+  return { system: 'postgresql', statement: text, parameters, connection }
 }
 
 /** A cursor or a stream has its text in a part of itself. A prepared statement may only have a name. */

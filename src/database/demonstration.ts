@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from '../tables.ts'
+import type { Tables } from './tables.ts'
 
 const languages = [
   { code: 'en', name: 'English' },
@@ -23,7 +23,7 @@ const domains = licenses.map(({ domain }) => domain)
  * Adds two open sites and a protected one, so that a first start has something to serve. A type, a language or a
  * platform that exists is used, and a domain that has a license keeps it.
  */
-export async function up(db: Kysely<Tables>): Promise<void> {
+export async function addDemonstration(db: Kysely<Tables>): Promise<void> {
   const type = await db
     .insertInto('license_types')
     .values({ type: 'demonstration' })
