@@ -21,8 +21,8 @@ import { html, Markup } from './html.ts'
 import { blocks as joined, code, codeBlock, plain, table } from './markdown.ts'
 
 /**
- * A piece of a line. `code`: as typed. `place`: a line of the application, with a link to the editor. `value`: a recorded
- * value, as JSON unless it is text. `html`: what only a page shows, with its `markdown`.
+ * A piece of a line. `code`: as typed. `place`: a line of the application, with a link to the editor. `value`: a
+ * recorded value, as JSON unless it is text. `html`: what only a page shows, with its `markdown`.
  */
 export type Inline =
   | string
@@ -66,15 +66,15 @@ interface Section {
 }
 
 /**
- * What a panel or page shows. It is said once: `blocksHtml` makes a page of it, `blocksMarkdown` a text for agents, files
- * and the terminal. `html` is for what is drawn, such as a waterfall; its `markdown` says the same in words.
+ * What a panel or page shows. It is said once: `blocksHtml` makes a page of it, `blocksMarkdown` a text for agents,
+ * files and the terminal. `html` is for what is drawn, such as a waterfall; its `markdown` says the same in words.
  */
 export type Block =
   | { text: Inline; look?: 'muted' | 'headline' }
   | { notice: Inline; tone?: Tone }
   | { metrics: ReadonlyArray<readonly [label: string, value: Inline, note?: Inline]> }
   | { pairs: ReadonlyArray<readonly [name: Inline, value: Inline]>; title: string; empty?: string }
-  /** `lines`: the class of a table of one line a row; `className`: that of another table. */
+  /** `lines`: the class of a table of one line a row. `className`: that of any other. */
   | {
       rows: readonly Row[]
       title: string
@@ -100,10 +100,12 @@ export function blocksHtml(blocks: readonly Block[], place: Place, level = secti
 function blockHtml(block: Block, place: Place, level: number): Markup {
   const line = (inline: Inline) => inlineHtml(inline, place)
   if ('html' in block) return block.html
-  if ('text' in block)
+  if ('text' in block) {
     return html`<p${block.look !== undefined && html` class="${block.look}"`}>${line(block.text)}</p>`
-  if ('notice' in block)
+  }
+  if ('notice' in block) {
     return html`<p class="notice${block.tone !== undefined && ` ${block.tone}`}">${line(block.notice)}</p>`
+  }
   if ('metrics' in block) {
     return renderMetrics(
       block.metrics.map(([label, value, note]) => ({

@@ -140,12 +140,6 @@ export function renderMetrics(metrics: readonly Metric[]): Markup {
 </dl>`
 }
 
-/** A titled part of a panel, with an optional count beside the title. */
-export function renderSection(title: Content, body: Content, amount?: number): Markup {
-  return html`<section><h3>${title}${amount !== undefined && html` <span class="count">${amount}</span>`}</h3>
-${body}</section>`
-}
-
 /** The name of a label with a capital first letter, for headings. */
 export function titled(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)

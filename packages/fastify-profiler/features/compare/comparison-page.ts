@@ -251,7 +251,7 @@ function timelinesOf({ a, b, spans }: Comparison): Block {
 }
 
 function leftOut(number: number, what: string): Block[] {
-  return number > 0 ? [{ text: { muted: `${count(number, `more ${what}`)} not shown.` } }] : []
+  return number > 0 ? [{ text: `${count(number, `more ${what}`)} not shown.`, look: 'muted' }] : []
 }
 
 const calledFrom = { label: 'Called from', width: 'where', isWide: true } as const

@@ -39,7 +39,7 @@ export function explainBlocks(explained: Explanation | NoPlan, { sql }: Pick<Que
         detail: [remedy, sql === null ? null : [' ', { code: sql }]],
       })),
     },
-    { text: { muted: origins[plan] } },
+    { text: origins[plan], look: 'muted' },
     statement,
     planTable(nodes),
   ]

@@ -63,8 +63,8 @@ t.test('a comparison with very many rows says how many it leaves out', async t =
       statements: Array.from({ length: 302 }, () => statement),
     }),
   )
-  t.match(timelines, { blocks: [{}, { fold: '292 more' }, { text: { muted: '1 more row not shown.' } }] })
-  t.match(shapes, { blocks: [{}, { text: { muted: '2 more statements not shown.' } }] })
+  t.match(timelines, { blocks: [{}, { fold: '292 more' }, { text: '1 more row not shown.' }] })
+  t.match(shapes, { blocks: [{}, { text: '2 more statements not shown.' }] })
 })
 
 t.test('statements that only one request sent are marked, and have their line', async t => {
