@@ -12,7 +12,7 @@ import { formatTime } from '../../core/view/units.ts'
 import { exportUrl } from '../../core/view/urls.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { renderGaps } from '../performance/waterfall.ts'
-import { curlCommand } from './curl-command.ts'
+import { curlCommand } from '../request/curl-command.ts'
 import { harOf } from './har.ts'
 
 // Trusted markup: the text must stay byte for byte what the policy's hash covers.

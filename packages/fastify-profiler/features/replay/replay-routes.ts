@@ -9,7 +9,7 @@ import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import type { ProfileAction } from '../../core/view/profile-header.ts'
 import { profileUrl, replayUrl } from '../../core/view/urls.ts'
-import { curlCommand } from '../export/curl-command.ts'
+import { curlCommand } from '../request/curl-command.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { isRepeatable, NotRepeatable } from './repeatable-request.ts'
 

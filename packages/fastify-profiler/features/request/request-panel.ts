@@ -15,7 +15,7 @@ import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, table } from '../../core/view/markdown.ts'
 import { formatBytes } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
-import { curlCommand } from '../export/curl-command.ts'
+import { curlCommand } from './curl-command.ts'
 
 /** A body: JSON indented, a form as pairs, a multipart form with its files, and any other as text. */
 function renderBody(request: RequestRecord): Markup {
