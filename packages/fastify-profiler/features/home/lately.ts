@@ -1,3 +1,4 @@
+import { exceptionWords } from '../../core/store/like-requests.ts'
 import type { ExceptionOverview, Overview, RouteOverview, StatementOverview } from '../../core/store/overview.ts'
 import type { Period } from '../../core/store/search-criteria.ts'
 import { renderSeverity } from '../../core/view/elements.ts'
@@ -5,7 +6,6 @@ import { type Content, html, type Markup } from '../../core/view/html.ts'
 import { code, plain, shortened, table } from '../../core/view/markdown.ts'
 import { count, formatDuration, formatMilliseconds, formatTime, renderAge } from '../../core/view/units.ts'
 import { searchQuery } from '../../core/view/urls.ts'
-import { exceptionWords } from '../exceptions/exceptions.ts'
 import { renderSparkline, slowFrom } from './profile-list.ts'
 
 /** A route got slower if its median grew by this factor and this many milliseconds. */
