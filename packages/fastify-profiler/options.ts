@@ -14,7 +14,8 @@ import { environmentSecrets, type KnownSecrets, knownSecrets } from './core/mask
 import type { Json } from './core/profile.ts'
 import { ProfileStore } from './core/store/profile-store.ts'
 import { ViewerAccess } from './core/view/viewer-access.ts'
-import { featurePanels } from './features/index.ts'
+import { features } from './core/feature.ts'
+import './features/index.ts'
 import type { ExplainPool } from './features/explain/explain-query.ts'
 import { profiledLogger } from './features/logs/log-recorder.ts'
 
@@ -97,7 +98,7 @@ export function partsOf(app: FastifyInstance, options: ProfilerOptions, terms: T
     app,
     base: options.base ?? '/_profiler',
     bounds: { ...defaultProfileBounds, ...options.profileBounds },
-    panels: checkedPanels([...featurePanels.slice(0, -1), ...ownPanels, ...featurePanels.slice(-1)]),
+    panels: checkedPanels(panelsWith(ownPanels)),
     ownPanels,
     labels: options.labels ?? [],
     complain,
@@ -116,6 +117,12 @@ export function partsOf(app: FastifyInstance, options: ProfilerOptions, terms: T
     patience: options.patience ?? 1000,
     toError: options.toError ?? (thrown => thrown),
   }
+}
+
+/** The panels of the features and of an application, in the order of the menu. */
+export function panelsWith(ownPanels: ReadonlyArray<Panel<unknown>>): AnyPanel[] {
+  const panels = features.flatMap(({ panel }) => panel ?? [])
+  return [...panels.slice(0, -1), ...ownPanels, ...panels.slice(-1)]
 }
 
 /** Whether NODE_ENV is production. */
@@ -142,6 +149,7 @@ export function storeOf({ directory, storeBounds }: ProfilerOptions, complain: T
     directory: directory ?? join(process.cwd(), '.profiler'),
     bounds: { ...defaultStoreBounds, ...storeBounds },
     complain,
+    completions: features.flatMap(({ complete }) => complete ?? []),
   })
 }
 

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { passThrough } from './core/call-site.ts'
 import { Collector } from './core/collect.ts'
+import { features, type PageSources, type RunningFeature } from './core/feature.ts'
 import type { ViewContext } from './core/panel.ts'
 import { whenThere } from './core/foreign-value.ts'
 import { Boundary } from './core/guard.ts'
 import { markAsWatched, packageVersion } from './core/package-version.ts'
 import type { Profile } from './core/profile.ts'
 import { ProfileArchive, ProfileWriter } from './core/store/profile-archive.ts'
-import type { Boot } from './core/store/store-directory.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from './core/summary.ts'
 import { AnswerDiagnostics } from './core/view/debug-answer.ts'
 import { profilerRoutes, refuseOtherMethods } from './core/view/profiler-routes.ts'
@@ -22,21 +22,17 @@ import { atExit, OpenExchanges, Patience } from './core/watch/exchange.ts'
 import { addRequestHooks, Exchanges } from './core/watch/exchanges.ts'
 import { KnownRoutes, longestParameter, pathOptions } from './core/watch/known-routes.ts'
 import { hideMethods, watchFrameworkErrors } from './core/watch/malformed-urls.ts'
+import { ApplicationStart } from './core/watch/application-start.ts'
 import { PluginTree } from './core/watch/plugin-tree.ts'
 import type { Recorder } from './core/watch/recorder.ts'
 import { OwnPages, Recorders } from './core/watch/recorders.ts'
 import { followEarlier, registerUnnoticed, trace } from './core/watch/tracer.ts'
 import type { WatchedApplication } from './core/watch/watched-application.ts'
-import { features } from './features/index.ts'
+import './features/index.ts'
 import { mcpRoutes } from './features/agents/mcp-routes.ts'
-import { BootLog } from './features/boot/boot-log.ts'
-import { describeBrowserEvents } from './features/browser/browser-events.ts'
 import { describeConfiguration } from './features/configuration.ts'
-import { LiveRows } from './features/home/live-rows.ts'
 import { followRequestLoggers, loggerNote } from './features/logs/log-recorder.ts'
-import { RouteAdvice } from './features/performance/findings.ts'
 import { installDrivers, lookForModules } from './features/queries/drivers/install-drivers.ts'
-import { addApplication, applicationOf, replay } from './features/replay/replay.ts'
 import { SimilarRoutes } from './features/routing/similar-routes.ts'
 import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
 
@@ -47,18 +43,19 @@ const closingPatience = 1000
 export class Profiler {
   readonly access: ViewerAccess
   readonly #parts: ProfilerParts
-  readonly #boot: BootLog
+  readonly #start: ApplicationStart
+  /** What the features do for this application. */
+  readonly #running: readonly RunningFeature[]
+  readonly #sources: PageSources
   readonly #boundary: Boundary
   readonly #application: WatchedApplication
   readonly #collector: Collector
-  readonly #live: LiveRows
   readonly #open = new OpenExchanges()
   readonly #patience: Patience
   readonly #writer: ProfileWriter
   readonly #archive: ProfileArchive
   readonly #exchanges: Exchanges
   readonly #forgetExit: () => void
-  #forgetApplication: () => void = () => {}
   #forgetAddress: () => void = () => {}
 
   constructor(parts: ProfilerParts) {
@@ -72,18 +69,12 @@ export class Profiler {
     const similar = new SimilarRoutes(routes, paths)
     const recorded = { bounds, propagateTo: parts.propagateTo }
     const recorders = new Recorders(ownPages, notes, recorded, boundary)
-    const boot = new BootLog({
-      ...parts,
-      versions: versionsOf(parts),
-      recorded,
-      boundary,
-      pluginTimeout: app.initialConfig.pluginTimeout ?? 0,
-    })
+    const start = new ApplicationStart({ recorded, pluginTimeout: app.initialConfig.pluginTimeout ?? 0 })
     const application = {
       ownPages,
       recorders,
       routes,
-      plugins: new PluginTree(boot.start),
+      plugins: new PluginTree(start),
       notes,
       longestParameter: longestParameter(paths),
     }
@@ -92,24 +83,34 @@ export class Profiler {
       boundary,
     )
     const patience = new Patience(parts.patience)
-    const live = new LiveRows(boundary)
-    const advice = parts.advise === null ? null : new RouteAdvice(parts.advise, parts.root)
+    const archive = new ProfileArchive(open, store)
+    const sources = {
+      ...parts,
+      archive,
+      boundary,
+      start,
+      versions: versionsOf(parts),
+      viewContext: (profile: Profile) => this.viewContext(profile),
+    }
+    const running = features.flatMap(({ start }) => start?.(sources) ?? [])
+    const listeners = running.flatMap(({ written }) => written ?? [])
+    const entries = features.flatMap(({ entered }) => entered ?? [])
     const written = (summary: ProfileSummary, profile: Profile) => {
-      live.add(summary)
-      advice?.consider(profile)
+      for (const listen of listeners) listen(summary, profile)
     }
     const writer = new ProfileWriter({ open, collector, store, patience, boundary, bytes: bounds.bytes, written })
     const editor = new AnswerDiagnostics({ ...parts, collector })
     this.access = access
-    this.#boot = boot
+    this.#start = start
+    this.#running = running
+    this.#sources = sources
     this.#parts = parts
     this.#boundary = boundary
     this.#application = application
     this.#collector = collector
-    this.#live = live
     this.#patience = patience
     this.#writer = writer
-    this.#archive = new ProfileArchive(open, store)
+    this.#archive = archive
     this.#exchanges = new Exchanges({
       application,
       boundary,
@@ -122,41 +123,30 @@ export class Profiler {
           () => false,
         ) === true,
       entered: request => {
-        for (const { entered } of features) entered?.(request)
+        for (const entered of entries) entered(request)
       },
       ended: exchange => writer.writeWhenDone(exchange),
     })
     // A request that crashes the process is the one whose profile is needed.
     this.#forgetExit = atExit(() => {
       writer.writeOpen()
-      boot.stop()
+      this.#stopFeatures()
       this.#forgetAddress()
     })
   }
 
   /** Adds the profiler's pages and hooks to the application. */
   install(): void {
-    const { access, app, base, bounds, editorUrl, explainPool, labels, panels, root, secrets } = this.#parts
+    const { access, app, base } = this.#parts
     const application = this.#application
     const exchanges = this.#exchanges
-    const viewContext = (profile: Profile) => this.viewContext(profile)
     // Viewing profiles adds no lines to the application's log.
     const logLevel = 'warn'
-    const asked = { archive: this.#archive, access, base, explainPool, panels, labels, viewContext, root }
     hideMethods(app, application)
     registerUnnoticed(app, application, () => {
       refuseOtherMethods(app, base, access)
-      app.register(profilerRoutes, {
-        ...asked,
-        features,
-        live: this.#live,
-        newestBoot: () => this.boot,
-        replay: profile => replay(applicationOf(profile) ?? app, profile),
-        editorUrl,
-        readReport: report => describeBrowserEvents(report, bounds, secrets),
-        logLevel,
-      })
-      app.register(mcpRoutes, { ...asked, logLevel })
+      app.register(profilerRoutes, { ...this.#sources, access, logLevel })
+      app.register(mcpRoutes, { ...this.#sources, access, logLevel })
     })
     // For the command line, which runs on the same machine.
     whenListening(app, (origin, socket) => {
@@ -181,11 +171,6 @@ export class Profiler {
   /** The URL of the list of profiles, for an application with this origin. */
   home(origin: string): string {
     return `${this.#parts.linkOrigin ?? origin}${this.#parts.base}/`
-  }
-
-  /** The newest start of the applications that share the directory; null if it is not stored any more. */
-  get boot(): Boot | null {
-    return this.#boot.newest
   }
 
   /** The number of requests that have no profile yet. */
@@ -219,7 +204,7 @@ export class Profiler {
 
   /** Stores the application's configuration, and opens the store. Called once the application is ready. */
   configure(): void {
-    const { app, settings, store } = this.#parts
+    const { settings, store } = this.#parts
     const configuration = describeConfiguration({
       versions: versionsOf(this.#parts),
       settings,
@@ -229,21 +214,25 @@ export class Profiler {
     this.#collector.setConfiguration(configuration.key)
     store.writeConfiguration(configuration)
     store.open()
-    this.#forgetApplication = addApplication(configuration.key, app)
-    this.#boot.start.runHooks()
+    for (const { ready } of this.#running) ready?.(configuration.key)
+    this.#start.runHooks()
   }
 
   /** Stores the profiles of open requests as unfinished, and leaves the store. */
   async stop(): Promise<void> {
-    this.#forgetApplication()
     this.#forgetAddress()
     const deadline = setTimeout(() => this.#patience.end(), closingPatience)
     await this.settled()
     clearTimeout(deadline)
     this.#writer.writeOpen()
     this.#forgetExit()
-    this.#boot.stop()
+    this.#stopFeatures()
     this.#parts.leaveStore()
+  }
+
+  #stopFeatures(): void {
+    for (const { stop } of this.#running) this.#boundary.guard(() => stop?.(), undefined)
+    this.#start.stop()
   }
 
   /** Records a request that failed before any hook ran. */

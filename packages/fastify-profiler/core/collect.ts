@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { type ChainLosses, describeFailures } from '../features/exceptions/describe-failures.ts'
 import { describeHttpCalls, recordedHttpCalls } from '../features/http-client/http-calls.ts'
 import { describeLifecycle } from '../features/lifecycle/describe-lifecycle.ts'
-import { describeLogLine } from '../features/logs/logs-panel.ts'
+import { describeLogLine } from '../features/logs/log-recorder.ts'
 import { maskQuery } from '../features/queries/bound-values.ts'
 import { describeQueries, recordedQueries } from '../features/queries/recorded-queries.ts'
 import {

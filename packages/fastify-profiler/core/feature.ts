@@ -1,48 +1,102 @@
-import type { ExplainPool } from '../features/explain/explain-query.ts'
-import type { LiveRows } from '../features/home/live-rows.ts'
-import type { NotRepeatable } from '../features/replay/repeatable-request.ts'
 import type { FastifyInstance } from 'fastify'
-import type { AnyPanel, ViewContext } from './panel.ts'
-import type { BrowserEvent, Profile } from './profile.ts'
+import type { ExplainPool } from '../features/explain/explain-query.ts'
+import type { ProfileBounds } from './bounds.ts'
+import type { Boundary } from './guard.ts'
+import type { KnownSecrets } from './mask/known-secrets.ts'
+import type { AnyPanel, Fact, ViewContext } from './panel.ts'
+import type { LogLine, Profile } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
-import type { ProfileAction } from './view/profile-header.ts'
+import type { ProfileStore } from './store/profile-store.ts'
+import type { StoreDirectory } from './store/store-directory.ts'
+import type { ProfileSummary, SearchCriteria } from './summary.ts'
+import type { Content } from './view/html.ts'
+import type { ApplicationStart } from './watch/application-start.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
-import type { Boot } from './store/store-directory.ts'
 
-/** What the profiler's pages are made from. */
+/** A profiled application, for its features and the profiler's pages. */
 export interface PageSources {
+  app: FastifyInstance
   archive: ProfileArchive
-  live: LiveRows
+  store: ProfileStore
+  bounds: ProfileBounds
+  secrets: KnownSecrets | null
+  boundary: Boundary
+  /** How it starts. */
+  start: ApplicationStart
+  versions: Record<string, string>
+  /** Tells about a route's wasteful calls; null if nobody wants to know. */
+  advise: ((sentence: string) => void) | null
   viewContext: (profile: Profile) => ViewContext
-  /** Reads what a page reports about itself; empty if it makes no sense. */
-  readReport: (report: unknown) => BrowserEvent[]
-  /** Sends the request of a profile again. @returns the token of the new profile */
-  replay: (profile: Profile) => Promise<string | NotRepeatable>
-  /** The newest start of an application; null if it is not stored any more. */
-  newestBoot: () => Boot | null
   base: string
   /** Null if the application has none. */
   explainPool: ExplainPool | null
   editorUrl: string | null
   /** The application's folder. */
   root: string
-  /** All features, in the order of the menu. */
-  features: readonly Feature[]
   /** The panels of the features, and the application's own. */
   panels: readonly AnyPanel[]
   /** Labels to search by. */
   labels: readonly string[]
 }
 
-/** What one feature adds to the profiler. `features/index.ts` lists them. */
+/** The stored requests with the same exception. */
+export interface Sightings {
+  count: number
+  /** The time of the first, in milliseconds since 1970. */
+  since: number
+  /** The search that finds them. */
+  criteria: SearchCriteria
+}
+
+/** The requests that a profile leads to. */
+export interface RelatedProfiles {
+  /** The requests that it made with `inject`, and those that repeated it. */
+  caused: readonly ProfileSummary[]
+  /** The tokens of its neighbours in time; null at either end. */
+  previous: string | null
+  next: string | null
+  /** The token of the previous request of the same route; null if none is stored. */
+  previousOfRoute: string | null
+  sightings: Sightings | null
+}
+
+/** What a feature offers to do with a profile: a link or a form with a button. */
+export type ProfileAction = (profile: Profile, base: string, related: RelatedProfiles) => Content
+
+/** What a feature does at the moments of an application's life. */
+export interface RunningFeature {
+  /** The application is ready. @param configuration the key of its configuration */
+  ready?: (configuration: string) => void
+  /** A profile was stored. */
+  written?: (summary: ProfileSummary, profile: Profile) => void
+  /** The application has closed, or the process exits. */
+  stop?: () => void
+}
+
+/** What one feature adds to the profiler. */
 export interface Feature {
   name: string
+  /** Begins to work for an application, before its plugins load. */
+  start?: (sources: PageSources) => RunningFeature
+  /** Called when Fastify has found the route of a request. */
+  entered?: (request: EnteredRequest) => void
+  /** What arrived for a profile after its response, from a file of its own. Added whenever the profile is read. */
+  complete?: (profile: Profile, directory: StoreDirectory) => Partial<Profile>
   /** Shows its part of a profile. The menu has the panels in the order of the features. */
   panel?: AnyPanel
   /** Adds its pages. Clients without access do not find them. */
   routes?: (app: FastifyInstance, sources: PageSources) => void
+  /** A link in the top bar of every page. The path is below the profiler's. */
+  link?: { label: string; path: string }
+  /** What the header of a profile says. */
+  facts?: (profile: Profile) => readonly Fact[]
   /** What the header of a profile offers. */
   action?: ProfileAction
-  /** Called when Fastify has found the route of a request. */
-  entered?: (request: EnteredRequest) => void
+  /** Further lines of the log of a request, under a heading with a note. */
+  lines?: { heading: string; note: string; of: (profile: Profile) => LogLine[] }
+  /** Where the page that a request made reports its errors: the last part of the path, after the profile's. */
+  reports?: string
 }
+
+/** All features, in the order of the menu and of the header. `features/index.ts` adds them. */
+export const features: Feature[] = []

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Armed } from '../features/samples/sampling.ts'
 import type { Configuration, Profile } from './profile.ts'
 import type { Block } from './view/block.ts'
+import type { Content } from './view/html.ts'
 import type { Recorder } from './watch/recorder.ts'
 
 /** The colour of a badge or toolbar item. */
@@ -38,6 +39,9 @@ export interface ToolbarCard {
 
 /** A mark such as "20 ×", a text, and its figure. */
 export type CardRow = readonly [mark: string, text: string, figure: string]
+
+/** A fact in the header of a profile. */
+export type Fact = readonly [name: string, value: Content]
 
 /** What views get besides their data. */
 export interface ViewContext {

@@ -59,8 +59,6 @@ export interface Profile {
   panels: Record<string, Json>
   /** What it spent its time or memory on. Missing if it was not to be sampled. */
   samples?: Samples | NotSampled
-  /** What the page has reported, stored apart and added when the profile is read. Missing if there is nothing. */
-  browser?: BrowserEvent[]
 }
 
 /**
@@ -431,21 +429,4 @@ export interface OtherRequests {
 
 export function isSampleKind(value: unknown): value is SampleKind {
   return sampleKinds.some(kind => kind === value)
-}
-
-/**
- * Something that went wrong in the browser that shows a page. error: a script threw. rejection: a promise was rejected
- * and nobody handled it. request: one of the page's own requests failed.
- */
-export interface BrowserEvent {
-  kind: 'error' | 'rejection' | 'request'
-  /** Milliseconds since the browser asked for the page. */
-  time: number
-  /** The error's message, or the URL of the request. */
-  message: string
-  /** The file, line and column of an error; null if the browser does not tell. */
-  place: string | null
-  stack: string | null
-  /** The status of a request; null for errors, and without a response. */
-  status: number | null
 }

@@ -1,44 +1,54 @@
-import type { Feature } from '../core/feature.ts'
+import { features } from '../core/feature.ts'
+import { callsFact } from '../core/view/elements.ts'
+import { keepBoot } from './boot/boot-log.ts'
 import { bootRoutes } from './boot/boot-page.ts'
+import { withEvents } from './browser/browser-events.ts'
+import { browserLines } from './browser/browser-lines.ts'
 import { browserRoutes } from './browser/browser-routes.ts'
 import { compareAction, compareRoutes } from './compare/compare-routes.ts'
 import { configurationPanel } from './configuration.ts'
 import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
 import { explainRoutes } from './explain/explain-page.ts'
 import { exportAction, exportRoutes } from './export/export-routes.ts'
+import { sendRows } from './home/live-rows.ts'
 import { eventRoutes, searchRoutes } from './home/search-page.ts'
 import { httpClientPanel } from './http-client/http-client-panel.ts'
 import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
-import { logsPanel } from './logs/logs-panel.ts'
+import { logFacts, logsPanel } from './logs/logs-panel.ts'
+import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel } from './performance/performance-panel.ts'
 import { databasePanel } from './queries/database-panel.ts'
+import { rememberApplication } from './replay/replay.ts'
 import { replayAction, replayRoutes } from './replay/replay-routes.ts'
 import { requestPanel } from './request/request-panel.ts'
 import { routingPanel } from './routing/routing-panel.ts'
 import { cpuPanel, samplesRoutes } from './samples/cpu-panel.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
 
-/** All features, in the order of the menu and of the header. The application's own panels come before the last. */
-export const features: readonly Feature[] = [
+// In the order of the menu and of the header. The application's own panels come before the last.
+features.push(
   { name: 'home', routes: searchRoutes },
-  { name: 'live', routes: eventRoutes },
+  { name: 'live', routes: eventRoutes, start: sendRows },
   { name: 'request', panel: requestPanel },
-  { name: 'performance', panel: performancePanel },
+  { name: 'performance', panel: performancePanel, start: adviseOnCalls },
   { name: 'samples', panel: cpuPanel, routes: samplesRoutes, entered: request => sampleIfAsked(request) },
   { name: 'exceptions', panel: exceptionPanel, routes: exceptionRoutes },
-  { name: 'logs', panel: logsPanel },
-  { name: 'queries', panel: databasePanel },
+  { name: 'logs', panel: logsPanel, facts: logFacts },
+  { name: 'queries', panel: databasePanel, facts: ({ database }) => callsFact('SQL', database) },
   { name: 'explain', routes: explainRoutes },
-  { name: 'http-client', panel: httpClientPanel },
+  { name: 'http-client', panel: httpClientPanel, facts: ({ http }) => callsFact('HTTP', http) },
   { name: 'routing', panel: routingPanel },
   { name: 'lifecycle', panel: lifecyclePanel },
   { name: 'compare', routes: compareRoutes, action: compareAction },
-  { name: 'replay', routes: replayRoutes, action: replayAction },
+  { name: 'replay', routes: replayRoutes, action: replayAction, start: rememberApplication },
   { name: 'export', routes: exportRoutes, action: exportAction },
-  { name: 'boot', routes: bootRoutes },
-  { name: 'browser', routes: browserRoutes },
+  { name: 'boot', routes: bootRoutes, start: keepBoot, link: { label: 'Boot', path: 'boot' } },
+  {
+    name: 'browser',
+    routes: browserRoutes,
+    complete: withEvents,
+    lines: { heading: 'In the browser', note: 'ms since it asked for the page', of: browserLines },
+    reports: 'browser',
+  },
   { name: 'configuration', panel: configurationPanel },
-]
-
-/** The panels of every application, in the order of the menu. */
-export const featurePanels = features.flatMap(({ panel }) => panel ?? [])
+)

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
-import type { Boot } from '../core/store/store-directory.ts'
 import { currentRecorder } from '../index.ts'
-import { stuckSentence } from '../features/boot/boot-log.ts'
+import type { Boot } from '../features/boot/boot-file.ts'
+import { newestBoot, stuckSentence } from '../features/boot/boot-log.ts'
 import { servePostgres } from './drivers/postgres-server.ts'
 import { fakeClock, fakeTimers } from './fake-clock.ts'
 import { makeFolder } from './folder.ts'
@@ -129,7 +129,7 @@ t.test('the boot can be looked at before it is over', async t => {
   let page = ''
   let markdown = ''
   app.addHook('onReady', async function look() {
-    const boot = app.profiler.boot
+    const boot = newestBoot(app)
     page = JSON.stringify(boot)
     resolve()
   })
@@ -206,14 +206,14 @@ t.test('a start that is given up is kept as failed, with the plugin that hung', 
     throw new Error('too late')
   })
   const ready = t.rejects(async () => app.ready())
-  while (app.profiler.boot?.state !== 'stuck' || app.profiler.boot.spans.length === 0) await turns()
-  t.match(app.profiler.boot.spans, [{ name: 'forgotten', outcome: 'unfinished' }])
+  while (newestBoot(app)?.state !== 'stuck' || newestBoot(app)?.spans.length === 0) await turns()
+  t.match(newestBoot(app)?.spans, [{ name: 'forgotten', outcome: 'unfinished' }])
   pass(pluginTimeout)
   await ready
   await app.close().catch(() => {})
   resolve()
   await turns(2)
-  t.match(app.profiler.boot, { state: 'failed', spans: [{ name: 'forgotten', outcome: 'unfinished' }] })
+  t.match(newestBoot(app), { state: 'failed', spans: [{ name: 'forgotten', outcome: 'unfinished' }] })
 })
 
 t.test('without a limit of Fastify, a plugin that calls back twice ends once', async t => {

@@ -46,3 +46,32 @@ t.test('no file of the profiler imports itself through others', async t => {
   for (const file of imported.keys()) follow(file, [])
   t.equal(done.size > 100, true)
 })
+
+/** Features that can be deleted with their folder, their line in the list, and the entry that is theirs alone. */
+const optional: Record<string, string | null> = {
+  boot: null,
+  browser: null,
+  budgets: 'testing.ts',
+  'command-line': 'fastify-profiler.ts',
+  export: null,
+  replay: null,
+}
+
+t.test('a feature that can be deleted is imported by the list of features and its own entry alone', async t => {
+  for (const { name, from } of imports) {
+    const [, feature = '', rest] = fileOf(name, from)?.split('/') ?? []
+    const entry = rest === undefined ? undefined : optional[feature]
+    if (entry === undefined || name === 'features/index.ts' || name === entry) continue
+    t.ok(name.startsWith(`features/${feature}/`), `${name} imports ${from}`)
+  }
+})
+
+/** What the core still takes from features, to become less. */
+const takenByCore = 24
+
+t.test('the core takes no more from features than before', async t => {
+  const taken = imports.filter(
+    ({ name, from }) => name.startsWith('core/') && fileOf(name, from)?.startsWith('features/'),
+  )
+  t.ok(taken.length <= takenByCore, `${taken.length} imports`)
+})

@@ -1,8 +1,7 @@
 import type { Others } from '../../features/compare/comparison.ts'
-import { exceptionWords } from '../../features/exceptions/exceptions.ts'
+import type { Sightings } from '../feature.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileSummary, SearchCriteria } from '../summary.ts'
-import type { Sightings } from '../view/profile-header.ts'
 import type { ProfileArchive } from './profile-archive.ts'
 import { summarise } from './profile-text.ts'
 import { perPageLimit } from './search.ts'
@@ -17,6 +16,11 @@ export async function previousRequest(archive: Source, profile: Profile): Promis
   if (profile.routing.matched === null) return null
   const { profiles } = await archive.search({ ...ofRoute(profile), timeTo: profile.time, perPage: perPageLimit })
   return profiles.find(({ token, time }) => token !== profile.token && time <= profile.time) ?? null
+}
+
+/** What requests with the same exception are found by: its class and message, up to the first number. */
+export function exceptionWords(exception: string): string {
+  return exception.replace(/\d.*/s, '').trim()
 }
 
 /** The stored requests with the exception of a profile, numbers aside; null if there is no other. */

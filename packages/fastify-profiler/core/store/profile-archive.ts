@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers'
 import type { Collector } from '../collect.ts'
 import type { Boundary } from '../guard.ts'
-import type { BrowserEvent, Profile, Route } from '../profile.ts'
+import type { Profile, Route } from '../profile.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
 import type { Exchange, OpenExchanges, Patience } from '../watch/exchange.ts'
 import type { Overview } from './overview.ts'
@@ -61,11 +61,9 @@ export class ProfileArchive {
     return this.#store.neighbours(token)
   }
 
-  /** Adds what a page has reported to its profile, or to that of a request which still runs. */
-  async addBrowserEvents(token: string, events: readonly BrowserEvent[]): Promise<'added' | 'full' | 'unknown'> {
-    const isKnown = this.isRunning(token) || (await this.find(token))?.token === token
-    if (!isKnown) return 'unknown'
-    return this.#store.addBrowserEvents(token, events) ? 'added' : 'full'
+  /** Whether a profile is stored, or its request still runs. */
+  async knows(token: string): Promise<boolean> {
+    return this.isRunning(token) || (await this.find(token))?.token === token
   }
 
   /** Resolves when the profiles that wait for nothing else are stored. */

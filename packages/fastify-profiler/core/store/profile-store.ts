@@ -1,6 +1,5 @@
-import { BrowserEvents } from '../../features/browser/browser-events.ts'
 import type { StoreBounds } from '../bounds.ts'
-import type { BrowserEvent, Configuration, Profile } from '../profile.ts'
+import type { Configuration, Profile } from '../profile.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
 import { newToken } from '../watch/recorder.ts'
 import { type Overview, overviewOf } from './overview.ts'
@@ -8,14 +7,7 @@ import { type Batch, bytesOf } from './profile-segment.ts'
 import { parseProfile, type ProfileText, samplesIn, type StoredSummary } from './profile-text.ts'
 import { matcherOf, newestFirst, pageOf } from './search.ts'
 import { LineBuffer, Segments, Troubles } from './segments.ts'
-import {
-  type Address,
-  AddressFile,
-  type Boot,
-  BootFile,
-  ConfigurationFiles,
-  StoreDirectory,
-} from './store-directory.ts'
+import { type Address, AddressFile, ConfigurationFiles, StoreDirectory } from './store-directory.ts'
 
 const unwrittenKept = 50
 
@@ -48,6 +40,8 @@ interface ProfileStoreOptions {
   bounds: StoreBounds
   /** Called once for each kind of trouble, until that is over. */
   complain: (error: unknown, message: string) => void
+  /** What is added to a profile when it is read. */
+  completions?: ReadonlyArray<(profile: Profile, directory: StoreDirectory) => Partial<Profile>>
 }
 
 /** The tokens of the profiles before and after another. */
@@ -64,25 +58,28 @@ const cannotWrite = 'The profiler cannot write profiles, and keeps only the newe
  * profiles that cannot be written are kept in memory.
  */
 export class ProfileStore {
+  /** For features that keep files of their own. */
+  readonly directory: StoreDirectory
   readonly #troubles: Troubles
   readonly #configurations: ConfigurationFiles
-  readonly #boot: BootFile
   readonly #address: AddressFile
-  readonly #browserEvents: BrowserEvents
+  readonly #completions: NonNullable<ProfileStoreOptions['completions']>
   readonly #segments: Segments
   readonly #unwritten = new UnwrittenProfiles()
   readonly #buffer = new LineBuffer(batch => this.#writeBatch(batch))
 
-  constructor({ directory: path, bounds, complain }: ProfileStoreOptions) {
+  constructor({ directory: path, bounds, complain, completions = [] }: ProfileStoreOptions) {
     const directory = new StoreDirectory(path)
     const troubles = new Troubles(complain)
     const configurations = new ConfigurationFiles(directory)
-    const directoryMade = () => this.#tryToWrite(() => configurations.writeAgain())
+    const directoryMade = () => {
+      this.tryToWrite(() => configurations.writeAgain())
+    }
     this.#troubles = troubles
     this.#configurations = configurations
-    this.#boot = new BootFile(directory)
+    this.directory = directory
+    this.#completions = completions
     this.#address = new AddressFile(directory)
-    this.#browserEvents = new BrowserEvents(directory)
     this.#segments = new Segments({ directory, bounds, troubles, directoryMade })
   }
 
@@ -116,7 +113,7 @@ export class ProfileStore {
     if (text === null) return null
     try {
       const profile = parseProfile(text, token)
-      if (profile !== null) return this.#withBrowserEvents(profile)
+      if (profile !== null) return this.#completed(profile)
     } catch {
       // Reported below, like valid JSON that is no profile.
     }
@@ -130,15 +127,6 @@ export class ProfileStore {
     return text === null ? null : samplesIn(text)
   }
 
-  /** Adds what a page has reported to its profile. @returns false if the profile takes no more */
-  addBrowserEvents(token: string, events: readonly BrowserEvent[]): boolean {
-    let isTaken = false
-    this.#tryToWrite(() => {
-      isTaken = this.#browserEvents.add(token, events)
-    })
-    return isTaken
-  }
-
   #textOf(token: string): string | null {
     this.flush()
     const unwritten = this.#unwritten.textOf(token)
@@ -146,9 +134,9 @@ export class ProfileStore {
     return this.#segments.textOf(token) ?? unwritten
   }
 
-  #withBrowserEvents(profile: Profile): Profile {
-    const browser = this.#browserEvents.find(profile.token)
-    return browser.length === 0 ? profile : { ...profile, browser }
+  #completed(profile: Profile): Profile {
+    const parts = this.#completions.map(complete => complete(profile, this.directory))
+    return Object.assign(profile, ...parts)
   }
 
   /** Searches the profiles, newest first. */
@@ -177,7 +165,7 @@ export class ProfileStore {
   }
 
   writeConfiguration(configuration: Configuration): void {
-    this.#tryToWrite(() => this.#configurations.write(configuration))
+    this.tryToWrite(() => this.#configurations.write(configuration))
   }
 
   /** Finds a profile's configuration; null if it has been deleted or cannot be read. */
@@ -190,20 +178,13 @@ export class ProfileStore {
     return this.#configurations.findNewest()
   }
 
-  writeBoot(boot: Boot): void {
-    this.#tryToWrite(() => this.#boot.write(boot))
-  }
-
-  /** Finds the newest start of the applications that share the directory. */
-  findBoot(): Boot | null {
-    return this.#boot.read()
-  }
-
   /** Stores where an application shows its profiles. @returns a function that deletes it */
   writeAddress(url: string): () => void {
     const address = { url, id: newToken() }
-    this.#tryToWrite(() => this.#address.write(address))
-    return () => this.#tryToWrite(() => this.#address.remove(address))
+    this.tryToWrite(() => this.#address.write(address))
+    return () => {
+      this.tryToWrite(() => this.#address.remove(address))
+    }
   }
 
   /** The address of the application that listened last; null if it is not stored any more. */
@@ -211,17 +192,20 @@ export class ProfileStore {
     return this.#address.read()
   }
 
+  /** Writes files beside the profiles. Reports errors of the disk as those of profiles. @returns whether it succeeded */
+  tryToWrite(write: () => void): boolean {
+    try {
+      write()
+      return true
+    } catch (error) {
+      this.#troubles.meet('write', error, cannotWrite)
+      return false
+    }
+  }
+
   close(): void {
     this.#buffer.close()
     this.#segments.close()
-  }
-
-  #tryToWrite(write: () => void): void {
-    try {
-      write()
-    } catch (error) {
-      this.#troubles.meet('write', error, cannotWrite)
-    }
   }
 
   #writeBatch({ lines, bytes }: Batch): void {

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http'
-import type { Tone, ViewContext } from '../panel.ts'
-import type { Location, Outcome } from '../profile.ts'
+import type { Fact, Tone, ViewContext } from '../panel.ts'
+import type { DatabaseUse, HttpUse, Location, Outcome } from '../profile.ts'
 import { type Content, html, Markup } from './html.ts'
+import { formatDuration } from './units.ts'
 import { urlPart } from './urls.ts'
 
 /** A short coloured label: a log level, a verdict, a count. */
@@ -258,4 +259,18 @@ function editorLink({ file, line, column }: Location, template: string | null): 
 /** One warning for each invalid search parameter. */
 export function renderProblems(problems: readonly string[]): Markup {
   return html`${problems.map(problem => html`<p class="notice warning">${problem}</p>`)}`
+}
+
+/** 23 · 41.8 ms, in the header of a profile: an error if a call failed, a warning if some were repeated. */
+export function callsFact(name: string, use: DatabaseUse | HttpUse | null): Fact[] {
+  if (use === null) return []
+  const { count, duration, failed } = use
+  const repeats = 'repetitions' in use && use.repetitions.length > 0
+  const tone = failed > 0 ? 'text-error' : repeats ? 'text-warning' : ''
+  return [
+    [
+      name,
+      html`<span class="${tone}">${count} · ${formatDuration(duration)}${failed > 0 && `, ${failed} failed`}</span>`,
+    ],
+  ]
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { features } from '../feature.ts'
 import type { ProfileSummary } from '../summary.ts'
 import { type Content, html, type Markup } from './html.ts'
 import { formatDuration } from './units.ts'
@@ -130,7 +131,7 @@ ${footer !== undefined && html`<footer class="bottom">${footer}</footer>`}`,
 export function renderTopBar(base: string, panel: string | undefined, searches: boolean): Markup {
   return html`<header class="top">
 <a class="brand" href="${base}/">Profiler</a>
-<nav aria-label="Profiler"><a href="${base}/">Home</a><a href="${profileUrl(base, 'latest', panel)}">Latest</a><a href="${base}/boot">Boot</a></nav>
+<nav aria-label="Profiler"><a href="${base}/">Home</a><a href="${profileUrl(base, 'latest', panel)}">Latest</a>${features.map(({ link }) => link !== undefined && html`<a href="${base}/${link.path}">${link.label}</a>`)}</nav>
 ${!searches && html`<form class="quick" action="${base}/search" role="search" aria-label="Search requests">${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}<input type="search" name="q" aria-label="Search requests" placeholder="Search: status:5xx route:/cart slower:100ms" maxlength="500"></form>`}
 </header>`
 }

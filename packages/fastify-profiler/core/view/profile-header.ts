@@ -1,8 +1,8 @@
-import { browserLines } from '../../features/browser/browser-lines.ts'
-import { loggedProblems } from '../../features/logs/logs-panel.ts'
-import type { DatabaseUse, HttpUse, LogLine, Profile } from '../profile.ts'
+import { features, type ProfileAction, type RelatedProfiles, type Sightings } from '../feature.ts'
+import type { Fact } from '../panel.ts'
+import type { Profile } from '../profile.ts'
 import { mediaTypeName } from '../request-target.ts'
-import type { ProfileSummary, SearchCriteria } from '../summary.ts'
+import type { ProfileSummary } from '../summary.ts'
 import { outcomeText, outcomeTone, renderBadge, statusText, statusTone, titled } from './elements.ts'
 import { type Content, html, Markup } from './html.ts'
 import { formatBytes, formatDuration, renderTime } from './units.ts'
@@ -54,17 +54,13 @@ ${actions}</div>
 </section>`
 }
 
-type Fact = readonly [name: string, value: Content]
-
 function profileFacts(profile: Profile, seen: Content, when: Content): Fact[] {
   const outcome = outcomeText(profile.outcome)
   return [
     ...(outcome === null ? [] : [['Outcome', renderBadge(outcome, outcomeTone(profile.outcome))] as const]),
     ['Time', formatDuration(profile.duration)],
     ...(seen === null ? [] : [['Seen', seen] as const]),
-    ...callFacts(profile),
-    ...problemFacts('Logs', profile.logs),
-    ...problemFacts('In the browser', browserLines(profile)),
+    ...features.flatMap(({ facts }) => facts?.(profile) ?? []),
     ['Response', responseText(profile)],
     ...Object.entries(profile.labels).map(([name, value]): Fact => [titled(name), value]),
     ['When', when],
@@ -86,24 +82,6 @@ function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base
   ]
 }
 
-function callFacts({ database, http }: Profile): Fact[] {
-  return [
-    ...(database === null ? [] : [['SQL', callsText(database, database.repetitions.length > 0)] as const]),
-    ...(http === null ? [] : [['HTTP', callsText(http, false)] as const]),
-  ]
-}
-
-/** 23 · 41.8 ms; an error if one failed, a warning if some were repeated. */
-function callsText({ count, duration, failed }: DatabaseUse | HttpUse, repeats: boolean): Markup {
-  const tone = failed > 0 ? 'text-error' : repeats ? 'text-warning' : ''
-  return html`<span class="${tone}">${count} · ${formatDuration(duration)}${failed > 0 && `, ${failed} failed`}</span>`
-}
-
-function problemFacts(name: string, lines: readonly LogLine[]): Fact[] {
-  const problems = loggedProblems(lines)
-  return problems === null ? [] : [[name, html`<span class="text-${problems.tone}">${problems.text}</span>`]]
-}
-
 function responseText({ response: { bodySize, contentType } }: Profile): string {
   const parts = [
     ...(contentType === null ? [] : [mediaTypeName(contentType)]),
@@ -119,21 +97,6 @@ function renderCaused(caused: readonly ProfileSummary[], base: string): Markup {
 function renderReplays(replays: readonly ProfileSummary[], base: string): Markup {
   return html`${replays.map(({ token, status, duration }) => html`<a href="${profileUrl(base, token)}">${status ?? 'none'} · ${formatDuration(duration)}</a> `)}`
 }
-
-/** The requests that a profile leads to. */
-export interface RelatedProfiles {
-  /** The requests that it made with `inject`, and those that repeated it. */
-  caused: readonly ProfileSummary[]
-  /** The tokens of its neighbours in time; null at either end. */
-  previous: string | null
-  next: string | null
-  /** The token of the previous request of the same route; null if none is stored. */
-  previousOfRoute: string | null
-  sightings: Sightings | null
-}
-
-/** What a feature offers to do with a profile: a link or a form with a button. */
-export type ProfileAction = (profile: Profile, base: string, related: RelatedProfiles) => Content
 
 /** What can be done with a profile. */
 export function renderProfileActions(
@@ -155,15 +118,6 @@ export function renderCost({ cost: { trace, collect, store } }: Profile): Markup
 /** In microseconds below a millisecond, where most costs are. */
 function formatCost(microseconds: number): string {
   return microseconds < 1000 ? `${Math.round(microseconds)} µs` : formatDuration(microseconds / 1000)
-}
-
-/** The stored requests with the same exception. */
-export interface Sightings {
-  count: number
-  /** The time of the first, in milliseconds since 1970. */
-  since: number
-  /** The search that finds them. */
-  criteria: SearchCriteria
 }
 
 /** How often an exception was seen, with a link to its requests. */

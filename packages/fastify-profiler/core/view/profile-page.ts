@@ -1,4 +1,5 @@
 import { renderGaps } from '../../features/performance/waterfall.ts'
+import type { ProfileAction, RelatedProfiles } from '../feature.ts'
 import type { AnyPanel, Badge, ViewContext } from '../panel.ts'
 import type { Json, Profile } from '../profile.ts'
 import { blocksHtml, blocksMarkdown, emptyBlocks } from './block.ts'
@@ -6,15 +7,7 @@ import { outcomeText, statusText } from './elements.ts'
 import { html, type Markup } from './html.ts'
 import { blocks, code, plain } from './markdown.ts'
 import { renderPage } from './page.ts'
-import {
-  parentName,
-  type RelatedProfiles,
-  renderCost,
-  type ProfileAction,
-  renderProfileActions,
-  renderProfileHeader,
-  renderSightings,
-} from './profile-header.ts'
+import { parentName, renderCost, renderProfileActions, renderProfileHeader, renderSightings } from './profile-header.ts'
 import { formatDuration, formatTime, renderTime } from './units.ts'
 import { profileUrl } from './urls.ts'
 

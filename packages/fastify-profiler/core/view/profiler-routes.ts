@@ -9,7 +9,7 @@ import { pathOfUrl } from '../request-target.ts'
 import { previousRequest, sightingsOf } from '../store/like-requests.ts'
 import { pathOptions } from '../watch/known-routes.ts'
 import { pageGuard, queryOf, statusCodeOf, takeText } from './page-guard.ts'
-import type { PageSources } from '../feature.ts'
+import { features, type PageSources } from '../feature.ts'
 import { assets } from './page.ts'
 import { panelData, renderProfileMarkdown, renderProfilePage } from './profile-page.ts'
 import { sendFormats } from './send-formats.ts'
@@ -37,7 +37,7 @@ const causedShown = 20
 
 /** One request, with a panel open. */
 function profileRoutes(app: FastifyInstance, sources: PageSources): void {
-  const { archive, base, features, panels, viewContext } = sources
+  const { archive, base, panels, viewContext } = sources
   const actions = features.flatMap(({ action }) => action ?? [])
 
   app.get<{ Params: { token: string } }>(`${base}/:token`, async function showProfile(request, reply) {
@@ -104,7 +104,7 @@ export async function profilerRoutes(app: FastifyInstance, options: ProfilerRout
 
   takeText(app, '*', formMost)
 
-  for (const { routes } of options.features) routes?.(app, options)
+  for (const { routes } of features) routes?.(app, options)
   profileRoutes(app, options)
   assetRoutes(app, options)
   unknownPageRoute(app, options)

@@ -1,4 +1,5 @@
 import { timeKindOf } from '../../features/performance/exclusive-time.ts'
+import { features } from '../feature.ts'
 import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../panel.ts'
 import { visible } from '../foreign-value.ts'
 import type { MemoryUse, Profile } from '../profile.ts'
@@ -140,6 +141,7 @@ function asciiJson(value: unknown): string {
 export function renderToolbar(context: ViewContext, panels: readonly AnyPanel[], mayReport: boolean): Markup {
   const { profile, base, root } = context
   const url = profileUrl(base, profile.token)
+  const reports = features.find(({ reports }) => reports !== undefined)?.reports
   const data = {
     base,
     url,
@@ -152,7 +154,7 @@ export function renderToolbar(context: ViewContext, panels: readonly AnyPanel[],
       .sort(worstFirst)
       .map(({ panel, ...item }) => ({ ...item, url: profileUrl(base, profile.token, panel) })),
     logs: profileUrl(base, profile.token, 'logs'),
-    report: mayReport ? `${url}/browser` : null,
+    report: mayReport && reports !== undefined ? `${url}/${reports}` : null,
     track: serverTrack(profile),
   }
   return html`<script src="${assetUrl(base, 'toolbar.js')}" integrity="${toolbarHash}" data-profiler="${asciiJson(data)}"></script>`

@@ -21,11 +21,12 @@ export interface StepCall {
 
 export interface ApplicationStartParts {
   recorded: RecorderParts
-  /** Milliseconds without the end of a step after which the start is stuck. */
-  patience: number
-  /** Called when the start is over or stuck, and when a step fails. */
-  changed: () => void
+  /** Milliseconds after which Fastify gives a plugin up; 0 for never. */
+  pluginTimeout: number
 }
+
+/** A step that takes longer is stuck, if Fastify does not give it up before. */
+const longest = 5000
 
 /** Follows the start of an application: its plugins, then its onReady hooks. */
 export class ApplicationStart {
@@ -39,16 +40,19 @@ export class ApplicationStart {
   readonly steps: LoadingStep[] = []
   /** The number of steps over the limit. */
   dropped = 0
-  readonly #parts: ApplicationStartParts
+  /** Called when the start is over or stuck, and when a step fails. */
+  changed: () => void = () => {}
+  readonly #recorded: RecorderParts
   readonly #deadline: NodeJS.Timeout
   /** Stands for a request in the recorders of all steps. */
   readonly #raw = new IncomingMessage(new Socket())
   #hooksLeft = 0
   #areHooksRunning = false
 
-  constructor(parts: ApplicationStartParts) {
-    this.#parts = parts
-    this.#deadline = setTimeout(() => this.#getStuck(), parts.patience).unref()
+  constructor({ recorded, pluginTimeout }: ApplicationStartParts) {
+    this.#recorded = recorded
+    const patience = pluginTimeout > 0 ? Math.min(longest, pluginTimeout / 2) : longest
+    this.#deadline = setTimeout(() => this.#getStuck(), patience).unref()
   }
 
   /** The innermost steps that run. The start waits for these. */
@@ -130,7 +134,7 @@ export class ApplicationStart {
       if (description.kind === 'hook') this.#endHook()
       return null
     }
-    const step = new LoadingStep(description, asLoading(new Recorder(this.#raw, null, this.#parts.recorded)))
+    const step = new LoadingStep(description, asLoading(new Recorder(this.#raw, null, this.#recorded)))
     this.steps.push(step)
     description.parent?.children.push(step)
     this.#deadline.refresh()
@@ -144,7 +148,7 @@ export class ApplicationStart {
     step.failure = failure
     this.isStuck = false
     this.#deadline.refresh()
-    if (failure !== null) this.#parts.changed()
+    if (failure !== null) this.changed()
     else if (step.kind === 'hook') this.#endHook()
     else this.#lookForEnd()
     return step.ended - step.began
@@ -158,11 +162,12 @@ export class ApplicationStart {
   #lookForEnd(): void {
     if (!this.#areHooksRunning || this.#hooksLeft > 0 || this.ended !== null) return
     this.ended = performance.now()
-    this.#parts.changed()
+    this.changed()
+    this.stop()
   }
 
   #getStuck(): void {
     this.isStuck = this.running.length > 0
-    this.#parts.changed()
+    this.changed()
   }
 }

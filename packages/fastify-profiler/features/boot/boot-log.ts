@@ -1,26 +1,20 @@
 import { performance } from 'node:perf_hooks'
-import type { ProfileBounds } from '../../core/bounds.ts'
 import { maskSpans } from '../../core/collect.ts'
+import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { textOf } from '../../core/foreign-value.ts'
-import { type Boundary, tell } from '../../core/guard.ts'
-import type { KnownSecrets } from '../../core/mask/known-secrets.ts'
+import { tell } from '../../core/guard.ts'
 import { Mask } from '../../core/mask/mask.ts'
 import { RequestSecrets } from '../../core/mask/request-secrets.ts'
 import type { Span } from '../../core/profile.ts'
-import type { ProfileStore } from '../../core/store/profile-store.ts'
-import { type Boot, type BootFailure, type BootState, bootVersion } from '../../core/store/store-directory.ts'
 import { locationText } from '../../core/view/elements.ts'
 import { formatDuration } from '../../core/view/units.ts'
-import { ApplicationStart } from '../../core/watch/application-start.ts'
-import type { RecorderParts } from '../../core/watch/recorder.ts'
+import type { ApplicationStart } from '../../core/watch/application-start.ts'
+import { Attachment } from '../../core/watch/attachment.ts'
 import type { LoadingStep } from '../../core/watch/recorders.ts'
 import { isOperation, spansAt } from '../performance/exclusive-time.ts'
+import { type Boot, type BootFailure, BootFile, type BootState, bootVersion } from './boot-file.ts'
 
-interface BootParts {
-  bounds: ProfileBounds
-  secrets: KnownSecrets | null
-  versions: Record<string, string>
-}
+type BootParts = Pick<PageSources, 'bounds' | 'secrets' | 'versions'>
 
 /** Describes the start of an application as far as it has come. @param isGivenUp whether it will not go on */
 function describeBoot(start: ApplicationStart, isGivenUp: boolean, parts: BootParts): Boot {
@@ -147,43 +141,30 @@ export function stuckSentence(boot: Boot, root: string): string {
     .join(' ')
 }
 
-interface BootLogParts extends BootParts {
-  recorded: RecorderParts
-  store: ProfileStore
-  boundary: Boundary
-  /** The application's folder. */
-  root: string
-  /** Milliseconds after which Fastify gives a plugin up; 0 for never. */
-  pluginTimeout: number
-}
-
-/** A plugin that takes longer is named, if Fastify does not give it up before. */
-const longest = 5000
+type BootLogParts = BootParts & Pick<PageSources, 'boundary' | 'root' | 'start' | 'store'>
 
 /** Keeps the start of an application in the store, and tells of a plugin that hangs. */
-export class BootLog {
-  readonly start: ApplicationStart
+class BootLog {
   readonly #parts: BootLogParts
+  readonly #file: BootFile
   #isOver = false
 
   constructor(parts: BootLogParts) {
-    const { pluginTimeout, recorded } = parts
-    const patience = pluginTimeout > 0 ? Math.min(longest, pluginTimeout / 2) : longest
     this.#parts = parts
-    this.start = new ApplicationStart({ recorded, patience, changed: () => this.#keepUnlessOver() })
+    this.#file = new BootFile(parts.store.directory)
+    parts.start.changed = () => this.#keepUnlessOver()
   }
 
-  /** The newest start of the applications that share the store. */
+  /** The newest start of the applications that share the store; null if it is not stored any more. */
   get newest(): Boot | null {
     this.#keepUnlessOver()
-    return this.#parts.store.findBoot()
+    return this.#file.read()
   }
 
   /** The application ends. A start that is not over is given up. */
   stop(): void {
-    if (!this.#isOver && this.start.steps.length > 0) this.#keep(true)
+    if (!this.#isOver && this.#parts.start.steps.length > 0) this.#keep(true)
     this.#isOver = true
-    this.start.stop()
   }
 
   #keepUnlessOver(): void {
@@ -191,14 +172,27 @@ export class BootLog {
   }
 
   #keep(isGivenUp: boolean): void {
-    const { boundary, root, store } = this.#parts
+    const { boundary, root, start, store } = this.#parts
     boundary.guard(() => {
-      const boot = describeBoot(this.start, isGivenUp, this.#parts)
-      store.writeBoot(boot)
+      const boot = describeBoot(start, isGivenUp, this.#parts)
+      store.tryToWrite(() => this.#file.write(boot))
       if (boot.state === 'stuck') tell(stuckSentence(boot, root))
-      if (boot.state !== 'ready') return
-      this.#isOver = true
-      this.start.stop()
+      if (boot.state === 'ready') this.#isOver = true
     }, undefined)
   }
+}
+
+/** The log of each application. */
+const logs = new Attachment<BootLog>()
+
+/** The newest start of an application, or of one that shares its store; null if it is not stored any more. */
+export function newestBoot(app: object): Boot | null {
+  return logs.get(app)?.newest ?? null
+}
+
+/** Keeps the start of an application. */
+export function keepBoot(sources: PageSources): RunningFeature {
+  const log = new BootLog(sources)
+  logs.set(sources.app, log)
+  return { stop: () => log.stop() }
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Tone, ViewContext } from '../../core/panel.ts'
 import type { Span } from '../../core/profile.ts'
-import type { Boot, BootState } from '../../core/store/store-directory.ts'
 import {
   type Block,
   blocksHtml,
@@ -23,7 +22,8 @@ import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../perfo
 import { renderSlowestFive } from '../performance/findings.ts'
 import { renderTimeBar } from '../performance/performance-panel.ts'
 import { foldThreshold, hatchPattern, renderWaterfall } from '../performance/waterfall.ts'
-import { bootSentence, unfinishedSteps, waitText } from './boot-log.ts'
+import type { Boot, BootState } from './boot-file.ts'
+import { bootSentence, newestBoot, unfinishedSteps, waitText } from './boot-log.ts'
 
 type BootContext = Pick<ViewContext, 'base' | 'editorUrl' | 'root' | 'query'>
 
@@ -147,10 +147,10 @@ function depthsOf(spans: readonly Span[]): number[] {
 
 /** The newest start of the application, under the token "boot". */
 export function bootRoutes(app: FastifyInstance, sources: PageSources): void {
-  const { base, editorUrl, newestBoot, root } = sources
+  const { base, editorUrl, root } = sources
 
   app.get(`${base}/boot`, async function showBoot(request, reply) {
-    const boot = newestBoot()
+    const boot = newestBoot(sources.app)
     if (boot === null) return sendUnknown(request, reply, 'boot', sources)
     const context = { base, editorUrl, root, query: queryOf(request) }
     return sendFormats(request, reply, {

@@ -4,8 +4,32 @@ import { attempt, isObject, propertyOf } from '../../core/foreign-value.ts'
 import type { KnownSecrets } from '../../core/mask/known-secrets.ts'
 import { Mask } from '../../core/mask/mask.ts'
 import { RequestSecrets } from '../../core/mask/request-secrets.ts'
-import type { BrowserEvent } from '../../core/profile.ts'
+import type { Profile } from '../../core/profile.ts'
 import type { StoreDirectory } from '../../core/store/store-directory.ts'
+
+declare module '../../core/profile.ts' {
+  interface Profile {
+    /** What the page has reported, stored apart and added when the profile is read. Missing if there is nothing. */
+    browser?: BrowserEvent[]
+  }
+}
+
+/**
+ * Something that went wrong in the browser that shows a page. error: a script threw. rejection: a promise was rejected
+ * and nobody handled it. request: one of the page's own requests failed.
+ */
+export interface BrowserEvent {
+  kind: 'error' | 'rejection' | 'request'
+  /** Milliseconds since the browser asked for the page. */
+  time: number
+  /** The error's message, or the URL of the request. */
+  message: string
+  /** The file, line and column of an error; null if the browser does not tell. */
+  place: string | null
+  stack: string | null
+  /** The status of a request; null for errors, and without a response. */
+  status: number | null
+}
 
 /** Events of one report. */
 const eventsRead = 20
@@ -96,6 +120,12 @@ export class BrowserEvents {
     const byAge = paths.map(path => ({ path, time: ageOf(path) })).sort((one, other) => one.time - other.time)
     for (const { path } of byAge.slice(0, -filesKept)) rmSync(path, { force: true })
   }
+}
+
+/** Adds to a profile what its page has reported. */
+export function withEvents({ token }: Profile, directory: StoreDirectory): Partial<Profile> {
+  const browser = new BrowserEvents(directory).find(token)
+  return browser.length === 0 ? {} : { browser }
 }
 
 function nameOf(token: string): string {

@@ -1,4 +1,5 @@
-import type { BrowserEvent, Json, LogLine, Profile } from '../../core/profile.ts'
+import type { Json, LogLine, Profile } from '../../core/profile.ts'
+import type { BrowserEvent } from './browser-events.ts'
 
 const names = { error: 'uncaught error', rejection: 'unhandled rejection', request: 'failed request' } as const
 

@@ -5,11 +5,10 @@ import { ProfileArchive } from '../../core/store/profile-archive.ts'
 import { type Address, AddressFile, StoreDirectory } from '../../core/store/store-directory.ts'
 import { makeViewContext } from '../../core/view/view-context.ts'
 import { OpenExchanges } from '../../core/watch/exchange.ts'
-import { storeOf } from '../../options.ts'
+import { panelsWith, storeOf } from '../../options.ts'
 import { metaNames, statelessVersion } from '../agents/mcp-messages.ts'
 import { type Answer, type AskedSources, type Question, refusal } from '../agents/question.ts'
 import { ask } from '../agents/questions.ts'
-import { featurePanels } from '../index.ts'
 import { serverIdHeader } from '../home/live-rows.ts'
 
 export interface KnownApplication {
@@ -66,7 +65,7 @@ export function storedSources({ directory, base, root }: StoredPlace): AskedSour
     base,
     explainPool,
     labels: [],
-    panels: featurePanels,
+    panels: panelsWith([]),
     root,
     viewContext: profile => makeViewContext(profile, { base, editorUrl: null, explainPool, root, store }),
   }

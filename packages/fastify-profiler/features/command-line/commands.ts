@@ -19,7 +19,7 @@ import {
   routesQuestion,
   searchQuestion,
 } from '../agents/questions.ts'
-import { curlCommand } from '../export/curl-command.ts'
+import { curlCommand } from '../request/curl-command.ts'
 import { type Asker, isFrom, type KnownApplication } from './asker.ts'
 import { type Color, colored, jsonText, type Terminal, UsageError } from './terminal.ts'
 

@@ -6,7 +6,7 @@ import { assets, assetUrl, renderDocument, renderTopBar } from '../../core/view/
 import { renderRequestLine } from '../../core/view/profile-header.ts'
 import { formatDuration, renderTime } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
-import { curlCommand } from '../export/curl-command.ts'
+import { curlCommand } from '../request/curl-command.ts'
 import { renderGaps } from '../performance/waterfall.ts'
 import { comparePaths, isRoutingFailure, nearPaths, renderPiece } from '../routing/routing-panel.ts'
 import { renderExceptionSections } from './exception-panel.ts'

@@ -258,11 +258,6 @@ function packageName(file: string): string {
   return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? 'other files'
 }
 
-/** What requests with the same exception are found by: its class and message, up to the first number. */
-export function exceptionWords(exception: string): string {
-  return exception.replace(/\d.*/s, '').trim()
-}
-
 /** An exception and its frames as Node prints them, with shortened paths. */
 export function stackTraceText(
   exception: Pick<Exception, 'class' | 'message'> & { frames: readonly Frame[] },

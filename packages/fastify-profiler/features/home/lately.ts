@@ -1,3 +1,4 @@
+import { exceptionWords } from '../../core/store/like-requests.ts'
 import type { Overview, RouteOverview } from '../../core/store/overview.ts'
 import type { Period } from '../../core/store/search-criteria.ts'
 import { type Block, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
@@ -6,7 +7,6 @@ import { html, type Markup } from '../../core/view/html.ts'
 import { code, shortened } from '../../core/view/markdown.ts'
 import { count, formatDuration, formatMilliseconds, formatTime, renderAge } from '../../core/view/units.ts'
 import { searchQuery } from '../../core/view/urls.ts'
-import { exceptionWords } from '../exceptions/exceptions.ts'
 import { renderSparkline, slowFrom } from './profile-list.ts'
 
 /** A route got slower if its median grew by this factor and this many milliseconds. */

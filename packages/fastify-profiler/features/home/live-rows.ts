@@ -2,9 +2,11 @@ import type { ServerResponse } from 'node:http'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { onRequestHookHandler } from 'fastify'
+import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import type { Boundary } from '../../core/guard.ts'
 import type { ProfileArchive } from '../../core/store/profile-archive.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
+import { Attachment } from '../../core/watch/attachment.ts'
 import { untraced } from '../../core/watch/traced-call.ts'
 
 /** Milliseconds for which new requests are gathered, so that a busy application sends few events. */
@@ -77,6 +79,20 @@ export class LiveRows {
     this.#timer = undefined
     for (const reader of this.#readers) send(reader, summaries, missed)
   }
+}
+
+const rows = new Attachment<LiveRows>()
+
+/** The new requests of an application. */
+export function liveRowsOf(app: object): LiveRows | undefined {
+  return rows.get(app)
+}
+
+/** Sends the requests of an application to the browsers that show its list. */
+export function sendRows({ app, boundary }: PageSources): RunningFeature {
+  const live = new LiveRows(boundary)
+  rows.set(app, live)
+  return { written: summary => live.add(summary) }
 }
 
 function send(reader: Reader, summaries: readonly ProfileSummary[], missed: number): void {

@@ -15,7 +15,7 @@ import { count, formatDuration, formatTime } from '../../core/view/units.ts'
 import { inputTime, profileUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
 import { hatchPattern } from '../performance/waterfall.ts'
 import { renderOverview } from './lately.ts'
-import { serverId } from './live-rows.ts'
+import { liveRowsOf, serverId } from './live-rows.ts'
 import { factsOf, renderProfileList, renderProfileRow, slowFrom } from './profile-list.ts'
 
 /** Where the form leads, and what it offers besides the standard fields. */
@@ -252,7 +252,9 @@ ${renderSearchBar(criteria, searchBarOptions(search, sources))}</main>`,
 const readersMost = 50
 
 /** The stream of new requests, for lists that follow them. */
-export function eventRoutes(app: FastifyInstance, { archive, base, labels, live, panels }: PageSources): void {
+export function eventRoutes(app: FastifyInstance, { app: profiled, archive, base, labels, panels }: PageSources): void {
+  const live = liveRowsOf(profiled)
+  if (live === undefined) return
   const options = { exposeHeadRoute: false, onRequest: serverId(archive) }
   app.get(`${base}/events`, options, async function followRequests(request, reply) {
     if (live.readers >= readersMost) {

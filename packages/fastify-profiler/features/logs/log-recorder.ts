@@ -1,8 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
 import { findCaller } from '../../core/call-site.ts'
-import { attempt, isObject, propertyOf, setMethod } from '../../core/foreign-value.ts'
-import type { Recorder } from '../../core/watch/recorder.ts'
+import { attempt, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
+import type { Mask } from '../../core/mask/mask.ts'
+import { type Json, type LogLine, toMicroseconds } from '../../core/profile.ts'
+import type { RecordedLine, Recorder } from '../../core/watch/recorder.ts'
 import { currentRecorder, type Recorders } from '../../core/watch/recorders.ts'
 import { type IsWanted, pinoKey, type PinoLogger, streamOf, writeEveryLevel } from './every-level.ts'
 
@@ -224,4 +226,33 @@ export function loggerNote({ log }: Pick<FastifyInstance, 'log'>): string | null
 /** Whether a logger is the one that Fastify has for `logger: false`, which is its own child. */
 function isSilent(log: FastifyBaseLogger): boolean {
   return attempt(() => log.child({}), null) === log
+}
+
+/** Fields that are stored elsewhere in the profile, and `__proto__`, which would set the prototype. */
+const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
+
+/** A line as the profile has it, masked. */
+export function describeLogLine({ start, line, location }: RecordedLine, mask: Mask): LogLine {
+  const parsed = parseLine(line)
+  const { level, msg } = parsed
+  const fields: Record<string, Json> = {}
+  for (const name of Object.keys(parsed)) {
+    if (!ownFields.has(name)) fields[mask.text(name)] = mask.value(parsed[name], name)
+  }
+  return {
+    level: typeof level === 'number' ? level : 30,
+    start: toMicroseconds(start),
+    message: typeof msg === 'string' ? mask.text(msg) : '',
+    fields,
+    ...(location !== null && { location }),
+  }
+}
+
+function parseLine(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isRecord(value) ? value : { msg: line }
+  } catch {
+    return { msg: line }
+  }
 }

@@ -1,6 +1,6 @@
-import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
-import type { Mask } from '../../core/mask/mask.ts'
-import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
+import { features } from '../../core/feature.ts'
+import type { BuiltInPanel, Fact, ToolbarCard } from '../../core/panel.ts'
+import type { Json, LogLine, Profile } from '../../core/profile.ts'
 import {
   levelName,
   levelNames,
@@ -18,8 +18,6 @@ import {
 import { html, type Markup } from '../../core/view/html.ts'
 import { code, plain, table } from '../../core/view/markdown.ts'
 import { alignNumber, count, count as counted, formatDuration, formatNumber } from '../../core/view/units.ts'
-import type { RecordedLine } from '../../core/watch/recorder.ts'
-import { browserLines } from '../browser/browser-lines.ts'
 
 /** The lines from warnings on, worst first. */
 export function logCard(logs: readonly LogLine[]): ToolbarCard {
@@ -84,11 +82,23 @@ ${own.length > 0 ? renderLines(own, place) : renderEmptyState('The application l
 ${framework.length > 0 && html`<details class="fold"><summary>Fastify’s own ${framework.length === 1 ? 'line' : 'lines'}: ${framework.map(({ message }) => message).join(', ')}</summary>${renderLines(framework, place)}</details>`}</div>`
 }
 
-/** What the page has reported; null if that is nothing. */
-function renderBrowserLines(lines: readonly LogLine[], place: Place): Markup | null {
-  if (lines.length === 0) return null
-  return html`<section aria-labelledby="browser"><h2 id="browser">In the browser <span class="count">${lines.length}</span> <small>ms since it asked for the page</small></h2>
-<div class="logs">${renderLines(lines, place)}</div></section>`
+/** Lines that other features have, each under its heading. */
+function renderFurtherLines(profile: Profile, place: Place): Markup[] {
+  return features.flatMap(({ lines, name }) => {
+    const found = lines?.of(profile) ?? []
+    if (lines === undefined || found.length === 0) return []
+    return html`<section aria-labelledby="${name}"><h2 id="${name}">${lines.heading} <span class="count">${found.length}</span> <small>${lines.note}</small></h2>
+<div class="logs">${renderLines(found, place)}</div></section>`
+  })
+}
+
+/** How many errors or warnings the log has, in the header of a profile. */
+export function logFacts(profile: Profile): Fact[] {
+  const logs = [{ heading: 'Logs', of: () => profile.logs }, ...features.flatMap(({ lines }) => lines ?? [])]
+  return logs.flatMap(({ heading, of }): Fact[] => {
+    const problems = loggedProblems(of(profile))
+    return problems === null ? [] : [[heading, html`<span class="text-${problems.tone}">${problems.text}</span>`]]
+  })
 }
 
 function renderLevels(logs: readonly LogLine[]): Markup | null {
@@ -149,12 +159,12 @@ export function logsMarkdown(logs: readonly LogLine[], root: string): string {
   )
 }
 
-/** Every log line of the request, whatever the level of stdout, and what its page has reported. */
+/** Every log line of the request, whatever the level of stdout, and those of other features. */
 export const logsPanel: BuiltInPanel<LogLine[]> = {
   name: 'logs',
   label: 'Logs',
   read(profile) {
-    const lines = [...profile.logs, ...browserLines(profile)]
+    const lines = [...profile.logs, ...features.flatMap(({ lines }) => lines?.of(profile) ?? [])]
     return lines.length === 0 ? null : lines
   },
   badge: logs => loggedProblems(logs) ?? { text: String(logs.length), tone: 'neutral' },
@@ -165,40 +175,8 @@ export const logsPanel: BuiltInPanel<LogLine[]> = {
   view: (logs, context) => [
     {
       html: html`${renderLogTable(context.profile, context)}
-${renderBrowserLines(browserLines(context.profile), context)}`,
+${renderFurtherLines(context.profile, context)}`,
       markdown: logsMarkdown(logs, context.root),
     },
   ],
-}
-
-/** Fields that are stored elsewhere in the profile, and `__proto__`, which would set the prototype. */
-const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
-
-export function describeLogLine({ start, line, location }: RecordedLine, mask: Mask): LogLine {
-  const parsed = parseLine(line)
-  const { level, msg } = parsed
-  const fields: Record<string, Json> = {}
-  for (const name of Object.keys(parsed)) {
-    if (!ownFields.has(name)) fields[mask.text(name)] = mask.value(parsed[name], name)
-  }
-  return {
-    level: typeof level === 'number' ? level : 30,
-    start: toMicroseconds(start),
-    message: typeof msg === 'string' ? mask.text(msg) : '',
-    fields,
-    ...(location !== null && { location }),
-  }
-}
-
-function parseLine(line: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isRecord(value) ? value : { msg: line }
-  } catch {
-    return { msg: line }
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -1,3 +1,4 @@
+import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import type { Location, Profile, Repetition } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import type { Block } from '../../core/view/block.ts'
@@ -206,4 +207,11 @@ export class RouteAdvice {
     const place = worst.location === null ? '' : ` ${locationText(worst.location, this.#root)}`
     this.#tell(`${route}: ${claim}${place} (profile ${token})`)
   }
+}
+
+/** Tells about wasteful calls as they are recorded. */
+export function adviseOnCalls({ advise, root }: PageSources): RunningFeature {
+  if (advise === null) return {}
+  const advice = new RouteAdvice(advise, root)
+  return { written: (_summary, profile) => advice.consider(profile) }
 }

@@ -4,14 +4,14 @@ import { renderCodeBlock } from '../../core/view/code-block.ts'
 import { html } from '../../core/view/html.ts'
 import { blocks, plain } from '../../core/view/markdown.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/feature.ts'
+import type { PageSources, ProfileAction } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
-import type { ProfileAction } from '../../core/view/profile-header.ts'
 import { profileUrl, replayUrl } from '../../core/view/urls.ts'
-import { curlCommand } from '../export/curl-command.ts'
+import { curlCommand } from '../request/curl-command.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { isRepeatable, NotRepeatable } from './repeatable-request.ts'
+import { applicationOf, replay } from './replay.ts'
 
 /** Sends the request again, if its method may be repeated. */
 export const replayAction: ProfileAction = ({ method, token }, base) =>
@@ -38,13 +38,13 @@ function renderNotReplayedMarkdown({ message }: NotRepeatable): string {
 
 /** Sends a stored request again. Takes nothing but its token, so nobody can send another. */
 export function replayRoutes(app: FastifyInstance, sources: PageSources): void {
-  const { archive, base, replay } = sources
+  const { archive, base } = sources
 
   app.post<{ Params: { token: string } }>(`${base}/:token/replay`, async function replayStored(request, reply) {
     if (!isSameOrigin(request.raw)) return reply.code(403).type('text/plain').send('Sent by another site.\n')
     const profile = await archive.find(request.params.token)
     if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
-    const replayed = await replay(profile)
+    const replayed = await replay(applicationOf(profile) ?? sources.app, profile)
     if (!(replayed instanceof NotRepeatable)) return reply.redirect(profileUrl(base, replayed), 303)
     return sendFormats(request, reply.code(422), {
       html: () => renderNotReplayedPage(replayed, profile, base),

@@ -2,6 +2,7 @@ import { finished } from 'node:stream/promises'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { FastifyInstance } from 'fastify'
+import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { isThisProcess } from '../../core/package-version.ts'
 import type { Profile } from '../../core/profile.ts'
 import { Replay } from '../../core/watch/recorders.ts'
@@ -12,10 +13,18 @@ type Application = Pick<FastifyInstance, 'inject'>
 /** The applications of this process, by the key of their configuration. They may share their profiles. */
 const running = new Map<string, Application>()
 
-/** Remembers an application that is ready. @returns a function that forgets it */
-export function addApplication(configuration: string, app: Application): () => void {
-  running.set(configuration, app)
-  return () => running.delete(configuration)
+/** Remembers an application while it is ready. */
+export function rememberApplication({ app }: Pick<PageSources, 'app'>): RunningFeature {
+  let key: string | null = null
+  return {
+    ready(configuration) {
+      key = configuration
+      running.set(configuration, app)
+    },
+    stop() {
+      if (key !== null) running.delete(key)
+    },
+  }
 }
 
 /** The application that answered a request; undefined if it does not run in this process, or not any more. */

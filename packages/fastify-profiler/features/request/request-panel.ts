@@ -6,7 +6,7 @@ import { outcomeText, statusText, valueText } from '../../core/view/elements.ts'
 import { html } from '../../core/view/html.ts'
 import { formatBytes } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
-import { curlCommand } from '../export/curl-command.ts'
+import { curlCommand } from './curl-command.ts'
 
 /** A body: JSON indented, a form as pairs, a multipart form with its files, and any other as text. */
 function bodySection(request: RequestRecord): Block {
