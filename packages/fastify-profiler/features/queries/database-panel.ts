@@ -224,9 +224,11 @@ function queryTable(queries: readonly Query[]): Block {
     blocks: [
       {
         title: 'Queries',
-        columns: ['No.', 'Duration', 'Wait for connection', 'Rows', 'Query', 'Parameters', 'Called from'].map(label => ({
-          label,
-        })),
+        columns: ['No.', 'Duration', 'Wait for connection', 'Rows', 'Query', 'Parameters', 'Called from'].map(
+          label => ({
+            label,
+          }),
+        ),
         rows: queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
           index + 1,
           duration === null ? null : formatDuration(duration),
