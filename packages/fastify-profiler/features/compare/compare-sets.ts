@@ -6,7 +6,8 @@ import { count, formatBytes, formatDuration, formatTime, renderTime } from '../.
 import { inputTime } from '../../core/view/urls.ts'
 import { hatchPattern, percent } from '../performance/waterfall.ts'
 import { renderPairedStacks, renderSide } from './comparison-page.ts'
-import { isNotable, othersNeeded, type Verdict } from './comparison.ts'
+import { groundsText, surenessText } from './comparison-text.ts'
+import { judgeTimes, quantile, type Verdict } from './verdict.ts'
 
 /** The requests of one route before a moment and since. Times are milliseconds. */
 interface SetComparison {
@@ -16,7 +17,7 @@ interface SetComparison {
   at: number
   before: RequestSet
   since: RequestSet
-  verdict: Pick<Verdict, 'change' | 'difference'>
+  verdict: Verdict
 }
 
 /** What a number of requests have in common. Those that failed or were not answered only count as such. */
@@ -43,27 +44,16 @@ interface Spread {
   most: number
 }
 
-/**
- * Compares the requests of a route before a moment with those since. How noise is judged: the medians must differ by
- * 0.3 ms and by 5 %, and the middle halves of both sets must not overlap, with at least eight requests in each.
- */
+/** Compares the requests of a route before a moment with those since. */
 export function compareSets(
   { method, route, at }: Pick<SetComparison, 'method' | 'route' | 'at'>,
   requests: readonly ProfileSummary[],
 ): SetComparison {
   const before = describeSet(requests.filter(({ time }) => time < at))
   const since = describeSet(requests.filter(({ time }) => time >= at))
-  return { method, route, at, before, since, verdict: judgeSets(before, since) }
-}
-
-function judgeSets(before: RequestSet, since: RequestSet): SetComparison['verdict'] {
-  const { duration: a } = before
-  const { duration: b } = since
-  const difference = b.median - a.median
-  const areMany = before.durations.length >= othersNeeded && since.durations.length >= othersNeeded
-  const isApart = a.quarter > b.threeQuarters || b.quarter > a.threeQuarters
-  if (!areMany || !isApart || !isNotable(a.median, b.median)) return { change: 'noise', difference }
-  return { change: difference < 0 ? 'faster' : 'slower', difference }
+  // Nearest to the moment first.
+  const verdict = judgeTimes(before.durations, since.durations.toReversed())
+  return { method, route, at, before, since, verdict }
 }
 
 function describeSet(requests: readonly ProfileSummary[]): RequestSet {
@@ -87,8 +77,7 @@ function timeOf(times: ProfileSummary['times'], wanted: TimeKind): number {
 }
 
 function spreadOf(values: readonly number[]): Spread {
-  const sorted = [...values].sort((one, other) => one - other)
-  const at = (part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
+  const at = (part: number) => quantile(values, part)
   return { least: at(0), quarter: at(0.25), median: at(0.5), threeQuarters: at(0.75), most: at(1) }
 }
 
@@ -98,21 +87,11 @@ export function setSentence({ before, since, verdict }: SetComparison): string {
     return `Nothing to compare: ${count(before.durations.length, 'request')} before, ${since.durations.length} since`
   }
   const { change, difference } = verdict
-  const claim = change === 'noise' ? 'Within noise' : `Since then ${formatDuration(Math.abs(difference))} ${change}`
+  const claim = change === 'none' ? 'No difference' : `Since then ${formatDuration(Math.abs(difference))} ${change}`
   const hasQueries = before.queries.most + since.queries.most > 0
   const from = hasQueries ? `${count(before.queries.median, 'query', 'queries')}, ` : ''
   const to = hasQueries ? `${since.queries.median}, ` : ''
-  return `${claim}: ${from}${formatDuration(before.duration.median)} → ${to}${formatDuration(since.duration.median)}`
-}
-
-/** What a reader has to know to believe the sentence; null if nothing. */
-export function setCaveat({ before, since, verdict }: SetComparison): string | null {
-  const least = Math.min(before.durations.length, since.durations.length)
-  if (least < othersNeeded) return `A verdict on time needs ${othersNeeded} answered requests on each side.`
-  if (verdict.change === 'noise') {
-    return 'The middle halves of both sets overlap, or their medians are as good as equal.'
-  }
-  return null
+  return `${claim}, ${surenessText(verdict)}: ${from}${formatDuration(before.duration.median)} → ${to}${formatDuration(since.duration.median)}`
 }
 
 /** How many requests a set has, and how many of them failed. */
@@ -148,7 +127,7 @@ function spreadText({ quarter, median, threeQuarters }: Spread, format: SpreadRo
 /** A route before a moment (A) and since (B): the medians, the spread, and where the time went. */
 export function renderSetComparisonPage(comparison: SetComparison, base: string): string {
   const { at, before, method, route, since } = comparison
-  const caveat = setCaveat(comparison)
+  const grounds = groundsText(comparison.verdict)
   const kinds = new Map(before.times)
   const kindsSince = new Map(since.times)
   const times = [...new Set([...kinds.keys(), ...kindsSince.keys()])].map(
@@ -159,7 +138,7 @@ export function renderSetComparisonPage(comparison: SetComparison, base: string)
     base,
     main: html`${hatchPattern}<section aria-labelledby="verdict"><h1 id="verdict" class="headline">${setSentence(comparison)}</h1>
 <p><code>${method} ${route}</code> before ${renderTime(at)} (${renderSide('A')} ${setSize(before)}) and since (${renderSide('B')} ${setSize(since)}).</p>
-${caveat !== null && html`<p class="notice">${caveat}</p>`}
+${grounds !== null && html`<p class="muted">${grounds}</p>`}
 ${renderMomentForm(comparison, base)}</section>
 <section aria-labelledby="spread"><h2 id="spread">Spread <small>a tick a request, a long tick the median; one scale</small></h2>
 ${renderSpreads(before, since)}</section>
@@ -202,12 +181,13 @@ function renderMedians(comparison: SetComparison): Markup {
 
 /** The comparison of a route before a moment and since, as Markdown. */
 export function renderSetComparisonMarkdown(comparison: SetComparison): string {
+  const grounds = groundsText(comparison.verdict)
   const { at, before, method, route, since } = comparison
   return (
     blocks(
       `# ${plain(setSentence(comparison))}`,
       `${code(`${method} ${route}`)} before ${formatTime(at)} (${setSize(before)}) and since (${setSize(since)}).`,
-      setCaveat(comparison),
+      grounds === null ? null : plain(grounds),
       table(
         ['Median (middle half)', 'Before', 'Since'],
         spreadRows(comparison).map(({ name, before, since, format }) => [

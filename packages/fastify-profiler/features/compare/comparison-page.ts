@@ -26,7 +26,16 @@ import { comparisonUrl, profileUrl, setComparisonUrl } from '../../core/view/url
 import { kindView, renderKind } from '../performance/exclusive-time.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { axisTicks, type BarPiece, hatchPattern, percent, renderPieces } from '../performance/waterfall.ts'
-import { comparisonSentence, conclusionsOf, noiseText, pairName, renderChangeMark } from './comparison-text.ts'
+import {
+  comparisonSentence,
+  conclusionsOf,
+  groundsText,
+  pairName,
+  renderChangeMark,
+  sameText,
+  surenessText,
+  verdictText,
+} from './comparison-text.ts'
 import {
   type ComparedRequest,
   type Comparison,
@@ -40,7 +49,8 @@ const rowsListed = 30
 
 /** A comparison as Markdown: the sentence, what changed, and the tables behind it. */
 export function renderComparisonMarkdown(comparison: Comparison, root: string): string {
-  const { a, b, logs, notes, values } = comparison
+  const { a, b, logs, notes, values, verdict } = comparison
+  const grounds = groundsText(verdict)
   return (
     blocks(
       `# ${plain(comparisonSentence(comparison))}`,
@@ -50,7 +60,8 @@ export function renderComparisonMarkdown(comparison: Comparison, root: string): 
           const place = location === null ? '' : ` ${code(locationText(location, root))}`
           return `- ${plain(`${claim} ${detail}`.trim())}${place}`
         }),
-        `- ${noiseText(comparison)}`,
+        `- ${sameText(comparison)}`,
+        ...(grounds === null ? [] : [`- ${grounds}`]),
       ].join('\n'),
       '## Spans',
       spansTable(comparison, root),
@@ -90,7 +101,7 @@ function spansTable({ spans }: Comparison, root: string): string {
         location === null ? '' : code(locationText(location, root)),
         timesText(a),
         timesText(b),
-        change === null ? 'within noise' : formatChange(differenceOf(pair)),
+        change === null ? 'much the same' : formatChange(differenceOf(pair)),
       ]
     }),
   )
@@ -210,7 +221,7 @@ export function renderComparisonPage(comparison: Comparison, place: Place): stri
     title: `${comparisonSentence(comparison)} · ${b.method} ${b.url.slice(0, 80)}`,
     base: place.base,
     header: html`<div class="sides">${renderBand('A', a, place.base, null)}${renderBand('B', b, place.base, b.time - a.time)}</div>`,
-    main: html`${hatchPattern}<section aria-labelledby="verdict"><div class="head"><h1 id="verdict" class="headline">${comparisonSentence(comparison)}</h1>${renderActions(comparison, place)}</div>
+    main: html`${hatchPattern}<section aria-labelledby="verdict"><div class="head"><h1 id="verdict" class="headline">${verdictText(comparison.verdict)} <small>${surenessText(comparison.verdict)}</small></h1>${renderActions(comparison, place)}</div>
 ${notes.map(note => html`<p class="notice">${note}</p>`)}
 ${renderConclusions(comparison, place)}</section>
 <section aria-labelledby="where"><h2 id="where">Where the time went <small>each millisecond counted once; one scale</small></h2>
@@ -219,7 +230,7 @@ ${renderTimelines(comparison, place)}
 <div class="two"><section aria-labelledby="shapes"><h2 id="shapes">SQL by shape <small>count, ms</small></h2>${renderStatements(comparison.statements)}</section>
 <section aria-labelledby="values"><h2 id="values">Headers and answer <small>only what differs</small></h2>${renderValues(comparison)}</section></div>
 ${renderLogs(comparison)}`,
-    footer: html`<p>Spans are matched by kind, name and place. Noise: less than 0.3 ms or 5%, or a difference that requests like these have by chance.</p>`,
+    footer: html`<p>Spans are matched by kind, name and place. A difference is certain if calls explain it, or if at least five requests on each side show it in a rank test.</p>`,
   })
 }
 
@@ -249,11 +260,13 @@ function renderActions(comparison: Comparison, { base, root }: Place): Markup {
 }
 
 function renderConclusions(comparison: Comparison, place: Place): Markup {
+  const grounds = groundsText(comparison.verdict)
   return html`<ul class="findings">${conclusionsOf(comparison).map(
     ({ tone, claim, detail, location }) => html`
 <li>${renderChangeMark(tone)}<p><b>${claim}</b> ${detail}</p>${location !== null && renderLocation(location, place)}</li>`,
   )}
-<li><b class="muted" aria-hidden="true">=</b><p class="muted">${noiseText(comparison)}</p><a href="#timelines">Show them</a></li></ul>`
+<li><b class="muted" aria-hidden="true">=</b><p class="muted">${sameText(comparison)}</p><a href="#timelines">Show them</a></li></ul>
+${grounds !== null && html`<p class="muted">${grounds}</p>`}`
 }
 
 function renderTimelines({ a, b, spans }: Comparison, place: Place): Markup {
@@ -293,7 +306,7 @@ function renderMs(time: number | undefined): Content {
 
 function renderChange(pair: SpanPair): Markup {
   const { a, b, change } = pair
-  if (change === null) return html`<span class="muted">within noise</span>`
+  if (change === null) return html`<span class="muted">much the same</span>`
   if (b === null) return html`<b>gone</b>`
   if (a === null) return html`<b>new</b>`
   const difference = differenceOf(pair)
