@@ -214,7 +214,7 @@ t.test('a request is compared with another, or with the previous one of its rout
   const since = profile({ token: 'since', time, duration: 6, database: databaseOf([query()]) })
   const sources = sourcesOf([before, since])
   const { text, data } = await answerTo('compare', { b: 'since' }, sources)
-  t.match(text, /^# .*2 queries, 48\.0 ms → 1, 6\.00 ms\n.*## What changed/s)
+  t.match(text, /^# .*: 48\.0 ms → 6\.00 ms, 2 → 1 query\n.*## What changed/s)
   t.match(data, { a: { token: 'before' }, b: { token: 'since' } })
   t.match((await answerTo('compare', { a: 'before', b: 'latest' }, sources)).data, { b: { token: 'since' } })
   t.match((await answerTo('compare', { b: 'before' }, sources)).text, 'There is no earlier request')

@@ -103,8 +103,8 @@ t.test('a route is compared before a moment and since', async t => {
   const query = `?method=GET&route=/cart&at=${at}`
   const page = await show(query)
   t.match(page, '<code>GET /cart</code> before')
-  t.match(page, 'A verdict on time needs 8 answered requests on each side.')
-  t.match(await data(query), { route: '/cart', at, verdict: { change: 'noise' }, since: { queries: { median: 2 } } })
+  t.match(page, 'For certainty it takes 5 requests on each side.')
+  t.match(await data(query), { route: '/cart', at, verdict: { sureness: 'seen' }, since: { queries: { median: 2 } } })
   t.match(await show(query, 'text/markdown'), /\| Queries \| \d \| 2 \|/)
   t.match(
     await show('?route=/nothing&at=2026-01-01T00:00:00', 'text/markdown'),

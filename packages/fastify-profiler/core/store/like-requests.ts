@@ -11,11 +11,18 @@ type Source = Pick<ProfileArchive, 'search'>
 /** Of these, the nearest in time tell how much the times of a request vary by chance. */
 const othersMost = 20
 
-/** The newest request of a profile's route before it; null if none is stored. */
+/**
+ * The request to compare another one with: the newest of its route from before the application's last start, which
+ * likely has the change, else the previous one. Null if none is stored.
+ */
 export async function previousRequest(archive: Source, profile: Profile): Promise<ProfileSummary | null> {
   if (profile.routing.matched === null) return null
-  const { profiles } = await archive.search({ ...ofRoute(profile), timeTo: profile.time, perPage: perPageLimit })
-  return profiles.find(({ token, time }) => token !== profile.token && time <= profile.time) ?? null
+  for (const timeTo of [Math.floor(profile.process.startedAt), profile.time]) {
+    const { profiles } = await archive.search({ ...ofRoute(profile), timeTo, perPage: perPageLimit })
+    const previous = profiles.find(({ token, time }) => token !== profile.token && time <= timeTo)
+    if (previous !== undefined) return previous
+  }
+  return null
 }
 
 /** What requests with the same exception are found by: its class and message, up to the first number. */
@@ -33,17 +40,35 @@ export async function sightingsOf(archive: Source, profile: Profile): Promise<Si
   return first === undefined || total < 2 ? null : { count: total, since: first.time, criteria }
 }
 
-/** The requests that did the same as the earlier of two, before it, and the same as the later one, after it. */
+/**
+ * The requests on each side of two that did the same as they: from its start up to the border as the earlier one, from
+ * there on as the later one. The border is a restart of the application between them, else the earlier one itself.
+ */
 export async function othersLike(archive: Source, a: Profile, b: Profile): Promise<Others> {
   const [earlier, later] = a.time <= b.time ? [a, b] : [b, a]
-  const [before, after] = await Promise.all([
-    archive.search({ ...ofRoute(earlier), timeTo: earlier.time, perPage: perPageLimit }),
-    archive.search({ ...ofRoute(later), timeFrom: later.time, sort: 'oldest', perPage: perPageLimit }),
+  const border = restartBetween(earlier, later) ?? earlier.time
+  const [before, since] = await Promise.all([
+    archive.search({
+      ...ofRoute(earlier),
+      timeFrom: Math.floor(earlier.process.startedAt),
+      timeTo: border,
+      perPage: perPageLimit,
+    }),
+    archive.search({ ...ofRoute(later), timeFrom: border, perPage: perPageLimit }),
   ])
-  return {
-    before: like(earlier, before.profiles).slice(0, othersMost),
-    after: like(later, after.profiles).slice(0, othersMost),
-  }
+  const others = [
+    like(earlier, before.profiles).slice(0, othersMost),
+    like(later, since.profiles)
+      .filter(({ token }) => token !== earlier.token)
+      .slice(0, othersMost),
+  ] as const
+  return a === earlier ? { a: others[0], b: others[1] } : { a: others[1], b: others[0] }
+}
+
+/** When the application started again between two requests, in milliseconds since 1970; null if it did not. */
+function restartBetween(earlier: Profile, later: Profile): number | null {
+  const { startedAt } = later.process
+  return startedAt > earlier.time ? startedAt : null
 }
 
 function ofRoute({ method, routing }: Profile): SearchCriteria {

@@ -34,12 +34,15 @@ export const compareQuestion: Question = {
   name: 'compare',
   title: 'Compare requests',
   description:
-    'Call after a change to see whether it helped: b is the token of a request since, a of one before (default: the ' +
-    'previous of its route). Or route and at, for all requests of a route before a moment and since. Tells which ' +
-    'differences are mere noise.',
+    'Call after a change to see whether it helped: b is the token of a request since, a of one before (default: from ' +
+    'before the last start). Or route and at, for all requests of a route before a moment and since. Says how sure ' +
+    'it is: certain, seen (too few requests to tell) or equal.',
   parameters: {
     b: { type: 'string', description: 'The token of the later request, or "latest".' },
-    a: { type: 'string', description: 'The token of the earlier request. Default: the previous one of the route.' },
+    a: {
+      type: 'string',
+      description: 'The token of the earlier request. Default: the newest of the route from before the last start.',
+    },
     route: { type: 'string', description: 'The pattern of a route, instead of a and b: /carts/:id.' },
     method: { type: 'string', description: 'The method of the route. Default: GET.' },
     at: { type: 'string', description: 'The moment, such as 2026-11-22T09:30Z, with route.' },

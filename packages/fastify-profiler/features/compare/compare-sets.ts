@@ -7,7 +7,8 @@ import { count, formatBytes, formatDuration, formatTime, renderTime } from '../.
 import { inputTime } from '../../core/view/urls.ts'
 import { hatchPattern, percent } from '../performance/waterfall.ts'
 import { pairedStacks, renderSide } from './comparison-page.ts'
-import { isNotable, othersNeeded, type Verdict } from './comparison.ts'
+import { groundsText, surenessText } from './comparison-text.ts'
+import { judgeTimes, quantile, type Verdict } from './verdict.ts'
 
 /** The requests of one route before a moment and since. Times are milliseconds. */
 interface SetComparison {
@@ -17,7 +18,7 @@ interface SetComparison {
   at: number
   before: RequestSet
   since: RequestSet
-  verdict: Pick<Verdict, 'change' | 'difference'>
+  verdict: Verdict
 }
 
 /** What a number of requests have in common. Those that failed or were not answered only count as such. */
@@ -44,27 +45,16 @@ interface Spread {
   most: number
 }
 
-/**
- * Compares the requests of a route before a moment with those since. How noise is judged: the medians must differ by
- * 0.3 ms and by 5 %, and the middle halves of both sets must not overlap, with at least eight requests in each.
- */
+/** Compares the requests of a route before a moment with those since. */
 export function compareSets(
   { method, route, at }: Pick<SetComparison, 'method' | 'route' | 'at'>,
   requests: readonly ProfileSummary[],
 ): SetComparison {
   const before = describeSet(requests.filter(({ time }) => time < at))
   const since = describeSet(requests.filter(({ time }) => time >= at))
-  return { method, route, at, before, since, verdict: judgeSets(before, since) }
-}
-
-function judgeSets(before: RequestSet, since: RequestSet): SetComparison['verdict'] {
-  const { duration: a } = before
-  const { duration: b } = since
-  const difference = b.median - a.median
-  const areMany = before.durations.length >= othersNeeded && since.durations.length >= othersNeeded
-  const isApart = a.quarter > b.threeQuarters || b.quarter > a.threeQuarters
-  if (!areMany || !isApart || !isNotable(a.median, b.median)) return { change: 'noise', difference }
-  return { change: difference < 0 ? 'faster' : 'slower', difference }
+  // Nearest to the moment first.
+  const verdict = judgeTimes(before.durations, since.durations.toReversed())
+  return { method, route, at, before, since, verdict }
 }
 
 function describeSet(requests: readonly ProfileSummary[]): RequestSet {
@@ -88,8 +78,7 @@ function timeOf(times: ProfileSummary['times'], wanted: TimeKind): number {
 }
 
 function spreadOf(values: readonly number[]): Spread {
-  const sorted = [...values].sort((one, other) => one - other)
-  const at = (part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
+  const at = (part: number) => quantile(values, part)
   return { least: at(0), quarter: at(0.25), median: at(0.5), threeQuarters: at(0.75), most: at(1) }
 }
 
@@ -99,21 +88,11 @@ export function setSentence({ before, since, verdict }: SetComparison): string {
     return `Nothing to compare: ${count(before.durations.length, 'request')} before, ${since.durations.length} since`
   }
   const { change, difference } = verdict
-  const claim = change === 'noise' ? 'Within noise' : `Since then ${formatDuration(Math.abs(difference))} ${change}`
+  const claim = change === 'none' ? 'No difference' : `Since then ${formatDuration(Math.abs(difference))} ${change}`
   const hasQueries = before.queries.most + since.queries.most > 0
   const from = hasQueries ? `${count(before.queries.median, 'query', 'queries')}, ` : ''
   const to = hasQueries ? `${since.queries.median}, ` : ''
-  return `${claim}: ${from}${formatDuration(before.duration.median)} → ${to}${formatDuration(since.duration.median)}`
-}
-
-/** What a reader has to know to believe the sentence; null if nothing. */
-export function setCaveat({ before, since, verdict }: SetComparison): string | null {
-  const least = Math.min(before.durations.length, since.durations.length)
-  if (least < othersNeeded) return `A verdict on time needs ${othersNeeded} answered requests on each side.`
-  if (verdict.change === 'noise') {
-    return 'The middle halves of both sets overlap, or their medians are as good as equal.'
-  }
-  return null
+  return `${claim}, ${surenessText(verdict)}: ${from}${formatDuration(before.duration.median)} → ${to}${formatDuration(since.duration.median)}`
 }
 
 /** How many requests a set has, and how many of them failed. */
@@ -151,7 +130,7 @@ function spreadText({ quarter, median, threeQuarters }: Spread, format: (value: 
 /** A route before a moment (A) and since (B): the spread, where the time went, and the medians. */
 export function setBlocks(comparison: SetComparison, base: string): Block[] {
   const { at, before, method, route, since } = comparison
-  const caveat = setCaveat(comparison)
+  const grounds = groundsText(comparison.verdict)
   const kinds = new Map(before.times)
   const kindsSince = new Map(since.times)
   const times = [...new Set([...kinds.keys(), ...kindsSince.keys()])].map(
@@ -166,7 +145,7 @@ export function setBlocks(comparison: SetComparison, base: string): Block[] {
         [' before ', moment, ' (', side('A'), setSize(before), ') and since (', side('B'), setSize(since), ').'],
       ],
     },
-    ...(caveat === null ? [] : [{ notice: caveat }]),
+    ...(grounds === null ? [] : [{ text: grounds, look: 'muted' as const }]),
     { html: renderMomentForm(comparison, base), markdown: '' },
     {
       section: 'Spread',
@@ -191,7 +170,7 @@ export function renderSetComparisonPage(comparison: SetComparison, base: string)
     base,
     main: html`${hatchPattern}<h1 class="headline">${sentence}</h1>
 ${blocksHtml(setBlocks(comparison, base), noPlace, 2)}`,
-    footer: html`<p>A verdict needs eight requests on each side, and middle halves that do not overlap. Compared are at most 200 requests before and 200 since.</p>`,
+    footer: html`<p>Compared are at most 200 requests before and 200 since.</p>`,
   })
 }
 

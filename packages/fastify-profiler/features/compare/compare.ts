@@ -137,7 +137,7 @@ function intervalOf({ start, duration }: Span): Interval {
   return [start, start + duration]
 }
 
-const noOthers: Others = { before: [], after: [] }
+const noOthers: Others = { a: [], b: [] }
 
 /** Compares two requests. @param others requests like them, which tell how much their times vary by chance */
 export function compare(a: Profile, b: Profile, others: Others = noOthers): Comparison {

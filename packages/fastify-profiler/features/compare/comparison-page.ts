@@ -27,7 +27,15 @@ import { comparisonUrl, profileUrl, setComparisonUrl } from '../../core/view/url
 import { kindView, renderKind } from '../performance/exclusive-time.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { axisTicks, type BarPiece, hatchPattern, percent, renderPieces } from '../performance/waterfall.ts'
-import { comparisonSentence, conclusionsOf, noiseText, pairName } from './comparison-text.ts'
+import {
+  comparisonSentence,
+  conclusionsOf,
+  groundsText,
+  pairName,
+  sameText,
+  surenessText,
+  verdictText,
+} from './comparison-text.ts'
 import {
   type ComparedRequest,
   type Comparison,
@@ -125,12 +133,12 @@ export function renderComparisonPage(comparison: Comparison, place: Place): stri
     title: `${comparisonSentence(comparison)} · ${b.method} ${b.url.slice(0, 80)}`,
     base: place.base,
     header: html`<div class="sides">${renderBand('A', a, place, null)}${renderBand('B', b, place, b.time - a.time)}</div>`,
-    main: html`${hatchPattern}<section><div class="head"><h1 class="headline">${comparisonSentence(comparison)}</h1>${renderActions(comparison, place)}</div>
+    main: html`${hatchPattern}<section><div class="head"><h1 class="headline">${verdictText(comparison.verdict)} <small>${surenessText(comparison.verdict)}</small></h1>${renderActions(comparison, place)}</div>
 ${blocksHtml(verdict, place)}</section>
 ${blocksHtml([where, timelines], place, 2)}
 <div class="two">${blocksHtml([shapes], place, 2)}${blocksHtml([answer], place, 2)}</div>
 ${blocksHtml(logs, place, 2)}`,
-    footer: html`<p>In the timelines A is above, and B below. Spans are matched by kind, name and place. Noise: less than 0.3 ms or 5%, or a difference that requests like these have by chance.</p>`,
+    footer: html`<p>In the timelines A is above, and B below. Spans are matched by kind, name and place. A difference is certain if calls explain it, or if at least five requests on each side show it in a rank test.</p>`,
   })
 }
 
@@ -154,8 +162,13 @@ export function renderComparisonMarkdown(comparison: Comparison, place: Place): 
 /** What both forms of a comparison say. */
 export function comparisonParts(comparison: Comparison) {
   const { a, b, logs, notes, times } = comparison
+  const grounds = groundsText(comparison.verdict)
   return {
-    verdict: [...notes.map(note => ({ notice: note })), { findings: findingsOf(comparison) }] satisfies Block[],
+    verdict: [
+      ...notes.map(note => ({ notice: note })),
+      { findings: findingsOf(comparison) },
+      ...(grounds === null ? [] : [{ text: grounds, look: 'muted' as const }]),
+    ] satisfies Block[],
     where: {
       section: 'Where the time went',
       note: 'each millisecond counted once; ms, on one scale',
@@ -224,7 +237,7 @@ function findingsOf(comparison: Comparison): Finding[] {
     {
       tone: 'same',
       claim: null,
-      detail: { muted: noiseText(comparison) },
+      detail: { muted: sameText(comparison) },
       aside: { html: html`<a href="#timelines">Show them</a>`, markdown: '' },
     },
   ]
@@ -291,7 +304,7 @@ function timeCell(time: number | undefined): Inline {
 
 function changeOf(pair: SpanPair): Inline {
   const { a, b, change } = pair
-  if (change === null) return { muted: 'within noise' }
+  if (change === null) return { muted: 'much the same' }
   if (b === null) return { strong: 'gone' }
   if (a === null) return { strong: 'new' }
   const difference = differenceOf(pair)

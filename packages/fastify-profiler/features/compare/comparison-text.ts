@@ -1,7 +1,8 @@
 import type { Location } from '../../core/profile.ts'
 import { statusText, statusTone } from '../../core/view/elements.ts'
-import { count, formatDuration, formatNumber } from '../../core/view/units.ts'
+import { count, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { type ComparedRequest, type Comparison, differenceOf, type Pair, type SpanPair } from './comparison.ts'
+import { enough, type Verdict } from './verdict.ts'
 
 /** What a comparison concludes: better or worse for the request, or to be looked at. */
 interface Conclusion {
@@ -14,29 +15,51 @@ interface Conclusion {
 const spansTold = 6
 const linesTold = 3
 
-/** The whole comparison in one sentence: B is 42.0 ms faster: 21 queries, 48.0 ms → 2, 6.00 ms. */
-export function comparisonSentence({ a, b, spans, verdict }: Comparison): string {
-  const hasQueries = a.queries.count + b.queries.count > 0
-  const before = `${hasQueries ? `${count(a.queries.count, 'query', 'queries')}, ` : ''}${formatDuration(a.duration)}`
-  const after = `${hasQueries ? `${b.queries.count}, ` : ''}${formatDuration(b.duration)}`
-  return `${verdictText(verdict, spans)}: ${before} → ${after}`
+/** A smaller part of the difference is not told. */
+const leastTold = 0.1
+
+/** The whole comparison in one sentence: B is 42.0 ms faster, certain: 48.0 → 6.00 ms, 21 → 2 queries. */
+export function comparisonSentence({ a, b, verdict }: Comparison): string {
+  const queries = a.queries.count + b.queries.count
+  const counts = queries === 0 ? '' : `, ${a.queries.count} → ${count(b.queries.count, 'query', 'queries')}`
+  return `${verdictText(verdict)}, ${surenessText(verdict)}: ${formatDuration(a.duration)} → ${formatDuration(b.duration)}${counts}`
 }
 
-function verdictText({ change, difference }: Comparison['verdict'], spans: readonly SpanPair[]): string {
-  if (change !== 'noise') return `B is ${formatDuration(Math.abs(difference))} ${change}`
-  return spans.some(({ change }) => change !== null) ? 'Time within noise' : 'Within noise'
+/** How B's time differs: B took 70.1 ms longer. */
+export function verdictText({ change, difference, sureness }: Verdict): string {
+  const amount = formatDuration(Math.abs(difference))
+  if (change === 'none') return sureness === 'equal' ? 'No difference' : 'B took about as long'
+  if (sureness === 'certain') return `B is ${amount} ${change}`
+  return `B took ${amount} ${change === 'slower' ? 'longer' : 'less'}`
+}
+
+/** How sure that is: certain; seen once, not yet certain; equal. */
+export function surenessText({ requests: { a, b }, sureness }: Verdict): string {
+  if (sureness !== 'seen') return sureness
+  const times = Math.min(a, b)
+  return `seen ${times === 1 ? 'once' : `${times} times`}, not yet certain`
+}
+
+/** What would make a verdict on time certain, or does; null if calls do. */
+export function groundsText({ because, requests: { a, b }, sureness }: Verdict): string | null {
+  if (because === 'calls') return null
+  const sides = `${count(a, 'request')} like A and ${b} like B`
+  if (sureness !== 'seen') return `Judged by ${sides}.`
+  return Math.min(a, b) < enough
+    ? `For certainty it takes ${enough} requests on each side. There are ${sides}: send both again.`
+    : `The times of ${sides} vary too much to tell. Send both again.`
 }
 
 /** What changed, each in a sentence: first how it ended, then what ran, then what was logged. */
 export function conclusionsOf(comparison: Comparison): Conclusion[] {
-  const { a, b, exceptions, logs, spans } = comparison
+  const { a, b, exceptions, logs, spans, verdict } = comparison
   return [
     ...statusConclusion(a, b),
     ...exceptions.map(exceptionConclusion),
     ...spans
       .filter(({ change }) => change !== null)
       .slice(0, spansTold)
-      .map(spanConclusion),
+      .map(pair => spanConclusion(pair, verdict.difference)),
     ...logs
       .filter(({ level }) => level >= 40)
       .slice(0, linesTold)
@@ -45,9 +68,9 @@ export function conclusionsOf(comparison: Comparison): Conclusion[] {
 }
 
 /** What did not change, in one sentence. */
-export function noiseText({ equalHeaders, spans }: Comparison): string {
+export function sameText({ equalHeaders, spans }: Comparison): string {
   const same = spans.filter(({ change }) => change === null).length
-  return `Within noise: ${count(same, 'span')}. Equal: ${count(equalHeaders, 'header')}.`
+  return `Much the same: ${count(same, 'span')}, ${count(equalHeaders, 'header')}.`
 }
 
 function statusConclusion({ status: a }: ComparedRequest, { status: b }: ComparedRequest): Conclusion[] {
@@ -63,10 +86,10 @@ function exceptionConclusion({ a, b }: Pair<string>): Conclusion {
     : { tone: 'worse', claim: 'A new exception:', detail: b, location: null }
 }
 
-function spanConclusion(pair: SpanPair): Conclusion {
+function spanConclusion(pair: SpanPair, difference: number): Conclusion {
   const { location } = pair
   const tone = differenceOf(pair) < 0 ? 'better' : 'worse'
-  return { tone, claim: spanClaim(pair), detail: spanDetail(pair), location }
+  return { tone, claim: spanClaim(pair), detail: spanDetail(pair, difference), location }
 }
 
 function spanClaim(pair: SpanPair): string {
@@ -85,8 +108,11 @@ export function pairName({ isPart, name }: SpanPair): string {
   return `${name}${isPart ? ', its own code' : ''}`
 }
 
-function spanDetail({ a, b }: SpanPair): string {
-  return `${a === null ? 'none' : formatNumber(a.time)} → ${b === null ? 'none' : formatDuration(b.time)}`
+function spanDetail(pair: SpanPair, difference: number): string {
+  const { a, b } = pair
+  const times = `${a === null ? 'none' : formatNumber(a.time)} → ${b === null ? 'none' : formatDuration(b.time)}`
+  const part = differenceOf(pair) / difference
+  return part >= leastTold && part <= 1 ? `${times}, that is ${formatShare(part, 1)} of the difference` : times
 }
 
 function logConclusion({ level, message, a, b }: Comparison['logs'][number]): Conclusion {

@@ -1,5 +1,6 @@
 import type { HeaderLine, Location, Profile } from '../../core/profile.ts'
 import type { ProfileSummary, TimeKind } from '../../core/summary.ts'
+import { changeOf, isNotable, judgeTimes, type Verdict } from './verdict.ts'
 
 /** Two requests side by side, as plain data. Times are milliseconds. */
 export interface Comparison {
@@ -44,22 +45,13 @@ export interface Pair<Side> {
   b: Side | null
 }
 
-/** How B's time differs from A's. `noise`: it does not differ by more than chance explains. */
-export interface Verdict {
-  change: 'faster' | 'slower' | 'noise'
-  /** Of B, without A's. */
-  difference: number
-  /** calls: one made calls that the other did not. others: other requests took as long. Null if it is noise. */
-  because: 'calls' | 'others' | null
-}
-
 export interface SpanPair extends Pair<SpanTimes> {
   kind: TimeKind
   name: string
   /** Whether it is a function that called others, so that its times are only a part of it. */
   isPart: boolean
   location: Location | null
-  /** calls: it ran more or less often. time: it took longer or shorter. Null if any difference is noise. */
+  /** calls: it ran more or less often. time: it took longer or shorter. Null if neither. */
   change: 'calls' | 'time' | null
 }
 
@@ -133,66 +125,35 @@ function valuesOf(headers: readonly HeaderLine[]): Map<string, string> {
   return values
 }
 
-/** Smaller differences are noise, in milliseconds and as a part of the longer time. */
-const leastDifference = 0.3
-const leastPart = 0.05
-
-/** So many other requests tell what is usual. */
-export const othersNeeded = 8
-
 /** A change in calls explains a difference if it makes up this part of it. */
 const explainedFrom = 0.5
 
 /** A span took part in a difference if it makes up this part of it. */
 const takingPartFrom = 0.1
 
-/** Requests that did the same as the earlier of two before it, and the same as the later one after it. */
+/** The requests of each side that did the same as the one that is compared, without itself. */
 export interface Others {
-  before: readonly ProfileSummary[]
-  after: readonly ProfileSummary[]
+  a: readonly ProfileSummary[]
+  b: readonly ProfileSummary[]
 }
 
-/** Whether two times differ by more than a clock, a processor cache or a scheduler explains. */
-export function isNotable(one: number, other: number): boolean {
-  return Math.abs(one - other) > Math.max(leastDifference, leastPart * Math.max(one, other))
-}
-
-/**
- * Judges whether B took longer or shorter than A. How noise is judged:
- *
- * - A difference under 0.3 ms or under 5 % of the longer time is noise.
- * - If one request made calls that the other did not, and these make up at least half of the difference, it is real.
- * - Otherwise chance may explain it, which only ever adds time: a garbage collection, a cold cache, a busy machine. So
- *   the quicker one must be quicker than each of at least eight requests like the slower one, the slower one among
- *   them, by more than these differ from each other (their median less their least).
- *
- * So two equal requests get no verdict, however far apart their times are.
- */
+/** Judges whether B took longer or shorter than A. Calls that explain half of the difference make it certain. */
 export function judge(a: ComparedRequest, b: ComparedRequest, spans: readonly SpanPair[], others: Others): Verdict {
+  const sides = [
+    [a.duration, ...others.a.map(({ duration }) => duration)],
+    [b.duration, ...others.b.map(({ duration }) => duration)],
+  ] as const
+  const verdict = judgeTimes(...sides)
   const difference = b.duration - a.duration
-  const noise: Verdict = { change: 'noise', difference, because: null }
-  if (!isNotable(a.duration, b.duration)) return noise
-  const change = difference < 0 ? 'faster' : 'slower'
+  if (verdict.sureness === 'certain' || !isNotable(a.duration, b.duration)) return verdict
   const ofCalls = spans.filter(pair => pair.change === 'calls').reduce((sum, pair) => sum + differenceOf(pair), 0)
-  if (ofCalls / difference >= explainedFrom) return { change, difference, because: 'calls' }
-  const [quicker, slower] = difference < 0 ? [b, a] : [a, b]
-  const peers = slower.time <= quicker.time ? others.before : others.after
-  const isQuicker = quicker.duration < usualLeast([slower.duration, ...peers.map(({ duration }) => duration)])
-  return isQuicker ? { change, difference, because: 'others' } : noise
-}
-
-/** The time that chance alone does not go below; 0 if too few times tell. */
-function usualLeast(times: readonly number[]): number {
-  if (times.length < othersNeeded) return 0
-  const sorted = times.toSorted((one, other) => one - other)
-  const [least = 0] = sorted
-  const spread = (sorted[Math.floor(sorted.length / 2)] ?? least) - least
-  return least - Math.max(spread, leastDifference, leastPart * least)
+  if (ofCalls / difference < explainedFrom) return verdict
+  return { ...verdict, sureness: 'certain', change: changeOf(difference), difference, because: 'calls' }
 }
 
 /** Marks the spans that took part in a difference of the whole request. */
 export function markChanges(spans: readonly SpanPair[], { change, difference }: Verdict): SpanPair[] {
-  if (change === 'noise') return [...spans]
+  if (change === 'none') return [...spans]
   return spans.map(pair => {
     const takesPart = differenceOf(pair) / difference >= takingPartFrom
     const isLonger = isNotable(pair.a?.time ?? 0, pair.b?.time ?? 0)

@@ -1,0 +1,106 @@
+// Whether requests of one side take longer than those of another. Times are milliseconds.
+
+/**
+ * How sure a verdict is. certain: enough requests on both sides show it, or calls that only one of them made explain it.
+ * seen: it was so, and too few requests tell whether it is always so. equal: enough requests on both sides differ by no
+ * more than each other.
+ */
+export type Sureness = 'certain' | 'seen' | 'equal'
+
+/** How B's time differs from A's. */
+export interface Verdict {
+  sureness: Sureness
+  /** none: they take as long. */
+  change: 'faster' | 'slower' | 'none'
+  /** Of B, without A's: of the medians if enough requests tell, else of the two themselves. */
+  difference: number
+  /** What makes it certain. calls: one made calls that the other did not. times: other requests. Null if it is not. */
+  because: 'calls' | 'times' | null
+  /** The requests that tell, on the side of each. */
+  requests: { a: number; b: number }
+}
+
+/** Fewer requests on a side are not enough. */
+export const enough = 5
+
+const most = 40
+
+/** Smaller differences are none, in milliseconds and as a part of the longer time. */
+const leastDifference = 1
+const leastPart = 0.05
+
+/** A rank test has to be this sure that chance does not explain a difference. */
+const chance = 0.01
+
+/** From here on chance may explain it, but need not. */
+const doubt = 0.1
+
+/** Whether two times differ by more than a clock, a processor cache or a scheduler explains. */
+export function isNotable(one: number, other: number): boolean {
+  return Math.abs(one - other) >= Math.max(leastDifference, leastPart * Math.max(one, other))
+}
+
+/**
+ * Judges whether the requests of B's side take longer or shorter than those of A's, by a rank test (Mann and Whitney,
+ * two-sided, exact): it asks how likely such an order of all times is if both sides are alike, and does not mind
+ * outliers. As a busy machine makes times drift, the medians must also be further apart than the middle half of a side.
+ * @param a the durations of A's side, A's own first, then the nearest in time; `b` likewise
+ */
+export function judgeTimes(a: readonly number[], b: readonly number[]): Verdict {
+  const requests = { a: a.length, b: b.length }
+  // More take long to rank, and tell little more.
+  if (Math.max(a.length, b.length) > most) return judgeTimes(a.slice(0, most), b.slice(0, most))
+  if (a.length < enough || b.length < enough) return { ...seen(a[0] ?? 0, b[0] ?? 0), requests }
+  const [medianA, medianB] = [quantile(a, 0.5), quantile(b, 0.5)]
+  const difference = medianB - medianA
+  const spread = (spreadOf(a) + spreadOf(b)) / 2
+  const likelihood = likelihoodOf(a, b)
+  const isWithin = Math.abs(difference) <= spread
+  if (!isNotable(medianA, medianB) || (isWithin && likelihood > doubt)) {
+    return { sureness: 'equal', change: 'none', difference, because: null, requests }
+  }
+  if (isWithin || likelihood > chance) return { ...seen(medianA, medianB), requests }
+  return { sureness: 'certain', change: changeOf(difference), difference, because: 'times', requests }
+}
+
+function seen(a: number, b: number): Omit<Verdict, 'requests'> {
+  const difference = b - a
+  return { sureness: 'seen', change: isNotable(a, b) ? changeOf(difference) : 'none', difference, because: null }
+}
+
+export function changeOf(difference: number): 'faster' | 'slower' {
+  return difference < 0 ? 'faster' : 'slower'
+}
+
+/** By nearest rank. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
+}
+
+/** How far the middle half of values lies apart. */
+function spreadOf(values: readonly number[]): number {
+  return quantile(values, 0.75) - quantile(values, 0.25)
+}
+
+/** How likely two sides that are alike come in an order as one-sided as this or more, 0 to 1. */
+function likelihoodOf(a: readonly number[], b: readonly number[]): number {
+  let wins = 0
+  for (const one of a) for (const other of b) wins += one > other ? 1 : one === other ? 0.5 : 0
+  const least = Math.floor(Math.min(wins, a.length * b.length - wins))
+  const ways = waysToWin(a.length, b.length)
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+  return Math.min(1, (2 * sum(ways.slice(0, least + 1))) / sum(ways))
+}
+
+/** In how many orders of two sides one wins 0, 1, 2, … of all pairs: the coefficients of a Gaussian binomial. */
+function waysToWin(a: number, b: number): number[] {
+  let ways = [1, ...Array<number>(a * b).fill(0)]
+  for (let each = 1; each <= a; each++) {
+    // Times 1 - x^(b + each), then divided by 1 - x^each.
+    const raised = ways.map((count, wins) => count - (ways[wins - b - each] ?? 0))
+    for (let wins = each; wins < raised.length; wins++) raised[wins] = (raised[wins] ?? 0) + (raised[wins - each] ?? 0)
+    ways = raised
+  }
+  return ways
+}
