@@ -24,13 +24,6 @@ export const panels = [
   'configuration',
 ]
 
-/** A panel's data as JSON. */
-export interface PanelJson<Data> {
-  token: string
-  panel: string
-  data: Data
-}
-
 interface Response {
   headers: Record<string, number | string | string[] | undefined>
 }
@@ -42,7 +35,7 @@ export function buildDebugged(t: Test, { environment, ...options }: BuildOptions
 
 /** The data of a panel for the request with this response. */
 export async function panelOf<Data>(app: FastifyInstance, answered: Response, panel: string): Promise<Data> {
-  return (await openPanel(app, answered, panel, 'application/json')).json<PanelJson<Data>>().data
+  return (await openPanel(app, answered, panel, 'application/json')).json<{ data: Data }>().data
 }
 
 /** A panel for the request with this response, as text/html or text/markdown. */
@@ -53,6 +46,13 @@ export async function readPanel(
   type: string,
 ): Promise<string> {
   return (await openPanel(app, answered, panel, type)).body
+}
+
+/** All panels for the request with this response, in every form. */
+export async function readPanels(app: FastifyInstance, answered: Response): Promise<string> {
+  const forms = ['application/json', 'text/html', 'text/markdown']
+  const read = forms.flatMap(type => panels.map(panel => readPanel(app, answered, panel, type)))
+  return (await Promise.all(read)).join('\n')
 }
 
 function openPanel(app: FastifyInstance, { headers }: Response, panel: string, accept: string) {
