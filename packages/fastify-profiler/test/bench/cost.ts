@@ -1,0 +1,173 @@
+/**
+ * What profiling costs beside what people use today: an application alone, with the flag, with @fastify/otel (HTTP, pg
+ * and pino, spans that leave in batches), and with @sentry/node (tracing and logs). All run in turn, each in a process
+ * of its own, with 10 hooks, 5 queries and 5 log lines a request. Installs them from the registry, and needs PostgreSQL
+ * at POSTGRES_URL.
+ */
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '9' }, memory: { type: 'string', default: '100000' } },
+})
+
+const packages = [
+  'fastify',
+  'pg',
+  '@fastify/otel',
+  '@opentelemetry/sdk-node',
+  '@opentelemetry/instrumentation-http',
+  '@opentelemetry/instrumentation-pg',
+  '@opentelemetry/instrumentation-pino',
+  '@opentelemetry/exporter-trace-otlp-proto',
+  '@sentry/node',
+]
+
+/** What each variant is started with. */
+const variants: Record<string, string[]> = {
+  'the application alone': [],
+  'fastify-profiler': ['--import', 'fastify-profiler/register'],
+  '@fastify/otel': ['--import', './otel.js'],
+  '@sentry/node': ['--import', './sentry.js'],
+}
+
+/** Requests of one route in a round. */
+const requestsEach = 1000
+const connections = 8
+
+/** What a process has used: microseconds of CPU, and bytes. */
+interface Usage {
+  cpu: number
+  memory: number
+  heap: number
+}
+
+/** A running variant, and what it took: microseconds of CPU, for each request of a round. */
+interface Running {
+  name: string
+  child: ChildProcess
+  port: number
+  start: number
+  page: number[]
+  error: number[]
+  ended?: Usage
+}
+
+const workspace = join(import.meta.dirname, '../../..')
+const scratch = mkdtempSync(join(tmpdir(), 'fastify-profiler-cost-'))
+const agent = new Agent({ keepAlive: true, maxSockets: connections })
+
+// Takes the spans and events, as a collector on the same machine would.
+const collector = createServer((request, response) => {
+  request.resume().on('end', () => response.end('{}'))
+}).listen(0, '127.0.0.1')
+await once(collector, 'listening')
+
+try {
+  install()
+  const running: Running[] = []
+  for (const [name, flags] of Object.entries(variants)) running.push(await start(name, flags))
+  // The first round warms up.
+  for (let round = 0; round <= Number(values.rounds); round++) {
+    for (const each of running) await measure(each, round > 0)
+  }
+  for (const each of running) {
+    const sent = (Number(values.rounds) + 1) * 2 * requestsEach
+    await send(each, '/rooms/7', Math.max(0, Number(values.memory) - sent))
+    each.ended = await usageOf(each)
+  }
+  print(running)
+  for (const { child } of running) child.kill('SIGKILL')
+} finally {
+  collector.close()
+  agent.destroy()
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+function install(): void {
+  const run = (folder: string, ...args: string[]) => {
+    execFileSync('npm', [...args, '--loglevel=error'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+  cpSync(join(workspace, 'test/bench/cost'), scratch, { recursive: true })
+  writeFileSync(join(scratch, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  run(workspace, 'pack', '--pack-destination', scratch)
+  const tarball = String(readdirSync(scratch).find(name => name.endsWith('.tgz')))
+  run(scratch, 'install', '--no-audit', '--no-fund', `./${tarball}`, ...packages)
+}
+
+async function start(name: string, flags: string[]): Promise<Running> {
+  const { POSTGRES_URL = 'postgres://postgres@127.0.0.1:5432/postgres' } = process.env
+  const child = fork('app.js', {
+    cwd: scratch,
+    execArgv: ['--expose-gc', ...flags],
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      POSTGRES_URL,
+      SINK: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+    },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const [{ port, cpu }] = await once(child, 'message')
+  return { name, child, port, start: cpu, page: [], error: [] }
+}
+
+/** Sends a round of requests to both routes. Work after the responses counts, too, once the process is idle. */
+async function measure(running: Running, counts: boolean): Promise<void> {
+  for (const [path, costs] of [['/rooms/7', running.page] as const, ['/error', running.error] as const]) {
+    const before = await usageOf(running)
+    await send(running, path, requestsEach)
+    const after = await usageOf(running)
+    if (counts) costs.push((after.cpu - before.cpu) / requestsEach)
+  }
+}
+
+async function usageOf({ child }: Running): Promise<Usage> {
+  child.send('usage')
+  const [usage] = await once(child, 'message')
+  return usage
+}
+
+async function send({ port }: Running, path: string, requests: number): Promise<void> {
+  let left = requests
+  const sendNext = async () => {
+    while (left-- > 0) {
+      const [response] = await once(get({ agent, port, path, host: '127.0.0.1' }), 'response')
+      await once(response.resume(), 'end')
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, sendNext))
+}
+
+function print(running: readonly Running[]): void {
+  const [alone] = running
+  console.log(`${values.rounds} rounds in turn, ${requestsEach} requests each; memory after ${values.memory} requests`)
+  console.log(row(['', '10 hooks, 5 queries, 5 lines', 'an error', 'memory, heap', 'start (CPU)']))
+  for (const each of running) {
+    const { ended, name, start } = each
+    const figure = (key: 'page' | 'error') => {
+      const more = each === alone ? '' : ` (+${(median(each[key]) - median(alone?.[key] ?? [])).toFixed(0)})`
+      return `${median(each[key]).toFixed(0)} µs${more}`
+    }
+    const memory = `${megabytes(ended?.memory)}, ${megabytes(ended?.heap)} MB`
+    console.log(row([name, figure('page'), figure('error'), memory, `${Math.round(start / 1000)} ms`]))
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN
+}
+
+function megabytes(bytes = NaN): string {
+  return (bytes / 1e6).toFixed(0)
+}
+
+function row(cells: readonly string[]): string {
+  return cells.map((cell, index) => cell.padEnd([24, 30, 22, 16][index] ?? 0)).join('')
+}
