@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { allSeriesWith, migrate } from '../src/database/migrate.ts'
 import { formats } from '../src/records/validation.ts'
 import * as portico from '../index.ts'
+import { panelOf } from './plugins/debug/panels/panels.ts'
 import { asking } from './support/api.ts'
 import { build } from './support/build.ts'
 import { addLicense, addUser } from './support/records.ts'
@@ -14,6 +15,7 @@ import { commandsOn } from './support/run-command.ts'
 import { signIn } from './support/sign-in.ts'
 import { openTestDatabase } from './support/test-database.ts'
 
+const ofLicense = (field: string) => ({ field, refersTo: portico.licenses, cascades: true })
 const licenseId = portico.id('The id of the license.')
 const title = portico.line('The title of the tour.')
 
@@ -25,12 +27,20 @@ const tours = portico.recordKind({
   fields: { required: { license_id: licenseId, title }, optional: {}, generated: {}, secret: {} },
   knownBy: 'title',
   sorts: ['id'],
-  constraints: { tours_license_id_fkey: { field: 'license_id', refersTo: portico.licenses, cascades: true } },
+  constraints: { tours_license_id_fkey: ofLicense('license_id') },
   cacheKey: 'license_id',
   examples: { create: { license_id: portico.exampleId, title: 'Doors' }, change: { title: 'Arches' } },
 })
 
 const neighbours = { table: 'room_neighbours', own: 'room_id', other: 'neighbour_id' } as const
+
+const withinRooms = (field: string) => ({
+  field,
+  get refersTo() {
+    return rooms
+  },
+  cascades: true,
+})
 
 const rooms: portico.RecordKind = portico.recordKind({
   name: 'room',
@@ -55,22 +65,10 @@ const rooms: portico.RecordKind = portico.recordKind({
   knownBy: 'name',
   sorts: ['id', 'name', 'grid', 'floor'],
   constraints: {
-    rooms_parent_id_fkey: {
-      field: 'parent_id',
-      get refersTo() {
-        return rooms
-      },
-      cascades: true,
-    },
-    rooms_owner_id_fkey: { field: 'owner_id', refersTo: portico.licenses, cascades: true },
-    rooms_tenant_id_fkey: { field: 'tenant_id', refersTo: portico.licenses, cascades: true },
-    room_neighbours_neighbour_id_fkey: {
-      field: 'neighbour_ids',
-      get refersTo() {
-        return rooms
-      },
-      cascades: true,
-    },
+    rooms_parent_id_fkey: withinRooms('parent_id'),
+    rooms_owner_id_fkey: ofLicense('owner_id'),
+    rooms_tenant_id_fkey: ofLicense('tenant_id'),
+    room_neighbours_neighbour_id_fkey: withinRooms('neighbour_ids'),
   },
   examples: { create: { name: 'Hall' }, change: { name: 'Great Hall' } },
 })
@@ -160,11 +158,12 @@ t.test('each record that goes with another has one line in the audit, however it
     const first = await add({ name: 'First', neighbour_ids: [outside.id] })
     const second = await add({ name: 'Second', parent_id: first.id, neighbour_ids: [first.id] })
     const third = await add({ name: 'Third', parent_id: second.id })
-    t.equal((await ask('PATCH', `rooms/${first.id}`, { payload: { parent_id: third.id } })).statusCode, 200)
-    t.equal(
-      (await ask('PATCH', `rooms/${outside.id}`, { payload: { neighbour_ids: [first.id, third.id] } })).statusCode,
-      200,
-    )
+    for (const [{ id }, payload] of [
+      [first, { parent_id: third.id }],
+      [outside, { neighbour_ids: [first.id, third.id] }],
+    ] as const) {
+      t.equal((await ask('PATCH', `rooms/${id}`, { payload })).statusCode, 200)
+    }
     const lines = await linesOfRemoval(`rooms/${first.id}`)
     t.match(lines, [
       { action: 'change', record_id: outside.id, after: { neighbour_ids: [] } },
@@ -272,65 +271,52 @@ async function refusalOf(t: Test, ...records: portico.RecordKind[]): Promise<str
   return inspect(refusal)
 }
 
-const trips = { ...tours, name: 'trip', plural: 'trips', table: 'trips' }
+const tour = (changes: Partial<portico.RecordKind>) => ({ ...tours, ...changes })
+const trip = (changes: Partial<portico.RecordKind>) =>
+  tour({ name: 'trip', plural: 'trips', table: 'trips', ...changes })
 const withLinks = (kind: portico.RecordKind, ...tables: string[]) => ({
   ...kind,
   links: Object.fromEntries(tables.map(table => [table, { ...neighbours, table }])),
 })
-const ofPortico = 'which belongs to Portico'
-const inDocument = (name: string) => `cannot be added: its name "${name}" in the API's document is that of`
-
+const called = (name: string, word: string, whose: string) => `"${name}" cannot be called "${word}": that is ${whose}`
+const inDocument = (kind: string, name: string, whose: string) =>
+  `"${kind}" cannot be added: its name "${name}" in the API's document is that of ${whose}`
+const table = (kind: string, name: string, whose = 'Portico') =>
+  `"${kind}" cannot have the table "${name}", which belongs to ${whose}`
+const linkTable = (kind: string, name: string, whose = 'Portico') =>
+  `"${kind}" cannot have the link table "${name}", which belongs to ${whose}`
+const reserved =
+  'licenses public.licenses audit api_tokens user_groups portico_migrations site_migrations portico_seeds'
+const reservedForLinks = 'licenses public.licenses license_languages audit portico_seeds'
 /** Why kinds of records are not added, after "The kind of records". */
 const collisions: [refusal: string, ...records: portico.RecordKind[]][] = [
-  ['"museum" cannot be called "museum": that is Portico\'s kind "museum"', rooms, { ...tours, name: 'museum' }],
-  [
-    '"License-Type" cannot be called "License-Type": that is Portico\'s kind "license type"',
-    { ...tours, name: 'License-Type' },
-  ],
-  ['"tour" cannot be called "users": that is Portico\'s kind "user"', { ...tours, plural: 'users' }],
-  ['"tour" cannot be called "docs": that is the path /api/docs', { ...tours, plural: 'docs' }],
-  ['"tour" cannot be called "openapi.json": that is the path /api/openapi.json', { ...tours, plural: 'openapi.json' }],
-  ...'licenses public.licenses audit api_tokens user_groups portico_migrations site_migrations portico_seeds'
+  [called('museum', 'museum', 'Portico\'s kind "museum"'), rooms, tour({ name: 'museum' })],
+  [called('License-Type', 'License-Type', 'Portico\'s kind "license type"'), tour({ name: 'License-Type' })],
+  [called('tour', 'users', 'Portico\'s kind "user"'), tour({ plural: 'users' })],
+  [called('tour', 'docs', 'the path /api/docs'), tour({ plural: 'docs' })],
+  [called('tour', 'openapi.json', 'the path /api/openapi.json'), tour({ plural: 'openapi.json' })],
+  ...reserved.split(' ').map((name): [string, portico.RecordKind] => [table('tour', name), tour({ table: name })]),
+  ...reservedForLinks
     .split(' ')
-    .map((table): [string, portico.RecordKind] => [
-      `"tour" cannot have the table "${table}", ${ofPortico}`,
-      { ...tours, table },
-    ]),
-  ...'licenses public.licenses license_languages audit portico_seeds'
-    .split(' ')
-    .map((table): [string, portico.RecordKind] => [
-      `"room" cannot have the link table "${table}", ${ofPortico}`,
-      { ...rooms, links: { neighbour_ids: { ...neighbours, table } } },
-    ]),
-  ['"Tour" cannot be called "Tour": that is the kind "tour"', tours, { ...trips, name: 'Tour' }],
-  ['"trip" cannot be called "tours": that is the kind "tour"', tours, { ...trips, plural: 'tours' }],
-  ['"trip" cannot have the table "tours", which belongs to the kind "tour"', tours, { ...trips, table: 'tours' }],
-  ['"room" cannot have the link table "tours", which belongs to the kind "tour"', tours, withLinks(rooms, 'tours')],
+    .map((name): [string, portico.RecordKind] => [linkTable('room', name), withLinks(rooms, name)]),
+  [called('Tour', 'Tour', 'the kind "tour"'), tours, trip({ name: 'Tour' })],
+  [called('trip', 'tours', 'the kind "tour"'), tours, trip({ plural: 'tours' })],
+  [table('trip', 'tours', 'the kind "tour"'), tours, trip({ table: 'tours' })],
+  [linkTable('room', 'tours', 'the kind "tour"'), tours, withLinks(rooms, 'tours')],
+  [linkTable('tour', 'public.room_neighbours', 'the kind "room"'), rooms, withLinks(tours, 'public.room_neighbours')],
+  [table('tour', 'room_neighbours', 'the kind "room"'), rooms, tour({ table: 'room_neighbours' })],
+  [linkTable('room', 'rooms', 'the kind "room"'), withLinks(rooms, 'rooms')],
+  [linkTable('room', 'public.a', 'the kind "room"'), withLinks(rooms, 'a', 'a2', 'public.a')],
+  [inDocument('licenseType', 'LicenseType', 'Portico\'s kind "license type"'), tour({ name: 'licenseType' })],
+  [inDocument('license page', 'LicensePage', 'Portico\'s kind "license"'), tour({ name: 'license page' })],
+  [inDocument('audit page', 'AuditPage', 'the audit'), tour({ name: 'audit page' })],
+  [inDocument('problem', 'Problem', "the API's problems"), tour({ name: 'problem' })],
+  [inDocument('tour input', 'TourInput', 'the kind "tour"'), tours, trip({ name: 'tour input' })],
+  [inDocument('tour', 'TourChange', 'the kind "tour change"'), trip({ name: 'tour change' }), tours],
   [
-    '"tour" cannot have the link table "public.room_neighbours", which belongs to the kind "room"',
-    rooms,
-    withLinks(tours, 'public.room_neighbours'),
-  ],
-  [
-    '"tour" cannot have the table "room_neighbours", which belongs to the kind "room"',
-    rooms,
-    { ...tours, table: 'room_neighbours' },
-  ],
-  ['"room" cannot have the link table "rooms", which belongs to the kind "room"', withLinks(rooms, 'rooms')],
-  [
-    '"room" cannot have the link table "public.a", which belongs to the kind "room"',
-    withLinks(rooms, 'a', 'a2', 'public.a'),
-  ],
-  [`"licenseType" ${inDocument('LicenseType')} Portico's kind "license type"`, { ...tours, name: 'licenseType' }],
-  [`"license page" ${inDocument('LicensePage')} Portico's kind "license"`, { ...tours, name: 'license page' }],
-  [`"audit page" ${inDocument('AuditPage')} the audit`, { ...tours, name: 'audit page' }],
-  [`"problem" ${inDocument('Problem')} the API's problems`, { ...tours, name: 'problem' }],
-  [`"tour input" ${inDocument('TourInput')} the kind "tour"`, tours, { ...trips, name: 'tour input' }],
-  [`"tour" ${inDocument('TourChange')} the kind "tour change"`, { ...trips, name: 'tour change' }, tours],
-  [
-    `"trip" ${inDocument('listNightTours')} the kind "tour"`,
-    { ...tours, plural: 'night tours' },
-    { ...trips, plural: 'nightTours' },
+    inDocument('trip', 'listNightTours', 'the kind "tour"'),
+    tour({ plural: 'night tours' }),
+    trip({ plural: 'nightTours' }),
   ],
 ]
 
@@ -364,26 +350,24 @@ function describeTours(optional: object, more: object = {}): portico.RecordKind 
   return portico.recordKind({ name, plural, table, purpose, knownBy, examples, fields, sorts: ['id'], ...more })
 }
 
-for (const [what, field] of [
-  ['a time', portico.time('When it was opened.')],
-  ['a time or null', portico.timeOrNull('When it was opened.')],
-  ['a text or null', portico.orNull(portico.line('Who opened it.'))],
-] as const) {
-  t.test(`a kind is refused if its lists are to be sorted by ${what}`, async t => {
-    t.throws(
-      () => describeTours({ opened: field }, { sorts: ['opened'] }),
-      new Error('Lists of tours cannot be sorted by opened, which may be null or is a time.'),
-    )
-  })
-}
+t.test('a kind is refused if its lists are to be sorted by a time or by what may be null', async t => {
+  const refusal = new Error('Lists of tours cannot be sorted by opened, which may be null or is a time.')
+  for (const [what, opened] of [
+    ['a time', portico.time('When it was opened.')],
+    ['a time or null', portico.timeOrNull('When it was opened.')],
+    ['a text or null', portico.orNull(portico.line('Who opened it.'))],
+  ] as const) {
+    t.throws(() => describeTours({ opened }, { sorts: ['opened'] }), refusal, what)
+  }
+})
 
-for (const name of ['limit', 'sort', 'cursor', 'total', '_locale']) {
-  t.test(`a kind is refused if a field or a filter is called ${name}`, async t => {
+t.test('a kind is refused if a field or a filter is called as a parameter of lists is', async t => {
+  for (const name of ['limit', 'sort', 'cursor', 'total', '_locale']) {
     const refusal = new Error(`Fields and filters of tours cannot be called ${name}.`)
     t.throws(() => describeTours({ [name]: title }), refusal)
     t.throws(() => describeTours({}, { filters: { [name]: { schema: title } } }), refusal)
-  })
-}
+  }
+})
 
 t.test('a kind is refused if visitors may read it, but no filter selects a license', async t => {
   t.throws(() => describeTours({}, { open: true }), new Error('Open tours need the filter license_id.'))
@@ -394,12 +378,10 @@ t.test('an own entity is read through the cache, which hears of changes', async 
     database,
     ...additions,
     entities: (db, cache) => ({
-      ...{
-        tours: cache.segment(
-          { table: 'tours', columns: ['title'], key: 'license_id', joins: [] },
-          async id => (await sql`select title from tours where license_id = ${id} order by id`.execute(db)).rows,
-        ),
-      },
+      tours: cache.segment(
+        { table: 'tours', columns: ['title'], key: 'license_id', joins: [] },
+        async id => (await sql`select title from tours where license_id = ${id} order by id`.execute(db)).rows,
+      ),
     }),
     async routes(app) {
       const { tours } = app.entities as portico.Entities & { tours: portico.EntitySegment<unknown> }
@@ -440,11 +422,8 @@ t.test('an own route writes records, and the audit names who is signed in', asyn
     .where('record_id', '=', answer.id)
     .orderBy('id')
     .execute()
-  const actor = 'admin@museum.test'
-  t.strictSame(
-    lines,
-    ['add', 'change', 'remove'].map(action => ({ action, actor })),
-  )
+  const made = ['add', 'change', 'remove'].map(action => ({ action, actor: 'admin@museum.test' }))
+  t.strictSame(lines, made)
 })
 
 /** Refuses robots. */
@@ -486,12 +465,8 @@ t.test(
       ],
     })
     const checksOf = async (url: string) => {
-      const { headers } = await app.inject({ url, headers: { host, 'user-agent': 'Lynx' } })
-      const panel = await app.inject({
-        url: `/_profiler/${headers['x-debug-token']}?panel=security`,
-        headers: { accept: 'application/json' },
-      })
-      return panel.json<{ data: { checks: object[] } }>().data.checks
+      const response = await app.inject({ url, headers: { host, 'user-agent': 'Lynx' } })
+      return (await panelOf<{ checks: object[] }>(app, response, 'security')).checks
     }
     t.match((await checksOf('/')).slice(-2), [
       { check: 'unlisted', verdict: 'passed', reason: 'It says something, too.' },

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { mock } from 'node:test'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { Changes } from '../../src/database/changes.ts'
-import { fingerprintOf } from '../../src/sign-in/fingerprint.ts'
 import { hashPassword } from '../../src/sign-in/passwords.ts'
 import { lifetimes, nameSession, type SessionToken, SessionTokens } from '../../src/sign-in/session-token.ts'
 import { build } from '../support/build.ts'
 import { stopClock } from '../support/clock.ts'
 import { heardOf } from '../support/heard.ts'
 import { addLicense, addUser, testPassword } from '../support/records.ts'
+import { type SessionSecrets, signSession } from '../support/session.ts'
 import { cookieOf, setCookieOf, signIn } from '../support/sign-in.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 import { hearQueries } from '../support/sent-queries.ts'
@@ -33,7 +33,11 @@ async function routes(app: FastifyInstance) {
   app.post('/', async () => 'posted')
 }
 
-const app = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
+/** Another server with the same sessions, unless the environment says otherwise. */
+const start = (t: Test, environment: Record<string, string> = {}) =>
+  build(t, { database, routes, environment: { COOKIE_SECRET: secret, ...environment } })
+
+const app = await start(t)
 const cookie = await signIn(app, { host, email: 'member@museum.test' })
 const value = cookie.replace('portico_session=', '')
 
@@ -50,22 +54,9 @@ async function signed(
   email: string,
   parts: Partial<SessionToken> = {},
   domain = host,
-  secrets: [string, ...string[]] = [secret],
+  secrets: SessionSecrets = [secret],
 ): Promise<string> {
-  const user = await db
-    .selectFrom('users')
-    .select(['id', 'password_hash'])
-    .where('email', '=', email)
-    .executeTakeFirstOrThrow()
-  const token = {
-    userId: user.id,
-    session: nameSession(),
-    expires: Date.now() + 60_000,
-    remembered: false,
-    fingerprint: fingerprintOf(user.password_hash),
-    ...parts,
-  }
-  return `portico_session=${new SessionTokens(secrets).sign(token, domain)}`
+  return await signSession(database, email, { secrets, domain, ...parts })
 }
 
 t.test('a signed-in user in a group of the license gets in, and routes see the user', async t => {
@@ -117,14 +108,17 @@ const forged: Record<string, string> = {
   'text of the same length outside ASCII': 'ä'.repeat(value.length),
 }
 
+const cleared = 'portico_session=; Max-Age=0; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Lax'
+
+/** The status of the answer to a cookie, and the cookie that it sets. */
+async function outcomeOf(...asked: Parameters<typeof ask>) {
+  const response = await ask(...asked)
+  return [response.statusCode, setCookieOf(response)]
+}
+
 for (const [what, value] of Object.entries(forged)) {
   t.test(`a cookie that is ${what} is rejected and cleared`, async t => {
-    const response = await ask(`portico_session=${value}`)
-    t.equal(response.statusCode, 401)
-    t.match(
-      setCookieOf(response),
-      /^portico_session=; Max-Age=0; Path=\/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Lax$/,
-    )
+    t.strictSame(await outcomeOf(`portico_session=${value}`), [401, cleared])
   })
 }
 
@@ -153,11 +147,9 @@ t.test('the session cookie is found among others, and only by its exact name', a
 })
 
 t.test('a cookie signed with another secret or for another site is rejected', async t => {
+  const others: SessionSecrets = ['another secret of thirty-two characters']
   t.equal((await ask(await signed('admin@museum.test'))).statusCode, 200)
-  t.equal(
-    (await ask(await signed('admin@museum.test', {}, host, ['another secret of thirty-two characters']))).statusCode,
-    401,
-  )
+  t.equal((await ask(await signed('admin@museum.test', {}, host, others))).statusCode, 401)
   t.equal((await ask(await signed('admin@museum.test', {}, 'other.test'))).statusCode, 401)
   t.equal((await ask(await signIn(app, { host: 'other.test', email: 'member@museum.test' }))).statusCode, 401)
   const known = await signIn(app, { host: 'other.test', email: 'stranger@museum.test' })
@@ -172,17 +164,11 @@ t.test('a session signed with COOKIE_SECRET itself is rejected', async t => {
 })
 
 t.test('an expired cookie is rejected, to the second', async t => {
-  const response = await ask(await signed('member@museum.test', { expires: Date.now() - 1000 }))
-  t.equal(response.statusCode, 401)
-  t.match(setCookieOf(response), /^portico_session=;/)
+  t.strictSame(await outcomeOf(await signed('member@museum.test', { expires: Date.now() - 1000 })), [401, cleared])
 })
 
 t.test('after a rotation the old secret still verifies, and the new one signs', async t => {
-  const rotated = await build(t, {
-    database,
-    routes,
-    environment: { COOKIE_SECRET: `${secret.toUpperCase()},${secret}` },
-  })
+  const rotated = await start(t, { COOKIE_SECRET: `${secret.toUpperCase()},${secret}` })
   t.equal((await ask(cookie, {}, rotated)).statusCode, 200)
   const later = await signIn(rotated, { host, email: 'member@museum.test' })
   t.equal((await ask(later, {}, rotated)).statusCode, 200)
@@ -190,8 +176,7 @@ t.test('after a rotation the old secret still verifies, and the new one signs', 
 })
 
 t.test('without COOKIE_SECRET each start generates one', async t => {
-  const start = () => build(t, { database, routes, environment: { COOKIE_SECRET: '' } })
-  const [one, another] = [await start(), await start()]
+  const [one, another] = [await start(t, { COOKIE_SECRET: '' }), await start(t, { COOKIE_SECRET: '' })]
   const cookie = await signIn(one, { host, email: 'member@museum.test' })
   t.equal((await ask(cookie, {}, one)).statusCode, 200)
   t.equal((await ask(cookie, {}, another)).statusCode, 401)
@@ -207,9 +192,7 @@ for (const password of ['another password', testPassword]) {
     await heardOf(database, () =>
       db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute(),
     )
-    const response = await ask(cookie)
-    t.equal(response.statusCode, 401)
-    t.match(setCookieOf(response), /^portico_session=;/)
+    t.strictSame(await outcomeOf(cookie), [401, cleared])
   })
 }
 
@@ -243,11 +226,18 @@ t.test('becoming an admin takes effect on the next request', async t => {
   t.equal((await ask(cookie)).statusCode, 200)
 })
 
+/** Signs out, and waits until all servers know. @returns the cookie of the session that ended */
+async function signOut(cookie: string): Promise<string> {
+  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie } }))
+  return cookie
+}
+
+const signInHere = () => signIn(app, { host, email: 'member@museum.test' })
+
 t.test("signing out ends every copy of the session's cookie, and no other session of the user", async t => {
-  const one = await signIn(app, { host, email: 'member@museum.test' })
-  const another = await signIn(app, { host, email: 'member@museum.test' })
+  const [one, another] = [await signInHere(), await signInHere()]
   t.equal((await ask(one)).statusCode, 200)
-  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: one } }))
+  await signOut(one)
   t.equal((await ask(one)).statusCode, 401)
   t.equal((await ask(another)).statusCode, 200)
 })
@@ -268,21 +258,15 @@ t.test('signing out also ends a cookie from before its renewal', async t => {
   const old = await signed('member@museum.test', { expires: Date.now() + lifetimes.session / 2 - 1000 })
   const renewed = cookieOf(await ask(old))
   t.equal((await ask(renewed)).statusCode, 200)
-  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie: renewed } }))
+  await signOut(renewed)
   t.equal((await ask(old)).statusCode, 401)
 })
 
 t.test('an ended session is deleted once its cookies have expired', async t => {
-  await db
-    .insertInto('ended_sessions')
-    .values({ session: 'long ago', expires_at: new Date(0) })
-    .execute()
-  const cookie = await signIn(app, { host, email: 'member@museum.test' })
-  await app.inject({ method: 'POST', url: '/logout', headers: { host, cookie } })
-  t.equal(
-    await db.selectFrom('ended_sessions').select('session').where('session', '=', 'long ago').executeTakeFirst(),
-    undefined,
-  )
+  const past = { session: 'long ago', expires_at: new Date(0) }
+  await db.insertInto('ended_sessions').values(past).execute()
+  await signOut(await signInHere())
+  t.strictSame(await db.selectFrom('ended_sessions').where('session', '=', 'long ago').selectAll().execute(), [])
 })
 
 const farAway = 40 * 24 * 60 * 60 * 1000
@@ -296,14 +280,6 @@ async function whileClockIsOff<Result>(difference: number, act: () => Promise<Re
     mock.timers.reset()
   }
 }
-
-/** Signs out, and waits until all servers know. @returns the cookie of the session that ended */
-async function signOut(cookie: string): Promise<string> {
-  await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie } }))
-  return cookie
-}
-
-const signInHere = () => signIn(app, { host, email: 'member@museum.test' })
 
 t.test('a sign-out at a server whose clock is ahead revives no session that was signed out of', async t => {
   const ended = await signOut(await signInHere())
@@ -327,7 +303,7 @@ t.test('a session that began at a server whose clock was ahead stays ended until
 })
 
 t.test('a request without a cookie, with a forged one, or for an unknown path reads no user', async t => {
-  const fresh = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
+  const fresh = await start(t)
   const read: string[] = []
   fresh.entityCache.events.on('read', ({ table }) => read.push(table))
   await fresh.inject({ url: '/', headers: { host } })
@@ -349,13 +325,12 @@ t.test('a signed-in user is cached: further requests send no query', async t => 
 })
 
 t.test('a user whose record cannot be read gets a 500 and no access', async t => {
-  const fresh = await build(t, { database, routes, environment: { COOKIE_SECRET: secret } })
+  const fresh = await start(t)
   await fresh.inject({ url: '/', headers: { host } })
   await db.schema.alterTable('user_groups').renameTo('away').execute()
-  const response = await ask(cookie, {}, fresh)
+  const outcome = await outcomeOf(cookie, {}, fresh)
   await db.schema.alterTable('away').renameTo('user_groups').execute()
-  t.equal(response.statusCode, 500)
-  t.equal(setCookieOf(response), '')
+  t.strictSame(outcome, [500, ''])
 })
 
 for (const remembered of [false, true]) {
@@ -386,27 +361,21 @@ t.test('only a 401, of all failed answers, renews or clears a cookie', async t =
     ['/login/nowhere', 404],
   ] as const) {
     for (const cookie of [aged, 'portico_session=forged']) {
-      const response = await ask(cookie, { url, host: cookie === aged ? host : 'open.test' })
-      t.equal(response.statusCode, status)
-      t.equal(setCookieOf(response), '', `${url} ${cookie}`)
+      const outcome = await outcomeOf(cookie, { url, host: cookie === aged ? host : 'open.test' })
+      t.strictSame(outcome, [status, ''], `${url} ${cookie}`)
     }
   }
-  const stranger = await ask(await signed('stranger@museum.test', { expires: Date.now() + 60_000 }))
-  t.equal(stranger.statusCode, 403)
-  t.equal(setCookieOf(stranger), '')
+  t.strictSame(await outcomeOf(await signed('stranger@museum.test')), [403, ''])
   const wrongMethod = await app.inject({ method: 'DELETE', url: '/', headers: { host, cookie: aged } })
-  t.equal(wrongMethod.statusCode, 405)
-  t.equal(setCookieOf(wrongMethod), '')
+  t.strictSame([wrongMethod.statusCode, setCookieOf(wrongMethod)], [405, ''])
 })
 
 t.test('an open site clears an invalid cookie and answers normally', async t => {
-  const response = await ask('portico_session=forged', { host: 'open.test' })
-  t.equal(response.statusCode, 200)
-  t.match(setCookieOf(response), /^portico_session=;/)
+  t.strictSame(await outcomeOf('portico_session=forged', { host: 'open.test' }), [200, cleared])
 })
 
 t.test('behind an HTTPS proxy the cookie is Secure and has the __Host- prefix', async t => {
-  const behind = await build(t, { database, routes, environment: { COOKIE_SECRET: secret, TRUST_PROXY: 'loopback' } })
+  const behind = await start(t, { TRUST_PROXY: 'loopback' })
   const headers = { 'x-forwarded-proto': 'https' }
   const response = await behind.inject({
     method: 'POST',

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../support/build.ts'
 import { keepLog } from '../support/log.ts'
+import { problemOf } from '../support/problem.ts'
 import { addLicense } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
@@ -78,9 +79,7 @@ for (const headers of [
   { forwarded: 'for=192.0.2.7', 'x-forwarded-for': '192.0.2.8' },
 ]) {
   t.test(`${JSON.stringify(headers)} is refused as contradictory`, async t => {
-    const response = await ask(headers)
-    t.equal(response.statusCode, 400)
-    t.match(response.json().detail, /^The "Forwarded" and "x-forwarded-\w+" headers disagree\.$/)
+    t.match(problemOf(await ask(headers)), [400, /^The "Forwarded" and "x-forwarded-\w+" headers disagree\.$/])
   })
 }
 
@@ -90,19 +89,16 @@ for (const forwarded of [
   ...['host="a.test,outer.test"', 'proto="http,https"', `host${' '.repeat(15_000)}x`, 'for="\\'.repeat(3000)],
 ]) {
   t.test(`the Forwarded header ${JSON.stringify(forwarded).slice(0, 60)} is malformed`, async t => {
-    const response = await ask({ forwarded })
-    t.equal(response.statusCode, 400)
-    t.equal(response.json().detail, 'The "Forwarded" header is malformed.')
+    t.strictSame(problemOf(await ask({ forwarded })), [400, 'The "Forwarded" header is malformed.'])
   })
 }
 
-for (const protocol of ['javascript', 'evil://x/', 'https, ftp', 'https:', 'https http', 'httpſ']) {
-  t.test(`the forwarded protocol ${protocol} is invalid`, async t => {
+t.test('a forwarded protocol other than http and https is invalid', async t => {
+  for (const protocol of ['javascript', 'evil://x/', 'https, ftp', 'https:', 'https http', 'httpſ']) {
     const response = await ask({ 'x-forwarded-proto': protocol }, { url: '/slash' })
-    t.equal(response.statusCode, 400)
-    t.match(response.json().detail, /^Invalid forwarded protocol/)
-  })
-}
+    t.match(problemOf(response), [400, /^Invalid forwarded protocol/], protocol)
+  }
+})
 
 const v6 = '2001:db8::7'
 
@@ -203,17 +199,13 @@ t.test('forwarded headers leave the target unchanged', async t => {
 })
 
 t.test('an invalid forwarded host is refused like any invalid host', async t => {
-  const response = await ask({ 'x-forwarded-host': 'foo bar' })
-  t.equal(response.statusCode, 400)
-  t.equal(response.json().detail, 'Invalid Host "foo bar".')
+  t.strictSame(problemOf(await ask({ 'x-forwarded-host': 'foo bar' })), [400, 'Invalid Host "foo bar".'])
 })
 
 t.test('a forwarded host in UTF-8 is repeated as it was sent', async t => {
   const bytes = Buffer.from('É.TEST').toString('latin1')
   for (const headers of [{ 'x-forwarded-host': bytes }, { forwarded: `host="${bytes}"` }]) {
-    const response = await ask(headers)
-    t.equal(response.statusCode, 400)
-    t.equal(response.json().detail, 'Invalid Host "É.test".')
+    t.strictSame(problemOf(await ask(headers)), [400, 'Invalid Host "É.test".'])
   }
 })
 

@@ -97,11 +97,16 @@ t.test('Requests are counted by method, route and class of the status', async t 
   await ask('POST', '/health')
   await ask('GET', '/health/')
   const { valueOf } = await scrape(address)
-  t.equal(valueOf(requests, { method: 'GET', route: '/health', status: '2xx' }), 2)
-  t.equal(valueOf(requests, { method: 'HEAD', route: '/health', status: '2xx' }), 1)
-  t.equal(valueOf(requests, { method: 'GET', route: '/api/museums/:id(.+)', status: '4xx' }), 2, 'paths of one route')
-  t.equal(valueOf(requests, { method: 'POST', route: 'none', status: '4xx' }), 1, 'a wrong method has no route')
-  t.equal(valueOf(requests, { method: 'GET', route: 'none', status: '3xx' }), 1, 'nor has another slash form')
+  for (const [method, route, status, count] of [
+    ['GET', '/health', '2xx', 2],
+    ['HEAD', '/health', '2xx', 1],
+    ['GET', '/api/museums/:id(.+)', '4xx', 2],
+    // A wrong method and another slash form have no route.
+    ['POST', 'none', '4xx', 1],
+    ['GET', 'none', '3xx', 1],
+  ] as const) {
+    t.equal(valueOf(requests, { method, route, status }), count, `${method} ${route}`)
+  }
 })
 
 t.test('Durations are counted by route, in seconds', async t => {
@@ -157,18 +162,16 @@ t.test('The connections of the database pool are counted', async t => {
   const { address } = await start(t)
   const connection = await database.pool.connect()
   const { valueOf } = await scrape(address)
+  connection.release()
   const [size, idle] = [valueOf('portico_database_pool_size'), valueOf('portico_database_pool_idle')]
-  const release = () => connection.release()
   t.ok(Number(size) >= 1)
   t.ok(Number(idle) < Number(size), 'one is in use')
   t.equal(valueOf('portico_database_pool_waiting'), 0)
-  release()
 })
 
 t.test('A database without a pool has no metrics of one', async t => {
-  const { address } = await start(t, {
-    database: { ...database, pool: { connect: () => database.pool.connect() } },
-  })
+  const pool = { connect: () => database.pool.connect() }
+  const { address } = await start(t, { database: { ...database, pool } })
   t.equal((await scrape(address)).valueOf('portico_database_pool_size'), undefined)
 })
 
@@ -203,20 +206,19 @@ t.test('Refusals are counted by what refused', async t => {
     ],
   })
   t.equal(await refusals(address, 'own'), 0)
-  await app.inject({ url: '/', headers: { host, dnt: '1' } })
-  await app.inject({ url: '/', headers: { host: 'a..b' } })
-  await app.inject({ url: '/', headers: { host, forwarded: 'for' } })
-  await app.inject({ url: '/', headers: { host: 'guarded.test' } })
-  await app.inject({ url: '/', headers: { host: 'guarded.test', accept: 'text/html' } })
+  for (const headers of [
+    { host, dnt: '1' },
+    { host: 'a..b' },
+    { host, forwarded: 'for' },
+    { host: 'guarded.test' },
+    { host: 'guarded.test', accept: 'text/html' },
+  ]) {
+    await app.inject({ url: '/', headers })
+  }
   await app.inject({ method: 'POST', url: '/login', headers: { host, 'sec-fetch-site': 'cross-site' } })
-  const { valueOf } = await scrape(address)
-  const counted = (by: string) => valueOf('portico_requests_refused_total', { by })
-  t.equal(counted('own'), 1)
-  t.equal(counted('host'), 1)
-  t.equal(counted('forwarded'), 1)
-  t.equal(counted('access'), 2)
-  t.equal(counted('request-checker'), 1)
-  t.equal(counted('license'), 0, 'what refused nothing is counted, too')
+  // What refused nothing is counted, too.
+  const counts = { own: 1, host: 1, forwarded: 1, access: 2, 'request-checker': 1, license: 0 }
+  for (const [by, count] of Object.entries(counts)) t.equal(await refusals(address, by), count, by)
 })
 
 t.test('Attempts to sign in that a limit refuses are counted', async t => {
@@ -274,32 +276,27 @@ t.test('Metrics are served under overload, which is counted', async t => {
   t.equal(await refusals(address, 'overload'), 1)
 })
 
-t.test('No site serves the metrics', async t => {
-  const { app } = await start(t)
+t.test('The metrics are served by their port in the text format, and by no site', async t => {
+  const { app, address } = await start(t)
+  const { headers, status } = await fetch(address)
+  t.strictSame([status, headers.get('content-type')], [200, 'text/plain; version=0.0.4; charset=utf-8'])
   t.equal((await app.inject({ url: '/metrics', headers: { host } })).statusCode, 404)
 })
 
-t.test('The metrics have the content type of the text format', async t => {
-  const { address } = await start(t)
-  const { headers, status } = await fetch(address)
-  t.equal(status, 200)
-  t.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
-})
-
-t.test('The metrics port has no other path or method', async t => {
+t.test('The metrics port refuses other paths, other methods and invalid requests, and answers the next', async t => {
   const { address } = await start(t)
   for (const path of ['/', '/metrics/', '/health', '/metrics/x', '//metrics', '/_profiler/']) {
     t.equal((await fetch(new URL(address).origin + path)).status, 404, path)
   }
-  t.match(await sendBytes(address, 'GET /../metrics HTTP/1.1\r\nHost: x\r\n'), /^HTTP\/1\.1 404 /)
   for (const method of ['POST', 'PUT', 'DELETE']) t.equal((await fetch(address, { method })).status, 404, method)
-})
-
-t.test('Invalid requests to the metrics port are refused, and the next scrape is answered', async t => {
-  const { address } = await start(t)
-  t.match(await sendBytes(address, 'GET /%zz HTTP/1.1\r\nHost: x\r\n'), /^HTTP\/1\.1 400 /)
-  t.match(await sendBytes(address, 'NONSENSE\r\n'), /^HTTP\/1\.1 400 /)
-  t.match(await sendBytes(address, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n`), /^HTTP\/1\.1 431 /)
+  for (const [head, status] of [
+    ['GET /../metrics HTTP/1.1\r\nHost: x', 404],
+    ['GET /%zz HTTP/1.1\r\nHost: x', 400],
+    ['NONSENSE', 400],
+    [`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}`, 431],
+  ] as const) {
+    t.match(await sendBytes(address, `${head}\r\n`), new RegExp(`^HTTP/1\\.1 ${status} `))
+  }
   t.equal((await fetch(address)).status, 200)
 })
 
@@ -327,11 +324,10 @@ t.test('A metrics port in use stops the start with a sentence', async t => {
   await once(other, 'listening')
   t.teardown(() => other.close())
   const { port } = other.address() as AddressInfo
+  const reason = `listen EADDRINUSE: address already in use 127.0.0.1:${port}`
   await t.rejects(
     build(t, { database, environment: { METRICS_PORT: String(port) } }),
-    new StartError(
-      `METRICS_HOST and METRICS_PORT cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.`,
-    ),
+    new StartError(`METRICS_HOST and METRICS_PORT cannot be used: ${reason}.`),
   )
 })
 

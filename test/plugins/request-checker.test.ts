@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../support/build.ts'
+import { problemOf } from '../support/problem.ts'
 import { addLicense } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
@@ -31,9 +32,7 @@ for (const headers of [
   { origin: '"><script>' },
 ]) {
   t.test(`a POST with a cookie and ${JSON.stringify(headers)} is refused as cross-site`, async t => {
-    const response = await post({ cookie, ...headers })
-    t.equal(response.statusCode, 403)
-    t.equal(response.json().detail, 'This request came from another site.')
+    t.strictSame(problemOf(await post({ cookie, ...headers })), [403, 'This request came from another site.'])
   })
 
   t.test(`a POST with ${JSON.stringify(headers)} and no cookie is accepted`, async t => {
@@ -68,20 +67,16 @@ t.test('an origin matches the host whether or not the default port is written', 
 })
 
 t.test('a GET from another site is accepted', async t => {
-  const response = await app.inject({
-    url: '/',
-    headers: { host: 'museum.test', cookie, 'sec-fetch-site': 'cross-site' },
-  })
-  t.equal(response.body, 'read')
+  const headers = { host: 'museum.test', cookie, 'sec-fetch-site': 'cross-site' }
+  t.equal((await app.inject({ url: '/', headers })).body, 'read')
 })
 
-for (const override of ['', 'PUT;DROP', 'P U T', '<script>', 'PUT\u00e9', '123']) {
-  t.test(`the method override "${override}" is malformed`, async t => {
+t.test('a method override that is no word is malformed', async t => {
+  for (const override of ['', 'PUT;DROP', 'P U T', '<script>', 'PUT\u00e9', '123']) {
     const response = await post({ 'x-http-method-override': override })
-    t.equal(response.statusCode, 400)
-    t.equal(response.json().detail, `Invalid method override "${override}".`)
-  })
-}
+    t.strictSame(problemOf(response), [400, `Invalid method override "${override}".`])
+  }
+})
 
 t.test('a well-formed method override changes nothing', async t => {
   t.equal((await post({ 'x-http-method-override': 'put' })).body, 'done')

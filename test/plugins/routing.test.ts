@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../support/build.ts'
+import { problemOf } from '../support/problem.ts'
 import { addLicense } from '../support/records.ts'
 import { sendBytes } from '../support/send-bytes.ts'
 import { openTestDatabase } from '../support/test-database.ts'
@@ -73,9 +74,7 @@ for (const [method, url, detail, sent] of [
   ['GET', '/missing', 'No route found for "GET /missing"'],
 ] as const) {
   t.test(`${method} ${url} with ${JSON.stringify(sent)} is a 404: ${detail}`, async t => {
-    const response = await app.inject({ method, url, headers: { ...headers, ...sent } })
-    t.equal(response.statusCode, 404)
-    t.equal(response.json().detail, detail)
+    t.strictSame(problemOf(await app.inject({ method, url, headers: { ...headers, ...sent } })), [404, detail])
   })
 }
 
@@ -128,9 +127,9 @@ for (const [method, url, allow] of [
 ] as const) {
   t.test(`${method} ${url} is a 405 that allows ${allow}`, async t => {
     const response = await app.inject({ method, url, headers: { ...headers, referer: 'http://a.test/' } })
-    t.equal(response.statusCode, 405)
-    t.equal(response.headers['allow'], allow)
-    t.equal(response.json().detail, `No route found for "${method} ${url}": Method Not Allowed (Allow: ${allow})`)
+    const detail = `No route found for "${method} ${url}": Method Not Allowed (Allow: ${allow})`
+    t.strictSame(problemOf(response), [405, detail])
+    t.equal(response.headers.allow, allow)
     t.equal(response.json().exceptions[0].class, 'MethodNotAllowedHttpError')
   })
 }
@@ -142,9 +141,7 @@ for (const [method, url, location] of [
 ] as const) {
   t.test(`${method} ${url} is permanently redirected to the other slash form`, async t => {
     const response = await app.inject({ method, url, headers: { host: 'museum.test:8080' } })
-    t.equal(response.statusCode, 301)
-    t.equal(response.headers.location, location)
-    t.equal(response.body, '')
+    t.strictSame([response.statusCode, response.headers.location, response.body], [301, location, ''])
   })
 }
 
@@ -153,9 +150,8 @@ t.test('HEAD is answered by a GET route or with a 404, without a body', async t 
     ['/things', 200],
     ['/version', 404],
   ] as const) {
-    const response = await app.inject({ method: 'HEAD', url, headers })
-    t.equal(response.statusCode, status)
-    t.equal(response.body, '')
+    const { statusCode, body } = await app.inject({ method: 'HEAD', url, headers })
+    t.strictSame([statusCode, body], [status, ''])
   }
 })
 

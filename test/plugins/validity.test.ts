@@ -43,18 +43,13 @@ async function change(values: { valid_from?: Date | null; valid_until?: Date | n
   await heardOf(database, () => database.db.updateTable('licenses').set(values).where('id', '=', open).execute())
 }
 
-for (const [host, status, title, detail, heading] of [
-  [
-    'asleep.test',
-    503,
-    'Service Unavailable',
-    'This site opens on Tue, 31 Dec 2999 22:30:15 GMT.',
-    'This site is not open yet',
-  ],
-  ['suspended.test', 503, 'Service Unavailable', 'This site is suspended.', 'This site is suspended'],
-  ['ended.test', 410, 'Gone', 'This site closed on Sat, 03 Feb 2001 04:05:06 GMT.', 'This site has closed'],
-  ['rope.test', 503, 'Service Unavailable', 'This site is suspended.', 'This site is suspended'],
+for (const [host, status, detail, heading] of [
+  ['asleep.test', 503, 'This site opens on Tue, 31 Dec 2999 22:30:15 GMT.', 'This site is not open yet'],
+  ['suspended.test', 503, 'This site is suspended.', 'This site is suspended'],
+  ['ended.test', 410, 'This site closed on Sat, 03 Feb 2001 04:05:06 GMT.', 'This site has closed'],
+  ['rope.test', 503, 'This site is suspended.', 'This site is suspended'],
 ] as const) {
+  const title = status === 410 ? 'Gone' : 'Service Unavailable'
   t.test(`${host} answers ${status} with the reason, as a page, a problem or a line`, async t => {
     const page = await ask(host, '/?a=b', { accept: browser })
     t.equal(page.statusCode, status)
@@ -123,17 +118,17 @@ for (const [host, status, title, detail, heading] of [
   })
 }
 
-for (const [host, language, line] of [
-  ['asleep.test', 'en', 'Only admins see this site until it opens on 31 December 2999 at 22:30:15 UTC.'],
-  ['suspended.test', 'en', 'Only admins see this site, because it is suspended.'],
-  ['ended.test', 'en', 'Only admins see this site, because it closed on 3 February 2001 at 04:05:06 UTC.'],
-] as const) {
-  t.test(`the front page of ${host} tells an admin in ${language} why others do not see it`, async t => {
+t.test('the front page of a closed site tells an admin why others do not see it', async t => {
+  for (const [host, line] of [
+    ['asleep.test', 'Only admins see this site until it opens on 31 December 2999 at 22:30:15 UTC.'],
+    ['suspended.test', 'Only admins see this site, because it is suspended.'],
+    ['ended.test', 'Only admins see this site, because it closed on 3 February 2001 at 04:05:06 UTC.'],
+  ] as const) {
     const cookie = await signIn(app, { host, email: 'admin@museum.test' })
-    const { body } = await ask(host, '/', { cookie, accept: browser, 'accept-language': language })
+    const { body } = await ask(host, '/', { cookie, accept: browser, 'accept-language': 'en' })
     t.match(body, `<p class="notice">${line}</p>`)
-  })
-}
+  }
+})
 
 for (const [language, link, pages] of [
   [

@@ -61,15 +61,16 @@ async function tokenOf(name: string): Promise<string> {
   return String(answer.headers['x-debug-token'])
 }
 
+/** Posts to a path of the profiler, as its own page does. */
+const post = (path: string, headers: Record<string, string> = {}, remoteAddress = '127.0.0.1') =>
+  app.inject({ method: 'POST', url: `/_profiler/${path}`, headers: { ...ownPage, ...headers }, remoteAddress })
+
 async function explain(name: string, { run = false, headers = {}, accept = 'application/json' } = {}) {
   const token = await tokenOf(name)
   const profile = await app.profiler.find(token)
   const number = (profile?.database?.queries ?? []).findIndex(query => query.sql === statements[name]?.text) + 1
-  return app.inject({
-    method: 'POST',
-    url: `/_profiler/${token}/queries/${number}/explain${run ? '?run' : ''}`,
-    headers: { ...ownPage, accept, 'content-type': 'application/x-www-form-urlencoded', ...headers },
-  })
+  const sent = { accept, 'content-type': 'application/x-www-form-urlencoded', ...headers }
+  return post(`${token}/queries/${number}/explain${run ? '?run' : ''}`, sent)
 }
 
 async function explained(name: string, run = false) {
@@ -124,8 +125,7 @@ t.test('explaining changes no row and no sequence', async t => {
     const token = await tokenOf(name)
     const before = await state()
     for (const run of ['', '?run']) {
-      const url = `/_profiler/${token}/queries/1/explain${run}`
-      t.equal((await app.inject({ method: 'POST', url, headers: ownPage })).statusCode, 200)
+      t.equal((await post(`${token}/queries/1/explain${run}`)).statusCode, 200)
     }
     t.strictSame(await state(), before, name)
   }
@@ -143,11 +143,7 @@ t.test('a text of several statements, and what is no query, are refused', async 
 t.test('a query that has become slow is given up after two seconds', { skip }, async t => {
   const token = await tokenOf('grown')
   await sql`insert into carts values (30001, 1, 'slow')`.execute(db)
-  const answer = await app.inject({
-    method: 'POST',
-    url: `/_profiler/${token}/queries/1/explain?run`,
-    headers: ownPage,
-  })
+  const answer = await post(`${token}/queries/1/explain?run`)
   await sql`delete from carts where id = 30001`.execute(db)
   t.match(answer.json().error, /It takes longer than two seconds|statement timeout/)
   t.match(await explained('small', true), { plan: 'run' })
@@ -185,10 +181,7 @@ t.test('another site, another address and unknown queries get no plan', async t 
   t.equal((await explain('small', { headers: { 'sec-fetch-site': 'cross-site' } })).statusCode, 403)
   const token = await tokenOf('small')
   for (const path of [`${token}/queries/2`, `${token}/queries/0`, `${token}/queries/x`, 'unknown/queries/1']) {
-    const answer = await app.inject({ method: 'POST', url: `/_profiler/${path}/explain`, headers: ownPage })
-    t.equal(answer.statusCode, 404, path)
+    t.equal((await post(`${path}/explain`)).statusCode, 404, path)
   }
-  const url = `/_profiler/${token}/queries/1/explain`
-  const stranger = { method: 'POST', url, headers: ownPage, remoteAddress: '203.0.113.9' } as const
-  t.equal((await app.inject(stranger)).statusCode, 404)
+  t.equal((await post(`${token}/queries/1/explain`, {}, '203.0.113.9')).statusCode, 404)
 })

@@ -15,19 +15,17 @@ let isLost = false
 
 async function routes(app: FastifyInstance) {
   const { museums } = app.entities
-  const tokens = app.entityCache.segment(
-    { table: 'tokens', columns: ['id'], key: 'token', joins: [] },
-    async () => null,
-  )
-  const names = app.entityCache.segment({ table: 'names', columns: ['id'], key: 'name', joins: [] }, async () => null)
-
+  const segment = (table: string, key: string, read: () => Promise<string | null> = async () => null) =>
+    app.entityCache.segment({ table, columns: ['id'], key, joins: [] }, read)
+  const tokens = segment('tokens', 'token')
+  const names = segment('names', 'name')
   app.get('/shared', async () => await Promise.all([museums.read(license), museums.read(license)]))
   app.get('/secret', async () => await tokens.read('planted-hunter2'))
   app.get('/hostile', async () => await names.read(hostile))
   app.get('/many', async () => {
     for (let n = 0; n < 2000; n++) await museums.read(license)
   })
-  const rooms = app.entityCache.segment({ table: 'rooms', columns: ['id'], key: 'id', joins: [] }, async () => {
+  const rooms = segment('rooms', 'id', async () => {
     if (isLost) throw new Error('lost')
     return 'Salle 1'
   })
@@ -39,26 +37,12 @@ const app = await buildDebugged(t, { database, routes })
 const ask = (url: string, host = 'museum.test') => app.inject({ url, headers: { host } })
 
 t.test('a record is loaded on its first read and cached for the next request', async t => {
+  const languages = { table: 'license_languages', outcome: 'hit' }
+  const site = { table: 'licenses', column: 'domain', value: 'museum.test' }
   const first = await panelOf<RequestReads>(app, await ask('/none'), 'cache')
-  t.match(first, {
-    hit: 1,
-    miss: 1,
-    shared: 0,
-    first: [
-      { table: 'licenses', column: 'domain', value: 'museum.test', outcome: 'miss' },
-      { table: 'license_languages', outcome: 'hit' },
-    ],
-  })
+  t.match(first, { hit: 1, miss: 1, shared: 0, first: [{ ...site, outcome: 'miss' }, languages] })
   const second = await panelOf<RequestReads>(app, await ask('/none'), 'cache')
-  t.match(second, {
-    hit: 2,
-    miss: 0,
-    shared: 0,
-    first: [
-      { table: 'licenses', outcome: 'hit' },
-      { table: 'license_languages', outcome: 'hit' },
-    ],
-  })
+  t.match(second, { hit: 2, miss: 0, shared: 0, first: [{ ...site, outcome: 'hit' }, languages] })
   t.ok(second.first.every(({ start }) => start > 0))
 })
 
@@ -89,22 +73,15 @@ t.test('the first of many reads are listed, and all are counted', async t => {
   const { first, hit } = await panelOf<RequestReads>(app, response, 'cache')
   t.equal(first.length, 300)
   t.ok(hit >= 2001)
-  t.match(
-    await readPanel(app, response, 'cache', 'text/html'),
-    'Showing the first 300 of 2002 reads. The totals include all of them.',
-  )
-  t.match(
-    await readPanel(app, response, 'cache', 'text/markdown'),
-    'Showing the first 300 of 2002 reads. The totals include all of them.',
-  )
+  const shown = 'Showing the first 300 of 2002 reads. The totals include all of them.'
+  for (const type of ['text/html', 'text/markdown']) t.match(await readPanel(app, response, 'cache', type), shown)
   t.match((await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).json().notes, [
     'Only the first 500 cache reads are on the timeline.',
   ])
 })
 
 t.test('a request that reads nothing has no data', async t => {
-  const response = await ask('/none', 'not..valid')
-  t.equal(await panelOf(app, response, 'cache'), null)
+  t.equal(await panelOf(app, await ask('/none', 'not..valid'), 'cache'), null)
 })
 
 t.test('an answer from stale records while the database is down says so', async t => {
@@ -115,11 +92,8 @@ t.test('an answer from stale records while the database is down says so', async 
   isLost = true
   t.match(await ask('/room'), { body: 'Salle 1', headers: { 'x-debug-stale': 'rooms' } })
   t.match(await ask('/room'), { body: 'Salle 1', headers: { 'x-debug-stale': 'rooms' } })
-  const fromElsewhere = await app.inject({
-    url: '/room',
-    headers: { host: 'museum.test' },
-    remoteAddress: '203.0.113.7',
-  })
+  const remoteAddress = '203.0.113.7'
+  const fromElsewhere = await app.inject({ url: '/room', headers: { host: 'museum.test' }, remoteAddress })
   t.equal(fromElsewhere.body, 'Salle 1')
   t.notOk('x-debug-stale' in fromElsewhere.headers)
   app.entityCache.listen()

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../../../src/database/database.ts'
@@ -24,14 +24,7 @@ export const panels = [
   'configuration',
 ]
 
-/** A panel's data as JSON. */
-export interface PanelJson<Data> {
-  token: string
-  panel: string
-  data: Data
-}
-
-interface Response {
+export interface Answered {
   headers: Record<string, number | string | string[] | undefined>
 }
 
@@ -41,21 +34,34 @@ export function buildDebugged(t: Test, { environment, ...options }: BuildOptions
 }
 
 /** The data of a panel for the request with this response. */
-export async function panelOf<Data>(app: FastifyInstance, answered: Response, panel: string): Promise<Data> {
-  return (await openPanel(app, answered, panel, 'application/json')).json<PanelJson<Data>>().data
+export async function panelOf<Data>(app: FastifyInstance, answered: Answered, panel: string): Promise<Data> {
+  return (await openPanel(app, answered, panel, 'application/json')).json<{ data: Data }>().data
 }
 
 /** A panel for the request with this response, as text/html or text/markdown. */
 export async function readPanel(
   app: FastifyInstance,
-  answered: Response,
+  answered: Answered,
   panel: string,
   type: string,
 ): Promise<string> {
   return (await openPanel(app, answered, panel, type)).body
 }
 
-function openPanel(app: FastifyInstance, { headers }: Response, panel: string, accept: string) {
+/** What a client receives, with the headers in their order, except the date and what only a profiled answer has. */
+export function withoutProfile({ statusCode, headers, body }: LightMyRequestResponse) {
+  const own = Object.entries(headers).filter(([name]) => !/^(?:date|x-debug-.*|x-robots-tag|server-timing)$/.test(name))
+  return { statusCode, headers: own, body }
+}
+
+/** All panels for the request with this response, in every form. */
+export async function readPanels(app: FastifyInstance, answered: Answered): Promise<string> {
+  const forms = ['application/json', 'text/html', 'text/markdown']
+  const read = forms.flatMap(type => panels.map(panel => readPanel(app, answered, panel, type)))
+  return (await Promise.all(read)).join('\n')
+}
+
+function openPanel(app: FastifyInstance, { headers }: Answered, panel: string, accept: string) {
   return app.inject({
     url: `/_profiler/${String(headers['x-debug-token'])}?panel=${panel}`,
     headers: { accept, host: 'localhost' },
@@ -71,7 +77,7 @@ export async function leaveDuringRead(
   { db }: Database,
   host: string,
   table: string,
-): Promise<Response> {
+): Promise<Answered> {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   await db.transaction().execute(async transaction => {
     await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(transaction)
