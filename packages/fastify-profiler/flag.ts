@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { defaultProfileBounds, defaultStoreBounds, InvalidOption } from './core/bounds.ts'
-import { isObject } from './core/foreign-value.ts'
+import { isObject, isRecord } from './core/foreign-value.ts'
 import { complain, tell } from './core/guard.ts'
 import { watcherOf } from './core/package-version.ts'
 import type { ProfileStore } from './core/store/profile-store.ts'
@@ -127,10 +127,6 @@ function membersOf(values: object): [string, unknown][] {
   return Object.entries(values).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
     isRecord(value) ? membersOf(value).map(([inner, value]) => [`${name}.${inner}`, value]) : [[name, value]],
   )
-}
-
-function isRecord(value: unknown): value is object {
-  return isObject(value) && !Array.isArray(value)
 }
 
 function text(value: unknown, option: string): string {
