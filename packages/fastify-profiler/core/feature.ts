@@ -3,12 +3,13 @@ import type { ExplainPool } from '../features/explain/explain-query.ts'
 import type { ProfileBounds } from './bounds.ts'
 import type { Boundary } from './guard.ts'
 import type { KnownSecrets } from './mask/known-secrets.ts'
-import type { AnyPanel, Fact, ViewContext } from './panel.ts'
+import type { AnyPanel, ViewContext } from './panel.ts'
 import type { LogLine, Profile } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
 import type { ProfileSummary, SearchCriteria } from './summary.ts'
+import type { HeaderFact } from './view/elements.ts'
 import type { Content } from './view/html.ts'
 import type { ApplicationStart } from './watch/application-start.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
@@ -89,7 +90,7 @@ export interface Feature {
   /** A link in the top bar of every page. The path is below the profiler's. */
   link?: { label: string; path: string }
   /** What the header of a profile says. */
-  facts?: (profile: Profile) => readonly Fact[]
+  facts?: (profile: Profile) => readonly HeaderFact[]
   /** What the header of a profile offers. */
   action?: ProfileAction
   /** Further lines of the log of a request, under a heading with a note. */

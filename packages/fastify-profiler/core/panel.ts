@@ -2,11 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Armed } from '../features/samples/sampling.ts'
 import type { Configuration, Profile } from './profile.ts'
 import type { Block } from './view/block.ts'
-import type { Content } from './view/html.ts'
+import type { Place, Tone } from './view/elements.ts'
 import type { Recorder } from './watch/recorder.ts'
 
-/** The colour of a badge or toolbar item. */
-export type Tone = 'neutral' | 'good' | 'warning' | 'error'
+export type { Tone } from './view/elements.ts'
 
 /** Shown beside the panel's label in the menu; usually a count. */
 export interface Badge {
@@ -40,19 +39,12 @@ export interface ToolbarCard {
 /** A mark such as "20 ×", a text, and its figure. */
 export type CardRow = readonly [mark: string, text: string, figure: string]
 
-/** A fact in the header of a profile. */
-export type Fact = readonly [name: string, value: Content]
-
 /** What views get besides their data. */
-export interface ViewContext {
+export interface ViewContext extends Place {
   profile: Profile
   configuration: Configuration | null
   /** The path of the profiler's pages, without a trailing slash: "/_profiler". */
   base: string
-  /** A URL pattern for links to files: "vscode://file/{file}:{line}:{column}"; null for no links. */
-  editorUrl: string | null
-  /** The application's folder, which file names are shown relative to. Absolute, without a trailing slash. */
-  root: string
   /** The query of the page, for a panel's own settings. */
   query?: URLSearchParams
   /** Whether the application has a pool to explain queries with. */

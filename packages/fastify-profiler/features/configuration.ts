@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { features } from '../core/feature.ts'
 import type { BuiltInPanel } from '../core/panel.ts'
 import type { Configuration, Json, PluginNode, Route } from '../core/profile.ts'
 import { type Block, emptyBlocks } from '../core/view/block.ts'
@@ -34,6 +35,7 @@ export const configurationPanel: BuiltInPanel<string> = {
     const { environment, plugins, routes, settings, versions } = configuration
     const values = (record: Record<string, Json>) =>
       Object.entries(record).map(([name, value]) => [name, { value }] as const)
+    const hasBoot = features.some(({ name }) => name === 'boot')
     const bootLink = { link: 'How the application started', to: `${base}/boot` }
     return [
       {
@@ -57,7 +59,7 @@ export const configurationPanel: BuiltInPanel<string> = {
       {
         section: 'Plugins',
         blocks: [
-          ...(isFile === true ? [] : [{ text: [bootLink, ', with what each plugin waited for'] }]),
+          ...(isFile === true || !hasBoot ? [] : [{ text: [bootLink, ', with what each plugin waited for'] }]),
           pluginTree(plugins),
         ],
       },

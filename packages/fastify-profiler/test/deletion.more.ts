@@ -51,9 +51,9 @@ function typeErrors(feature: string): string[] {
   const host = ts.createCompilerHost({ ...options, noEmit: true })
   const { fileExists, getSourceFile } = host
   host.fileExists = file => !isDeleted(file, feature) && fileExists(file)
-  host.getSourceFile = (file, ...how) => {
-    if (file === index) return ts.createSourceFile(file, indexWithout(feature), how[0])
-    if (!parsed.has(file)) parsed.set(file, getSourceFile(file, ...how))
+  host.getSourceFile = (file, how) => {
+    if (file === index) return ts.createSourceFile(file, indexWithout(feature), how)
+    if (!parsed.has(file)) parsed.set(file, getSourceFile(file, how))
     return parsed.get(file)
   }
   const rootNames = sources.filter(file => !isDeleted(file, feature))

@@ -1,4 +1,3 @@
-import type { Tone } from '../panel.ts'
 import type { Location } from '../profile.ts'
 import { highlightJson, renderCodeBlock, renderSqlBlock } from './code-block.ts'
 import {
@@ -16,6 +15,7 @@ import {
   renderValue,
   type Severity,
   valueText,
+  type Tone,
 } from './elements.ts'
 import { html, Markup } from './html.ts'
 import { blocks as joined, code, codeBlock, plain, table } from './markdown.ts'

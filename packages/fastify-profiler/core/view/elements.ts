@@ -1,9 +1,14 @@
 import { STATUS_CODES } from 'node:http'
-import type { Fact, Tone, ViewContext } from '../panel.ts'
 import type { DatabaseUse, HttpUse, Location, Outcome } from '../profile.ts'
 import { type Content, html, Markup } from './html.ts'
 import { formatDuration } from './units.ts'
 import { urlPart } from './urls.ts'
+
+/** The colour of a badge or toolbar item. */
+export type Tone = 'neutral' | 'good' | 'warning' | 'error'
+
+/** A fact in the header of a profile. */
+export type HeaderFact = readonly [name: string, value: Content]
 
 /** A short coloured label: a log level, a verdict, a count. */
 export function renderBadge(content: Content, tone: Tone = 'neutral'): Markup {
@@ -219,7 +224,12 @@ export function levelName(level: number): (typeof levelNames)[number] {
 }
 
 /** What a view has to know to show a location. */
-export type Place = Pick<ViewContext, 'root' | 'editorUrl'>
+export interface Place {
+  /** A URL pattern for links to files: "vscode://file/{file}:{line}:{column}"; null for no links. */
+  editorUrl: string | null
+  /** The application's folder, which file names are shown relative to. Absolute, without a trailing slash. */
+  root: string
+}
 
 /** For a page that names no lines of code. */
 export const noPlace: Place = { root: '', editorUrl: null }
@@ -262,7 +272,7 @@ export function renderProblems(problems: readonly string[]): Markup {
 }
 
 /** 23 · 41.8 ms, in the header of a profile: an error if a call failed, a warning if some were repeated. */
-export function callsFact(name: string, use: DatabaseUse | HttpUse | null): Fact[] {
+export function callsFact(name: string, use: DatabaseUse | HttpUse | null): HeaderFact[] {
   if (use === null) return []
   const { count, duration, failed } = use
   const repeats = 'repetitions' in use && use.repetitions.length > 0

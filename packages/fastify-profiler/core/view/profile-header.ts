@@ -1,9 +1,8 @@
 import { features, type ProfileAction, type RelatedProfiles, type Sightings } from '../feature.ts'
-import type { Fact } from '../panel.ts'
 import type { Profile } from '../profile.ts'
 import { mediaTypeName } from '../request-target.ts'
 import type { ProfileSummary } from '../summary.ts'
-import { outcomeText, outcomeTone, renderBadge, statusText, statusTone, titled } from './elements.ts'
+import { type HeaderFact, outcomeText, outcomeTone, renderBadge, statusText, statusTone, titled } from './elements.ts'
 import { type Content, html, Markup } from './html.ts'
 import { formatBytes, formatDuration, renderTime } from './units.ts'
 import { profileUrl, searchQuery } from './urls.ts'
@@ -54,7 +53,7 @@ ${actions}</div>
 </section>`
 }
 
-function profileFacts(profile: Profile, seen: Content, when: Content): Fact[] {
+function profileFacts(profile: Profile, seen: Content, when: Content): HeaderFact[] {
   const outcome = outcomeText(profile.outcome)
   return [
     ...(outcome === null ? [] : [['Outcome', renderBadge(outcome, outcomeTone(profile.outcome))] as const]),
@@ -62,14 +61,14 @@ function profileFacts(profile: Profile, seen: Content, when: Content): Fact[] {
     ...(seen === null ? [] : [['Seen', seen] as const]),
     ...features.flatMap(({ facts }) => facts?.(profile) ?? []),
     ['Response', responseText(profile)],
-    ...Object.entries(profile.labels).map(([name, value]): Fact => [titled(name), value]),
+    ...Object.entries(profile.labels).map(([name, value]): HeaderFact => [titled(name), value]),
     ['When', when],
     ['Token', html`<code>${profile.token}</code>`],
   ]
 }
 
 /** The request that a profile comes from, and those that come from it. */
-function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): Fact[] {
+function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): HeaderFact[] {
   const { parent } = profile
   const replays = caused.filter(({ isReplay }) => isReplay === true)
   const subrequests = caused.filter(({ isReplay }) => isReplay !== true)

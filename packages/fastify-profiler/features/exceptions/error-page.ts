@@ -1,7 +1,7 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
-import { renderLocation, statusText, statusTone, titled } from '../../core/view/elements.ts'
-import { type Content, html, Markup } from '../../core/view/html.ts'
+import { type HeaderFact, renderLocation, statusText, statusTone, titled } from '../../core/view/elements.ts'
+import { html, Markup } from '../../core/view/html.ts'
 import { assets, assetUrl, renderDocument, renderTopBar } from '../../core/view/page.ts'
 import { renderRequestLine } from '../../core/view/profile-header.ts'
 import { formatDuration, renderTime } from '../../core/view/units.ts'
@@ -59,10 +59,8 @@ ${renderExceptionSections(context, 2)}
   })
 }
 
-type Fact = readonly [name: string, value: Content]
-
 /** What led to the failure, most telling first. */
-function errorFacts(context: ViewContext): Fact[] {
+function errorFacts(context: ViewContext): HeaderFact[] {
   const { profile } = context
   const { exceptions } = profile
   const rootIndex = rootCauseOf(exceptions)
@@ -78,7 +76,7 @@ function errorFacts(context: ViewContext): Fact[] {
       : [['Root cause', html`<span class="text-error">${causeText(root.class, root.message)}</span>`] as const]),
     ...(line === null || isRouting ? [] : [['Your line', renderLocation(line, context)] as const]),
     ...(referer === undefined ? [] : [['Linked from', html`<code>${referer}</code>`] as const]),
-    ...Object.entries(profile.labels).map(([name, value]): Fact => [titled(name), value]),
+    ...Object.entries(profile.labels).map(([name, value]): HeaderFact => [titled(name), value]),
     ['When', renderTime(profile.time)],
   ]
 }
@@ -87,7 +85,7 @@ function causeText(name: string, message: string): string {
   return (message === '' ? name : message).slice(0, causeLength)
 }
 
-function nearestFact({ path, routing }: Profile): Fact[] {
+function nearestFact({ path, routing }: Profile): HeaderFact[] {
   const [nearest] = nearPaths(routing.nearMisses)
   if (nearest === undefined) return []
   const pieces = comparePaths(path, nearest.url).filter(({ change }) => change !== 'excess')

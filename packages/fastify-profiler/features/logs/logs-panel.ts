@@ -1,7 +1,8 @@
 import { features } from '../../core/feature.ts'
-import type { BuiltInPanel, Fact, ToolbarCard } from '../../core/panel.ts'
+import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
 import type { Json, LogLine, Profile } from '../../core/profile.ts'
 import {
+  type HeaderFact,
   levelName,
   levelNames,
   levelTone,
@@ -93,9 +94,9 @@ function renderFurtherLines(profile: Profile, place: Place): Markup[] {
 }
 
 /** How many errors or warnings the log has, in the header of a profile. */
-export function logFacts(profile: Profile): Fact[] {
+export function logFacts(profile: Profile): HeaderFact[] {
   const logs = [{ heading: 'Logs', of: () => profile.logs }, ...features.flatMap(({ lines }) => lines ?? [])]
-  return logs.flatMap(({ heading, of }): Fact[] => {
+  return logs.flatMap(({ heading, of }): HeaderFact[] => {
     const problems = loggedProblems(of(profile))
     return problems === null ? [] : [[heading, html`<span class="text-${problems.tone}">${problems.text}</span>`]]
   })
