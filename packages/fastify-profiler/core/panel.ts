@@ -53,7 +53,7 @@ export interface ViewContext extends Place {
   readSamples?: () => string | null
   /** What the next request to this route will be sampled for; null if it will not be. */
   armed?: Armed | null
-  /** Whether the page is a file of its own, or a text: it shows everything at once, and nothing that needs the server. */
+  /** Whether it is a file of its own, or a text: it shows everything at once, and nothing that needs the server. */
   isFile?: boolean
 }
 

@@ -135,8 +135,8 @@ export class ProfileStore {
   }
 
   #completed(profile: Profile): Profile {
-    const parts = this.#completions.map(complete => complete(profile, this.directory))
-    return Object.assign(profile, ...parts)
+    for (const complete of this.#completions) Object.assign(profile, complete(profile, this.directory))
+    return profile
   }
 
   /** Searches the profiles, newest first. */
@@ -192,7 +192,7 @@ export class ProfileStore {
     return this.#address.read()
   }
 
-  /** Writes files beside the profiles. Reports errors of the disk as those of profiles. @returns whether it succeeded */
+  /** Writes files beside the profiles. Reports errors of the disk as those of profiles. @returns whether it could */
   tryToWrite(write: () => void): boolean {
     try {
       write()

@@ -1,9 +1,9 @@
 // Whether requests of one side take longer than those of another. Times are milliseconds.
 
 /**
- * How sure a verdict is. certain: enough requests on both sides show it, or calls that only one of them made explain it.
- * seen: it was so, and too few requests tell whether it is always so. equal: enough requests on both sides differ by no
- * more than each other.
+ * How sure a verdict is. certain: enough requests on both sides show it, or calls that only one of them made explain
+ * it. seen: it was so, and too few requests tell whether it is always so. equal: enough requests on both sides differ by
+ * no more than each other.
  */
 export type Sureness = 'certain' | 'seen' | 'equal'
 
