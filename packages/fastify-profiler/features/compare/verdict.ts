@@ -2,8 +2,8 @@
 
 /**
  * How sure a verdict is. certain: enough requests on both sides show it, or calls that only one of them made explain
- * it. seen: it was so, and too few requests tell whether it is always so. equal: enough requests on both sides differ by
- * no more than each other.
+ * it. seen: it was so, and too few requests tell whether it is always so. equal: enough requests on both sides differ
+ * by no more than each other.
  */
 export type Sureness = 'certain' | 'seen' | 'equal'
 
