@@ -25,7 +25,10 @@ for (const [name, code] of Object.entries(failing)) {
       await pageOf(other, 'boot'),
       /Did not start: &quot;broken&quot; failed.*&quot;broken&quot; failed\..*Error: no \[masked\]/s,
     )
-    t.match(await pageOf(other, 'boot', 'text/markdown'), /# Did not start: "broken" failed.*broken failed: Error/s)
+    t.match(
+      await pageOf(other, 'boot', 'text/markdown'),
+      /# Did not start: "broken" failed\n.*- "broken" failed\. Error: no/s,
+    )
   })
 }
 
@@ -46,7 +49,7 @@ process.stderr.write = () => setImmediate(() => process.kill(process.pid, 'SIGKI
   )
   t.match(
     await pageOf(other, 'boot', 'text/markdown'),
-    /Not ready after.*"database" has not ended.*database has not ended\. No query/s,
+    /Not ready after.*"database" has not ended\n.*- "database" has not ended after .*\. No query/s,
   )
 })
 
