@@ -304,7 +304,7 @@ function timeCell(time: number | undefined): Inline {
 
 function changeOf(pair: SpanPair): Inline {
   const { a, b, change } = pair
-  if (change === null) return { muted: 'much the same' }
+  if (change === null) return { muted: 'about equal' }
   if (b === null) return { strong: 'gone' }
   if (a === null) return { strong: 'new' }
   const difference = differenceOf(pair)
