@@ -5,20 +5,11 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
 import { makeFolder } from './folder.ts'
+import { optionalFeatures } from './optional-features.ts'
 
 const folder = dirname(dirname(import.meta.dirname))
 const index = join(folder, 'features/index.ts')
 const base = '/_profiler'
-
-/** Features that can be deleted, each with the entry that is deleted with it. */
-const optional: Record<string, string | null> = {
-  boot: null,
-  browser: null,
-  budgets: 'testing.ts',
-  'command-line': 'fastify-profiler.ts',
-  export: null,
-  replay: null,
-}
 
 /** The list of features without one of them. */
 function indexWithout(feature: string): string {
@@ -32,7 +23,7 @@ function indexWithout(feature: string): string {
 }
 
 function isDeleted(file: string, feature: string): boolean {
-  const entry = optional[feature] ?? null
+  const entry = optionalFeatures[feature] ?? null
   return file.startsWith(join(folder, 'features', feature) + '/') || (entry !== null && file === join(folder, entry))
 }
 
@@ -164,7 +155,7 @@ async function deadEnds(app: FastifyInstance): Promise<{ dead: string[]; seen: n
   return { dead, seen: known.size }
 }
 
-for (const feature of Object.keys(optional)) {
+for (const feature of Object.keys(optionalFeatures)) {
   t.test(
     `the profiler without ${feature} has valid types, and no link or form of its pages leads nowhere`,
     { timeout: 300_000 },

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import t from 'tap'
+import { optionalFeatures } from './optional-features.ts'
 
 const folder = dirname(dirname(import.meta.dirname))
 const libraries = ['fastify', 'fastify-plugin', 'find-my-way', 'negotiator', 'pino']
@@ -47,20 +48,10 @@ t.test('no file of the profiler imports itself through others', async t => {
   t.equal(done.size > 100, true)
 })
 
-/** Features that can be deleted with their folder, their line in the list, and the entry that is theirs alone. */
-const optional: Record<string, string | null> = {
-  boot: null,
-  browser: null,
-  budgets: 'testing.ts',
-  'command-line': 'fastify-profiler.ts',
-  export: null,
-  replay: null,
-}
-
 t.test('a feature that can be deleted is imported by the list of features and its own entry alone', async t => {
   for (const { name, from } of imports) {
     const [, feature = '', rest] = fileOf(name, from)?.split('/') ?? []
-    const entry = rest === undefined ? undefined : optional[feature]
+    const entry = rest === undefined ? undefined : optionalFeatures[feature]
     if (entry === undefined || name === 'features/index.ts' || name === entry) continue
     t.ok(name.startsWith(`features/${feature}/`), `${name} imports ${from}`)
   }

@@ -1,0 +1,9 @@
+/** Features that can be deleted with their folder, their line in the list, and the entry that is theirs alone. */
+export const optionalFeatures: Record<string, string | null> = {
+  boot: null,
+  browser: null,
+  budgets: 'testing.ts',
+  'command-line': 'fastify-profiler.ts',
+  export: null,
+  replay: null,
+}
