@@ -184,10 +184,14 @@ function slicesOf(summaries: readonly ProfileSummary[], { start, end }: Interval
   })
 }
 
-/** Quantiles by nearest rank. */
+/** The quantile of sorted values by nearest rank; 0 without values. */
+export function quantile(sorted: ArrayLike<number>, part: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
+}
+
 function durationsOf(list: readonly number[]): Durations {
   const sorted = Float64Array.from(list).sort()
-  const at = (part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
+  const at = (part: number) => quantile(sorted, part)
   return { count: sorted.length, p50: at(0.5), p95: at(0.95), worst: at(1) }
 }
 

@@ -1,3 +1,4 @@
+import { quantile } from '../../core/store/overview.ts'
 import type { ProfileSummary, TimeKind } from '../../core/summary.ts'
 import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
 import { noPlace } from '../../core/view/elements.ts'
@@ -8,7 +9,7 @@ import { inputTime } from '../../core/view/urls.ts'
 import { hatchPattern, percent } from '../performance/waterfall.ts'
 import { pairedStacks, renderSide } from './comparison-page.ts'
 import { groundsText, surenessText } from './comparison-text.ts'
-import { judgeTimes, quantile, type Verdict } from './verdict.ts'
+import { judgeTimes, type Verdict } from './verdict.ts'
 
 /** The requests of one route before a moment and since. Times are milliseconds. */
 interface SetComparison {
@@ -78,7 +79,8 @@ function timeOf(times: ProfileSummary['times'], wanted: TimeKind): number {
 }
 
 function spreadOf(values: readonly number[]): Spread {
-  const at = (part: number) => quantile(values, part)
+  const sorted = Float64Array.from(values).sort()
+  const at = (part: number) => quantile(sorted, part)
   return { least: at(0), quarter: at(0.25), median: at(0.5), threeQuarters: at(0.75), most: at(1) }
 }
 

@@ -1,3 +1,5 @@
+import { quantile } from '../../core/store/overview.ts'
+
 // Whether requests of one side take longer than those of another. Times are milliseconds.
 
 /**
@@ -23,6 +25,7 @@ export interface Verdict {
 /** Fewer requests on a side are not enough. */
 export const enough = 5
 
+/** The requests of a side that are judged. More take long to rank, and tell little more. */
 const most = 40
 
 /** Smaller differences are none, in milliseconds and as a part of the longer time. */
@@ -48,18 +51,17 @@ export function isNotable(one: number, other: number): boolean {
  */
 export function judgeTimes(a: readonly number[], b: readonly number[]): Verdict {
   const requests = { a: a.length, b: b.length }
-  // More take long to rank, and tell little more.
   if (Math.max(a.length, b.length) > most) return judgeTimes(a.slice(0, most), b.slice(0, most))
   if (a.length < enough || b.length < enough) return { ...seen(a[0] ?? 0, b[0] ?? 0), requests }
-  const [medianA, medianB] = [quantile(a, 0.5), quantile(b, 0.5)]
-  const difference = medianB - medianA
-  const spread = (spreadOf(a) + spreadOf(b)) / 2
+  const [middleA, middleB] = [middleOf(a), middleOf(b)]
+  const difference = middleB.median - middleA.median
+  const spread = (middleA.spread + middleB.spread) / 2
   const likelihood = likelihoodOf(a, b)
   const isWithin = Math.abs(difference) <= spread
-  if (!isNotable(medianA, medianB) || (isWithin && likelihood > doubt)) {
+  if (!isNotable(middleA.median, middleB.median) || (isWithin && likelihood > doubt)) {
     return { sureness: 'equal', change: 'none', difference, because: null, requests }
   }
-  if (isWithin || likelihood > chance) return { ...seen(medianA, medianB), requests }
+  if (isWithin || likelihood > chance) return { ...seen(middleA.median, middleB.median), requests }
   return { sureness: 'certain', change: changeOf(difference), difference, because: 'times', requests }
 }
 
@@ -72,15 +74,10 @@ export function changeOf(difference: number): 'faster' | 'slower' {
   return difference < 0 ? 'faster' : 'slower'
 }
 
-/** By nearest rank. */
-export function quantile(values: readonly number[], part: number): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
-}
-
-/** How far the middle half of values lies apart. */
-function spreadOf(values: readonly number[]): number {
-  return quantile(values, 0.75) - quantile(values, 0.25)
+/** The median of times, and how far their middle half lies apart. */
+function middleOf(times: readonly number[]): { median: number; spread: number } {
+  const sorted = Float64Array.from(times).sort()
+  return { median: quantile(sorted, 0.5), spread: quantile(sorted, 0.75) - quantile(sorted, 0.25) }
 }
 
 /** How likely two sides that are alike come in an order as one-sided as this or more, 0 to 1. */
