@@ -10,7 +10,7 @@ import type { ViewContext } from './core/panel.ts'
 import { whenThere } from './core/foreign-value.ts'
 import { Boundary } from './core/guard.ts'
 import { markAsWatched, packageVersion } from './core/package-version.ts'
-import type { Profile } from './core/profile.ts'
+import type { Profile, Unseen } from './core/profile.ts'
 import { ProfileArchive, ProfileWriter } from './core/store/profile-archive.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from './core/summary.ts'
 import { AnswerDiagnostics } from './core/view/debug-answer.ts'
@@ -31,8 +31,9 @@ import type { WatchedApplication } from './core/watch/watched-application.ts'
 import './features/index.ts'
 import { mcpRoutes } from './features/agents/mcp-routes.ts'
 import { describeConfiguration } from './features/configuration.ts'
-import { followRequestLoggers, loggerNote } from './features/logs/log-recorder.ts'
+import { followRequestLoggers, loggerGap } from './features/logs/log-recorder.ts'
 import { installDrivers, lookForModules } from './features/queries/drivers/install-drivers.ts'
+import { unwatchedLibraries } from './features/queries/unwatched.ts'
 import { SimilarRoutes } from './features/routing/similar-routes.ts'
 import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
 
@@ -63,6 +64,7 @@ export class Profiler {
     const open = this.#open
     const boundary = new Boundary(parts.complain)
     const notes = new Set<string>()
+    const unseen: Unseen[] = []
     const ownPages = new OwnPages(base)
     const routes = new KnownRoutes()
     const paths = pathOptions(app)
@@ -76,10 +78,11 @@ export class Profiler {
       routes,
       plugins: new PluginTree(start),
       notes,
+      unseen,
       longestParameter: longestParameter(paths),
     }
     const collector = new Collector(
-      { bounds, secrets, routes, similar, panels: ownPanels, configuration: '', toError },
+      { bounds, secrets, routes, similar, panels: ownPanels, unseen, configuration: '', toError },
       boundary,
     )
     const patience = new Patience(parts.patience)
@@ -137,7 +140,7 @@ export class Profiler {
 
   /** Adds the profiler's pages and hooks to the application. */
   install(): void {
-    const { access, app, base } = this.#parts
+    const { access, advise, app, base, root } = this.#parts
     const application = this.#application
     const exchanges = this.#exchanges
     // Viewing profiles adds no lines to the application's log.
@@ -161,8 +164,14 @@ export class Profiler {
     })
     addRequestHooks(app, exchanges, application.recorders)
     followRequestLoggers(app, application.recorders)
-    const note = loggerNote(app)
-    if (note !== null) application.notes.add(note)
+    const gap = loggerGap(app)
+    if (gap !== null) application.notes.add(gap.says)
+    if (gap?.hidesErrors === true) application.unseen.push({ what: 'logs', says: gap.says })
+    for (const library of unwatchedLibraries(root)) {
+      application.unseen.push(library)
+      application.notes.add(library.says)
+      advise?.(library.says)
+    }
     followEarlier(app, application)
     application.plugins.watch(app)
     trace(app, application)

@@ -35,6 +35,7 @@ import {
   type Span,
   type SpanKind,
   toMicroseconds,
+  type Unseen,
 } from './profile.ts'
 import { hostName, pathOfUrl, requestHost } from './request-target.ts'
 import type { Exchange } from './watch/exchange.ts'
@@ -202,6 +203,7 @@ interface CollectionParts {
   routes: KnownRoutes
   similar: SimilarRoutes
   panels: ReadonlyArray<Panel<unknown>>
+  unseen: readonly Unseen[]
   configuration: string
   toError: (thrown: Error) => Error
 }
@@ -244,6 +246,7 @@ function collect(exchange: Exchange, parts: CollectionParts): Collected {
     labels: {},
     panels: {},
   }
+  if (parts.unseen.length > 0) profile.unseen = [...parts.unseen]
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
   const sampling = samplingOf(recorder)
   const samples = sampling === null ? null : describeSamples(sampling, mask, bounds)

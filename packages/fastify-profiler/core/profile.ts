@@ -51,6 +51,8 @@ export interface Profile {
   dropped: Dropped[]
   /** Sentences about what the profiler could not record. */
   notes: string[]
+  /** What the profiler cannot see of this application. Missing if it sees all. Each has a note, too. */
+  unseen?: Unseen[]
   /** The time that the profiler itself took. */
   cost: Cost
   /** Values that panels make searchable by name: { license: "Louvre" }. */
@@ -67,6 +69,14 @@ export interface Profile {
  * closed first.
  */
 export type Outcome = 'completed' | 'aborted' | 'broken' | 'hijacked' | 'upgraded' | 'unfinished'
+
+/** What no profile of an application shows, so that its absence proves nothing. */
+export interface Unseen {
+  what: 'logs' | 'queries' | 'calls'
+  /** The library; missing for logs. */
+  name?: string
+  says: string
+}
 
 /** One header line. Headers are lists of these, because a name may occur twice. */
 export type HeaderLine = [name: string, value: string]

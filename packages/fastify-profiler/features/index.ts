@@ -14,6 +14,7 @@ import { sendRows } from './home/live-rows.ts'
 import { eventRoutes, searchRoutes } from './home/search-page.ts'
 import { httpClientPanel } from './http-client/http-client-panel.ts'
 import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
+import { markEarlierLogger } from './logs/log-recorder.ts'
 import { logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel } from './performance/performance-panel.ts'
@@ -33,7 +34,7 @@ features.push(
   { name: 'performance', panel: performancePanel, start: adviseOnCalls },
   { name: 'samples', panel: cpuPanel, routes: samplesRoutes, entered: request => sampleIfAsked(request) },
   { name: 'exceptions', panel: exceptionPanel, routes: exceptionRoutes },
-  { name: 'logs', panel: logsPanel, facts: logFacts },
+  { name: 'logs', panel: logsPanel, facts: logFacts, entered: markEarlierLogger },
   { name: 'queries', panel: databasePanel, facts: ({ database }) => callsFact('SQL', database) },
   { name: 'explain', routes: explainRoutes },
   { name: 'http-client', panel: httpClientPanel, facts: ({ http }) => callsFact('HTTP', http) },

@@ -1,9 +1,12 @@
 import { AssertionError } from 'node:assert'
-import Fastify, { type FastifyInstance } from 'fastify'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { expectProfile, profiled, type Profile } from '../testing.ts'
 import { beginQuery } from '../features/queries/queries.ts'
-import { profiledApp } from './profiled-app.ts'
+import { makeFolder } from './folder.ts'
+import { profiledApp, profileOf } from './profiled-app.ts'
 import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
 
 /** Sends a query for each of these parameters. */
@@ -23,8 +26,8 @@ function addRoutes(app: FastifyInstance): FastifyInstance {
 }
 
 /** An application that does not know the profiler. */
-function plain(t: Test): FastifyInstance {
-  const app = addRoutes(Fastify())
+function plain(t: Test, logger: FastifyServerOptions['logger'] = { level: 'silent' }): FastifyInstance {
+  const app = addRoutes(Fastify({ logger }))
   t.teardown(() => app.close())
   return app
 }
@@ -79,12 +82,12 @@ t.test('a request without a profile is an error', async t => {
 t.test('a request within its budget passes every check', async t => {
   const { profile } = await profiled(plain(t)).inject('/museums?n=3')
   const expectation = expectProfile(profile)
-  t.equal(expectation.queries({ max: 3 }).noLoops().noErrorLogs().under({ ms: 10_000 }), expectation)
+  t.equal(expectation.queries({ max: 3 }).noLoops().noErrors().noErrorLogs().under({ ms: 10_000 }), expectation)
 })
 
 t.test('a loop of 1+20 queries fails with its count, its statement, its line and the token', async t => {
   const { profile } = await profiled(plain(t)).inject('/museums?n=20')
-  const place = String.raw`packages/fastify-profiler/.*testing\.test\.ts:13:\d+`
+  const place = String.raw`packages/fastify-profiler/.*testing\.test\.ts:16:\d+`
   const line = String.raw`  20 × select \* from paintings where museum = \$1, [<\d.]+ ms, ${place}`
   t.match(
     failureOf(() => expectProfile(profile).noLoops()),
@@ -133,6 +136,83 @@ t.test('logged errors fail with their messages', async t => {
     failureOf(() => expectProfile(checked).noErrorLogs()),
     `GET /museums/7?lang=fr&page=2 logged 2 errors:\n  error: no picture\n  fatal: no museum\nProfile ${checked.token}`,
   )
+})
+
+t.test('the error of a 500 is logged, although its route was there before the profiler', async t => {
+  const app = plain(t)
+  app.get('/broken', async () => {
+    throw new Error('no wall')
+  })
+  const { profile } = await profiled(app).inject('/broken')
+  const place = `Profile ${profile.token}`
+  t.equal(
+    failureOf(() => expectProfile(profile).noErrorLogs()),
+    `GET /broken logged 1 error:\n  error: no wall\n${place}`,
+  )
+  t.equal(
+    failureOf(() => expectProfile(profile).noErrors()),
+    `GET /broken has errors:\n  status 500\n  Error: no wall\n  error: no wall\n${place}`,
+  )
+})
+
+t.test('failed queries and HTTP requests are errors although the answer is 200', async t => {
+  const query = exampleQuery({ sql: 'select 1', error: 'no such table', location: null })
+  const database = exampleUse([query], { count: 9, failed: 2 })
+  const http = { count: 1, failed: 1, duration: 1, calls: [] }
+  const checked = profile({ status: 200, exceptions: [], logs: [], database, http })
+  t.match(
+    failureOf(() => expectProfile(checked).noErrors()),
+    'failed query: select 1: no such table\n  1 other failed query\n  1 other failed HTTP request\n',
+  )
+})
+
+t.test('without a logger, no check of error lines passes unless that is expected', async t => {
+  const { profile } = await profiled(plain(t, false)).inject('/museums')
+  for (const check of ['noErrorLogs', 'noErrors'] as const) {
+    t.match(
+      failureOf(() => expectProfile(profile)[check]()),
+      /cannot be checked:\n {2}There are no log lines.*level: 'silent'.*unseen: \['logs'\]/,
+      check,
+    )
+    t.equal(
+      failureOf(() => expectProfile(profile, { unseen: ['logs'] })[check]()),
+      'none',
+      check,
+    )
+  }
+})
+
+t.test('log lines over the bound may be errors', async t => {
+  const app = addRoutes(await profiledApp(t, { profileBounds: { logs: 1 } }))
+  app.get('/chatty', async request => {
+    for (let n = 0; n < 3; n++) request.log.info('no error')
+    return 'chatty'
+  })
+  const { profile } = await profiled(app).inject('/chatty')
+  t.match(
+    failureOf(() => expectProfile(profile).noErrorLogs()),
+    /cannot be checked:\n {2}\d+ log lines left out.*Raise profileBounds\.logs/,
+  )
+})
+
+t.test('a database library that is not watched is named, and no check of queries passes', async t => {
+  const root = makeFolder()
+  const library = join(root, 'node_modules/mssql')
+  mkdirSync(library, { recursive: true })
+  writeFileSync(join(library, 'package.json'), '{ "name": "mssql", "version": "11.0.1" }')
+  writeFileSync(join(root, 'package.json'), '{ "dependencies": { "mssql": "11", "pg": "8", "oracledb": "6" } }')
+  const profile = await profileOf(addRoutes(await profiledApp(t, { root })), '/museums')
+  const says = 'mssql 11.0.1 is installed and not watched: its queries are missing.'
+  t.strictSame(profile.notes, [says])
+  for (const check of [
+    () => expectProfile(profile).noLoops(),
+    () => expectProfile(profile).queries({ max: 3 }),
+    () => expectProfile(profile).noErrors(),
+  ]) {
+    t.match(failureOf(check), `GET /museums cannot be checked:\n  ${says} If that is right here: `)
+  }
+  const expectation = expectProfile(profile, { unseen: ['mssql'] })
+  t.equal(expectation.queries({ max: 3 }).noLoops().noErrors(), expectation)
 })
 
 t.test('a request that takes too long fails with the calls that took longest', async t => {

@@ -60,6 +60,7 @@ export interface AnswerEditor {
 /** A request that has its route. */
 export interface EnteredRequest {
   recorder: Recorder
+  request: FastifyRequest
   /** The pattern of its route; undefined if it has none. */
   route: string | undefined
   /** Whether its client may see profiles. */
@@ -203,6 +204,7 @@ export class Exchanges {
     watchReply(reply, exchange, recorders)
     this.#parts.entered({
       recorder,
+      request,
       route: pattern,
       mayAsk: () => isViewer(raw),
       unended: () =>

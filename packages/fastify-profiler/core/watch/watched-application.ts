@@ -1,3 +1,4 @@
+import type { Unseen } from '../profile.ts'
 import type { KnownRoutes } from './known-routes.ts'
 import type { PluginTree } from './plugin-tree.ts'
 import type { OwnPages, Recorders } from './recorders.ts'
@@ -12,4 +13,6 @@ export interface WatchedApplication {
   longestParameter: number
   /** Sentences that every profile starts with. */
   notes: Set<string>
+  /** Every profile has these. */
+  unseen: Unseen[]
 }

@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert'
-import type { DatabaseUse, Location, Profile } from '../../core/profile.ts'
+import type { DatabaseUse, Location, LogLine, Profile, Unseen } from '../../core/profile.ts'
 import { levelName, locationText } from '../../core/view/elements.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
 import { sliceTime, slowestCalls } from '../performance/exclusive-time.ts'
@@ -12,9 +12,12 @@ const longestText = 100
 
 /**
  * Checks a profile against a budget. Each check returns the expectation, so that others can follow, or throws an
- * AssertionError that names the lines at fault and the token of the profile.
+ * AssertionError that names the lines at fault and the token of the profile. A check also throws if the profiler cannot
+ * see what it checks, unless that is expected.
  */
 export interface ProfileExpectation {
+  /** No status from 500 on, no exception, no log line at the level error or above, no failed query or HTTP request. */
+  noErrors(): this
   /** At most so many queries, those of caches and other databases included. */
   queries(limit: { max: number }): this
   /** No line sends one statement again and again with different parameters (N+1). */
@@ -25,23 +28,45 @@ export interface ProfileExpectation {
   under(limit: { ms: number }): this
 }
 
+export interface ExpectationOptions {
+  /** What the checks may overlook: "logs", or libraries that are not watched, such as "mssql". Default: nothing. */
+  unseen?: readonly string[]
+}
+
 /** Begins the checks of a profile. */
-export function expectProfile(profile: Profile): ProfileExpectation {
-  return new Expectation(profile)
+export function expectProfile(profile: Profile, { unseen = [] }: ExpectationOptions = {}): ProfileExpectation {
+  return new Expectation(profile, unseen)
 }
 
 class Expectation implements ProfileExpectation {
   readonly #profile: Profile
+  readonly #expected: readonly string[]
 
-  constructor(profile: Profile) {
+  constructor(profile: Profile, expected: readonly string[]) {
     this.#profile = profile
+    this.#expected = expected
+  }
+
+  noErrors(): this {
+    const { database, exceptions, http, logs, status } = this.#profile
+    const errors = [
+      ...(status !== null && status >= 500 ? [`status ${status}`] : []),
+      ...exceptions.map(({ class: name, message }) => short(`${name}: ${message}`)),
+      ...errorLines(logs),
+      ...failuresOf('query', 'queries', database?.failed, database?.queries, ({ sql }) => sql),
+      ...failuresOf('HTTP request', undefined, http?.failed, http?.calls, ({ method, url }) => `${method} ${url}`),
+    ]
+    if (errors.length > 0) this.#fail(this.noErrors, 'has errors', errors, errors.length, 0)
+    return this.#seen(this.noErrors, ['logs', 'queries', 'calls'])
   }
 
   queries({ max }: { max: number }): this {
     const { database } = this.#profile
-    if (database === null || database.count <= max) return this
-    const says = `sent ${count(database.count, 'query', 'queries')}, ${max} allowed`
-    this.#fail(this.queries, says, queryLines(database), database.count, max)
+    if (database !== null && database.count > max) {
+      const says = `sent ${count(database.count, 'query', 'queries')}, ${max} allowed`
+      this.#fail(this.queries, says, queryLines(database), database.count, max)
+    }
+    return this.#seen(this.queries, ['queries'])
   }
 
   noLoops(): this {
@@ -50,22 +75,36 @@ class Expectation implements ProfileExpectation {
       lineOf(`${count} × ${short(sql)}, ${formatDuration(duration)}`, location),
     )
     if (loops.length > 0) this.#fail(this.noLoops, 'sends a query for each item (N+1)', lines, loops.length, 0)
-    return this
+    return this.#seen(this.noLoops, ['queries'])
   }
 
   noErrorLogs(): this {
-    const errors = this.#profile.logs.filter(({ level }) => level >= 50)
-    const lines = errors.map(({ level, message }) => `${levelName(level)}: ${short(message)}`)
+    const errors = errorLines(this.#profile.logs)
     if (errors.length > 0) {
-      this.#fail(this.noErrorLogs, `logged ${count(errors.length, 'error')}`, lines, errors.length, 0)
+      this.#fail(this.noErrorLogs, `logged ${count(errors.length, 'error')}`, errors, errors.length, 0)
     }
-    return this
+    return this.#seen(this.noErrorLogs, ['logs'])
   }
 
   under({ ms }: { ms: number }): this {
     const { duration } = this.#profile
     const says = `took ${formatDuration(duration)}, ${formatDuration(ms)} allowed`
     if (duration > ms) this.#fail(this.under, says, slowestLines(this.#profile), duration, ms)
+    return this
+  }
+
+  /** Throws if something of these kinds may have happened unseen. */
+  #seen(check: (...args: never[]) => unknown, kinds: ReadonlyArray<Unseen['what']>): this {
+    const { dropped, unseen = [] } = this.#profile
+    const gaps = [
+      ...unseen
+        .filter(({ name, what }) => kinds.includes(what) && !this.#expected.includes(name ?? what))
+        .map(({ name = 'logs', says }) => `${says} ${remedies[name] ?? ''}If that is right here: ${allowing(name)}`),
+      ...dropped
+        .filter(({ what }) => what === 'logs' && kinds.includes('logs'))
+        .map(({ count, why }) => `${count} log lines left out. ${why} Raise profileBounds.logs.`),
+    ]
+    if (gaps.length > 0) this.#fail(check, 'cannot be checked', gaps, gaps.length, 0)
     return this
   }
 
@@ -84,6 +123,36 @@ class Expectation implements ProfileExpectation {
     )
     throw new AssertionError({ message, actual, expected, operator: check.name, stackStartFn: check })
   }
+}
+
+const remedies: Record<string, string> = {
+  logs: "Make it with a logger: Fastify({ logger: { level: 'silent' } }) prints nothing. ",
+}
+
+function allowing(name: string): string {
+  return `expectProfile(profile, { unseen: ['${name}'] }).`
+}
+
+function errorLines(logs: readonly LogLine[]): string[] {
+  return logs.filter(({ level }) => level >= 50).map(({ level, message }) => `${levelName(level)}: ${short(message)}`)
+}
+
+/** The failed ones of the queries or calls that the profile holds, and the number of the others. */
+function failuresOf<Call extends { error: string | null; location: Location | null }>(
+  singular: string,
+  plural: string | undefined,
+  failed = 0,
+  calls: readonly Call[] = [],
+  nameOf: (call: Call) => string,
+): string[] {
+  const held = calls.filter(({ error }) => error !== null)
+  const others = failed - held.length
+  return [
+    ...held.map(call =>
+      lineOf(`failed ${singular}: ${short(nameOf(call))}: ${short(call.error ?? '')}`, call.location),
+    ),
+    ...(others > 0 ? [`${count(others, `other failed ${singular}`, plural && `other failed ${plural}`)}`] : []),
+  ]
 }
 
 /** The queries by statement and line, the most frequent first. */

@@ -4,6 +4,7 @@ import { findCaller } from '../../core/call-site.ts'
 import { attempt, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type Json, type LogLine, toMicroseconds } from '../../core/profile.ts'
+import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { RecordedLine, Recorder } from '../../core/watch/recorder.ts'
 import { currentRecorder, type Recorders } from '../../core/watch/recorders.ts'
 import { type IsWanted, pinoKey, type PinoLogger, streamOf, writeEveryLevel } from './every-level.ts'
@@ -95,6 +96,13 @@ function isRecorder(value: unknown): value is Recorder {
 /** Marks a request's logger with its recorder, so that its lines are recorded in the right profile. */
 function markLogger(logger: object, recorder: Recorder): void {
   Object.defineProperty(logger, recorderOfLogger, { value: recorder, configurable: true })
+}
+
+/** Marks the logger of a request whose route was there before the profiler: Fastify made it with its own factory. */
+export function markEarlierLogger({ recorder, request: { log, server } }: EnteredRequest): void {
+  // Without logging, all requests share one silent logger.
+  if (log === server.log || isRecorder(Reflect.get(log, recorderOfLogger))) return
+  attempt(() => markLogger(log, recorder), undefined)
 }
 
 const levelOfLogger = Symbol('profiler.level')
@@ -212,15 +220,23 @@ export function followRequestLoggers(app: FastifyInstance, recorders: Recorders)
   })
 }
 
-/** The note for every profile if the profiler does not see all log lines; null if it does. */
-export function loggerNote({ log }: Pick<FastifyInstance, 'log'>): string | null {
+/** Log lines that the profiler does not see. */
+interface LoggerGap {
+  says: string
+  /** Whether errors may be among them. */
+  hidesErrors: boolean
+}
+
+/** What the profiler does not see of an application's log; null if it sees every line. */
+export function loggerGap({ log }: Pick<FastifyInstance, 'log'>): LoggerGap | null {
   if (recordsEveryLevel(log)) return null
-  if (isSilent(log)) return 'There are no log lines, since the application was made without a logger.'
-  if (streamOf(log) === null) return "There are no log lines, since the application's logger is not pino."
-  return (
+  const none = 'There are no log lines, since'
+  if (isSilent(log)) return { says: `${none} the application was made without a logger.`, hidesErrors: true }
+  if (streamOf(log) === null) return { says: `${none} the application's logger is not pino.`, hidesErrors: true }
+  const says =
     `Log lines below the logger's level (${log.level}), or below that of a route or plugin, are missing. ` +
     'Create the logger with profiledLogger().'
-  )
+  return { says, hidesErrors: ['fatal', 'silent'].includes(log.level) }
 }
 
 /** Whether a logger is the one that Fastify has for `logger: false`, which is its own child. */

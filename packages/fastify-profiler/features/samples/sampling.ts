@@ -8,6 +8,8 @@ import { Attachment } from '../../core/watch/attachment.ts'
 import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
 
+type AskingRequest = Omit<EnteredRequest, 'request'>
+
 /** Samples as V8 gives them: the content of a `.cpuprofile`, or of a `.heapprofile`. */
 export type RawSamples = Profiler.Profile | HeapProfiler.SamplingHeapProfile
 
@@ -181,7 +183,7 @@ export function samplingOf(recorder: Recorder): Sampling | null {
 }
 
 /** Samples a request that asks for it, or whose route is armed. */
-export function sampleIfAsked(request: EnteredRequest, most = longest): void {
+export function sampleIfAsked(request: AskingRequest, most = longest): void {
   const { recorder, unended } = request
   running?.sampling.meet(recorder)
   const kind = askedKind(request) ?? takeArmed(request)
@@ -193,12 +195,12 @@ export function sampleIfAsked(request: EnteredRequest, most = longest): void {
   if (running?.sampling === sampling) for (const other of unended()) sampling.meet(other)
 }
 
-function askedKind({ recorder, mayAsk }: EnteredRequest): SampleKind | null {
+function askedKind({ recorder, mayAsk }: AskingRequest): SampleKind | null {
   const asked = recorder.raw.headers['x-profile']
   return isSampleKind(asked) && mayAsk() ? asked : null
 }
 
-function takeArmed({ recorder: { method }, route }: EnteredRequest): SampleKind | null {
+function takeArmed({ recorder: { method }, route }: AskingRequest): SampleKind | null {
   if (armed.size === 0 || running !== null || route === undefined) return null
   const found = armedTo(method, route)
   armed.delete(keyOf(method, route))
