@@ -426,6 +426,8 @@ export interface FunctionUse {
   kind: FrameKind
   /** Its line with most samples, or else its first line; null for what is in no file, such as garbage collection. */
   location: Location | null
+  /** The function that has called it, for one of Node, V8 or generated code. Missing if it is not known. */
+  caller?: { function: string; location: Location }
   amount: number
   /** The text of the line. Read from disk when viewed, never stored. */
   source?: string

@@ -1,3 +1,4 @@
+import { pbkdf2Sync } from 'node:crypto'
 import { Session, type Profiler } from 'node:inspector'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, InjectOptions } from 'fastify'
@@ -92,6 +93,28 @@ t.test('a function that keeps the CPU busy is the hottest of a request that asks
   t.ok(charged.every(({ kind }) => kind === 'own'))
   t.equal(profile.status, 200)
   t.ok(profile.spans.length > 0, 'spans are recorded as always')
+})
+
+t.test('a function of Node and generated code have the function that calls them', async t => {
+  const app = await workshop(t)
+  const hashPassword = () => pbkdf2Sync('password', 'salt', 1000, 32, 'sha256')
+  app.get('/native', async () => useCpu(hashPassword))
+  const items = { type: 'object', properties: { name: { type: 'string' }, year: { type: 'integer' } } }
+  const schema = { response: { 200: { type: 'array', items } } }
+  const works = Array.from({ length: 100_000 }, (_, year) => ({ name: `work ${year}`, year }))
+  app.get('/generated', { schema }, async () => works)
+
+  const native = await sampledBusy(app, { url: '/native' }, 'run')
+  t.match(
+    samplesOf(native).hot.find(({ function: name }) => name === 'run'),
+    { location: null, caller: { function: 'hashPassword', location: { file: /cpu\.test\.ts$/ } } },
+  )
+  t.match(await pageOf(app, `${native.token}?panel=cpu`, 'text/markdown'), /called by `hashPassword` `.*cpu\.test/)
+  const generated = await sampledBusy(app, { url: '/generated' }, 'anonymous')
+  t.match(
+    samplesOf(generated).hot.find(({ function: name }) => name.endsWith('(generated code)')),
+    { kind: 'module', location: null, caller: { function: 'serialize', location: { file: /reply\.js$/ } } },
+  )
 })
 
 t.test('a function that allocates is the hottest of a request that asks for its allocations', async t => {

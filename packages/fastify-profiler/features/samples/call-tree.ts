@@ -81,7 +81,17 @@ function isSampler({ functionName, url }: Runtime.CallFrame): boolean {
 }
 
 function describe({ columnNumber, functionName, lineNumber, url }: Runtime.CallFrame) {
-  if (url === '') return { function: functionName, kind: 'node' as const, location: null }
+  if (url === '') {
+    // Code that `new Function` has made has lines: Fastify's serializers and validators, for example.
+    if (lineNumber >= 0) {
+      return { function: `${functionName} (generated code)`, kind: 'module' as const, location: null }
+    }
+    return {
+      function: functionName === '(garbage collector)' ? garbageCollection : functionName,
+      kind: 'node' as const,
+      location: null,
+    }
+  }
   const file = pathOf(url)
   return {
     function: functionName,
@@ -90,6 +100,8 @@ function describe({ columnNumber, functionName, lineNumber, url }: Runtime.CallF
     location: { file, line: lineNumber + 1, column: columnNumber + 1 },
   }
 }
+
+export const garbageCollection = 'garbage collection'
 
 /** Narrower functions could not be seen. */
 const narrowest = 0.003
@@ -158,8 +170,12 @@ function countOf(calls: readonly CallNode[]): number {
   return calls.reduce((sum, { children }) => sum + 1 + countOf(children), 0)
 }
 
+/** A function that has a place. */
+export type Caller = Pick<CallNode, 'function'> & { location: Location }
+
 interface Sum {
   call: CallNode
+  caller: Caller | null
   amount: number
   /** The number of samples by line. */
   ticks: Map<number, number>
@@ -169,10 +185,13 @@ interface Sum {
 export class FunctionUses {
   readonly #sums = new Map<string, Sum>()
 
-  /** @param ticks the samples at the lines of the function */
-  add(call: CallNode, amount: number, ticks: CallNode['ticks'] = []): void {
-    const key = JSON.stringify([call.function, call.location])
-    const sum = this.#sums.get(key) ?? { call, amount: 0, ticks: new Map<number, number>() }
+  /**
+   * @param ticks the samples at the lines of the function
+   * @param caller what has called it. Each caller has a sum of its own.
+   */
+  add(call: CallNode, amount: number, ticks: CallNode['ticks'] = [], caller: Caller | null = null): void {
+    const key = JSON.stringify([call.function, call.location, caller?.location])
+    const sum = this.#sums.get(key) ?? { call, caller, amount: 0, ticks: new Map<number, number>() }
     this.#sums.set(key, sum)
     sum.amount += amount
     for (const { line, ticks: count } of ticks) sum.ticks.set(line, (sum.ticks.get(line) ?? 0) + count)
@@ -184,10 +203,11 @@ export class FunctionUses {
       .filter(({ amount }) => amount > 0)
       .sort((one, other) => other.amount - one.amount)
       .slice(0, most)
-      .map(({ amount, call, ticks }) => ({
+      .map(({ amount, call, caller, ticks }) => ({
         function: call.function,
         kind: call.kind,
         location: call.location === null ? null : originalLocation(hottestLine(call.location, ticks)),
+        ...(caller !== null && { caller: { ...caller, location: originalLocation(caller.location) } }),
         amount: toMicroseconds(amount),
       }))
   }

@@ -26,7 +26,14 @@ import { profileUrl, samplesUrl } from '../../core/view/urls.ts'
 import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { percent } from '../performance/waterfall.ts'
-import { type CallCell, type CallCells, callCells, type CallNode, outermostCalls } from './call-tree.ts'
+import {
+  type CallCell,
+  type CallCells,
+  callCells,
+  type CallNode,
+  garbageCollection,
+  outermostCalls,
+} from './call-tree.ts'
 import { arm, isRawSamples } from './sampling.ts'
 
 const rowHeight = 20
@@ -74,10 +81,13 @@ function functionTable(title: string, uses: readonly FunctionUse[], { kind, tota
       { label: unitOf(kind), kind: 'number' },
       { label: 'Share', kind: 'number' },
     ],
-    rows: uses.map(({ amount, function: name, location, source }) => [
+    rows: uses.map(({ amount, caller, function: name, location, source }) => [
       { code: functionName(name) },
       [
         location === null ? null : { place: location },
+        caller === undefined
+          ? null
+          : [location && ' ', 'called by ', { code: functionName(caller.function) }, ' ', { place: caller.location }],
         source === undefined ? null : [' ', { small: { code: shown(source) } }],
       ],
       amountText(kind, amount),
@@ -176,12 +186,15 @@ function headline(samples: Samples): string {
   const what = kind === 'cpu' ? 'on the CPU' : 'allocated'
   const did = kind === 'cpu' ? 'used the CPU' : 'allocated'
   if (first === undefined) return `No samples: the request ${did} too little to be seen.`
-  return `${functionName(first.function)}: ${formatShare(first.amount, total)} of ${totalText(samples)} ${what}.`
+  const by = first.caller === undefined ? '' : `, called by ${functionName(first.caller.function)}`
+  return `${functionName(first.function)}${by}: ${formatShare(first.amount, total)} of ${totalText(samples)} ${what}.`
 }
 
-function howSampled({ duration, interval, kind }: Samples): string {
+function howSampled({ duration, hot, interval, kind, total }: Samples): string {
   const each = kind === 'cpu' ? `every ${formatNumber(interval)} µs` : `about every ${formatBytes(interval)}`
-  return `Sampled ${each} for ${formatDuration(duration)}.`
+  const collected = hot.find(({ function: name }) => name === garbageCollection)
+  const share = collected === undefined ? '' : ` Garbage collection took ${formatShare(collected.amount, total)}.`
+  return `Sampled ${each} for ${formatDuration(duration)}.${share}`
 }
 
 function totalText({ kind, total }: Samples): string {

@@ -2,7 +2,7 @@ import type { HeapProfiler, Runtime } from 'node:inspector'
 import type { ProfileBounds } from '../../core/bounds.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type FunctionUse, type NotSampled, type Samples, toMicroseconds } from '../../core/profile.ts'
-import { amountOf, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
+import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
 import { type RawSamples, type Sampling, samplingIntervals } from './sampling.ts'
 
 /** Characters of a name, and of a URL that is no file. */
@@ -84,10 +84,13 @@ function unstoredText(bytes: number, most: number): string {
 /** The functions with the largest amounts of their own. */
 function hotFunctions(calls: readonly CallNode[]): FunctionUse[] {
   const uses = new FunctionUses()
-  const add = (call: CallNode) => {
-    uses.add(call, call.self, call.ticks)
-    call.children.forEach(add)
+  const add = (call: CallNode, caller: Caller | null) => {
+    const { kind, location } = call
+    const isExplained = kind === 'own' || (kind === 'module' && location !== null)
+    uses.add(call, call.self, call.ticks, isExplained ? null : caller)
+    const next = isExplained && location !== null ? { function: call.function, location } : caller
+    for (const child of call.children) add(child, next)
   }
-  calls.forEach(add)
+  for (const call of calls) add(call, null)
   return uses.largest(functionsKept)
 }
