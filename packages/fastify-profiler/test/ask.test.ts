@@ -151,7 +151,7 @@ t.test('a plan is asked for without running the query', async t => {
     async query({ text }: { text: string }) {
       asked.push(text)
       const plan = { 'Node Type': 'Seq Scan', 'Relation Name': 'museums', Filter: '(id = 7)', 'Plan Rows': 1 }
-      if (text.includes('pg_class')) return { rows: [{ name: 'museums', size: 48_210 }] }
+      if (text.includes('pg_class')) return { rows: [{ name: 'museums', size: 48_210, columns: { id: 'integer' } }] }
       return { rows: text.startsWith('explain') ? [{ 'QUERY PLAN': [{ Plan: plan }] }] : [] }
     },
     release() {},

@@ -49,7 +49,13 @@ t.test('a plan is asked for in a read-only transaction with a time limit, and ro
 })
 
 t.test('a query that was run again tells what was wrong about its plan', async t => {
-  const scan = { 'Node Type': 'Parallel Seq Scan', 'Relation Name': 'carts', 'Plan Rows': 5, 'Actual Loops': 2 }
+  const scan = {
+    'Node Type': 'Parallel Seq Scan',
+    'Relation Name': 'carts',
+    'Plan Rows': 5,
+    'Actual Loops': 2,
+    'Parallel Aware': true,
+  }
   const { pool, released } = poolOf(
     planned({
       'Node Type': 'Sort',
@@ -71,11 +77,11 @@ t.test('a query that was run again tells what was wrong about its plan', async t
   t.strictSame(
     verdicts.map(({ claim, sql }) => [claim, sql]),
     [
-      ['Expected 10 rows from its Sort, and got 5,000.', null],
-      ['Sorting 5,000 rows wrote 2,048 kB to disk.', null],
       ['Reads all 8,040 rows of carts to find 40.', null],
       ['Reads all 183,000 rows of carts to find 3,000.', null],
-      ['Expected 10 rows of carts, and got 3,000.', 'analyze carts'],
+      ['Expected 10 rows from its Sort, and got 5,000.', null],
+      ['Sorting 5,000 rows wrote 2,048 kB to disk.', null],
+      ['Expected 5 rows of carts, and got 3,000.', 'analyze carts'],
     ],
   )
   t.match(nodes, [{ depth: 0, time: 3 }, { depth: 1, actual: 40 }, { depth: 1 }])
@@ -91,26 +97,15 @@ t.test('without a run, the size of a table is what the database knows of it', as
     'Node Type': 'Seq Scan',
     'Relation Name': 'carts',
     'Plan Rows': 5,
-    Filter: '((c.age > 3) AND (id <= 4))',
+    Alias: 'c',
+    Filter: '((c.age > 3) AND (c.id = 4))',
   }
-  const large = poolOf(planned(scan), [{ name: 'carts', size: 48_210 }])
+  const large = poolOf(planned(scan), [{ name: 'carts', size: 48_210, columns: { age: 'integer', id: 'integer' } }])
   t.match((await planOf(large.pool)).verdicts, [
-    { claim: 'Reads all 48,210 rows of carts to find 5.', sql: 'create index on carts (age)' },
+    { claim: 'Reads all 48,210 rows of carts to find about 5.', sql: 'create index on carts (id, age)' },
   ])
   const unknown = poolOf(planned(scan))
   t.match((await planOf(unknown.pool)).verdicts, [{ tone: 'neutral' }])
-})
-
-t.test('a filter with alternatives or computations is not taken for columns of an index', async t => {
-  for (const Filter of [
-    "(lower((email)::text) = 'a'::text)",
-    "((data ->> 'k'::text) = 'v'::text)",
-    '((a = 1) OR (b = 2))',
-  ]) {
-    const scan = { 'Node Type': 'Seq Scan', 'Relation Name': 'users', 'Plan Rows': 5, Filter }
-    const { verdicts } = await planOf(poolOf(planned(scan), [{ name: 'users', size: 48_210 }]).pool)
-    t.match(verdicts, [{ claim: /^Reads all 48,210 rows of users/, sql: null }])
-  }
 })
 
 t.test('a database that sends no plan, or an error, is quoted', async t => {

@@ -93,14 +93,21 @@ t.test('a scan of a large table for a few rows is named with the index that it l
   for (const run of canRun ? [false, true] : [false]) {
     t.match(await explained('scan', run), {
       plan: run ? 'run' : 'values',
-      verdicts: [{ claim: 'Reads all 20,000 rows of carts to find 4.', sql: 'create index on carts (user_id, state)' }],
+      verdicts: [
+        {
+          claim: `Reads all 20,000 rows of carts to find ${run ? '' : 'about '}4.`,
+          sql: 'create index on carts (user_id, state)',
+        },
+      ],
     })
   }
 })
 
 t.test('a query that uses an index, or reads little, has nothing to mend', async t => {
-  t.match(await explained('indexed'), { verdicts: [{ claim: 'It uses carts_pkey.', sql: null }] })
-  t.match(await explained('small'), { verdicts: [{ claim: 'It reads no large table to find a few rows.' }] })
+  t.match(await explained('indexed'), {
+    verdicts: [{ claim: 'No missing index found. It uses carts_pkey.', sql: null }],
+  })
+  t.match(await explained('small'), { verdicts: [{ claim: 'No missing index found.' }] })
 })
 
 t.test('a query with a masked value is planned for any values, and is not run', async t => {

@@ -1,8 +1,10 @@
 import { clearTimeout, setTimeout } from 'node:timers'
-import { isObject, propertyOf, read, textOf } from '../../core/foreign-value.ts'
+import { isObject, isRecord, propertyOf, read, textOf } from '../../core/foreign-value.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { Json, Query } from '../../core/profile.ts'
-import { planIn, type PlanNode, type Verdict, verdictsOf } from './plan.ts'
+import { functionsIn, type Table } from './filter.ts'
+import { planIn, type PlanNode } from './plan.ts'
+import { type Schema, type Verdict, verdictsOf } from './verdicts.ts'
 
 /** Why a query has no plan, as a sentence. */
 export class NoPlan extends Error {
@@ -101,7 +103,7 @@ async function explainOn(client: ExplainClient, query: Query, run: boolean): Pro
   const plan = run ? 'run' : areComplete(query) ? 'values' : 'generic'
   const explained = plan === 'generic' ? await askGenerically(client, query) : await ask(client, query, run)
   const nodes = planIn(explained.rows)
-  const verdicts = verdictsOf(nodes, await sizesOf(client, nodes))
+  const verdicts = verdictsOf(nodes, await schemaOf(client, nodes))
   await client.query({ text: 'rollback' })
   if (plan === 'generic') await client.query({ text: `deallocate ${preparedName}` })
   return { plan, nodes, verdicts }
@@ -153,14 +155,39 @@ async function onConnection<Result>(
   }
 }
 
-/** The rows of the tables that a plan scans, as of their last ANALYZE. */
-async function sizesOf(client: ExplainClient, nodes: readonly PlanNode[]): Promise<Map<string, number>> {
-  const tables = [...new Set(nodes.flatMap(({ relation }) => relation ?? []))]
-  const { rows } = await client.query({
-    text: 'select relname as name, max(reltuples)::float8 as size from pg_class where relname = any($1) group by relname',
-    values: [tables],
-  })
-  return new Map(rows.filter(isObject).map(row => [textOf(read(row, 'name')), Number(read(row, 'size'))]))
+/** What the database knows of the tables that a plan scans, and of the functions in its filters. */
+async function schemaOf(client: ExplainClient, nodes: readonly PlanNode[]): Promise<Schema> {
+  const names = [...new Set(nodes.flatMap(({ relation }) => relation ?? []))]
+  const functions = [...new Set(nodes.flatMap(({ filter }) => (filter === null ? [] : functionsIn(filter))))]
+  const known = await client.query({ text: tableQuery, values: [names] })
+  const fixed = functions.length === 0 ? { rows: [] } : await client.query({ text: functionQuery, values: [functions] })
+  return {
+    tables: new Map(known.rows.filter(isObject).map(row => [textOf(read(row, 'name')), tableOf(row)])),
+    immutable: new Set(fixed.rows.map(row => textOf(propertyOf(row, 'name')))),
+  }
+}
+
+/** Of tables with one name in several schemas, the largest is the last. */
+const tableQuery = `select c.relname as name, c.reltuples::float8 as size, p.relname as parent,
+  (select jsonb_object_agg(a.attname, format_type(a.atttypid, null)) from pg_attribute a
+    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
+where c.relname = any($1) order by c.reltuples`
+
+/** A name may stand for several functions. */
+const functionQuery =
+  "select proname as name from pg_proc where proname = any($1) group by proname having bool_and(provolatile = 'i')"
+
+function tableOf(row: object): Table {
+  const parent = read(row, 'parent')
+  const columns = read(row, 'columns')
+  const types = isRecord(columns) ? Object.entries(columns).map(([name, type]) => [name, textOf(type)] as const) : []
+  return {
+    name: textOf(read(row, 'name')),
+    rows: Number(read(row, 'size')),
+    parent: typeof parent === 'string' ? parent : null,
+    columns: Object.fromEntries(types),
+  }
 }
 
 /** Whether all values of a query are known. */

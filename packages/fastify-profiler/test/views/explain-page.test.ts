@@ -5,7 +5,8 @@ import { explainBlocks, renderExplainPage } from '../../features/explain/explain
 import { context, exampleQuery, profile } from './example-profile.ts'
 
 const query = exampleQuery({ sql: 'select * from carts' })
-const step = { depth: 0, relation: null, schema: null, index: null, filter: null, dropped: null, spilled: null }
+const nothing = { relation: null, schema: null, alias: null, index: null, filter: null, condition: null, sortKeys: [] }
+const step = { ...nothing, depth: 0, costs: [0, 1] as const, dropped: null, loops: null, spilled: null }
 const run: Explanation = {
   plan: 'run',
   verdicts: [{ tone: 'warning', claim: 'Reads all.', remedy: 'An index', sql: 'create index' }],
