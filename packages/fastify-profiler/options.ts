@@ -17,6 +17,7 @@ import { ViewerAccess } from './core/view/viewer-access.ts'
 import { features } from './core/feature.ts'
 import './features/index.ts'
 import type { ExplainPool } from './features/explain/explain-query.ts'
+import { ownConnections } from './features/explain/own-connection.ts'
 import { profiledLogger } from './features/logs/log-recorder.ts'
 
 /** The longest delay of Node's timers. */
@@ -57,8 +58,8 @@ export interface ProfilerOptions {
    */
   passThrough?: readonly string[]
   /**
-   * A pool of connections to PostgreSQL, such as a `pg.Pool`. With it the Database panel explains queries: in read-only
-   * transactions that are rolled back. Default: none.
+   * A pool of connections to PostgreSQL, such as a `pg.Pool`, with which the Database panel explains queries: in
+   * read-only transactions that are rolled back. Default: connections with the options of the application's clients.
    */
   explainPool?: ExplainPool
   /** A URL pattern that turns file names into links: "vscode://file/{file}:{line}:{column}". */
@@ -109,7 +110,7 @@ export function partsOf(app: FastifyInstance, options: ProfilerOptions, terms: T
     secrets: knownSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
     propagateTo: options.propagateTo ?? [],
     editorUrl: options.editorUrl ?? null,
-    explainPool: options.explainPool ?? null,
+    explainPool: options.explainPool ?? ownConnections,
     linkOrigin: options.linkOrigin ?? null,
     root: options.root ?? process.cwd(),
     settings: options.settings ?? {},

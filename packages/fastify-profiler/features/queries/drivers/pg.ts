@@ -1,4 +1,4 @@
-import { isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import { isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import { classItself, type Driver, prototypeOf, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
 
@@ -6,7 +6,14 @@ import { classItself, type Driver, prototypeOf, replaceMethod, watchedConnect, w
 export const pgDriver: Driver = {
   packages: ['pg', 'pg-pool'],
   patch(exports) {
-    const sent = { read: (args: readonly unknown[], self: object) => read(args, self), rowsIn, takesCallback: true }
+    const sent = {
+      read(args: readonly unknown[], self: object) {
+        rememberServer(self)
+        return read(args, self)
+      },
+      rowsIn,
+      takesCallback: true,
+    }
     const asked = { read: (args: readonly unknown[]) => read(args, null), rowsIn, takesCallback: true }
     replaceMethod(prototypeOf(exports, 'Client'), 'query', query => watchedMethod(query, sent))
     // The package pg-pool is the class itself, and so are inner modules of pg.
@@ -15,6 +22,47 @@ export const pgDriver: Driver = {
     replaceMethod(pool, 'query', query => watchedMethod(query, asked))
     replaceMethod(pool, 'connect', watchedConnect)
   },
+}
+
+/** A client of node-postgres, as far as the profiler uses one of its own. */
+interface OwnClient {
+  connect: () => Promise<unknown>
+  query: (query: object) => Promise<{ rows: unknown[] }>
+  end: () => Promise<unknown>
+  on: (event: 'error', listen: () => void) => unknown
+}
+
+/** A database that the application uses. */
+export interface WatchedServer {
+  /** "127.0.0.1:5432/shop". */
+  name: string
+  /** Makes a client with the options of the application's own. */
+  makeClient: () => OwnClient
+}
+
+const servers = new Map<string, WatchedServer>()
+const seen = new WeakSet<object>()
+
+/** The databases that the application has sent queries to. */
+export function watchedServers(): WatchedServer[] {
+  return [...servers.values()]
+}
+
+function rememberServer(client: object): void {
+  if (seen.has(client)) return
+  seen.add(client)
+  const { constructor: Client } = client
+  const parameters = propertyOf(client, 'connectionParameters')
+  if (!isObject(parameters) || !isClientClass(Client)) return
+  // Node-postgres hides these two from copies.
+  const hidden = { password: propertyOf(client, 'password'), ssl: propertyOf(client, 'ssl') }
+  const { host, port, database } = { host: '', port: '', database: '', ...parameters }
+  const name = `${host}:${port}/${database}`
+  servers.set(name, { name, makeClient: () => new Client({ ...parameters, ...hidden }) })
+}
+
+function isClientClass(value: unknown): value is new (options: object) => OwnClient {
+  return isFunction(value)
 }
 
 /** A query is a text with values, a configuration with both, or an object that submits itself. */
