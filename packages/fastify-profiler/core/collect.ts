@@ -5,7 +5,7 @@ import { describeHttpCalls, recordedHttpCalls } from '../features/http-client/ht
 import { describeLifecycle } from '../features/lifecycle/describe-lifecycle.ts'
 import { describeLogLine } from '../features/logs/log-recorder.ts'
 import { maskQuery } from '../features/queries/bound-values.ts'
-import { describeQueries, recordedQueries } from '../features/queries/recorded-queries.ts'
+import { describeQueries, recordedQueries, unusedWaits } from '../features/queries/recorded-queries.ts'
 import {
   describeRequest,
   describeResponse,
@@ -25,6 +25,7 @@ import { Mask } from './mask/mask.ts'
 import { RequestSecrets, secretsLearned, valuesLearned } from './mask/request-secrets.ts'
 import { thisProcess } from './package-version.ts'
 import {
+  type BlockedTime,
   type Dropped,
   type EventLoopUse,
   type Exception,
@@ -164,6 +165,10 @@ export function maskSpans(spans: readonly Span[], mask: Mask): void {
   for (const span of spans) {
     span.start = toMicroseconds(span.start)
     span.duration = toMicroseconds(span.duration)
+    const { shared, wait } = span
+    if (shared !== undefined) shared.time = toMicroseconds(shared.time)
+    if (wait !== undefined) wait.start = toMicroseconds(wait.start)
+    if (wait !== undefined) wait.duration = toMicroseconds(wait.duration)
     if (span.detail !== null) span.detail = withoutValues(span.kind, mask.text(span.detail))
     if (panelSpans.has(span.kind)) span.name = mask.text(span.name)
   }
@@ -175,7 +180,7 @@ function withoutValues(kind: SpanKind, detail: string): string {
 }
 
 /** How busy the event loop was during a request, without the time that the profiler stopped its clock. */
-function eventLoopUse({ loopAtStart, clock }: Recorder): EventLoopUse {
+function eventLoopUse({ loopAtStart, clock }: Recorder, blocked: readonly BlockedTime[]): EventLoopUse {
   const loop = performance.eventLoopUtilization(loopAtStart)
   const active = Math.max(0, loop.active - clock.stoodStill)
   // Divides by at least a microsecond.
@@ -184,7 +189,23 @@ function eventLoopUse({ loopAtStart, clock }: Recorder): EventLoopUse {
     utilization: Math.round(utilization * 1000) / 1000,
     active: toMicroseconds(active),
     idle: toMicroseconds(loop.idle),
+    blocked: blocked.map(({ start, duration, by }) => ({
+      start: toMicroseconds(start),
+      duration: toMicroseconds(duration),
+      by,
+    })),
   }
+}
+
+const blockedTimesKept = 100
+
+/** The longest times in which the event loop was blocked during a request, in order. */
+function blockedTimes({ clock, ended }: Recorder): BlockedTime[] {
+  return clock
+    .blockedWithin(0, ended ?? clock.now())
+    .sort((one, other) => other.duration - one.duration)
+    .slice(0, blockedTimesKept)
+    .sort((one, other) => one.start - other.start)
 }
 
 function memoryUse({ heapAtStart }: Recorder): MemoryUse {
@@ -223,7 +244,10 @@ function collect(exchange: Exchange, parts: CollectionParts): Collected {
   const secrets = learnSecrets(exchange, headers, parts.secrets, bounds)
   const mask = new Mask(bounds, secrets)
   const { exceptions, origins, losses } = describeFailures(recorder.failures, parts.toError, mask, bounds)
+  recorder.spans.push(...unusedWaits(recorder))
   maskSpans(recorder.spans, mask)
+  const blocked = blockedTimes(recorder)
+  const time = { duration: recorder.ended ?? recorder.now(), blocked }
   const profile: Profile = {
     version: profileVersion,
     ...describeHead(exchange, mask),
@@ -234,9 +258,9 @@ function collect(exchange: Exchange, parts: CollectionParts): Collected {
     spans: recorder.spans,
     lifecycle: describeLifecycle(recorder.spans, recorder.marks, origins),
     routing: describeRouting(exchange, parts, mask),
-    database: describeQueries(recordedQueries(recorder), mask),
-    http: describeHttpCalls(recordedHttpCalls(recorder), mask),
-    eventLoop: eventLoopUse(recorder),
+    database: describeQueries(recordedQueries(recorder), recorder.spans, time, mask),
+    http: describeHttpCalls(recordedHttpCalls(recorder), recorder.spans, time, mask),
+    eventLoop: eventLoopUse(recorder, blocked),
     memory: memoryUse(recorder),
     process: { ...thisProcess },
     configuration: parts.configuration,

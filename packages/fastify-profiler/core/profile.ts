@@ -3,7 +3,7 @@
 // request. Views format the values.
 
 /** The version of the stored format, raised with every change to it. */
-export const profileVersion = 7
+export const profileVersion = 8
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
@@ -166,6 +166,7 @@ export type SpanKind =
   | 'query'
   | 'http'
   | 'cache'
+  | 'wait'
   | 'other'
 
 /** continued: the next function ran. replied: it sent the response. threw: it failed. unfinished: it never ended. */
@@ -192,6 +193,31 @@ export interface Span {
   outcome: SpanOutcome
   /** The SQL of a query, the key of a cache read. */
   detail: string | null
+  /** What a query waited for before it was sent. It may have ended before the span began. */
+  wait?: ConnectionWait
+  /** Operations past the bound share a span: how many they are, and the milliseconds in which one of them ran. */
+  shared?: { count: number; time: number }
+}
+
+/** A wait for a connection. */
+export interface ConnectionWait {
+  start: number
+  duration: number
+  /** What the pool counted when it was asked; null if the connection was there, and busy with earlier queries. */
+  pool: PoolCounts | null
+}
+
+/** The connections of a pool. */
+export interface PoolCounts {
+  /** Those that are open, or being opened. */
+  open: number
+  /** Those of them that nobody uses. */
+  free: number
+  most: number
+  /** How many others waited for one. */
+  waiting: number
+  /** After how many milliseconds an unused one is closed, and the name of that option; null if it is kept. */
+  closing: { option: string; after: number } | null
 }
 
 export const dispatchPointNames = [
@@ -265,12 +291,24 @@ export interface DatabaseUse {
   count: number
   failed: number
   rows: number
+  /** The time in which at least one query ran. */
   duration: number
   /** The longest wait of a single query: waits overlap, so a sum would mislead. */
   waited: number
   transactions: number
+  /** The number of different statements. */
+  shapes: number
+  /** The statements that took most time, with all their queries. Missing if all queries are listed. */
+  statements?: StatementTotals[]
   repetitions: Repetition[]
   queries: Query[]
+}
+
+/** How often a request ran one statement, and how long that took in milliseconds. */
+export interface StatementTotals {
+  sql: string
+  count: number
+  duration: number
 }
 
 /** One query, masked. */
@@ -280,10 +318,14 @@ export interface Query {
   sql: string
   parameters: Json[]
   start: number
-  /** Duration without the wait for a connection; null if the query had not ended when the profile was made. */
+  /** Its own time, without the next two; null if the query had not ended when the profile was made. */
   duration: number | null
   /** The wait for a connection. */
   waited: number
+  /** The time in which the event loop was blocked meanwhile. */
+  blocked: number
+  /** What the pool counted when it was asked for the connection; null if none was asked. */
+  pool: PoolCounts | null
   /** Null if the query failed or its rows are unknown. */
   rows: number | null
   error: string | null
@@ -310,6 +352,7 @@ export interface HttpUse {
   count: number
   /** Those without a response, and those whose status is 400 or more. */
   failed: number
+  /** The time in which at least one of them was under way. */
   duration: number
   calls: HttpCall[]
 }
@@ -326,6 +369,8 @@ export interface HttpCall {
   head: number | null
   /** Until the end of the response's body; null if it had not ended when the profile was made. */
   duration: number | null
+  /** The time in which the event loop was blocked meanwhile, which the times above leave out. */
+  blocked: number
   error: string | null
   location: Location | null
   /** The token of the profile of the called application; null if it sent none. */
@@ -337,6 +382,16 @@ export interface EventLoopUse {
   utilization: number
   active: number
   idle: number
+  /** The longest times in which code ran without a pause, in order. */
+  blocked: BlockedTime[]
+}
+
+/** A time in which the event loop was blocked, so that no answer could be read. */
+export interface BlockedTime {
+  start: number
+  duration: number
+  /** The token of the request whose code ran; null if that is unknown. */
+  by: string | null
 }
 
 /** Bytes of the whole process, including other requests. */

@@ -1,4 +1,4 @@
-import type { Outcome } from './profile.ts'
+import type { Outcome, StatementTotals } from './profile.ts'
 
 /** What a moment of a request was spent on. `several`: operations of different kinds ran at once. */
 export type TimeKind =
@@ -13,14 +13,8 @@ export type TimeKind =
   | 'reading'
   | 'sending'
   | 'waiting'
+  | 'blocked'
   | 'unaccounted'
-
-/** How often a request ran one statement, and how long that took in milliseconds. */
-export interface StatementTotals {
-  sql: string
-  count: number
-  duration: number
-}
 
 /** A row of the search results. */
 export interface ProfileSummary {

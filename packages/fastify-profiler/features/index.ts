@@ -17,7 +17,7 @@ import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
 import { markEarlierLogger } from './logs/log-recorder.ts'
 import { logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
-import { performancePanel } from './performance/performance-panel.ts'
+import { performancePanel, waitingFact } from './performance/performance-panel.ts'
 import { databasePanel } from './queries/database-panel.ts'
 import { rememberApplication } from './replay/replay.ts'
 import { replayAction, replayRoutes } from './replay/replay-routes.ts'
@@ -35,7 +35,11 @@ features.push(
   { name: 'samples', panel: cpuPanel, routes: samplesRoutes, entered: request => sampleIfAsked(request) },
   { name: 'exceptions', panel: exceptionPanel, routes: exceptionRoutes },
   { name: 'logs', panel: logsPanel, facts: logFacts, entered: markEarlierLogger },
-  { name: 'queries', panel: databasePanel, facts: ({ database }) => callsFact('SQL', database) },
+  {
+    name: 'queries',
+    panel: databasePanel,
+    facts: profile => [...callsFact('SQL', profile.database), ...waitingFact(profile)],
+  },
   { name: 'explain', routes: explainRoutes },
   { name: 'http-client', panel: httpClientPanel, facts: ({ http }) => callsFact('HTTP', http) },
   { name: 'routing', panel: routingPanel },

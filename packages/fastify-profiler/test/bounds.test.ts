@@ -179,8 +179,9 @@ t.test('values of any kind become plain data within bounds', async t => {
   t.match(odd.dropped, [{ what: 'values' }])
   const fields = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`key${index}`, 1]))
   const long = await profileOf(app, { ...post, payload: { list: Array(100).fill(1), ...fields } })
-  t.same(long.request.body, { list: Array(29).fill(1) })
-  t.match(long.dropped, [{ what: 'values' }])
+  const left = ['… shortened, 71 more', '… shortened, 100 more']
+  t.same(long.request.body, { list: [...Array(29).fill(1), left[0]], '…': left[1] })
+  t.match(long.dropped, [{ what: 'values', count: 171 }])
 })
 
 t.test('notes beyond their bound are counted', async t => {
@@ -322,7 +323,7 @@ t.test('a size bound smaller than any profile does not cause an endless loop', a
   t.equal((await profileOf(app, '/')).status, 404)
 })
 
-t.test('spans beyond their bound are counted, whether from hooks, handlers or panels', async t => {
+t.test('functions beyond the bound of spans are counted, and operations share spans', async t => {
   const app = await profiledApp(t, { profileBounds: { spans: 1 } })
   app.addHook('onRequest', async function first() {})
   app.get('/', async function dropped({ recorder }) {
@@ -335,7 +336,8 @@ t.test('spans beyond their bound are counted, whether from hooks, handlers or pa
   const { spans, dropped } = await onlyProfile(t, app, '/')
   t.same(
     spans.map(({ name }) => name),
-    ['first'],
+    ['first', 'one', 'two'],
   )
-  t.match(dropped, [{ what: 'spans', count: 3 }])
+  t.match(spans[1]?.shared, { count: 1 })
+  t.match(dropped, [{ what: 'spans', count: 1 }])
 })

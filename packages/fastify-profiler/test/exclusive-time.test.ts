@@ -1,13 +1,12 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { coveredTime } from '../features/performance/exclusive-time.ts'
 import { sliceTime, timeByKind } from '../features/performance/exclusive-time.ts'
-import { findingsOf } from '../features/performance/findings.ts'
-import { ownTime } from '../features/performance/exclusive-time.ts'
+import { findingsOf, findingText } from '../features/performance/findings.ts'
 import { gatherCalls } from '../features/performance/exclusive-time.ts'
 import { slowestCalls } from '../features/performance/exclusive-time.ts'
-import type { Profile, Span, SpanKind } from '../core/profile.ts'
-import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
+import { lengthOf } from '../core/periods.ts'
+import type { BlockedTime, ConnectionWait, Profile, Span, SpanKind } from '../core/profile.ts'
+import { exampleUse, profile, span } from './views/example-profile.ts'
 
 function operation(kind: SpanKind, changes: Partial<Span> = {}): Span {
   return span({ kind, hook: null, dispatchPoint: null, name: kind, ...changes })
@@ -45,7 +44,7 @@ for (const [title, spans, slices] of [
       span({ kind: 'handler', start: 20, duration: 20 }),
       span({ kind: 'handler', start: 30, duration: 50 }),
     ],
-    'hook 0-20, handler 20-80, hook 80-100',
+    'hook 0-20, handler 20-30, handler 30-80, hook 80-100',
   ],
   [
     'a function that ends before one that started earlier leaves the moment to that one',
@@ -123,18 +122,13 @@ t.test('the slices of a request with 100,000 spans add up to its duration', asyn
   t.ok(Math.abs(total - 1000) < 0.001)
 })
 
-t.test('self time excludes nested spans, counts overlapping ones once, and is never negative', async t => {
-  const spans = [
-    span({ start: 0, duration: 10 }),
-    span({ parent: 0, start: 1, duration: 4 }),
-    span({ parent: 0, start: 3, duration: 4 }),
-    span({ parent: 0, start: 4, duration: 1 }),
+t.test('periods that overlap count once', async t => {
+  const [long, short] = [
+    { start: 4, end: 10 },
+    { start: 5, end: 6 },
   ]
-  const [first] = spans
-  if (first === undefined) return t.fail()
-  t.equal(ownTime(first, spans.slice(1)), 4)
-  t.equal(ownTime(span({ duration: 1 }), [span({ duration: 5 })]), 0)
-  t.equal(coveredTime([]), 0)
+  t.equal(lengthOf([long, { start: 0, end: 5 }, short]), 10)
+  t.equal(lengthOf([]), 0)
 })
 
 const repeated = (count: number, changes: Partial<Span> = {}) =>
@@ -143,12 +137,14 @@ const repeated = (count: number, changes: Partial<Span> = {}) =>
   )
 
 t.test('the calls that one line repeats are gathered, and others are not', async t => {
-  const calls = gatherCalls([
-    ...repeated(3),
-    ...repeated(1, { detail: 'another statement' }),
-    ...repeated(1, { location: null }),
-    span({}),
-  ])
+  const calls = gatherCalls(
+    requestOf([
+      ...repeated(3),
+      ...repeated(1, { detail: 'another statement' }),
+      ...repeated(1, { location: null }),
+      span({}),
+    ]),
+  )
   t.same(
     calls.map(({ ids, time }) => [ids, time]),
     [
@@ -198,37 +194,83 @@ t.test('the repetitions that drivers tell of are findings, with their line', asy
   const told = { sql: 'select', count: 3, duration: 4, locations: [location] }
   const of = requestOf(repeated(6), {
     duration: 12,
-    database: exampleUse([], { repetitions: [{ kind: 'duplicate', ...told }] }),
+    database: exampleUse([], { duration: 12, repetitions: [{ kind: 'duplicate', ...told }] }),
   })
   t.same(findingsOf(of, sliceTime(of)), [{ what: 'repeated', kind: 'duplicate', count: 3, time: 4, location }])
 })
 
-const waiting = (start: number, waited: number, duration: number | null) =>
-  exampleQuery({ sql: 'select', start, waited, duration, rows: null })
+const waiting = (start: number, duration: number, pool: ConnectionWait['pool'] = null) => ({
+  wait: { start, duration, pool },
+})
 
 t.test('the wait of a query for its connection is not SQL, whether its span includes it or not', async t => {
-  const query = operation('query', { start: 20, duration: 30 })
-  for (const [spans, queries, slices] of [
-    [[query], [waiting(20, 10, 20)], 'unaccounted 0-20, waiting 20-30, sql 30-50, unaccounted 50-100'],
-    [[query], [waiting(20, 10, 30)], 'unaccounted 0-10, waiting 10-20, sql 20-50, unaccounted 50-100'],
-    [[], [waiting(20, 10, null), waiting(50, 0, 1)], 'unaccounted 0-10, waiting 10-20, unaccounted 20-100'],
+  for (const [wait, slices] of [
+    [waiting(20, 10), 'unaccounted 0-20, waiting 20-30, sql 30-50, unaccounted 50-100'],
+    [waiting(10, 10), 'unaccounted 0-10, waiting 10-20, sql 20-50, unaccounted 50-100'],
+    [waiting(5, 10), 'unaccounted 0-5, waiting 5-15, unaccounted 15-20, sql 20-50, unaccounted 50-100'],
   ] as const) {
-    t.equal(slicesOf(requestOf([...spans], { database: exampleUse([...queries]) })).join(', '), slices)
+    t.equal(slicesOf(requestOf([operation('query', { start: 20, duration: 30, ...wait })])).join(', '), slices)
   }
 })
 
 t.test('a query that runs while another waits counts as SQL', async t => {
-  const database = exampleUse([waiting(20, 10, 20)])
-  const spans = [operation('query', { start: 20, duration: 30 }), operation('query', { start: 0, duration: 25 })]
-  t.same(slicesOf(requestOf(spans, { database })), ['sql 0-25', 'waiting 25-30', 'sql 30-50', 'unaccounted 50-100'])
+  const waits = operation('query', { start: 20, duration: 30, ...waiting(20, 10) })
+  const slices = slicesOf(requestOf([waits, operation('query', { start: 0, duration: 25 })]))
+  t.same(slices, ['sql 0-25', 'waiting 25-30', 'sql 30-50', 'unaccounted 50-100'])
 })
 
-t.test('waiting a millisecond for a connection is a finding', async t => {
-  const of = requestOf([], { database: exampleUse([waiting(20, 10, null)]), duration: 20 })
-  t.same(
-    findingsOf(of, sliceTime(of)).map(({ what, time }) => [what, time]),
-    [['waited', 10]],
-  )
+const blocked = (start: number, duration: number, by: string | null = null): Partial<Profile> => {
+  const times: BlockedTime[] = [{ start, duration, by }]
+  return { eventLoop: { utilization: 1, active: 100, idle: 0, blocked: times } }
+}
+
+t.test(
+  'the time in which the event loop was blocked is that of no query, unless the query itself blocked it',
+  async t => {
+    const handler = span({ kind: 'handler', start: 0, duration: 100 })
+    const query = (start: number, duration: number) => operation('query', { parent: 0, start, duration })
+    const { token } = profile()
+    for (const [call, block, slices] of [
+      [query(20, 70), blocked(30, 50), 'handler 0-20, sql 20-30, blocked 30-80, sql 80-90, handler 90-100'],
+      [query(20, 70), blocked(30, 50, token), 'handler 0-20, sql 20-30, handler 30-80, sql 80-90, handler 90-100'],
+      [query(30, 20), blocked(20, 50), 'handler 0-20, blocked 20-30, sql 30-50, blocked 50-70, handler 70-100'],
+      [query(90, 10), blocked(20, 50), 'handler 0-20, blocked 20-70, handler 70-90, sql 90-100'],
+    ] as const) {
+      t.equal(slicesOf(requestOf([handler, call], block)).join(', '), slices)
+    }
+  },
+)
+
+t.test('what blocked the event loop is said with its share, and how to sample it if it was this request', async t => {
+  const handler = span({ kind: 'handler', name: 'show', start: 0, duration: 100 })
+  const textOf = (by: string | null) => {
+    const of = requestOf([handler], blocked(20, 50, by))
+    return findingsOf(of, sliceTime(of)).map(finding => findingText(finding, of.duration).join(' '))
+  }
+  const [own, unknown, other] = [profile().token, null, 'another'].map(by => textOf(by).join('\n'))
+  t.match(own, /show: 100 ms, 100% of the request. It blocked the event loop for 50.0 ms.*X-Profile: cpu/)
+  t.match(unknown, /The event loop was blocked for 50.0 ms meanwhile, 50% of the request.*X-Profile: cpu/)
+  t.match(other, /blocked for 50.0 ms meanwhile, 50% of the request.*another request.*see another/)
+  t.notMatch(other, 'X-Profile')
+})
+
+t.test('the cause of a wait is what the pool counted when it was asked, and nothing else', async t => {
+  const idle = { option: 'idleTimeoutMillis', after: 10_000 }
+  const pool = (open: number, free: number, waiting = 0) => ({ open, free, most: 2, waiting, closing: idle })
+  for (const [counts, claim] of [
+    [pool(0, 0), /^The pool had no open connection: 10.0 ms to open one. Idle ones .* 10,000 ms \(idleTimeoutMillis\)/],
+    [pool(1, 0), /^The pool had no free connection: 10.0 ms to open one/],
+    [pool(2, 0, 3), /^Waited 10.0 ms for a connection: 2 of 2 in use, 3 waiting/],
+    [pool(2, 1), /^Waited 10.0 ms for a connection\./],
+    [null, /^Waited 10.0 ms for a connection that was busy with earlier queries/],
+  ] as const) {
+    const of = requestOf([operation('query', { start: 20, duration: 30, ...waiting(20, 10, counts) })])
+    const waits = findingsOf(of, sliceTime(of)).filter(({ what }) => what === 'waited')
+    t.match(
+      waits.map(finding => findingText(finding, of.duration).join(' ')),
+      [claim],
+    )
+  }
 })
 
 t.test('a call that takes ten milliseconds and a seventh of its request is a finding', async t => {

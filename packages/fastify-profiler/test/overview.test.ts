@@ -8,7 +8,7 @@ import { matcherOf, pageOf } from '../core/store/search.ts'
 import { readSearch } from '../core/store/search-criteria.ts'
 import { readWords, wordsOf } from '../core/store/search-words.ts'
 import { summarise } from '../core/store/profile-text.ts'
-import { exampleQuery, profile, summary } from './views/example-profile.ts'
+import { exampleQuery, exampleUse, profile, summary } from './views/example-profile.ts'
 
 const minute = 60_000
 
@@ -135,12 +135,15 @@ t.test('exceptions that differ in numbers only are one row, and those that faile
 const query = (sql: string, duration: number | null) => exampleQuery({ sql, duration, rows: null })
 
 t.test('a summary has the statements that took most time, and how often one was repeated', async t => {
-  t.same(statementTotals([query('a', 1), query('b', 5), query('a', 2), query('c', null)]), [
+  const listed = exampleUse([query('a', 1), query('b', 5), query('a', 2), query('c', null)])
+  t.same(statementTotals(listed), [
     { sql: 'b', count: 1, duration: 5 },
     { sql: 'a', count: 2, duration: 3 },
     { sql: 'c', count: 1, duration: 0 },
   ])
-  t.equal(statementTotals(Array.from({ length: 9 }, (_, n) => query(`${n}`, 1))).length, 5)
+  t.equal(statementTotals(exampleUse(Array.from({ length: 9 }, (_, n) => query(`${n}`, 1)))).length, 5)
+  const statements = [{ sql: 'a', count: 5000, duration: 900 }]
+  t.same(statementTotals({ ...listed, statements }), statements, 'those of all queries, if not all are listed')
   const { database } = profile()
   if (database === null) return t.fail()
   const told = { sql: 'a', duration: 1, locations: [] }

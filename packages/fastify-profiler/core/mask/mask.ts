@@ -145,7 +145,10 @@ export class Mask {
     const nameOf = namesWithin(items, [], name)
     const plain: Json[] = []
     for (let index = 0; index < items.length; index++) {
-      if (!this.#spend(budget)) break
+      if (!spend(budget)) {
+        plain.push(this.#shortened(items.length - index))
+        break
+      }
       plain.push(this.#plain(items[index], nameOf(String(index)), path, budget))
     }
     return plain
@@ -156,7 +159,7 @@ export class Mask {
     if (value instanceof Map) {
       const nameOf = namesWithin(value, [], name)
       for (const [key, item] of value) {
-        if (!this.#spend(budget)) break
+        if (!spend(budget)) return { ...plain, '…': this.#shortened(value.size - Object.keys(plain).length) }
         const text = textOf(key)
         this.#addField(plain, text, item, nameOf(text), path, budget)
       }
@@ -164,8 +167,8 @@ export class Mask {
     }
     const keys = Object.keys(value)
     const nameOf = namesWithin(value, keys, name)
-    for (const key of keys) {
-      if (!this.#spend(budget)) break
+    for (const [index, key] of keys.entries()) {
+      if (!spend(budget)) return { ...plain, '…': this.#shortened(keys.length - index) }
       this.#addField(plain, key, read(value, key), nameOf(key), path, budget)
     }
     return plain
@@ -184,14 +187,16 @@ export class Mask {
     plain[key === '__proto__' ? '[__proto__]' : this.text(key)] = this.#plain(item, name, path, budget)
   }
 
-  #spend(budget: { left: number }): boolean {
-    if (budget.left > 0) {
-      budget.left--
-      return true
-    }
-    this.dropped++
-    return false
+  /** What stands for the values of a structure that are left out. */
+  #shortened(count: number): string {
+    this.dropped += count
+    return `… shortened, ${count.toLocaleString('en')} more`
   }
+}
+
+function spend(budget: { left: number }): boolean {
+  budget.left--
+  return budget.left >= 0
 }
 
 /** Response headers that the profiler adds. */

@@ -1,19 +1,28 @@
 import { pointsOf, type StoredPoint, storedPoints } from '../../features/lifecycle/describe-lifecycle.ts'
 import { sliceTime, timeByKind } from '../../features/performance/exclusive-time.ts'
-import { type Location, type Profile, profileVersion, type Query, type Span, toMicroseconds } from '../profile.ts'
-import type { ProfileSummary, StatementTotals } from '../summary.ts'
+import {
+  type DatabaseUse,
+  type Location,
+  type Profile,
+  profileVersion,
+  type Span,
+  type StatementTotals,
+  toMicroseconds,
+} from '../profile.ts'
+import type { ProfileSummary } from '../summary.ts'
 
 const statementsKept = 5
 const longestStatement = 200
 
 /** The statements of a request that took most time. */
-export function statementTotals(queries: readonly Query[]): StatementTotals[] {
+export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
   const bySql = new Map<string, StatementTotals>()
-  for (const query of queries) {
-    const sql = query.sql.slice(0, longestStatement)
+  const listed = database?.queries.map(({ duration, sql }) => ({ sql, count: 1, duration: duration ?? 0 }))
+  for (const { count, duration, sql: whole } of database?.statements ?? listed ?? []) {
+    const sql = whole.slice(0, longestStatement)
     const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0 }
-    totals.count++
-    totals.duration = toMicroseconds(totals.duration + (query.duration ?? 0))
+    totals.count += count
+    totals.duration = toMicroseconds(totals.duration + duration)
     bySql.set(sql, totals)
   }
   return [...bySql.values()].sort((one, other) => other.duration - one.duration).slice(0, statementsKept)
@@ -42,6 +51,8 @@ type StoredSpan = [
   dispatchPoint: Span['dispatchPoint'],
   plugin: Span['plugin'],
   location: [file: string, line: number, column: number] | null,
+  /** What few spans have. */
+  rare?: Pick<Span, 'shared' | 'wait'>,
 ]
 
 /** The part of a span's text that is the same for every request. */
@@ -59,13 +70,15 @@ const constants = new WeakMap<Location, Constant>()
 function spansText(spans: readonly Span[]): string {
   let text = ''
   for (const span of spans) {
-    const { parent, outcome, detail } = span
+    const { parent, outcome, detail, shared, wait } = span
     const start = Math.round(span.start * 1000)
     const duration = Math.round(span.duration * 1000)
     const opening = text === '' ? '[[' : ',['
     const constant = constantOf(span)
     const isUsual = outcome === 'continued' && detail === null
-    const said = isUsual ? constant.usual : `"${outcome}",${JSON.stringify(detail)},${constant.text}]`
+    const rare = wait === undefined && shared === undefined ? '' : `,${JSON.stringify({ shared, wait })}`
+    const said =
+      isUsual && rare === '' ? constant.usual : `"${outcome}",${JSON.stringify(detail)},${constant.text}${rare}]`
     text += `${opening}${parent},${start},${duration},${said}`
   }
   return text === '' ? '[]' : `${text}]`
@@ -73,10 +86,25 @@ function spansText(spans: readonly Span[]): string {
 
 /** Restores a span from its stored form. */
 function spanOf(stored: StoredSpan): Span {
-  const [parent, began, took, outcome, detail, kind, name, hook, routeLevel, dispatchPoint, plugin, place] = stored
+  const [parent, began, took, outcome, detail, kind, name, hook, routeLevel, dispatchPoint, plugin, place, rare] =
+    stored
   const [start, duration] = [began / 1000, took / 1000]
   const location = place === null ? null : { file: place[0], line: place[1], column: place[2] }
-  return { parent, kind, name, hook, routeLevel, dispatchPoint, plugin, location, start, duration, outcome, detail }
+  const span = {
+    parent,
+    kind,
+    name,
+    hook,
+    routeLevel,
+    dispatchPoint,
+    plugin,
+    location,
+    start,
+    duration,
+    outcome,
+    detail,
+  }
+  return rare === undefined ? span : { ...span, ...rare }
 }
 
 function constantOf(span: Span): Constant {
@@ -136,7 +164,7 @@ export function summarise(profile: Profile): ProfileSummary {
     exception: exception === undefined ? null : `${exception.class}: ${exception.message}`.slice(0, 200),
     logErrors: logs.filter(({ level }) => level >= 50).length,
     queries: { count: database?.count ?? 0, duration: database?.duration ?? 0 },
-    statements: statementTotals(database?.queries ?? []),
+    statements: statementTotals(database),
     repeated: repetitionsOf(profile),
     times: timeByKind(sliceTime(profile)).map(([kind, time]) => [kind, toMicroseconds(time)]),
     size: profile.response.bodySize,

@@ -280,7 +280,7 @@ export function callsFact(name: string, use: DatabaseUse | HttpUse | null): Head
   return [
     [
       name,
-      html`<span class="${tone}">${count} · ${formatDuration(duration)}${failed > 0 && `, ${failed} failed`}</span>`,
+      html`<span class="${tone}">${count.toLocaleString('en')} · ${formatDuration(duration)}${failed > 0 && `, ${failed} failed`}</span>`,
     ],
   ]
 }

@@ -4,7 +4,9 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from '../bounds.ts'
 import { isError, read } from '../foreign-value.ts'
-import type { DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
+import type { ConnectionWait, DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
+import { eventLoop } from './event-loop.ts'
+import { MoreOperations } from './more-operations.ts'
 import { RequestClock, RunningCalls, SpanList, Work } from './running-calls.ts'
 
 export interface Failure {
@@ -107,6 +109,8 @@ export interface OpenSpan {
   readonly id: number | null
   /** Ends the span. The description replaces what was not known when it began. */
   end(outcome?: SpanOutcome, description?: Partial<Pick<SpanDescription, 'name' | 'detail' | 'location'>>): void
+  /** Sets what it waits for, or has waited for; null for nothing worth telling. */
+  waitsFor(wait: ConnectionWait | null): void
 }
 
 /** A line as the logger wrote it. It is parsed after the request. */
@@ -123,9 +127,12 @@ export interface RecorderParts {
   propagateTo: readonly string[]
 }
 
-const ignoredSpan: OpenSpan = { id: null, end() {} }
+const ignoredSpan: OpenSpan = { id: null, end() {}, waitsFor() {} }
 
 export const notesKept = 20
+
+/** Operations of one kind that have spans of their own. More would push the hooks of the request off the timeline. */
+const operationsKept = 1000
 
 /** With more secrets than these, the profile contains no text, since it might contain one of them. */
 const secretsKept = 1000
@@ -152,7 +159,7 @@ export class Recorder {
   readonly heapAtStart = getHeapStatistics().used_heap_size
   /** The client's address, read at once because a closed socket has none. */
   readonly remoteAddress: string | null
-  readonly clock = new RequestClock()
+  readonly clock = new RequestClock(this.token)
   /** The open spans of panels and response hooks. The profile waits for these, for a limited time. */
   readonly work = new Work()
   /** For the tracer. */
@@ -170,7 +177,10 @@ export class Recorder {
   readonly #propagateTo: readonly string[]
   readonly #whenEnded: Array<() => void> = []
   readonly #spans: SpanList
+  readonly #more: MoreOperations
   readonly #failures: Failures
+  /** How many operations of each kind have spans. */
+  readonly #operations: Partial<Record<SpanKind, number>> = {}
 
   constructor(raw: IncomingMessage, parent: string | null, { bounds, propagateTo }: RecorderParts) {
     this.raw = raw
@@ -183,6 +193,7 @@ export class Recorder {
     this.#bounds = bounds
     this.#propagateTo = propagateTo
     this.#spans = new SpanList(bounds.spans)
+    this.#more = new MoreOperations(this.clock)
     this.#failures = new Failures(bounds.exceptions)
     this.calls = new RunningCalls(this.#spans, this.clock, this.work)
   }
@@ -215,9 +226,10 @@ export class Recorder {
 
   /** Begins a panel's span: a query, a cache read. The profile waits for its end. */
   span(description: SpanDescription): OpenSpan {
-    if (this.#spans.refuses()) return ignoredSpan
+    if (this.finished) return ignoredSpan
     const span = this.#describe(description, this.now())
-    const id = this.#spans.add(span)
+    const id = this.#add(span)
+    const endShared = id === null ? this.#more.begin(span) : null
     this.work.begin()
     let open = true
     return {
@@ -225,21 +237,39 @@ export class Recorder {
       end: (outcome = 'continued', description = {}) => {
         if (!open) return
         open = false
-        Object.assign(span, description)
-        span.duration = this.now() - span.start
-        span.outcome = outcome
+        if (endShared === null) {
+          Object.assign(span, description)
+          span.duration = this.now() - span.start
+          span.outcome = outcome
+        } else endShared()
         this.work.end()
+      },
+      waitsFor(wait) {
+        if (wait === null) delete span.wait
+        else span.wait = wait
       },
     }
   }
 
+  /** @returns the span's id; null if there are too many */
+  #add(span: Span): number | null {
+    const { kind } = span
+    const count = this.#operations[kind] ?? 0
+    if (count >= operationsKept || this.#spans.isFull) {
+      this.note(`The timeline has a line of its own for the first ${count} of kind ${kind}; the others share lines.`)
+      return null
+    }
+    this.#operations[kind] = count + 1
+    return this.#spans.add(span)
+  }
+
   /** Adds a panel's span that has just ended. @param duration milliseconds */
   record(description: SpanDescription, duration: number): void {
-    if (this.#spans.refuses()) return
+    if (this.finished) return
     const span = this.#describe(description, Math.max(0, this.now() - duration))
     span.duration = duration
     span.outcome = 'continued'
-    this.#spans.add(span)
+    if (this.#add(span) === null) this.#more.begin(span)()
   }
 
   /** Adds an error that was handled, but that belongs on the exception panel. */
@@ -318,7 +348,9 @@ export class Recorder {
     this.finished = true
     this.#callBack()
     this.#spans.close(this.now())
+    this.spans.push(...this.#more.close())
     this.calls.clear()
+    eventLoop.leave()
   }
 
   /** Drops all recorded values except secrets. Called if one of them cannot be read. */

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import type { DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
+import type { BlockedTime, DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
+import { eventLoop } from './event-loop.ts'
 
 /** A function that the tracer has wrapped. */
 export interface TracedFunction {
@@ -224,9 +225,13 @@ export class SpanList {
   /** Must be called before each `add`. @returns true if the list is full; the span then counts as dropped */
   refuses(): boolean {
     if (this.#isClosed) return true
-    if (this.spans.length < this.#limit) return false
+    if (!this.isFull) return false
     this.dropped++
     return true
+  }
+
+  get isFull(): boolean {
+    return this.spans.length >= this.#limit
   }
 
   /** @returns the span's id */
@@ -238,7 +243,9 @@ export class SpanList {
   close(end: number): void {
     this.#isClosed = true
     for (const span of this.spans) {
-      if (span.outcome === 'unfinished') span.duration = end - span.start
+      if (span.outcome !== 'unfinished') continue
+      span.duration = end - span.start
+      if (span.wait !== undefined) span.wait.duration = Math.min(span.wait.duration, end - span.wait.start)
     }
   }
 }
@@ -270,29 +277,61 @@ export class Work {
   }
 }
 
+/** A longer aside, in milliseconds, would be taken for code of the application that blocks the event loop. */
+const longAside = 2
+
 /** Measures the time of one request. */
 export class RequestClock {
   /** Milliseconds for which the clock was stopped. */
   stoodStill = 0
   /** Milliseconds that the profiler spent while the request ran, with the clock stopped or not. */
   ownTime = 0
+  readonly #token: string
   #start = performance.now()
+  /** The long asides: when they began, by `performance.now()`, and how long they took. */
+  readonly #asides: Array<readonly [from: number, took: number]> = []
+
+  constructor(token: string) {
+    this.#token = token
+  }
 
   /** Milliseconds since the request arrived, without those for which the clock was stopped. */
   now(): number {
-    return performance.now() - this.#start
+    const now = performance.now()
+    eventLoop.see(this.#token, now)
+    return now - this.#start
+  }
+
+  /** When the event loop was blocked in a period of the request. */
+  blockedWithin(start: number, end: number): BlockedTime[] {
+    // An aside has moved the start of the clock, for what came before it as well.
+    const moved = this.#asides.reduce((sum, [, took]) => sum + took, 0)
+    return eventLoop
+      .periodsWithin(this.#start - moved + start, this.#start + end)
+      .map(({ from, to, by }) => ({ start: this.#at(from), duration: to - from, by }))
+      .filter(block => block.start < end && block.start + block.duration > start)
   }
 
   /** Makes a call with the clock stopped. */
   aside<Result>(call: () => Result): Result {
     const before = performance.now()
+    eventLoop.see(this.#token, before)
     try {
       return call()
     } finally {
-      const took = performance.now() - before
+      const after = performance.now()
+      const took = after - before
       this.ownTime += took
       this.stoodStill += took
       this.#start += took
+      if (took >= longAside) {
+        this.#asides.push([before, took])
+        eventLoop.forget(after)
+      }
     }
+  }
+
+  #at(time: number): number {
+    return this.#asides.reduce((at, [from, took]) => (from >= time ? at + took : at), time - this.#start)
   }
 }

@@ -104,7 +104,7 @@ function tellingSections(context: ViewContext): Section[] {
 function lateQueries({ database, duration }: Profile, root: string): string {
   return (database?.queries ?? [])
     .map((query, index) => ({ ...query, number: index + 1 }))
-    .filter(query => query.start + (query.duration ?? Infinity) > duration + inaccuracy)
+    .filter(query => query.start + query.blocked + (query.duration ?? Infinity) > duration + inaccuracy)
     .map(({ location, number, sql }) => {
       const place = location === null ? '' : ` ${code(locationText(location, root))}`
       return `- Query ${number}${place}: ${code(sql)}`

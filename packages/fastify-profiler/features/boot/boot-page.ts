@@ -46,7 +46,7 @@ function bootBlocks(boot: Boot, context: BootContext): Block[] {
       note: 'each millisecond counted once',
       blocks: [{ html: renderTimeBar(timeByKind(slices), duration), markdown: '' }],
     },
-    { html: renderSlowestFive(slowestCalls(boot, slices), timed, 'the start'), markdown: '' },
+    { html: renderSlowestFive(slowestCalls(timed.profile, slices), timed, 'the start'), markdown: '' },
     {
       section: 'Plugins',
       note: 'in the order they ran, each with what it waited for',
@@ -77,7 +77,7 @@ function renderBootMarkdown(boot: Boot, context: BootContext): string {
 
 /** The start as something that took time, like a request. */
 function timedBoot({ duration, spans }: Boot): TimedContext['profile'] {
-  return { duration, spans, lifecycle: [], database: null, request: { bodySize: null } }
+  return { duration, spans, token: '', lifecycle: [], eventLoop: { blocked: [] }, request: { bodySize: null } }
 }
 
 function factsOf({ before, dropped, duration, process, spans, time }: Boot): Fact[] {

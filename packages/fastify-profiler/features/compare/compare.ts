@@ -1,4 +1,5 @@
-import type { Location, LogLine, Profile, Span } from '../../core/profile.ts'
+import { runsOf } from '../../core/periods.ts'
+import type { BlockedTime, Location, LogLine, Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import {
   childrenOf,
@@ -86,7 +87,7 @@ interface SpanGroup extends SpanTimes {
   isPart: boolean
 }
 
-const gaps = new Set<TimeKind>(['reading', 'sending', 'waiting', 'unaccounted'])
+const gaps = new Set<TimeKind>(['reading', 'sending', 'waiting', 'blocked', 'unaccounted'])
 
 /** Whether a kind stands for time in which no recorded function or operation ran. */
 function isGap(kind: TimeKind): boolean {
@@ -94,7 +95,7 @@ function isGap(kind: TimeKind): boolean {
 }
 
 /** Gathers the spans of a request by kind, name and line, and its gaps by kind. */
-function groupSpans({ spans }: Pick<Profile, 'spans'>, slices: readonly TimeSlice[]): SpanGroup[] {
+function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly TimeSlice[]): SpanGroup[] {
   const children = childrenOf(spans)
   const groups = new Map<string, SpanGroup & { own: Interval[] }>()
   spans.forEach((span, id) => {
@@ -113,9 +114,10 @@ function groupSpans({ spans }: Pick<Profile, 'spans'>, slices: readonly TimeSlic
       own: [],
     }
     if (known === undefined) groups.set(key, group)
-    group.count++
+    group.count += span.shared?.count ?? 1
     group.isPart ||= within.length > 0
-    group.own.push(...without(intervalOf(span), within.map(intervalOf)))
+    if (isOperation(span)) group.own.push(...runIntervals(span, blocked))
+    else group.own.push(...without(intervalOf(span), within.map(intervalOf)))
   })
   return [
     ...[...groups.values()].map(({ own, ...group }) => timed(group, joined(own))),
@@ -131,6 +133,10 @@ function gapGroup(kind: TimeKind, slices: readonly TimeSlice[]): SpanGroup[] {
 
 function timed(group: SpanGroup, pieces: Interval[]): SpanGroup {
   return { ...group, pieces, time: lengthOf(pieces) }
+}
+
+function runIntervals(span: Span, blocked: readonly BlockedTime[]): Interval[] {
+  return runsOf(span, blocked).map(({ start, end }) => [start, end])
 }
 
 function intervalOf({ start, duration }: Span): Interval {
@@ -241,15 +247,16 @@ function totalsOf(statement: Statement | null): StatementPair['a'] {
 }
 
 /** The statements on the timeline by shape and line. */
-function statementsOf({ spans }: Profile): Statement[] {
+function statementsOf({ eventLoop: { blocked }, spans }: Profile): Statement[] {
   const statements = new Map<string, Statement>()
-  for (const { kind, name, detail, location, duration } of spans) {
+  for (const span of spans) {
+    const { kind, name, detail, location } = span
     if (kind !== 'query') continue
     const shape = statementShape(detail ?? name)
     const key = JSON.stringify([shape, ...placeOf(location)])
     const statement = statements.get(key) ?? { shape, location, count: 0, time: 0 }
-    statement.count++
-    statement.time += duration
+    statement.count += span.shared?.count ?? 1
+    statement.time += lengthOf(runIntervals(span, blocked))
     statements.set(key, statement)
   }
   return [...statements.values()]

@@ -19,7 +19,9 @@ export const ownConnections: ExplainPool = {
 
 function theOnly([server, ...others]: readonly WatchedServer[]): WatchedServer {
   if (server === undefined) {
-    throw new NoPlan('The application has sent no query with pg since it started. Send the request again, then explain.')
+    throw new NoPlan(
+      'The application has sent no query with pg since it started. Send the request again, then explain.',
+    )
   }
   if (others.length === 0) return server
   const names = [server, ...others].map(({ name }) => name).join(', ')

@@ -2,7 +2,15 @@ import { findCaller } from '../../core/call-site.ts'
 import { type AnyFunction, attempt, textOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Mask } from '../../core/mask/mask.ts'
-import { type HttpCall, type HttpUse, type Location, toMicroseconds } from '../../core/profile.ts'
+import { lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
+import {
+  type BlockedTime,
+  type HttpCall,
+  type HttpUse,
+  type Location,
+  type Span,
+  toMicroseconds,
+} from '../../core/profile.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { currentRecorder } from '../../core/watch/recorders.ts'
@@ -18,6 +26,8 @@ interface RecordedHttpCall {
   head: number | null
   /** Until the end of the response's body; null until then. */
   duration: number | null
+  /** The time in which the event loop was blocked meanwhile. */
+  blocked: number
   status: number | null
   /** Bytes of the body, as received; null if unknown. */
   size: number | null
@@ -29,9 +39,6 @@ interface RecordedHttpCall {
 
 /** HTTP requests listed in full. */
 const httpCallsKept = 100
-
-/** Spans of HTTP requests. */
-const httpSpans = 500
 
 const recorded = new Attachment<RecordedHttpCalls>()
 
@@ -54,7 +61,6 @@ class RecordedHttpCalls {
   readonly first: RecordedHttpCall[] = []
   count = 0
   failed = 0
-  duration = 0
 
   begin(method: string, url: string, location: Location | null, start: number, span: OpenSpan): RecordedHttpCall {
     const call = {
@@ -64,6 +70,7 @@ class RecordedHttpCalls {
       start,
       head: null,
       duration: null,
+      blocked: 0,
       status: null,
       size: null,
       token: null,
@@ -75,14 +82,15 @@ class RecordedHttpCalls {
     return call
   }
 
-  end(call: RecordedHttpCall, now: number): void {
-    call.duration = now - call.start
-    this.duration += call.duration
+  end(call: RecordedHttpCall, now: number, blocked: readonly BlockedTime[]): void {
+    const { head, start } = call
+    const whole = { start, end: now }
+    call.duration = lengthOf(unblocked(whole, blocked))
+    call.blocked = now - start - call.duration
+    if (head !== null) call.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))
     if (call.failure !== null || (call.status ?? 0) >= 400) this.failed++
   }
 }
-
-const noSpan: OpenSpan = { id: null, end() {} }
 
 /** An HTTP request that the application makes. Ending it twice does nothing. */
 export class HttpClientCall {
@@ -123,7 +131,8 @@ export class HttpClientCall {
     const call = this.#call
     if (recorder.finished || call.duration !== null) return
     call.failure = failure
-    httpCallsOf(recorder).end(call, recorder.now())
+    const now = recorder.now()
+    httpCallsOf(recorder).end(call, now, recorder.clock.blockedWithin(call.start, now))
     call.span.end(failure === null ? 'continued' : 'threw', { name: nameOf(call.method, call.url) + flawOf(call) })
   }
 }
@@ -135,10 +144,7 @@ export function beginHttpCall(method: string, url: string, below: AnyFunction): 
   return driverBoundary.guard(() => {
     const httpCalls = httpCallsOf(recorder)
     const location = findCaller(below)
-    const isOnTimeline = httpCalls.count < httpSpans
-    const name = nameOf(method, url)
-    const span = isOnTimeline ? recorder.span({ kind: 'http', name, detail: url, location }) : noSpan
-    if (!isOnTimeline) recorder.note(`Only the first ${httpSpans} outgoing HTTP requests are on the timeline.`)
+    const span = recorder.span({ kind: 'http', name: nameOf(method, url), detail: url, location })
     return new HttpClientCall(recorder, httpCalls.begin(method, url, location, recorder.now(), span))
   }, null)
 }
@@ -156,14 +162,20 @@ function flawOf({ status }: RecordedHttpCall): string {
 }
 
 /** The HTTP requests that the application has made to answer a request, masked. */
-export function describeHttpCalls(calls: RecordedHttpCalls | null, mask: Mask): HttpUse | null {
+export function describeHttpCalls(
+  calls: RecordedHttpCalls | null,
+  spans: readonly Span[],
+  time: RequestTime,
+  mask: Mask,
+): HttpUse | null {
   if (calls === null) return null
-  const { count, failed, duration, first } = calls
-  return { count, failed, duration: toMicroseconds(duration), calls: first.map(call => describeCall(call, mask)) }
+  const { count, failed, first } = calls
+  const duration = toMicroseconds(timeOf('http', spans, time))
+  return { count, failed, duration, calls: first.map(call => describeCall(call, mask)) }
 }
 
 function describeCall(call: RecordedHttpCall, mask: Mask): HttpCall {
-  const { method, url, status, size, start, head, duration, failure, location, token } = call
+  const { method, url, status, size, start, head, duration, blocked, failure, location, token } = call
   return {
     method: mask.text(method),
     url: mask.text(url),
@@ -172,6 +184,7 @@ function describeCall(call: RecordedHttpCall, mask: Mask): HttpCall {
     start: toMicroseconds(start),
     head: head === null ? null : toMicroseconds(head),
     duration: duration === null ? null : toMicroseconds(duration),
+    blocked: toMicroseconds(blocked),
     error: failure === null ? null : mask.text(textOf(failure.error)),
     location,
     token: mask.textOrNull(token),

@@ -1,7 +1,7 @@
 import type { BuiltInPanel, Tone, ToolbarCard } from '../../core/panel.ts'
 import type { HttpCall, HttpUse } from '../../core/profile.ts'
 import type { Inline } from '../../core/view/block.ts'
-import { count as counted, formatDuration, formatNumber } from '../../core/view/units.ts'
+import { count as counted, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 
 /** The outgoing requests that took longest. */
 export function httpCard({ calls, count, duration, failed }: HttpUse): ToolbarCard {
@@ -28,17 +28,17 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
   badge: data => ({ text: String(data.count), tone: toneOf(data) }),
   toolbarItem: data => ({
     label: 'HTTP',
-    value: `${data.count} · ${formatDuration(data.duration)}`,
+    value: `${data.count.toLocaleString('en')} · ${formatDuration(data.duration)}`,
     tone: toneOf(data),
     card: httpCard(data),
   }),
-  view(data) {
+  view(data, { profile }) {
     const { count, failed, duration, calls } = data
     return [
       {
         metrics: [
-          ['Requests', count, failed > 0 ? `${failed} failed` : null],
-          ['Total time', formatDuration(duration)],
+          ['Requests', count.toLocaleString('en'), failed > 0 ? `${failed} failed` : null],
+          [`${formatShare(duration, profile.duration)} of the request`, formatDuration(duration), overlapText(data)],
         ],
       },
       ...(calls.length < count ? [{ notice: shownOf(data) }] : []),
@@ -65,18 +65,25 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
   },
 }
 
+/** What requests at once would have taken one after another; null if there were none. */
+function overlapText({ calls, duration }: HttpUse): string | null {
+  const sum = calls.reduce((total, call) => total + (call.duration ?? 0), 0)
+  return sum > duration * 1.05 ? `${formatDuration(sum)} if one after another` : null
+}
+
 function shownOf({ count, calls }: HttpUse): string {
-  return `Showing the first ${calls.length} of ${count} requests. The totals include all of them.`
+  return `Listed are the first ${calls.length} of ${counted(count, 'request')}. The totals include all of them.`
 }
 
 function toneOf({ failed }: HttpUse): Tone {
   return failed > 0 ? 'error' : 'neutral'
 }
 
-function callText({ method, url, duration, error, location, token }: HttpCall): Inline {
+function callText({ blocked, method, url, duration, error, location, token }: HttpCall): Inline {
   return [
     { code: `${method} ${url}` },
     duration === null ? [' ', { badge: 'unfinished', tone: 'warning' }, ` ${notOver}`] : null,
+    blocked > 0 ? [' ', { small: `event loop blocked for ${formatDuration(blocked)} meanwhile` }] : null,
     error === null ? null : [' ', { badge: 'failed', tone: 'error' }, ` ${error}`],
     location === null ? null : [' ', { small: { place: location } }],
     token === null ? null : [' ', { small: ['its profile there: ', { code: token }] }],

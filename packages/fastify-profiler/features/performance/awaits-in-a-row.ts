@@ -127,21 +127,21 @@ function isFromList(same: readonly Call[], before: readonly Call[]): boolean {
 /** The queries and HTTP requests that have ended, in the order in which they began. */
 function callsOf({ database, http }: Profile): Call[] {
   const queries = (database?.queries ?? []).map((query): Call => {
-    const { duration, error, location, rows, sql, start, system, transaction, waited } = query
+    const { blocked, duration, error, location, rows, sql, start, system, transaction, waited } = query
     const { isAllowed, isReading } = factsOf(sql)
     const isBarrier = !isReading || isAllowed || error !== null || transaction !== null || !servers.has(system)
-    const end = start + waited + (duration ?? 0)
+    const end = start + waited + blocked + (duration ?? 0)
     const isPage = /\boffset\b|[<>]=?\s*(?:\$\d|\?)[^]*\blimit\b/i.test(sql)
     const values = valuesOfQuery(query)
     return { start, end, location, shape: shapeOf(sql, location), values, rows, isPage, isBarrier }
   })
   const requests = (http?.calls ?? []).map((call): Call => {
-    const { duration, error, location, method, start, status, url } = call
+    const { blocked, duration, error, location, method, start, status, url } = call
     const isBarrier = method !== 'GET' || error !== null || (status ?? 0) >= 400
     const [address = ''] = url.split('?')
     return {
       start,
-      end: start + (duration ?? 0),
+      end: start + blocked + (duration ?? 0),
       location,
       shape: shapeOf(`${method} ${address.replace(/\d+/g, '#')}`, location),
       values: valuesOfCall(call),

@@ -1,46 +1,21 @@
 import type { ViewContext } from '../../core/panel.ts'
-import type { DispatchPoint, Profile, Query, RequestRecord, Span } from '../../core/profile.ts'
+import { lengthOf, type Period, runsOf, waitsOf } from '../../core/periods.ts'
+import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 
-/** Shorter waits are not worth telling apart from their queries. */
-const shortest = 0.05
-
-/** A wait of a query for a connection. */
-interface QueryWait {
-  start: number
-  end: number
-}
-
-/**
- * The times in which queries waited for a connection: at the beginning of a query that a builder began, or before one
- * that a driver began.
- */
-function queryWaits({ database, spans }: Pick<Profile, 'database' | 'spans'>): QueryWait[] {
-  const queries = (database?.queries ?? []).filter(({ waited }) => waited >= shortest)
-  const ofQueries = spans.filter(({ kind }) => kind === 'query')
-  return queries.map(query => {
-    const { start, waited } = query
-    const isWithin = ofQueries.some(span => contains(span, query))
-    return isWithin ? { start, end: start + waited } : { start: start - waited, end: start }
-  })
-}
-
-/** Whether a span is that of a query together with its wait. */
-function contains(span: Span, { start, duration, waited }: Query): boolean {
-  const tolerance = shortest / 2
-  return Math.abs(span.start - start) <= tolerance && span.duration >= waited + (duration ?? 0) - tolerance
-}
-
 /** A part of a request that was spent on one kind of work. */
-export interface TimeSlice {
+export interface TimeSlice extends Period {
   kind: TimeKind
-  start: number
-  end: number
+  /** The id of the span that it counts for: of the operations that ran at once, the one that ended last. */
+  span: number | null
+  /** Whether code of this request blocked the event loop. */
+  isBlocking: boolean
 }
 
 /** What took time: a request, or the start of an application. */
-export interface Timed extends Pick<Profile, 'duration' | 'spans' | 'lifecycle' | 'database'> {
+export interface Timed extends Pick<Profile, 'duration' | 'spans' | 'lifecycle' | 'token'> {
+  eventLoop: Pick<EventLoopUse, 'blocked'>
   request: Pick<RequestRecord, 'bodySize'>
 }
 
@@ -48,6 +23,7 @@ const kinds: Partial<Record<string, TimeKind>> = {
   query: 'sql',
   http: 'http',
   cache: 'cache',
+  wait: 'waiting',
   plugin: 'plugin',
   hook: 'hook',
   validation: 'hook',
@@ -57,7 +33,7 @@ const kinds: Partial<Record<string, TimeKind>> = {
 }
 
 /** Time that nobody worked, in the order in which it is shown last. */
-const idle: readonly TimeKind[] = ['waiting', 'unaccounted']
+const idle: readonly TimeKind[] = ['waiting', 'blocked', 'unaccounted']
 
 /** The kind of time that a span stands for. */
 export function timeKindOf({ kind }: Pick<Span, 'kind'>): TimeKind {
@@ -65,28 +41,28 @@ export function timeKindOf({ kind }: Pick<Span, 'kind'>): TimeKind {
 }
 
 /**
- * Divides a request into slices, so that each moment counts once: for the operations that ran, or else for the function
- * that started last, or else for Fastify's own work.
+ * Divides a request into slices, so that each moment counts once: for the operations that ran, or else for the code of
+ * others that blocked the event loop, for the wait of a query, for the function that started last, or for Fastify.
  */
 export function sliceTime(profile: Timed): TimeSlice[] {
-  const { duration } = profile
   const slices: TimeSlice[] = []
   const running = new RunningSpans()
   const gaps = new Gaps(profile)
   let last = 0
   const advance = (time: number) => {
     if (time <= last) return
-    const kind = running.kind ?? gaps.kindAt(last)
+    const { kind, span } = running.owner ?? { kind: gaps.kindAt(last), span: null }
+    const { isBlocking } = running
     const before = slices.at(-1)
-    if (before?.kind === kind) before.end = time
-    else slices.push({ kind, start: last, end: time })
+    if (before?.kind === kind && before.span === span && before.isBlocking === isBlocking) before.end = time
+    else slices.push({ kind, span, isBlocking, start: last, end: time })
     last = time
   }
   for (const moment of momentsOf(profile)) {
     advance(moment.time)
     running.pass(moment)
   }
-  advance(duration)
+  advance(profile.duration)
   return slices
 }
 
@@ -101,78 +77,108 @@ function rankOf(kind: TimeKind): number {
   return idle.indexOf(kind)
 }
 
-/** A moment at which a span or a wait started or ended, or a dispatch point was reached. */
+/** What happens in a period. own-block: code of this request blocks the event loop. */
+type Happening = 'operation' | 'function' | 'wait' | 'block' | 'own-block'
+
+/** A moment at which something started or ended, or a dispatch point was reached. */
 interface Moment {
   time: number
   /** Null for a dispatch point. */
-  kind: TimeKind | null
+  what: Happening | null
+  kind: TimeKind
+  span: number | null
+  /** When it ends. */
+  until: number
   /** The start that this moment ends; null for a start. */
   began: Moment | null
   hasEnded: boolean
 }
 
 /** All moments of a request, in order. */
-function momentsOf({ database, duration, lifecycle, spans }: Timed): Moment[] {
+function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }: Timed): Moment[] {
   const moments: Moment[] = []
-  for (const span of spans) addPeriod(moments, timeKindOf(span), span.start, span.start + span.duration, duration)
-  for (const { start, end } of queryWaits({ database, spans })) addPeriod(moments, 'waiting', start, end, duration)
+  /** Adds the start and end of a period, cut to the request. One that takes no time has none. */
+  const add = (what: Happening, kind: TimeKind, span: number | null, period: Period) => {
+    const start = Math.max(0, period.start)
+    const until = Math.min(duration, period.end)
+    if (!(until > start)) return
+    const began: Moment = { time: start, what, kind, span, until, began: null, hasEnded: false }
+    moments.push(began, { ...began, time: until, began })
+  }
+  spans.forEach((span, id) => {
+    const kind = timeKindOf(span)
+    for (const wait of waitsOf(span, blocked)) add('wait', 'waiting', id, wait)
+    if (span.kind === 'wait') return
+    const { start } = span
+    if (!isOperation(span)) add('function', kind, id, { start, end: start + span.duration })
+    else for (const run of runsOf(span, blocked)) add('operation', kind, id, run)
+  })
+  for (const { start, duration: took, by } of blocked) {
+    add(by === token ? 'own-block' : 'block', 'blocked', null, { start, end: start + took })
+  }
   // Dispatch points tell what Fastify did between the spans.
   for (const { start, duration: took } of lifecycle) {
     if (start === null) continue
     for (const time of [start, start + (took ?? 0)]) {
-      if (time < duration) moments.push({ time, kind: null, began: null, hasEnded: false })
+      const point = { what: null, kind: 'unaccounted', span: null, until: time, began: null, hasEnded: false } as const
+      if (time < duration) moments.push({ ...point, time })
     }
   }
   return moments.sort((one, other) => one.time - other.time)
-}
-
-/** Adds the start and end of a period, cut to the request. One that takes no time has none. */
-function addPeriod(moments: Moment[], kind: TimeKind, from: number, to: number, duration: number): void {
-  const start = Math.max(0, from)
-  const end = Math.min(duration, to)
-  if (!(end > start)) return
-  const began: Moment = { time: start, kind, began: null, hasEnded: false }
-  moments.push(began, { time: end, kind, began, hasEnded: false })
 }
 
 /** The spans that run at a moment. */
 class RunningSpans {
   /** How many operations of each kind run. */
   readonly #operations = new Map<TimeKind, number>()
+  /** Of the operations that run, the start of the one that ends last; so it is with the waits. */
+  #operation: Moment | null = null
+  #wait: Moment | null = null
   /** The starts of functions that run, with some that have ended. The last one started last, and runs. */
   readonly #functions: Moment[] = []
-  /** How many queries wait for a connection. */
-  #waits = 0
+  #blocks = 0
+  #ownBlocks = 0
 
   /** Starts or ends what starts or ends at a moment. */
   pass(moment: Moment): void {
-    const { kind, began } = moment
-    if (kind === null) return
-    if (kind === 'waiting') this.#waits += began === null ? 1 : -1
-    else if (!isFunction(kind)) this.#count(kind, began === null ? 1 : -1)
-    else if (began === null) this.#functions.push(moment)
+    const { began, kind, what } = moment
+    const change = began === null ? 1 : -1
+    if (what === 'block') this.#blocks += change
+    if (what === 'own-block') this.#ownBlocks += change
+    if (what === 'wait') this.#wait = lastOf(this.#wait, moment)
+    if (what === 'operation') {
+      this.#operations.set(kind, (this.#operations.get(kind) ?? 0) + change)
+      this.#operation = lastOf(this.#operation, moment)
+    }
+    if (what !== 'function') return
+    if (began === null) this.#functions.push(moment)
     else this.#endFunction(began)
   }
 
-  /** The kind that this moment counts for; null if nothing runs. Waiting counts only if nothing else ran. */
-  get kind(): TimeKind | null {
-    let working: TimeKind | null = null
-    for (const [kind, count] of this.#operations) {
-      if (count === 0 || (kind === 'sql' && count <= this.#waits)) continue
-      if (working !== null) return 'several'
-      working = kind
+  /** What this moment counts for; null if nothing runs. */
+  get owner(): Pick<Moment, 'kind' | 'span'> | null {
+    if (this.#operation !== null) {
+      const kinds = [...this.#operations].filter(([, count]) => count > 0)
+      return kinds.length === 1 ? this.#operation : { kind: 'several', span: this.#operation.span }
     }
-    return working ?? (this.#waits > 0 ? 'waiting' : (this.#functions.at(-1)?.kind ?? null))
+    if (this.#blocks > 0) return { kind: 'blocked', span: null }
+    return this.#wait ?? this.#functions.at(-1) ?? null
   }
 
-  #count(kind: TimeKind, change: 1 | -1): void {
-    this.#operations.set(kind, (this.#operations.get(kind) ?? 0) + change)
+  get isBlocking(): boolean {
+    return this.#ownBlocks > 0 && this.#operation === null
   }
 
   #endFunction(began: Moment): void {
     began.hasEnded = true
     while (this.#functions.at(-1)?.hasEnded === true) this.#functions.pop()
   }
+}
+
+/** Of what runs, the start of what ends last. When it ends, all others have ended. */
+function lastOf(last: Moment | null, moment: Moment): Moment | null {
+  if (moment.began !== null) return moment.began === last ? null : last
+  return last === null || moment.until > last.until ? moment : last
 }
 
 /** What Fastify did while no span ran. */
@@ -199,23 +205,6 @@ function endOf(point: DispatchPoint | undefined): number | null {
   return point?.start == null ? null : point.start + (point.duration ?? 0)
 }
 
-function isFunction(kind: TimeKind): boolean {
-  return kind === 'plugin' || kind === 'hook' || kind === 'handler'
-}
-
-/** The time during which at least one of the spans ran. */
-export function coveredTime(spans: ReadonlyArray<Pick<Span, 'start' | 'duration'>>): number {
-  let total = 0
-  let end = -Infinity
-  for (const span of [...spans].sort((one, other) => one.start - other.start)) {
-    const from = Math.max(span.start, end)
-    const until = span.start + span.duration
-    if (until > from) total += until - from
-    end = Math.max(end, until)
-  }
-  return total
-}
-
 /** The spans that were recorded in each span, by its id; those of no span are under null. */
 export function childrenOf(spans: readonly Span[]): Map<number | null, number[]> {
   const children = new Map<number | null, number[]>()
@@ -234,26 +223,17 @@ export function spansAt(spans: readonly Span[], ids: readonly number[]): Span[] 
   return ids.map(id => spans[id]).filter(span => span !== undefined)
 }
 
-/** The time of a span without that of the spans in it, which may go on after it. */
-export function ownTime({ start, duration }: Span, within: readonly Span[]): number {
-  const end = start + duration
-  const during = within.map(span => ({
-    start: span.start,
-    duration: Math.min(span.start + span.duration, end) - span.start,
-  }))
-  return Math.max(0, duration - coveredTime(during.filter(({ duration }) => duration > 0)))
-}
-
 /** The same operation, called by the same function from the same line. */
 interface RepeatedCall {
   /** Ids of the spans, in order. */
   ids: number[]
   first: Span
+  times: number
   /** The time during which at least one of them ran. */
   time: number
 }
 
-const operations = new Set<string>(['query', 'http', 'cache', 'other'])
+const operations = new Set<string>(['query', 'http', 'cache', 'wait', 'other'])
 
 /** Whether a span is an operation that a function waits for, and not a function of the application. */
 export function isOperation({ kind }: Pick<Span, 'kind'>): boolean {
@@ -261,13 +241,13 @@ export function isOperation({ kind }: Pick<Span, 'kind'>): boolean {
 }
 
 /** Gathers the operations of a request, one entry for each that a line repeats. */
-export function gatherCalls(spans: readonly Span[]): RepeatedCall[] {
+export function gatherCalls({ eventLoop, spans }: Pick<Timed, 'eventLoop' | 'spans'>): RepeatedCall[] {
   const byPlace = new Map<string, { ids: number[]; first: Span; spans: Span[] }>()
   spans.forEach((span, id) => {
     if (!isOperation(span)) return
     const { location } = span
     const place = location === null ? null : [location.file, location.line, location.column]
-    const key = JSON.stringify([span.kind, span.parent, span.name, span.detail, place])
+    const key = JSON.stringify([span.kind, span.parent, span.name, span.kind === 'http' ? null : span.detail, place])
     const known = byPlace.get(key)
     if (known === undefined) byPlace.set(key, { ids: [id], first: span, spans: [span] })
     else {
@@ -275,7 +255,18 @@ export function gatherCalls(spans: readonly Span[]): RepeatedCall[] {
       known.spans.push(span)
     }
   })
-  return [...byPlace.values()].map(({ ids, first, spans }) => ({ ids, first, time: coveredTime(spans) }))
+  const { blocked } = eventLoop
+  return [...byPlace.values()].map(({ ids, first, spans }) => ({
+    ids,
+    first,
+    times: timesOf(spans),
+    time: lengthOf(spans.flatMap(span => (span.kind === 'wait' ? waitsOf : runsOf)(span, blocked))),
+  }))
+}
+
+/** The number of operations that spans stand for. */
+export function timesOf(spans: readonly Span[]): number {
+  return spans.reduce((sum, { shared }) => sum + (shared?.count ?? 1), 0)
 }
 
 /** Something that took time: an operation with its repetitions, a function's own code, or a gap. */
@@ -289,29 +280,34 @@ export interface SlowCall {
   time: number
   /** Whether the function called others, so that this is only a part of it. */
   isPart: boolean
+  /** Milliseconds of it in which it blocked the event loop. */
+  blocking: number
 }
 
-const gapKinds = new Set<TimeKind>(['reading', 'sending', 'waiting', 'unaccounted'])
-
-/** What took a request's time, longest first. */
-export function slowestCalls({ spans }: Pick<Profile, 'spans'>, slices: readonly TimeSlice[]): SlowCall[] {
+/** What took a request's time, longest first. Together they are its duration. */
+export function slowestCalls(profile: Pick<Timed, 'eventLoop' | 'spans'>, slices: readonly TimeSlice[]): SlowCall[] {
+  const { spans } = profile
   const children = childrenOf(spans)
-  const functions = spans.flatMap((span, id): SlowCall[] => {
-    if (isOperation(span)) return []
-    const within = spansAt(spans, children.get(id) ?? [])
-    return [{ kind: timeKindOf(span), span, times: 1, time: ownTime(span, within), isPart: within.length > 0 }]
-  })
-  const operations = gatherCalls(spans).map(({ first, ids, time }): SlowCall => ({
-    kind: timeKindOf(first),
-    span: first,
-    times: ids.length,
-    time,
-    isPart: false,
-  }))
-  const gaps = timeByKind(slices)
-    .filter(([kind]) => gapKinds.has(kind))
-    .map(([kind, time]): SlowCall => ({ kind, span: null, times: 1, time, isPart: false }))
-  return [...functions, ...operations, ...gaps].sort((one, other) => other.time - one.time)
+  const gathered = gatherCalls(profile).flatMap(call => call.ids.map(id => [id, call] as const))
+  const callOf = new Map(gathered)
+  const calls = new Map<string | number, SlowCall>()
+  for (const { kind, span: id, start, end, isBlocking } of slices) {
+    const same = id === null ? undefined : callOf.get(id)
+    const span = (kind === 'waiting' || id === null ? null : (same?.first ?? spans[id])) ?? null
+    const key = span === null || id === null ? kind : (same?.ids[0] ?? id)
+    const call = calls.get(key) ?? {
+      kind: span === null ? kind : timeKindOf(span),
+      span,
+      times: same?.times ?? 1,
+      time: 0,
+      isPart: same === undefined && id !== null && children.has(id),
+      blocking: 0,
+    }
+    calls.set(key, call)
+    call.time += end - start
+    if (isBlocking) call.blocking += end - start
+  }
+  return [...calls.values()].sort((one, other) => other.time - one.time)
 }
 
 interface KindView {
@@ -333,6 +329,7 @@ const views: Record<TimeKind, KindView> = {
   reading: { label: 'Reading', colour: 'io' },
   sending: { label: 'Sending', colour: 'io' },
   waiting: { label: 'Waiting', colour: 'wait' },
+  blocked: { label: 'Event loop blocked', colour: 'blocked' },
   unaccounted: { label: 'Unaccounted', colour: 'unknown' },
 }
 

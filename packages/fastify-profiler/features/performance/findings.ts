@@ -1,10 +1,10 @@
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
-import type { Location, Profile, Repetition } from '../../core/profile.ts'
-import type { TimeKind } from '../../core/summary.ts'
+import { lengthOf, waitsOf } from '../../core/periods.ts'
+import type { ConnectionWait, Location, PoolCounts, Profile, Repetition } from '../../core/profile.ts'
 import type { Block } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
+import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
 import { factsOf } from '../queries/statement.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
 import {
@@ -20,14 +20,15 @@ import {
 
 /**
  * What is worth changing in a request. repeated: a query ran again and again. row: calls awaited one after another
- * could overlap. slow: a call took much of the request. waited: queries waited for a connection. unaccounted: most of
- * the time belongs to nobody.
+ * could overlap. slow: a call took much of the request. waited: queries waited for a connection. blocked: code of
+ * others, or of nobody known, blocked the event loop. unaccounted: most of the time belongs to nobody.
  */
-type Finding = { time: number; location: Location | null } & (
+export type Finding = { time: number; location: Location | null } & (
   | { what: 'repeated'; kind: Repetition['kind']; count: number }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
-  | { what: 'waited' }
+  | { what: 'waited'; pool: PoolCounts | null; longest: number }
+  | { what: 'blocked'; by: readonly string[] }
   | { what: 'unaccounted' }
 )
 
@@ -37,13 +38,14 @@ export const repetitionsFrom = 5
 /** A call is slow from this many milliseconds on, if it takes this part of its request. */
 const slowFrom = 10
 const slowShare = 0.15
-const waitedFrom = 1
+/** Shorter waits, in milliseconds, are not worth a word. */
+export const waitedFrom = 1
 const findingsShown = 5
 
 /** The findings of a request, most time first. */
 export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
-  const times = new Map(timeByKind(slices))
-  return [...repeatedQueries(profile), ...rowsOf(profile), ...slowCalls(profile, slices), ...lostTime(profile, times)]
+  const repeated = repeatedQueries(profile).map(finding => withOwnTime(finding, profile, slices))
+  return [...repeated, ...rowsOf(profile), ...slowCalls(profile, slices), ...lostTime(profile, slices)]
     .sort((one, other) => other.time - one.time)
     .slice(0, findingsShown)
 }
@@ -55,21 +57,31 @@ export function wastefulCalls(profile: Profile): Finding[] {
 }
 
 /** The repetitions that the drivers have told of, or else those on the timeline. */
-function repeatedQueries({ database, spans }: Profile): Finding[] {
-  const told = database?.repetitions ?? []
+function repeatedQueries(profile: Profile): Finding[] {
+  const told = profile.database?.repetitions ?? []
   if (told.length > 0) return told.map(findingOf)
-  return gatherCalls(spans)
+  return gatherCalls(profile)
     .filter(
-      ({ first, ids }) =>
-        first.kind === 'query' && ids.length >= repetitionsFrom && !factsOf(first.detail ?? '').isAllowed,
+      ({ first, times }) =>
+        first.kind === 'query' && times >= repetitionsFrom && !factsOf(first.detail ?? '').isAllowed,
     )
-    .map(({ first, ids, time }) => ({
+    .map(({ first, time, times }) => ({
       what: 'repeated',
       kind: 'loop',
-      count: ids.length,
+      count: times,
       time,
       location: first.location,
     }))
+}
+
+/** The time of repeated queries that ran at once counts once, as far as they are on the timeline. */
+function withOwnTime(finding: Finding, { database, spans }: Profile, slices: readonly TimeSlice[]): Finding {
+  const own = slices.filter(({ span: id }) => {
+    const span = id === null ? undefined : spans[id]
+    return span?.kind === 'query' && isSameLine(span.location ?? undefined, finding.location)
+  })
+  const most = database?.duration ?? Infinity
+  return { ...finding, time: Math.min(finding.time, own.length > 0 ? lengthOf(own) : most, most) }
 }
 
 function findingOf({ kind, count, duration, locations }: Repetition): Finding {
@@ -90,22 +102,58 @@ function isSameLine(one: Location | undefined, other: Location | null): boolean 
 }
 
 function slowCalls(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
+  const told = profile.database?.repetitions ?? []
   return slowestCalls(profile, slices)
-    .filter(({ kind, span, time, times }) => {
-      const isRepeated = kind === 'sql' && times >= repetitionsFrom
-      return span !== null && !isRepeated && time >= slowFrom && time >= profile.duration * slowShare
+    .filter(({ blocking, kind, span, time, times }) => {
+      const isTold = told.some(({ sql, locations: [line] }) => sql === span?.detail && isSameLine(line, span.location))
+      const isRepeated = kind === 'sql' && (times >= repetitionsFrom || isTold)
+      const isCall = span !== null || blocking >= slowFrom
+      return isCall && !isRepeated && time >= slowFrom && time >= profile.duration * slowShare
     })
     .map(call => ({ what: 'slow', call, time: call.time, location: call.span?.location ?? null }))
 }
 
-function lostTime({ duration }: Profile, times: ReadonlyMap<TimeKind, number>): Finding[] {
-  const waited = times.get('waiting') ?? 0
+function lostTime(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
+  const { duration } = profile
+  const times = new Map(timeByKind(slices))
+  const blocked = times.get('blocked') ?? 0
   const unaccounted = times.get('unaccounted') ?? 0
   const isLost = unaccounted >= slowFrom && unaccounted > duration / 2
   return [
-    ...(waited >= waitedFrom ? [{ what: 'waited' as const, time: waited, location: null }] : []),
+    ...waits(profile, slices),
+    ...(blocked >= slowFrom && blocked >= duration * slowShare
+      ? [{ what: 'blocked' as const, time: blocked, location: null, by: blockers(profile) }]
+      : []),
     ...(isLost ? [{ what: 'unaccounted' as const, time: unaccounted, location: null }] : []),
   ]
+}
+
+/** The tokens of other requests whose code blocked the event loop. */
+function blockers({ eventLoop, token }: Profile): string[] {
+  return [...new Set(eventLoop.blocked.flatMap(({ by }) => (by === null || by === token ? [] : by)))]
+}
+
+/** One finding for each cause that queries waited for, with what the pool counted at the longest of their waits. */
+function waits({ eventLoop, spans }: Profile, slices: readonly TimeSlice[]): Finding[] {
+  const found = new Map<string, Extract<Finding, { what: 'waited' }>>()
+  for (const [id, span] of spans.entries()) {
+    if (span.wait === undefined) continue
+    const { pool } = span.wait
+    const longest = lengthOf(waitsOf(span, eventLoop.blocked))
+    const own = slices.filter(({ kind, span }) => kind === 'waiting' && span === id)
+    const known = found.get(causeOf(span.wait))
+    const time = (known?.time ?? 0) + lengthOf(own)
+    if (known !== undefined && known.longest >= longest) known.time = time
+    else found.set(causeOf(span.wait), { what: 'waited', time, pool, longest, location: span.location })
+  }
+  return [...found.values()].filter(({ longest }) => longest >= waitedFrom)
+}
+
+/** Why a query had to wait, by what its pool counted when it was asked. Nothing else is said to be the cause. */
+function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
+  if (pool === null) return 'queue'
+  if (pool.free > 0) return 'unknown'
+  return pool.open < pool.most ? 'opening' : 'busy'
 }
 
 /** The five things that took longest, each with its place, time and share of the whole: "the request". */
@@ -113,9 +161,7 @@ export function renderSlowestFive(calls: readonly SlowCall[], context: TimedCont
   const { duration } = context.profile
   const five = calls.slice(0, 5)
   const together = five.reduce((sum, { time }) => sum + time, 0)
-  // Rounded times may add up to a little more.
-  const share = together < duration * 1.001 ? `; ${formatShare(together, duration)} of ${whole} together` : ''
-  return html`<section aria-labelledby="slowest"><h2 id="slowest">Slowest five <small>ms and share${share}</small></h2>
+  return html`<section aria-labelledby="slowest"><h2 id="slowest">Slowest five <small>ms and share; ${formatShare(together, duration)} of ${whole} together</small></h2>
 <table class="lines slowest"><caption class="sr-only">Slowest five</caption><colgroup><col><col class="where only-wide"><col class="ms"><col class="share"></colgroup>
 <tbody>${five.map(
     call => html`
@@ -127,7 +173,7 @@ export function renderSlowestFive(calls: readonly SlowCall[], context: TimedCont
 /** 20 × select products; loadSession, its own code; sending. */
 export function callName({ isPart, kind, span, times }: SlowCall): string {
   if (span === null) return kindView(kind).label.toLowerCase()
-  return `${times > 1 ? `${times} × ` : ''}${span.name}${isPart ? ', its own code' : ''}`
+  return `${times > 1 ? `${times.toLocaleString('en')} × ` : ''}${span.name}${isPart ? ', its own code' : ''}`
 }
 
 /** What a finding says: the claim with its number, then what to do about it. */
@@ -142,16 +188,51 @@ export function findingText(finding: Finding, duration: number): readonly [claim
       'None needs the result of another. Promise.all would await them together.',
     ]
   }
-  if (finding.what === 'waited') {
-    return [`Waited ${time} for a connection, ${share} of the request.`, 'All connections of the pool were busy.']
+  if (finding.what === 'waited') return waitText(finding)
+  if (finding.what === 'blocked') {
+    return [`The event loop was blocked for ${time} meanwhile, ${share} of the request.`, blockedRemedy(finding)]
   }
   if (finding.what === 'unaccounted') {
-    return [
-      `${time} unaccounted, ${share} of the request.`,
-      'No hook, handler or recorded call ran: another request may have kept the event loop busy.',
-    ]
+    return [`${time} unaccounted, ${share} of the request.`, 'No hook, handler or recorded call ran.']
   }
-  return [`${callName(finding.call)}: ${time}, ${share} of the request.`, slowRemedy(finding)]
+  const { blocking } = finding.call
+  const blocked = blocking < slowFrom ? '' : ` It blocked the event loop for ${formatDuration(blocking)}.`
+  return [`${callName(finding.call)}: ${time}, ${share} of the request.${blocked}`, slowRemedy(finding)]
+}
+
+const sampling = 'A request with the header X-Profile: cpu shows which functions.'
+
+function blockedRemedy({ by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): string {
+  const why = 'No query or call is charged for it.'
+  if (first === undefined) return `${why} Code ran without a pause, of this request or of others. ${sampling}`
+  const more = others.length === 0 ? '' : ` and ${count(others.length, 'other')}`
+  return `${why} Code of another request ran without a pause: see ${first}${more}.`
+}
+
+function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [claim: string, remedy: string] {
+  const { longest, pool, time } = finding
+  // What overlaps with other work of the request is in the time of that.
+  const isBeside = time < waitedFrom
+  const waited = isBeside ? `up to ${formatDuration(longest)} beside other work of this request` : formatDuration(time)
+  const isPartly = !isBeside && longest - time >= waitedFrom
+  const beside = isPartly ? ` The longest wait took ${formatDuration(longest)}, beside other work of this request.` : ''
+  const cause = causeOf(finding)
+  if (pool === null || cause === 'queue') {
+    const claim = `Waited ${waited} for a connection that was busy with earlier queries.`
+    return [claim, `It sends one at a time.${beside}`]
+  }
+  if (cause === 'busy') {
+    const claim = `Waited ${waited} for a connection: ${pool.open} of ${pool.most} in use, ${pool.waiting} waiting.`
+    return [claim, `Hold them for less time, or allow more.${beside}`]
+  }
+  if (cause === 'unknown') return [`Waited ${waited} for a connection.`, `The pool had a free one.${beside}`]
+  const { closing } = pool
+  const idle =
+    closing === null ? '' : `Idle ones are closed after ${formatDuration(closing.after)} (${closing.option}). `
+  return [
+    `The pool had no ${pool.open === 0 ? 'open' : 'free'} connection: ${waited} to open one.`,
+    `${idle}Usually harmless in development.${beside}`,
+  ]
 }
 
 function repeatedText(
@@ -165,6 +246,7 @@ function repeatedText(
 }
 
 function slowRemedy({ call }: Extract<Finding, { what: 'slow' }>): string {
+  if (call.blocking >= slowFrom) return `Nothing else could run. ${sampling}`
   if (call.kind === 'hook') return 'It delays every request that it runs for.'
   if (call.kind === 'handler') return 'Its own code, or what it waits for without being recorded.'
   return call.times > 1 ? 'The calls together.' : ''

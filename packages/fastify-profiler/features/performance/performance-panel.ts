@@ -2,11 +2,20 @@ import type { BuiltInPanel, ToolbarCard, ViewContext } from '../../core/panel.ts
 import type { Profile } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { type Block, blocksHtml, blocksMarkdown } from '../../core/view/block.ts'
+import type { HeaderFact } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { awaitsInARow } from './awaits-in-a-row.ts'
 import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from './exclusive-time.ts'
-import { callName, findingsBlock, findingsOf, findingText, renderSlowestFive } from './findings.ts'
+import {
+  callName,
+  type Finding,
+  findingsBlock,
+  findingsOf,
+  findingText,
+  renderSlowestFive,
+  waitedFrom,
+} from './findings.ts'
 import { type BarPiece, foldThreshold, hatchPattern, renderPieces, renderWaterfall } from './waterfall.ts'
 
 /** What took the time of a request. */
@@ -76,7 +85,7 @@ export const performancePanel: BuiltInPanel<Profile> = {
     const inText = (blocks: readonly Block[]) => blocksMarkdown(blocks, context.root)
     return [
       {
-        html: renderTimes(profile, times),
+        html: renderTimes(profile, times, headlineOf(findings[0], duration)),
         markdown: inText([{ text: processText(profile) }, timeTable(times, duration)]),
       },
       { html: renderTwo(found, calls, context), markdown: inText([...found, callTable(calls, duration)]) },
@@ -85,8 +94,24 @@ export const performancePanel: BuiltInPanel<Profile> = {
   },
 }
 
-function renderTimes(profile: Profile, times: Times): Markup {
-  return html`${hatchPattern}<section aria-labelledby="where"><div class="head"><h2 id="where">Where ${formatDuration(profile.duration)} went <small>each millisecond counted once</small></h2><span class="right">${processText(profile)}</span></div>
+/** The half of a request that was no work, in words; else what the bar below shows. */
+function headlineOf(worst: Finding | undefined, duration: number): string {
+  const whole = formatDuration(duration)
+  if (worst === undefined || worst.time < duration / 2) return `Where ${whole} went`
+  const part = `${formatNumber(worst.time)} of ${whole}`
+  if (worst.what === 'blocked') return `${part}: the event loop was blocked`
+  if (worst.what === 'waited') return `${part}: waiting for a connection`
+  return `Where ${whole} went`
+}
+
+/** How long a request waited for connections while nothing else of it ran, for the header of its pages. */
+export function waitingFact(profile: Profile): HeaderFact[] {
+  const time = new Map(timeByKind(sliceTime(profile))).get('waiting') ?? 0
+  return time >= waitedFrom ? [['Waiting', formatDuration(time)]] : []
+}
+
+function renderTimes(profile: Profile, times: Times, headline: string): Markup {
+  return html`${hatchPattern}<section aria-labelledby="where"><div class="head"><h2 id="where">${headline} <small>each millisecond counted once</small></h2><span class="right">${processText(profile)}</span></div>
 ${renderTimeBar(times, profile.duration)}</section>`
 }
 

@@ -1,4 +1,5 @@
 import type { Tone } from '../../core/panel.ts'
+import { lengthOf, runsOf, waitsOf } from '../../core/periods.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { renderBadge, renderEmptyState, renderLocation } from '../../core/view/elements.ts'
@@ -6,7 +7,6 @@ import { html, type Markup } from '../../core/view/html.ts'
 import { count, formatDuration, formatMilliseconds, formatNumber, formatShare } from '../../core/view/units.ts'
 import {
   childrenOf,
-  coveredTime,
   gatherCalls,
   isOperation,
   kindView,
@@ -17,6 +17,7 @@ import {
   type TimedContext,
   timeKindOf,
   type TimeSlice,
+  timesOf,
 } from './exclusive-time.ts'
 import { repetitionsFrom } from './findings.ts'
 
@@ -37,17 +38,20 @@ export function renderPieces(pieces: readonly BarPiece[], scale: number, y: numb
   return html`${pieces.map(({ colour, start, end }) => {
     // Wide enough to see, and never past the edge.
     const width = Math.max(Math.min(end, scale) - start, scale * 0.003)
-    return html`<rect class="${colour}"${colour === 'wait' && html` fill="url(#hatch)"`} x="${percent(Math.min(start, scale - width), scale)}" y="${y}" width="${percent(width, scale)}" height="${height}"/>`
+    return html`<rect class="${colour}"${colour in patterns && html` fill="url(#${patterns[colour]})"`} x="${percent(Math.min(start, scale - width), scale)}" y="${y}" width="${percent(width, scale)}" height="${height}"/>`
   })}`
 }
 
-/** The pattern that pieces of the colour "wait" are filled with. Once on each page that has bars. */
-export const hatchPattern = html`<svg width="0" height="0" class="sr-only" aria-hidden="true"><defs><pattern id="hatch" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch-ink" x1="0" y1="0" x2="0" y2="4"/></pattern></defs></svg>`
+/** The patterns of pieces in which nothing of the request ran, by colour. */
+const patterns: Partial<Record<string, string>> = { wait: 'hatch', blocked: 'lines' }
+
+/** What these pieces are filled with. Once on each page that has bars. */
+export const hatchPattern = html`<svg width="0" height="0" class="sr-only" aria-hidden="true"><defs><pattern id="hatch" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch-ink" x1="0" y1="0" x2="0" y2="4"/></pattern><pattern id="lines" width="4" height="4" patternUnits="userSpaceOnUse"><line class="hatch-ink" x1="0" y1="2" x2="4" y2="2"/></pattern></defs></svg>`
 
 /** What the lines folded below the waterfall are, and how long they took: 9 hooks, 1 query, 2 gaps, … */
 function foldedText(rows: readonly WaterfallRow[], total: number, threshold: number): string {
   const counts = new Map<string, number>()
-  for (const row of rows) counts.set(nounOf(row), (counts.get(nounOf(row)) ?? 0) + Math.max(1, row.spans.length))
+  for (const row of rows) counts.set(nounOf(row), (counts.get(nounOf(row)) ?? 0) + Math.max(1, timesOf(row.spans)))
   const words = [...counts].map(([noun, number]) => count(number, noun, noun === 'query' ? 'queries' : `${noun}s`))
   return `${words.join(', ')}, each under ${formatNumber(threshold)} ms, ${formatDuration(total)} together`
 }
@@ -94,17 +98,18 @@ interface WaterfallRow {
 /** Pieces of a bar closer together than this part of the scale are drawn as one. */
 const resolution = 1 / 500
 
-const gaps = new Set<TimeKind>(['reading', 'sending', 'unaccounted'])
+const gaps = new Set<TimeKind>(['reading', 'sending', 'blocked', 'unaccounted'])
 
 /** The lines of the waterfall in the order in which they started, each followed by those below it. */
 export function waterfallRows(
-  { spans }: Pick<Profile, 'spans'>,
+  profile: Pick<Timed, 'eventLoop' | 'spans'>,
   slices: readonly TimeSlice[],
   threshold: number,
   scale: number,
 ): WaterfallRow[] {
+  const { eventLoop, spans } = profile
   const children = childrenOf(spans)
-  const calls = new Map(gatherCalls(spans).map(call => [call.ids[0], call]))
+  const calls = new Map(gatherCalls(profile).map(call => [call.ids[0], call]))
 
   /** The line of a span, and those below it; none for a repetition, which the first of its kind stands for. */
   const rowsOf = (id: number, depth: number): WaterfallRow[] => {
@@ -125,7 +130,7 @@ export function waterfallRows(
         time,
         isShort: time < threshold && !isTelling && below.every(row => row.isShort),
         pieces: isOperation(span)
-          ? apart(merge(same.map(pieceOf), scale), scale)
+          ? operationPieces(same, eventLoop, scale)
           : functionPieces(span, merge(spansAt(spans, within).map(pieceOf), scale)),
       },
       ...below,
@@ -151,6 +156,13 @@ function gapRow({ kind, start, end }: TimeSlice, threshold: number): WaterfallRo
 
 function pieceOf(span: Span): BarPiece {
   return { colour: kindView(timeKindOf(span)).colour, start: span.start, end: span.start + span.duration }
+}
+
+/** Hatched pieces for waits, and full ones for when the operations ran. */
+function operationPieces(spans: readonly Span[], { blocked }: Timed['eventLoop'], scale: number): BarPiece[] {
+  const runs = spans.flatMap(span => runsOf(span, blocked).map(run => ({ ...pieceOf(span), ...run })))
+  const waits = spans.flatMap(span => waitsOf(span, blocked).map(wait => ({ ...wait, colour: 'wait' })))
+  return [...merge(waits, scale), ...apart(merge(runs, scale), scale)]
 }
 
 /** A pale piece for the whole function, and full ones for its own time. */
@@ -207,7 +219,7 @@ export function renderWaterfall(context: TimedContext, threshold: number): Marku
     tick => html`<line class="tick" x1="${percent(tick, scale)}" x2="${percent(tick, scale)}" y1="0" y2="28"/>`,
   )}</g></defs></svg>
 ${renderRows('Waterfall', long, scale, context, renderHead(scale, profile))}
-${short.length > 0 && html`<details class="fold"><summary>${foldedText(short, coveredTime(short.map(({ start, time }) => ({ start, duration: time }))), threshold)}</summary>${renderRows('Folded', short, scale, context, null)}</details>`}`
+${short.length > 0 && html`<details class="fold"><summary>${foldedText(short, lengthOf(short.map(({ start, time }) => ({ start, end: start + time }))), threshold)}</summary>${renderRows('Folded', short, scale, context, null)}</details>`}`
 }
 
 function renderRows(
@@ -247,7 +259,7 @@ function renderGap({ kind, start, time }: WaterfallRow, scale: number, { duratio
 
 /** The name of an HTTP request has most of its detail, the URL, which is therefore only its title. */
 function renderSpan(span: Span, all: readonly Span[], context: TimedContext): Markup {
-  const times = all.length > 1 ? html`<b>${all.length} ×</b> ` : null
+  const times = timesOf(all) > 1 ? html`<b>${timesOf(all).toLocaleString('en')} ×</b> ` : null
   const detail = span.detail === null ? null : shortened(span.detail)
   return html`<span class="what"${detail !== null && html` title="${detail}"`}>${times}<span class="sr-only">${span.kind}: </span>${span.name} <span class="muted">${phaseOf(span)}</span>${detail !== null && span.kind !== 'http' && html` <code class="muted">${detail}</code>`}</span>${renderMarks(span, all)}${renderOrigin(span, context)}`
 }
@@ -262,7 +274,7 @@ function phaseOf({ hook, kind, routeLevel }: Span): string | null {
 }
 
 function renderMarks(span: Span, all: readonly Span[]): Markup {
-  const isLoop = span.kind === 'query' && all.length >= repetitionsFrom
+  const isLoop = span.kind === 'query' && timesOf(all) >= repetitionsFrom
   const telling = all.find(({ outcome }) => outcome === 'threw' || outcome === 'unfinished') ?? span
   const isUsual = telling.outcome === 'continued' || (telling.outcome === 'replied' && span.hook === null)
   return html`${isLoop && renderBadge('N+1', 'warning')}${!isUsual && renderBadge(telling.outcome, outcomeTones[telling.outcome])}`

@@ -1,5 +1,5 @@
 import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/panel.ts'
-import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
+import type { DatabaseUse, Query, Repetition, StatementTotals } from '../../core/profile.ts'
 import { highlightSql, renderSqlBlock } from '../../core/view/code-block.ts'
 import { type Block, blocksMarkdown, type Finding } from '../../core/view/block.ts'
 import { locationText, renderBadge, renderLocation } from '../../core/view/elements.ts'
@@ -16,6 +16,7 @@ import {
 import { profileUrl } from '../../core/view/urls.ts'
 import { renderExplainForm, runnableSql } from '../explain/explain-form.ts'
 import { isExplainable } from '../explain/explain-query.ts'
+import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
 
 /** The queries that one line sent with one statement, in one transaction or outside of any. */
@@ -77,7 +78,7 @@ export function queryCard(data: DatabaseUse, { profile, root }: ViewContext): To
         first.sql,
         formatNumber(duration),
       ]),
-    ...(waited > 0 && { foot: `${formatDuration(waited)} waiting for a connection` }),
+    ...(waited > 0 && { foot: `waited up to ${formatDuration(waited)} for a connection` }),
   }
 }
 
@@ -89,11 +90,18 @@ const longestParameters = 2000
 const notOver = 'Unfinished when the profile was made: still running, or waiting for a connection.'
 const noPlace = 'Sent by a library.'
 
+/** The longest query of a list, and all of them one after another. Milliseconds. */
+interface ListScale {
+  longest: number
+  whole: number
+}
+
 /** The queries, one row for each statement of a line: as sent, with transactions in brackets, or slowest first. */
 function renderQueryList(data: DatabaseUse, context: ViewContext, order: 'sent' | 'time'): Markup {
   const groups = groupQueries(data.queries)
   const longest = Math.max(...data.queries.map(({ duration }) => duration ?? 0), 0)
-  const row = (group: QueryGroup) => renderRow(group, data, longest, context)
+  const scale = { longest, whole: groups.reduce((sum, { duration }) => sum + duration, 0) }
+  const row = (group: QueryGroup) => renderRow(group, data, scale, context)
   const body =
     order === 'time'
       ? groups.sort((one, other) => other.duration - one.duration).map(row)
@@ -109,13 +117,14 @@ function renderRun({ transaction, groups }: TransactionRun, row: (group: QueryGr
   return html`<section class="transaction"><p class="muted">Transaction ${transaction}: ${count(queries, 'query', 'queries')}, ${formatDuration(sum)}</p>${groups.map(row)}</section>`
 }
 
-function renderRow(group: QueryGroup, data: DatabaseUse, longest: number, context: ViewContext): Markup {
+function renderRow(group: QueryGroup, data: DatabaseUse, { longest, whole }: ListScale, context: ViewContext): Markup {
   const { first, queries, number, duration } = group
+  const waited = Math.max(...queries.map(query => query.waited))
   const last = number + queries.length - 1
   const isRepeated = data.repetitions.some(({ sql }) => sql === first.sql) && queries.length > 1
   const isOver = queries.some(query => query.duration !== null)
   const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
-  return html`<div class="query-row" id="query-${number}"><details><summary><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, data.duration)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="text-warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
+  return html`<div class="query-row" id="query-${number}"><details><summary><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="text-warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
 ${renderQueryBody(group, context)}</details><span class="at">${first.location === null ? html`<span class="place muted" title="${noPlace}">library</span>` : renderLocation(first.location, context)}</span></div>`
 }
 
@@ -129,14 +138,23 @@ function renderSpread(queries: readonly Query[], longest: number): Markup {
 }
 
 function renderQueryBody({ first, number, queries }: QueryGroup, { base, explains, profile }: ViewContext): Markup {
-  const waited = queries.reduce((longest, query) => Math.max(longest, query.waited), 0)
   const errors = [...new Set(queries.flatMap(({ error }) => error ?? []))]
   const given = queries.filter(({ parameters }) => parameters.length > 0)
   return html`<div class="query-body">${errors.map(error => html`<p>${renderBadge('failed', 'error')} ${error}</p>`)}${queries.some(({ duration }) => duration === null) && html`<p>${renderBadge('unfinished', 'warning')} ${notOver}</p>`}
 ${renderSqlBlock(first.sql)}
 ${given.length > 0 && html`<ol class="parameters">${given.slice(0, parametersShown).map(({ parameters }) => html`<li><code>${parametersText(parameters).slice(0, longestParameters)}</code></li>`)}</ol>`}${given.length > parametersShown && html`<p class="muted">and ${given.length - parametersShown} more</p>`}
-<p class="muted">Waited at most ${formatDuration(waited)} for a connection.</p>
+<p class="muted">${waitSentences(queries)}</p>
 <div class="copies"><button type="button" data-copy-text="${first.sql}" hidden>Copy SQL</button><button type="button" data-copy-text="${runnableSql(first)}" hidden>Copy runnable SQL</button>${explains === true && isExplainable(first) && renderExplainForm(base, profile.token, number)}</div></div>`
+}
+
+/** The longest wait of some queries, with what the pool counted, and the time in which they could not be answered. */
+function waitSentences(queries: readonly Query[]): string {
+  const [longest] = queries.toSorted((one, other) => other.waited - one.waited)
+  const blocked = Math.max(...queries.map(query => query.blocked))
+  const pool = longest?.pool
+  const counts = pool == null ? '' : `: ${pool.open - pool.free} of ${pool.most} in use, ${pool.waiting} waiting`
+  const meanwhile = blocked > 0 ? ` The event loop was blocked for ${formatDuration(blocked)} meanwhile.` : ''
+  return `Waited at most ${formatDuration(longest?.waited)} for a connection${counts}.${meanwhile}`
 }
 
 /** $1 = "localhost", $2 = 1 */
@@ -157,18 +175,23 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
   badge: data => ({ text: String(data.count), tone: toneOf(data) }),
   toolbarItem: (data, context) => ({
     label: 'SQL',
-    value: `${data.count} · ${formatDuration(data.duration)}`,
+    value: `${data.count.toLocaleString('en')} · ${formatDuration(data.duration)}`,
     tone: toneOf(data),
     card: queryCard(data, context),
   }),
   view(data, context) {
-    const { count, queries, repetitions } = data
+    const { count, queries, repetitions, statements = [] } = data
     return [
       totals(data, context.profile.duration),
       ...(repetitions.length === 0 ? [] : [{ findings: repetitions.map(repetitionFinding) }]),
       ...(queries.length < count
-        ? [{ notice: `Showing the first ${queries.length} of ${count} queries. The totals include all of them.` }]
+        ? [
+            {
+              notice: `Listed are the first ${queries.length} of ${counted(count, 'query', 'queries')}. The totals include all of them.`,
+            },
+          ]
         : []),
+      ...(statements.length > 0 ? [statementTable(statements)] : []),
       { html: renderQueries(data, context), markdown: blocksMarkdown([queryTable(queries)], context.root) },
     ]
   },
@@ -179,18 +202,34 @@ function toneOf({ failed, repetitions }: DatabaseUse): Tone {
   return repetitions.length > 0 ? 'warning' : 'neutral'
 }
 
-function totals({ count, duration, failed, queries, rows, transactions, waited }: DatabaseUse, whole: number): Block {
-  const shapes = new Set(queries.map(({ sql }) => sql)).size
+/** The totals of each statement, for more queries than are listed. */
+function statementTable(statements: readonly StatementTotals[]): Block {
+  return {
+    title: 'By statement, most time first',
+    columns: [
+      { label: 'Queries', kind: 'number' },
+      { label: 'ms, one after another', kind: 'number' },
+      { label: 'Statement' },
+    ],
+    rows: statements.map(({ count, duration, sql }) => [
+      count.toLocaleString('en'),
+      formatNumber(duration),
+      { code: sql },
+    ]),
+  }
+}
+
+function totals({ count, duration, failed, rows, shapes, transactions, waited }: DatabaseUse, whole: number): Block {
   return {
     metrics: [
       [
         count === 1 ? 'query' : 'queries',
-        count,
+        count.toLocaleString('en'),
         `of ${counted(shapes, 'shape')}${failed > 0 ? `, ${failed} failed` : ''}`,
       ],
       [`${formatShare(duration, whole)} of the request`, formatDuration(duration)],
       ['longest wait for a connection', formatDuration(waited)],
-      ['rows read or changed', rows],
+      ['rows read or changed', rows.toLocaleString('en')],
       ...(transactions > 0 ? [[transactions === 1 ? 'transaction' : 'transactions', transactions] as const] : []),
     ],
   }
@@ -224,15 +263,23 @@ function queryTable(queries: readonly Query[]): Block {
     blocks: [
       {
         title: 'Queries',
-        columns: ['No.', 'Duration', 'Wait for connection', 'Rows', 'Query', 'Parameters', 'Called from'].map(
-          label => ({
-            label,
-          }),
-        ),
-        rows: queries.map(({ duration, waited, rows, sql, parameters, error, location }, index) => [
+        columns: [
+          'No.',
+          'Duration',
+          'Wait for connection',
+          'Loop blocked',
+          'Rows',
+          'Query',
+          'Parameters',
+          'Called from',
+        ].map(label => ({
+          label,
+        })),
+        rows: queries.map(({ blocked, duration, waited, rows, sql, parameters, error, location }, index) => [
           index + 1,
           duration === null ? null : formatDuration(duration),
-          formatDuration(waited),
+          waited > 0 ? formatDuration(waited) : null,
+          blocked > 0 ? formatDuration(blocked) : null,
           rows,
           [{ code: sql }, duration === null ? ` ${notOver}` : null, error === null ? null : ` failed: ${error}`],
           parameters.length === 0 ? null : { code: parametersText(parameters) },

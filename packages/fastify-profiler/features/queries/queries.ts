@@ -3,19 +3,17 @@ import { performance } from 'node:perf_hooks'
 import { findCaller } from '../../core/call-site.ts'
 import type { AnyFunction } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
-import type { Location } from '../../core/profile.ts'
-import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
+import type { Location, PoolCounts } from '../../core/profile.ts'
+import type { Recorder } from '../../core/watch/recorder.ts'
 import { currentRecorder, recorderScope } from '../../core/watch/recorders.ts'
 import { secretsInQuery } from './bound-values.ts'
-import { type AskedQuery, queriesOf, querySpans, type RecordedQuery } from './recorded-queries.ts'
+import { type AskedQuery, divideTime, queriesOf, type RecordedQuery, type UnusedWait } from './recorded-queries.ts'
 import { factsOf } from './statement.ts'
 
 /** What is known of a connection: who took it from its pool, and when it was last free. */
 interface KnownConnection {
-  /** Milliseconds that its holder waited for it and that no query has counted yet. */
-  waited: number
-  /** When its holder got it, in milliseconds since the start of the request. */
-  lent: number
+  /** The wait of its holder that no query has counted yet. */
+  unused: UnusedWait | null
   holder: Recorder | null
   location: Location | null
   /** When its last query ended, by `performance.now()`. */
@@ -54,8 +52,6 @@ function openRecorder(): Recorder | null {
  */
 const askedAbove = new AsyncLocalStorage<QueryCall | undefined>()
 
-const noSpan: OpenSpan = { id: null, end() {} }
-
 /** A query that a builder, a pool or a driver has begun. Ending it twice does nothing. */
 export class QueryCall {
   readonly recorder: Recorder
@@ -77,7 +73,8 @@ export class QueryCall {
     query.system = system
     if (query.parameters.length === 0) query.parameters = parameters
     query.sent = above === undefined ? query.start : recorder.now()
-    query.waited = query.sent - query.start
+    if (above !== undefined) query.wait ??= { start: query.start, duration: 0, pool: null }
+    if (query.wait !== null) query.wait.duration = query.sent - query.start
     queriesOf(recorder).send(query, connection)
     addWait(recorder, query, connection)
   }
@@ -105,7 +102,9 @@ export class QueryCall {
     if (query.duration === null) {
       const now = recorder.now()
       if (this.#connection !== null) waitForPredecessor(query, this.#connection, now)
-      query.duration = Math.max(0, now - (query.sent ?? query.start))
+      // A query that never got its connection has only waited.
+      if (query.wait?.duration === Infinity) query.wait.duration = now - query.start
+      divideTime(query, now, recorder.clock.blockedWithin(query.wait?.start ?? query.start, now))
     }
     if (!this.#isOpener) return
     // Whoever awaits a query is on the stack again when it ends, even if its sender was not.
@@ -141,8 +140,6 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
   const { connection, parameters, statement, system } = asked
   const holder = connection === null ? undefined : connections.get(connection)
   const location = asked.location ?? callerHint ?? findCaller(below) ?? holder?.location ?? null
-  const isOnTimeline = queries.count < querySpans
-  if (!isOnTimeline) recorder.note(`Only the first ${querySpans} queries are on the timeline.`)
   const query: RecordedQuery = {
     system,
     statement,
@@ -152,24 +149,24 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     sent: null,
     duration: null,
     waited: 0,
+    blocked: 0,
+    wait: null,
     rows: null,
     failure: null,
     transaction: null,
-    span: isOnTimeline
-      ? recorder.span({ kind: 'query', name: factsOf(statement).name, detail: statement, location })
-      : noSpan,
+    span: recorder.span({ kind: 'query', name: factsOf(statement).name, detail: statement, location }),
   }
   queries.begin(query)
   return query
 }
 
-/** Adds the time that the request has waited for a connection of its own, to the first query on it. */
+/** Adds the wait of the request for a connection of its own, to the first query on it. */
 function addWait(recorder: Recorder, query: RecordedQuery, connection: object): void {
   const known = connections.get(connection)
-  if (known === undefined || known.holder !== recorder) return
-  // The query of a pool begins before it has a connection, so that its time has the wait already.
-  if (query.start >= known.lent) query.waited += known.waited
-  known.waited = 0
+  if (known === undefined || known.holder !== recorder || known.unused === null) return
+  queriesOf(recorder).waits.delete(known.unused)
+  query.wait = known.unused.wait
+  known.unused = null
 }
 
 /** A connection sends one query at a time, so this one waited until the one before it had ended. */
@@ -177,37 +174,61 @@ function waitForPredecessor(query: RecordedQuery, connection: object, now: numbe
   const known = knownConnection(connection)
   const at = performance.now()
   const freeAt = now - (at - known.freeAt)
-  if (query.sent !== null && freeAt > query.sent) {
-    query.waited += freeAt - query.sent
+  const { sent } = query
+  if (sent !== null && freeAt > sent) {
+    query.wait ??= { start: sent, duration: 0, pool: null }
+    query.wait.duration = freeAt - query.wait.start
     query.sent = freeAt
   }
   known.freeAt = at
 }
 
 function knownConnection(connection: object): KnownConnection {
-  const known = connections.get(connection) ?? { waited: 0, lent: 0, holder: null, location: null, freeAt: 0 }
+  const known = connections.get(connection) ?? { unused: null, holder: null, location: null, freeAt: 0 }
   connections.set(connection, known)
   return known
 }
 
 /**
  * Records that a request asks a pool for a connection.
- * @returns what to call with the connection; null outside a profiled request
+ * @param pool what the pool counts before it is asked
+ * @returns what to call with the connection, or with null if there was none; null outside a profiled request
  */
-export function beginWait(below: AnyFunction): ((connection: object) => void) | null {
+export function beginWait(below: AnyFunction, pool: PoolCounts | null): ((connection: object | null) => void) | null {
   const recorder = openRecorder()
   if (recorder === null) return null
   return driverBoundary.guard(() => {
-    const began = performance.now()
-    // The caller of a query that waits for this connection is known.
-    const location = askedAbove.getStore() === undefined ? findCaller(below) : null
-    return (connection: object) => {
+    const above = askedAbove.getStore()
+    const query = above?.recorder === recorder && above.query.sent === null ? above.query : null
+    if (query !== null) {
+      query.wait = { start: query.start, duration: Infinity, pool }
+      query.span.waitsFor(query.wait)
+    }
+    const unused = query === null && above === undefined ? beginUnusedWait(recorder, below, pool) : null
+    return (connection: object | null) => {
       driverBoundary.guard(() => {
-        const waited = performance.now() - began
-        Object.assign(knownConnection(connection), { waited, lent: recorder.now(), holder: recorder, location })
+        if (unused !== null) endUnusedWait(recorder, unused, connection === null)
+        const location = unused?.location ?? null
+        if (connection !== null) Object.assign(knownConnection(connection), { unused, holder: recorder, location })
       }, undefined)
     }
   }, null)
+}
+
+const unusedWaitsKept = 100
+
+function beginUnusedWait(recorder: Recorder, below: AnyFunction, pool: PoolCounts | null): UnusedWait {
+  const wait = { start: recorder.now(), duration: Infinity, pool }
+  const unused = { wait, location: findCaller(below), parent: recorder.calls.newest, failed: false }
+  const { waits } = queriesOf(recorder)
+  if (waits.size < unusedWaitsKept) waits.add(unused)
+  return unused
+}
+
+function endUnusedWait(recorder: Recorder, unused: UnusedWait, failed: boolean): void {
+  if (recorder.finished) return
+  unused.wait.duration = recorder.now() - unused.wait.start
+  unused.failed = failed
 }
 
 /** Binds a callback to the current scope. Many libraries call back in that of whoever opened the connection. */

@@ -2,13 +2,18 @@ import { textOf } from '../../core/foreign-value.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import {
+  type BlockedTime,
+  type ConnectionWait,
   type DatabaseUse,
   type Json,
   type Location,
   type Query,
   type Repetition,
+  type Span,
+  type StatementTotals,
   toMicroseconds,
 } from '../../core/profile.ts'
+import { lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { keptParameters, type Room } from '../request/known-values.ts'
@@ -130,10 +135,14 @@ export interface RecordedQuery {
   readonly start: number
   /** When it had a connection; null before. */
   sent: number | null
-  /** Without the wait for a connection; null until it has ended. */
+  /** Its own time, without the next two; null until it has ended. */
   duration: number | null
   /** The wait for a connection. */
   waited: number
+  /** The time in which the event loop was blocked meanwhile. */
+  blocked: number
+  /** When it waited for a connection; null if it had one at once. */
+  wait: ConnectionWait | null
   /** Null if unknown. */
   rows: number | null
   /** What the driver failed with; null for a success. */
@@ -143,11 +152,28 @@ export interface RecordedQuery {
   readonly span: OpenSpan
 }
 
+/** Shorter waits, in milliseconds, are not worth telling apart from their queries. */
+const shortestWait = 0.05
+
+/** Divides the time of a query that ends into its own, its wait, and the time in which the event loop was blocked. */
+export function divideTime(query: RecordedQuery, now: number, blocked: readonly BlockedTime[]): void {
+  const { sent, start } = query
+  const wait = query.wait && { start: query.wait.start, end: query.wait.start + query.wait.duration }
+  const whole = { start: Math.min(start, wait?.start ?? start), end: now }
+  const waited = wait === null ? 0 : lengthOf(unblocked(wait, blocked, whole))
+  const isWorthTelling = wait !== null && waited >= shortestWait
+  const run = { start: isWorthTelling ? Math.max(start, sent ?? start, wait.end) : start, end: now }
+  query.duration = lengthOf(unblocked(run, blocked, whole))
+  query.waited = isWorthTelling ? waited : 0
+  query.blocked = lengthOf([run, ...(isWorthTelling ? [wait] : [])]) - query.duration - query.waited
+  if (!isWorthTelling) query.wait = null
+  query.span.waitsFor(query.wait)
+}
+
 /** Queries listed in full. */
 const queriesKept = 100
 
-/** Spans of queries. More would push the hooks of the request off the timeline. */
-export const querySpans = 1000
+const statementsKept = 20
 
 const recorded = new Attachment<RecordedQueries>()
 
@@ -165,17 +191,49 @@ export function queriesOf(recorder: Recorder): RecordedQueries {
   return made
 }
 
+/** A wait for a connection, without a query that needed it. */
+export interface UnusedWait {
+  wait: ConnectionWait
+  location: Location | null
+  parent: number | null
+  failed: boolean
+}
+
+/** Waits for connections without a query, as spans of their own. */
+export function unusedWaits(recorder: Recorder): Span[] {
+  const waits = [...(recordedQueries(recorder)?.waits ?? [])].filter(({ wait }) => wait.duration >= shortestWait)
+  const now = recorder.now()
+  return waits.map(({ wait, location, parent, failed }) => ({
+    parent,
+    kind: 'wait',
+    name: 'connect',
+    hook: null,
+    routeLevel: false,
+    dispatchPoint: null,
+    plugin: null,
+    location,
+    start: wait.start,
+    duration: Math.min(wait.duration, now - wait.start),
+    outcome: failed ? 'threw' : wait.duration === Infinity ? 'unfinished' : 'continued',
+    detail: null,
+    wait: { ...wait, duration: Math.min(wait.duration, now - wait.start) },
+  }))
+}
+
 /** The queries of one request: the first in full, and totals of all. */
 class RecordedQueries {
   readonly first: RecordedQuery[] = []
   readonly repetitions = new Repetitions()
+  /** All queries by statement. */
+  readonly statements = new Map<string, StatementTotals>()
   count = 0
   failed = 0
   rows = 0
-  duration = 0
   /** The longest wait of a single query. */
   waited = 0
   transactions = 0
+  /** The waits for connections that no query was sent on yet. */
+  readonly waits = new Set<UnusedWait>()
   /** The transaction that is open on each connection. */
   readonly #open = new WeakMap<object, number>()
 
@@ -196,8 +254,11 @@ class RecordedQueries {
   end({ statement, parameters, location, duration, waited, rows, failure }: RecordedQuery): void {
     if (failure !== null) this.failed++
     this.rows += rows ?? 0
-    this.duration += duration ?? 0
     this.waited = Math.max(this.waited, waited)
+    const totals = this.statements.get(statement) ?? { sql: statement, count: 0, duration: 0 }
+    totals.count++
+    totals.duration += duration ?? 0
+    if (totals.count > 1 || this.statements.size < mostShapes) this.statements.set(statement, totals)
     this.repetitions.add(statement, parameters, location, duration ?? 0)
   }
 }
@@ -220,24 +281,42 @@ export interface AskedQuery {
 const parametersKept: Room = { values: 500, characters: 200_000 }
 
 /** The queries of a request, masked. */
-export function describeQueries(queries: RecordedQueries | null, mask: Mask): DatabaseUse | null {
-  if (queries === null) return null
-  const { count, failed, rows, duration, waited, transactions, repetitions, first } = queries
+export function describeQueries(
+  queries: RecordedQueries | null,
+  spans: readonly Span[],
+  time: RequestTime,
+  mask: Mask,
+): DatabaseUse | null {
+  if (queries === null || queries.count === 0) return null
+  const { count, failed, rows, waited, transactions, repetitions, first, statements } = queries
   const room = { ...parametersKept }
   return {
     count,
     failed,
     rows,
-    duration: toMicroseconds(duration),
+    duration: toMicroseconds(timeOf('query', spans, time)),
     waited: toMicroseconds(waited),
     transactions,
+    shapes: statements.size,
+    ...(count > first.length && { statements: describeStatements([...statements.values()], mask) }),
     repetitions: repetitions.found().map(repetition => maskRepetition(repetition, mask)),
     queries: first.map(query => describeQuery(query, room, mask)),
   }
 }
 
+function describeStatements(statements: readonly StatementTotals[], mask: Mask): StatementTotals[] {
+  return statements
+    .toSorted((one, other) => other.duration - one.duration)
+    .slice(0, statementsKept)
+    .map(({ sql, count, duration }) => ({
+      sql: mask.text(maskQuery(sql, []).sql),
+      count,
+      duration: toMicroseconds(duration),
+    }))
+}
+
 function describeQuery(query: RecordedQuery, room: Room, mask: Mask): Query {
-  const { system, statement, start, duration, waited, rows, failure, location, transaction } = query
+  const { system, statement, start, duration, wait, waited, blocked, rows, failure, location, transaction } = query
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
   return {
     system,
@@ -246,6 +325,8 @@ function describeQuery(query: RecordedQuery, room: Room, mask: Mask): Query {
     start: toMicroseconds(start),
     duration: duration === null ? null : toMicroseconds(duration),
     waited: toMicroseconds(waited),
+    blocked: toMicroseconds(blocked),
+    pool: wait?.pool ?? null,
     rows: failure === null ? rows : null,
     error: failure === null ? null : mask.text(errorText(failure.error, secrets)),
     location,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { read } from '../../core/foreign-value.ts'
+import { isFunction, isObject, read } from '../../core/foreign-value.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import { type Mask, maskHeader, maskResponseHeader } from '../../core/mask/mask.ts'
 import type { HeaderLine, Json, RequestRecord, ResponseRecord } from '../../core/profile.ts'
@@ -51,10 +51,16 @@ export function describeRequest(exchange: Exchange, headers: readonly HeaderLine
     query: mask.record(queryOf(recorder.url)),
     params: mask.record(request === null ? null : read(request, 'params')),
     cookies: cookiesOf(headers, mask),
-    body: mask.value(request === null ? null : read(request, 'body')),
+    body: bodyOf(request, mask),
     contentType: mask.textOrNull(headerOf(headers, 'content-type')),
     bodySize: received?.bytes ?? null,
   }
+}
+
+/** A body that is passed on as a stream was not parsed: the stream's own properties would say nothing. */
+function bodyOf(request: Exchange['request'], mask: Mask): Json {
+  const body = request === null ? null : read(request, 'body')
+  return isObject(body) && isFunction(read(body, 'pipe')) ? null : mask.value(body)
 }
 
 function cookiesOf(lines: readonly HeaderLine[], mask: Mask): Record<string, string> {

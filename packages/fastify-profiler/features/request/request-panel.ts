@@ -71,12 +71,27 @@ function parts({ query, params, cookies }: RequestRecord): ReadonlyArray<readonl
   ]
 }
 
-function absent(request: RequestRecord): string[] {
-  const names = parts(request)
+/** What a request did not have, and what of it was not recorded. */
+function absenceText(request: RequestRecord, { dropped }: Profile): string {
+  const empty = parts(request)
     .filter(([, entries]) => entries.length === 0)
     .map(([title]) => title.toLowerCase())
-  return request.body === null ? [...names, 'body'] : names
+  // The store drops these together.
+  const isCut = dropped.some(({ what, why }) => what === 'values' && why.startsWith('A stored profile'))
+  const isUnknown = (name: string) => isCut && name !== 'cookies'
+  const length = Number(request.headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? 0)
+  const size = request.bodySize === null ? 0 : Math.max(request.bodySize, length)
+  const missing = [...empty.filter(name => !isUnknown(name)), ...(request.body === null && size === 0 ? ['body'] : [])]
+  const unknown = empty.filter(isUnknown)
+  if (request.body === null && size > 0) unknown.push(`body of ${formatBytes(size)}`)
+  return [
+    ...(missing.length === 0 ? [] : [`The request had no ${missing.join(', no ')}.`]),
+    ...(unknown.length === 0 ? [] : [`Not recorded: ${unknown.join(', ')}. ${isCut ? tooLarge : notParsed}`]),
+  ].join(' ')
 }
+
+const tooLarge = 'They were too large to store.'
+const notParsed = 'The application did not parse it.'
 
 function requestFacts(profile: Profile): Array<readonly [string, string]> {
   return [
@@ -107,12 +122,12 @@ function tabs(open: 'request' | 'response', { base, profile }: ViewContext): Blo
 }
 
 function requestBlocks(request: RequestRecord, profile: Profile): readonly Block[] {
-  const missing = absent(request)
+  const absence = absenceText(request, profile)
   return [
     ...(request.body === null ? [] : [bodySection(request)]),
     ...parts(request).flatMap(([title, entries]) => (entries.length === 0 ? [] : [countedSection(title, entries)])),
     countedSection('Request headers', request.headers),
-    ...(missing.length === 0 ? [] : [{ text: `The request had no ${missing.join(', no ')}.`, look: 'muted' } as const]),
+    ...(absence === '' ? [] : [{ text: absence, look: 'muted' } as const]),
     { section: 'Connection', blocks: [recorded('Connection', requestFacts(profile))] },
     { fold: 'As cURL', blocks: [{ source: curlCommand(profile), language: 'text' }] },
   ]

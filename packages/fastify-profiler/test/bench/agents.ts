@@ -103,6 +103,8 @@ function busyProfile(): Profile {
     sql: `select * from "museums" where "id" = $1 and "floor" = ${index % 40} order by "name"`,
     parameters: [index, 'x'.repeat(index % 300)],
     duration: index % 13,
+    blocked: 0,
+    pool: null,
   }))
   const repetition = {
     kind: 'loop' as const,
@@ -111,7 +113,7 @@ function busyProfile(): Profile {
     duration: 9000,
     locations: [],
   }
-  const totals = { failed: 0, rows: queries, duration: 9000, waited: 0, transactions: 0 }
+  const totals = { failed: 0, rows: queries, duration: 9000, waited: 0, transactions: 0, shapes: 40 }
   const database = { ...totals, count: queries, queries: kept, repetitions: [repetition] }
   return profile({ token: 'busy', time: Date.now(), duration: 9500, database })
 }

@@ -40,7 +40,8 @@ function answerTo(sql: string): Buffer {
 }
 
 /**
- * Stands in for PostgreSQL: it answers every statement with one row. "fail" fails, and "sleep 20" takes 20 ms.
+ * Stands in for PostgreSQL: it answers every statement with one row. "fail" fails, and "sleep 20" takes 20 ms, as does
+ * opening a connection for a user of this name.
  * @returns the port
  */
 export function servePostgres(t: Test): Promise<number> {
@@ -73,7 +74,7 @@ function serve(socket: Socket): void {
       const body = received.subarray(at + 4, length)
       received = received.subarray(length)
       hasBegun = true
-      if (type === 'startup') answer('', () => Buffer.concat([message('R', int32(0)), ready]))
+      if (type === 'startup') answer(String(body), () => Buffer.concat([message('R', int32(0)), ready]))
       if (type === 'Q') {
         const text = String(body.subarray(0, -1))
         answer(text, () => Buffer.concat([answerTo(text), ready]))

@@ -30,7 +30,7 @@ t.test('the card of queries has the statements that took most, with their number
   ]
   t.match(queryCard({ ...use, waited: 2, repetitions }, of), {
     warnings: ['N+1: 9 queries of one shape at routes/cart.ts:41:5', '9 equal queries'],
-    foot: '2.00 ms waiting for a connection',
+    foot: 'waited up to 2.00 ms for a connection',
   })
 })
 

@@ -24,11 +24,11 @@ t.test('an HTTP request without a response is shown with its error and caller, a
   t.match(httpClientPanel.view(data, context(profile())), [
     {
       metrics: [
-        ['Requests', 3, '1 failed'],
-        ['Total time', '2.00 ms'],
+        ['Requests', '3', '1 failed'],
+        ['8% of the request', '2.00 ms', null],
       ],
     },
-    { notice: /^Showing the first 1 of 3 requests/ },
+    { notice: /^Listed are the first 1 of 3 requests/ },
     {
       rows: [
         [
@@ -40,6 +40,7 @@ t.test('an HTTP request without a response is shown with its error and caller, a
           [
             {},
             [' ', { badge: 'unfinished', tone: 'warning' }, / not arrived in full/],
+            null,
             [' ', { badge: 'failed', tone: 'error' }, ` ${hostile}`],
             [' ', { small: { place: location } }],
             [' ', { small: [String, { code: 'abcdefghijkl' }] }],

@@ -35,7 +35,7 @@ t.test('the totals say how many queries of how many shapes took how much of the 
 t.test('the queries of one line with one statement are one row, with their number and their spread', async t => {
   const queries = [1, 2, 4].map(duration => query({ duration }))
   const markup = page(use([query({ sql: 'select 1', location: null }), ...queries]))
-  t.match(text(markup), /2–4 7\.00 70% 3 3 × select \* from products where id = \$1/)
+  t.match(text(markup), /2–4 7\.00 78% 3 3 × select \* from products where id = \$1/)
   t.equal(markup.match(/<line class="each"/g)?.length, 4)
   t.equal(markup.match(/<line class="median"/g)?.length, 1)
   t.match(markup, /title="Sent by a library\.">library<.*cart\.ts:41/s)
@@ -90,7 +90,7 @@ t.test('parameters are listed for each query, up to twenty', async t => {
 })
 
 t.test('queries that are not listed are counted', async t => {
-  t.match(page(use([query()], { count: 2000 })), 'Showing the first 1 of 2000 queries.')
+  t.match(page(use([query()], { count: 2000 })), 'Listed are the first 1 of 2,000 queries.')
 })
 
 t.test('a statement can be copied in a form that runs, with masked values named', async t => {

@@ -72,6 +72,8 @@ export function exampleQuery(changes: Partial<Query> = {}): Query {
     start: 0,
     duration: 1,
     waited: 0,
+    blocked: 0,
+    pool: null,
     rows: 1,
     error: null,
     location: null,
@@ -83,7 +85,7 @@ export function exampleQuery(changes: Partial<Query> = {}): Query {
 /** The queries of a request, with the given changes. */
 export function exampleUse(queries: Query[], changes: Partial<DatabaseUse> = {}): DatabaseUse {
   const totals = { count: queries.length, failed: 0, rows: queries.length, duration: 0, waited: 0, transactions: 0 }
-  return { ...totals, repetitions: [], queries, ...changes }
+  return { ...totals, shapes: new Set(queries.map(({ sql }) => sql)).size, repetitions: [], queries, ...changes }
 }
 
 /** An outgoing request, with the given changes. */
@@ -96,6 +98,7 @@ export function exampleCall(changes: Partial<HttpCall> = {}): HttpCall {
     start: 6,
     head: 5.1,
     duration: 5.5,
+    blocked: 0,
     error: null,
     location: null,
     token: null,
@@ -157,7 +160,7 @@ export function exception(changes: Partial<Exception> = {}): Exception {
 /** A successful request, with the given changes. */
 export function profile(changes: Partial<Profile> = {}): Profile {
   return {
-    version: 7,
+    version: 8,
     token: 'k3Jx9PzQ4wTn',
     parent: null,
     time: Date.UTC(2026, 10, 21, 1, 11, 7, 482),
@@ -287,7 +290,7 @@ export function profile(changes: Partial<Profile> = {}): Profile {
     },
     database: exampleUse([], { count: 2, rows: 2, duration: 3.4, waited: 0.4 }),
     http: { count: 1, failed: 0, duration: 5.5, calls: [exampleCall()] },
-    eventLoop: { utilization: 0.31, active: 7.6, idle: 17 },
+    eventLoop: { utilization: 0.31, active: 7.6, idle: 17, blocked: [] },
     memory: { heapUsedAtStart: 31_000_000, heapUsedAtEnd: 31_400_000, heapTotal: 48_000_000, heapLimit: 4_345_000_000 },
     process: { id: 4711, startedAt: Date.UTC(2026, 10, 21, 1, 0, 0) },
     configuration: 'c1',

@@ -9,7 +9,6 @@ import { actions, panels } from './example-panels.ts'
 import {
   configuration,
   context,
-  exampleQuery,
   exampleUse,
   failedProfile,
   licensePanel,
@@ -54,10 +53,14 @@ t.test('the header marks queries that failed or were repeated', async t => {
 
 t.test('duplicate queries and waits for a connection are findings', async t => {
   const repetitions = [{ kind: 'duplicate' as const, sql: 'select', count: 9, duration: 3, locations: [] }]
-  const database = exampleUse([exampleQuery({ sql: 'select', start: 20, waited: 12 })], { repetitions })
-  const shown = text(page('performance', { spans: [], lifecycle: [], database }))
+  const database = exampleUse([], { count: 9, duration: 3, repetitions })
+  const pool = { open: 2, free: 0, most: 2, waiting: 3, closing: null }
+  const wait = { start: 8, duration: 12, pool }
+  const spans = [span({ kind: 'query', hook: null, location: null, start: 20, duration: 3, wait })]
+  const shown = text(page('performance', { spans, lifecycle: [], database }))
   t.match(shown, '9 queries with the same parameters, 3.00 ms. The first result could be reused.')
-  t.match(shown, 'Waited 12.0 ms for a connection, 49% of the request. All connections of the pool were busy.')
+  t.match(shown, 'Waited 12.0 ms for a connection: 2 of 2 in use, 3 waiting.')
+  t.match(shown, 'Waiting 12.0 ms', 'and so says the header')
 })
 
 t.test('the header has the colour of the outcome', async t => {
@@ -207,7 +210,7 @@ t.test('the performance panel says where the time went, then what was slow, then
   const shown = text(page('performance'))
   t.match(shown, /Where 24\.6 ms went each millisecond counted once Event loop busy 31% · Heap 31\.4 MB/)
   t.match(shown, /SQL 14\.3 58% Hooks 5\.45 22% Handler 3\.20 13% Sending 0\.50 Cache 0\.10 Unaccounted 1\.05/)
-  t.match(shown, /Slowest five ms and share .*select platforms .*9\.30 .*38%/)
+  t.match(shown, /Slowest five ms and share; 85% .*select platforms .*9\.30 .*38%/)
   t.match(shown, /Waterfall .*What ran ms Share .*lookUpLicense onRequest/)
   t.notMatch(shown, 'Findings')
 })
@@ -245,7 +248,10 @@ t.test('a single slow call and lost time are findings, too, and calls at once cl
   t.match(lost, '70.0 ms unaccounted, 70% of the request.')
   t.match(lost, 'select t: 30.0 ms, 30% of the request.')
   const spans = [query('select 0', 90), query('select 1', 90)]
-  t.match(text(page('performance', { duration: 100, spans, lifecycle: [] })), 'Slowest five ms and share ')
+  t.match(
+    text(page('performance', { duration: 100, spans, lifecycle: [] })),
+    'Slowest five ms and share; 100% of the request',
+  )
 })
 
 t.test('the exception panel shows the chain, and the nearest routes of a path without one', async t => {

@@ -2,6 +2,7 @@ import { errorMonitor, EventEmitter } from 'node:events'
 import { isPromise } from 'node:util/types'
 import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
+import type { PoolCounts } from '../../../core/profile.ts'
 import { currentRecorder } from '../../../core/watch/recorders.ts'
 import { beginQuery, beginWait, inThisScope, type QueryCall } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
@@ -150,16 +151,27 @@ function isEmitter(value: unknown): value is EventEmitter {
   return value instanceof EventEmitter
 }
 
-/** Makes a method that records how long a request waits for the connection that another one gets from a pool. */
-export function watchedConnect(connect: AnyFunction): AnyFunction {
+/** A number that a library tells by a property, by a method, or as the length of a queue; NaN if it does not. */
+export function numberIn(owner: unknown, name: string): number {
+  const value = propertyOf(owner, name)
+  if (isFunction(value) && isObject(owner)) return Number(Reflect.apply(value, owner, []))
+  return Number(propertyOf(value, 'length') ?? value)
+}
+
+/**
+ * Makes a method that records how long a request waits for the connection that another one gets from a pool.
+ * @param countsOf reads the pool's counts before it is asked. With one that is no number, nothing is said of the cause.
+ */
+export function watchedConnect(connect: AnyFunction, countsOf: (pool: object) => PoolCounts): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
-    const got = beginWait(watched)
+    if (currentRecorder() === undefined) return Reflect.apply(connect, this, args)
+    const counts = driverBoundary.guard(() => countsOf(this), null)
+    const isTold = counts !== null && counts.open + counts.free + counts.most + counts.waiting < Infinity
+    const got = beginWait(watched, isTold ? counts : null)
     if (got === null) return Reflect.apply(connect, this, args)
-    const end = (connection: unknown) => {
-      if (isObject(connection)) got(connection)
-    }
+    const end = (connection: unknown) => got(isObject(connection) ? connection : null)
     const hasCallback = followCallback(args, (_error, connection) => end(connection))
     const result: unknown = Reflect.apply(connect, this, args)
-    return hasCallback || !(result instanceof Promise) ? result : followPromise(result, end, () => {})
+    return hasCallback || !(result instanceof Promise) ? result : followPromise(result, end, () => end(null))
   }
 }

@@ -1,8 +1,8 @@
 import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
-import type { Location } from '../../../core/profile.ts'
+import type { Location, PoolCounts } from '../../../core/profile.ts'
 import { callerInRequest } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { classItself, type Driver, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
+import { classItself, type Driver, numberIn, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
 
 /** Knex sends a query when it is awaited, where its caller is lost: the caller is the line that begins to build it. */
 export const knexDriver: Driver = {
@@ -13,12 +13,26 @@ export const knexDriver: Driver = {
     if ('queryBuilder' in prototype && 'runner' in prototype) {
       for (const name of ['queryBuilder', 'raw', 'schemaBuilder']) replaceMethod(prototype, name, rememberBuilder)
       replaceMethod(prototype, 'runner', rememberRun)
-      replaceMethod(prototype, 'acquireConnection', watchedConnect)
+      replaceMethod(prototype, 'acquireConnection', acquire => watchedConnect(acquire, countsOf))
     }
     if ('queryArray' in prototype) {
       replaceMethod(prototype, 'query', query => watchedMethod(query, { read, rowsIn: () => null }))
     }
   },
+}
+
+/** Knex has a pool of its own, by the library tarn. */
+function countsOf(client: object): PoolCounts {
+  const pool = propertyOf(client, 'pool')
+  const free = numberIn(pool, 'numFree')
+  const after = numberIn(pool, 'idleTimeoutMillis')
+  return {
+    open: numberIn(pool, 'numUsed') + numberIn(pool, 'numPendingCreates') + free,
+    free,
+    most: numberIn(pool, 'max'),
+    waiting: numberIn(pool, 'numPendingAcquires'),
+    closing: after > 0 && numberIn(pool, 'min') === 0 ? { option: 'idleTimeoutMillis', after } : null,
+  }
 }
 
 /** The lines that began to build queries. */

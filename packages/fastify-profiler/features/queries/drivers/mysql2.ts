@@ -1,6 +1,7 @@
 import { isObject, propertyOf } from '../../../core/foreign-value.ts'
+import type { PoolCounts } from '../../../core/profile.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { classItself, type Driver, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
+import { classItself, type Driver, numberIn, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
 
 /**
  * mysql2, with callbacks and with promises, which call the same methods. Its channels are of no use: `mysql2:query`
@@ -21,8 +22,23 @@ export const mysql2Driver: Driver = {
     }
     replaceMethod(prototype, 'query', query => watchedMethod(query, sending))
     replaceMethod(prototype, 'execute', execute => watchedMethod(execute, sending))
-    if (isPool) replaceMethod(prototype, 'getConnection', watchedConnect)
+    if (isPool) replaceMethod(prototype, 'getConnection', connect => watchedConnect(connect, countsOf))
   },
+}
+
+/** Its queues have no public names. */
+function countsOf(pool: object): PoolCounts {
+  const config = propertyOf(pool, 'config')
+  const most = numberIn(config, 'connectionLimit')
+  const after = numberIn(config, 'idleTimeout')
+  return {
+    open: numberIn(pool, '_allConnections'),
+    free: numberIn(pool, '_freeConnections'),
+    // Zero is no limit.
+    most: most === 0 ? Infinity : most,
+    waiting: numberIn(pool, '_connectionQueue'),
+    closing: numberIn(config, 'maxIdle') < most ? { option: 'idleTimeout', after } : null,
+  }
 }
 
 /** A query is a text with values, or options with both. A pool makes options of a text. */

@@ -1,6 +1,15 @@
 import { isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import type { PoolCounts } from '../../../core/profile.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { classItself, type Driver, prototypeOf, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
+import {
+  classItself,
+  type Driver,
+  numberIn,
+  prototypeOf,
+  replaceMethod,
+  watchedConnect,
+  watchedMethod,
+} from './driver.ts'
 
 /** node-postgres: its clients, and its pools, whose connections queries wait for. It publishes no channel. */
 export const pgDriver: Driver = {
@@ -20,8 +29,20 @@ export const pgDriver: Driver = {
     const itself = classItself(exports)
     const pool = prototypeOf(exports, 'Pool') ?? (itself !== null && 'totalCount' in itself ? itself : null)
     replaceMethod(pool, 'query', query => watchedMethod(query, asked))
-    replaceMethod(pool, 'connect', watchedConnect)
+    replaceMethod(pool, 'connect', connect => watchedConnect(connect, countsOf))
   },
+}
+
+function countsOf(pool: object): PoolCounts {
+  const options = propertyOf(pool, 'options')
+  const after = numberIn(options, 'idleTimeoutMillis')
+  return {
+    open: numberIn(pool, 'totalCount'),
+    free: numberIn(pool, 'idleCount'),
+    most: numberIn(options, 'max'),
+    waiting: numberIn(pool, 'waitingCount'),
+    closing: after > 0 && !(numberIn(options, 'min') > 0) ? { option: 'idleTimeoutMillis', after } : null,
+  }
 }
 
 /** A client of node-postgres, as far as the profiler uses one of its own. */

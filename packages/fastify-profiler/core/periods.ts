@@ -1,0 +1,69 @@
+import type { BlockedTime, Span, SpanKind } from './profile.ts'
+
+/** A part of a request, in milliseconds since its start. */
+export interface Period {
+  start: number
+  end: number
+}
+
+/** How long a request took, and when the event loop was blocked meanwhile. */
+export interface RequestTime {
+  duration: number
+  blocked: readonly BlockedTime[]
+}
+
+/** Times differ by this much between clocks. */
+const tolerance = 0.05
+
+/**
+ * A period without the times in which the event loop was blocked. These are left in for an operation that began and
+ * ended in one of them: no answer can have come from outside, so that its own work has blocked the loop.
+ * @param operation what the period is a part of
+ */
+export function unblocked(period: Period, blocked: readonly BlockedTime[], operation = period): Period[] {
+  let periods = [period]
+  for (const { start, duration } of blocked) {
+    const end = start + duration
+    if (operation.start >= start - tolerance && operation.end <= end + tolerance) continue
+    periods = periods.flatMap(part => [
+      { start: part.start, end: Math.min(part.end, start) },
+      { start: Math.max(part.start, end), end: part.end },
+    ])
+    periods = periods.filter(part => part.end > part.start)
+  }
+  return periods
+}
+
+/** The milliseconds that at least one of the periods contains. */
+export function lengthOf(periods: readonly Period[]): number {
+  let total = 0
+  let end = -Infinity
+  for (const period of periods.length > 1 ? periods.toSorted((one, other) => one.start - other.start) : periods) {
+    total += Math.max(0, period.end - Math.max(period.start, end))
+    end = Math.max(end, period.end)
+  }
+  return total
+}
+
+/** When an operation ran: not while it waited for its connection, nor while the event loop was blocked. */
+export function runsOf({ start, duration, shared, wait }: Span, blocked: readonly BlockedTime[]): Period[] {
+  // Where operations that share a span ran is not known, only for how long.
+  if (shared !== undefined) return [{ start, end: start + shared.time }]
+  const end = start + duration
+  const sent = wait === undefined ? start : Math.max(start, wait.start + wait.duration)
+  return unblocked({ start: sent, end }, blocked, { start: Math.min(start, wait?.start ?? start), end })
+}
+
+/** When an operation waited for its connection. */
+export function waitsOf({ start, duration, kind, wait }: Span, blocked: readonly BlockedTime[]): Period[] {
+  const end = start + duration
+  if (kind === 'wait') return unblocked({ start, end }, blocked)
+  if (wait === undefined) return []
+  return unblocked({ start: wait.start, end: wait.start + wait.duration }, blocked, { start: wait.start, end })
+}
+
+/** The time of a request in which at least one operation of a kind ran. */
+export function timeOf(kind: SpanKind, spans: readonly Span[], { blocked, duration }: RequestTime): number {
+  const runs = spans.flatMap(span => (span.kind === kind ? runsOf(span, blocked) : []))
+  return lengthOf(runs.map(({ start, end }) => ({ start, end: Math.min(end, duration) })))
+}

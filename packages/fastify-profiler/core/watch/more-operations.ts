@@ -1,0 +1,82 @@
+import { lengthOf, unblocked } from '../periods.ts'
+import type { Span, SpanKind } from '../profile.ts'
+import type { RequestClock } from './running-calls.ts'
+
+/** A span that operations share, with how many of them run. */
+interface Shared {
+  span: Span & Required<Pick<Span, 'shared'>>
+  running: number
+}
+
+/** Shared spans of one kind. */
+const sharedKept = 100
+
+/**
+ * Counts the operations that have no span of their own any more. Those of one kind share a span from the moment at
+ * which one begins until none runs, so that the sums of a profile stay whole.
+ */
+export class MoreOperations {
+  readonly #clock: RequestClock
+  readonly #running = new Map<SpanKind, Shared>()
+  readonly #ended = new Map<SpanKind, Array<Shared['span']>>()
+
+  constructor(clock: RequestClock) {
+    this.#clock = clock
+  }
+
+  /** @returns a function that ends the operation */
+  begin(operation: Span): () => void {
+    const { kind } = operation
+    const known = this.#running.get(kind)
+    const shared = known ?? { span: { ...operation, outcome: 'continued', shared: { count: 0, time: 0 } }, running: 0 }
+    this.#running.set(kind, shared)
+    shared.span.shared.count++
+    shared.running++
+    if (known !== undefined) mixNames(shared.span, operation)
+    return () => {
+      shared.running--
+      if (shared.running === 0) this.#end(shared)
+    }
+  }
+
+  /** Ends those that still run. @returns the shared spans */
+  close(): Span[] {
+    for (const shared of this.#running.values()) {
+      shared.span.outcome = 'unfinished'
+      this.#end(shared)
+    }
+    return [...this.#ended.values()].flat()
+  }
+
+  #end({ span }: Shared): void {
+    this.#running.delete(span.kind)
+    const { start, shared } = span
+    const now = this.#clock.now()
+    span.duration = now - start
+    shared.time = lengthOf(unblocked({ start, end: now }, this.#clock.blockedWithin(start, now)))
+    const ended = this.#ended.get(span.kind) ?? []
+    ended.push(span)
+    this.#ended.set(span.kind, ended.length > sharedKept ? halved(ended) : ended)
+  }
+}
+
+/** Joins each second span with the one before it. */
+function halved(spans: ReadonlyArray<Shared['span']>): Array<Shared['span']> {
+  return spans.filter((span, index) => {
+    const before = index % 2 === 1 ? spans[index - 1] : undefined
+    if (before === undefined) return true
+    mixNames(before, span)
+    before.duration = span.start + span.duration - before.start
+    before.shared.count += span.shared.count
+    before.shared.time += span.shared.time
+    return false
+  })
+}
+
+const mixed: Partial<Record<SpanKind, string>> = { query: 'more queries', http: 'more HTTP requests' }
+
+/** A name for operations that may differ. */
+function mixNames(span: Span, other: Span): void {
+  if (span.name === other.name && span.detail === other.detail && span.location === other.location) return
+  Object.assign(span, { name: mixed[span.kind] ?? 'more calls', detail: null, location: null })
+}
