@@ -27,6 +27,10 @@ function burn(milliseconds: number): void {
 const performanceOf = (app: FastifyInstance, { token }: Profile) =>
   pageOf(app, `${token}?panel=performance`, 'text/markdown')
 
+/** The longest time that the event loop was blocked. A busy machine adds some. */
+const longestOf = ({ blocked }: Profile['eventLoop']) =>
+  blocked.reduce((longest, one) => (one.duration > longest.duration ? one : longest))
+
 /** Whether the slowest calls of a profile add up to its duration. */
 function addUp(t: Test, profile: Profile): void {
   const sum = slowestCalls(profile, sliceTime(profile)).reduce((total, { time }) => total + time, 0)
@@ -95,9 +99,9 @@ t.test('a query is not charged for the code of its request that blocks the event
   const { database, duration, eventLoop, token } = profile
   const [query] = database?.queries ?? []
   t.ok(Number(query?.duration) + Number(query?.waited) < duration - 110, JSON.stringify(query))
-  t.match(eventLoop.blocked, [{ by: token }])
+  t.equal(longestOf(eventLoop)?.by, token)
   const text = await performanceOf(app, profile)
-  t.match(text, /calculate, its own code: .* of the request\. It blocked the event loop for 1.*X-Profile: cpu/)
+  t.match(text, /calculate, its own code: .* of the request\. It blocked the event loop for .*X-Profile: cpu/)
   t.notMatch(text, 'for a connection')
   addUp(t, profile)
 })
@@ -128,7 +132,7 @@ t.test('a request that another one blocks says so, and no query or call of it is
   const profile = await app.profiler.find(String(victim.headers.get('x-debug-token')))
   if (profile === null) return t.fail()
   const by = culprit.headers.get('x-debug-token')
-  t.match(profile.eventLoop.blocked, [{ by }])
+  t.equal(longestOf(profile.eventLoop)?.by, by)
   const { database, duration, http } = profile
   t.ok(Number(database?.duration) < duration - 140 && Number(http?.duration) < duration - 140)
   t.ok(Number(database?.queries[0]?.blocked) >= 100 && Number(http?.calls[0]?.blocked) >= 100)
