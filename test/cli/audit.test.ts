@@ -96,21 +96,6 @@ test('a token that is refused, or revoked twice at once, leaves no further line'
   t.equal(written.length, 2)
 })
 
-test('a removed user takes their tokens along, and each leaves a line', async t => {
-  await addUser(database, { email: 'me@museum.test' })
-  await addUser(database, { email: 'admin@museum.test', admin: true })
-  for (const name of ['ci', 'laptop']) await print(`token add me@museum.test --name ${name}`)
-  await print('token add admin@museum.test --name backup')
-  await print('user remove me@museum.test')
-  const written = await lines('--action remove')
-  t.match(written, [
-    { table: 'users' },
-    { table: 'api_tokens', before: { name: 'laptop', user: 'me@museum.test' } },
-    { table: 'api_tokens', before: { name: 'ci' } },
-  ])
-  t.equal(written.length, 3)
-})
-
 test('a link to choose a password leaves a line with its user, and without its token or hash', async t => {
   const user = await addUser(database, { email: 'me@museum.test' })
   await addLicense(database, { domain: 'museum.test' })

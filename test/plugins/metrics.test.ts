@@ -1,13 +1,11 @@
 import { EventEmitter, once } from 'node:events'
 import { Agent, get, METHODS } from 'node:http'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { FastifyInstance } from 'fastify'
 import parse from 'parse-prometheus-text-format'
 import t, { type Test } from 'tap'
 import { refused } from '../../plugins/checks.ts'
-import { StartError } from '../../src/errors/start-error.ts'
 import { longestTurn } from '../../src/serving/limits.ts'
 import { build, type BuildOptions } from '../support/build.ts'
 import { stopClock } from '../support/clock.ts'
@@ -68,19 +66,6 @@ async function scrape(address: string) {
 /** How often it was counted that something refused a request. */
 async function refusals(address: string, by: string): Promise<number | undefined> {
   return (await scrape(address)).valueOf('portico_requests_refused_total', { by })
-}
-
-/** GET /held, which says that it has begun, and is answered at a signal. */
-function heldRoute() {
-  const signals = new EventEmitter()
-  async function routes(app: FastifyInstance) {
-    app.get('/held', { config: { license: 'optional' } }, async () => {
-      signals.emit('begun')
-      await once(signals, 'answer')
-      return 'ok'
-    })
-  }
-  return { signals, routes }
 }
 
 const requests = 'portico_http_requests_total'
@@ -237,18 +222,6 @@ t.test('Attempts to sign in that a limit refuses are counted', async t => {
   await database.db.deleteFrom('sign_in_attempts').execute()
 })
 
-t.test('Metrics are served while requests are under way, which are counted once they are answered', async t => {
-  const { signals, routes } = heldRoute()
-  const { app, address } = await start(t, { routes })
-  const begun = once(signals, 'begun')
-  const response = app.inject({ url: '/held', headers: { host } }).then()
-  await begun
-  t.equal((await scrape(address)).valueOf(requests, { route: '/held' }), undefined)
-  signals.emit('answer')
-  await response
-  t.equal((await scrape(address)).valueOf(requests, { route: '/held' }), 1)
-})
-
 t.test('Metrics are served under overload, which is counted', async t => {
   const letPass = stopClock(t)
   const { app, address } = await start(t, {
@@ -300,36 +273,35 @@ t.test('The metrics port refuses other paths, other methods and invalid requests
   t.equal((await fetch(address)).status, 200)
 })
 
-t.test('Metrics are served until all requests are answered, and end with the app', async t => {
-  const { signals, routes } = heldRoute()
-  const { app, address } = await start(t, { routes })
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  const agent = new Agent({ keepAlive: true })
-  t.teardown(() => agent.destroy())
-  const [kept] = await once(get(address, { agent }), 'response')
-  kept.resume()
-  const begun = once(signals, 'begun')
-  const response = fetch(`${origin}/held`)
-  await begun
-  const closed = app.close()
-  t.equal((await fetch(address)).status, 200)
-  signals.emit('answer')
-  await response
-  await closed
-  await t.rejects(fetch(address))
-})
-
-t.test('A metrics port in use stops the start with a sentence', async t => {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  t.teardown(() => other.close())
-  const { port } = other.address() as AddressInfo
-  const reason = `listen EADDRINUSE: address already in use 127.0.0.1:${port}`
-  await t.rejects(
-    build(t, { database, environment: { METRICS_PORT: String(port) } }),
-    new StartError(`METRICS_HOST and METRICS_PORT cannot be used: ${reason}.`),
-  )
-})
+t.test(
+  'Metrics are served until all requests are answered, which are counted only then, and end with the app',
+  async t => {
+    const signals = new EventEmitter()
+    const { app, address } = await start(t, {
+      async routes(app) {
+        app.get('/held', { config: { license: 'optional' } }, async () => {
+          signals.emit('begun')
+          await once(signals, 'answer')
+          return 'ok'
+        })
+      },
+    })
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    const agent = new Agent({ keepAlive: true })
+    t.teardown(() => agent.destroy())
+    const [kept] = await once(get(address, { agent }), 'response')
+    kept.resume()
+    const begun = once(signals, 'begun')
+    const response = fetch(`${origin}/held`)
+    await begun
+    const closed = app.close()
+    t.equal((await scrape(address)).valueOf(requests, { route: '/held' }), undefined)
+    signals.emit('answer')
+    await response
+    await closed
+    await t.rejects(fetch(address))
+  },
+)
 
 t.test('An address that the machine does not have stops the start with a sentence', async t => {
   await t.rejects(

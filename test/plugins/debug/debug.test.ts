@@ -113,15 +113,6 @@ t.test('the configuration panel shows the settings without the database password
   t.notMatch(html, 'hunter2')
 })
 
-t.test('the configuration panel shows which plugin registered which', async t => {
-  const response = await app.inject({ url: '/', headers: { host: 'museum.test' } })
-  const markdown = await readPanel(app, response, 'configuration', 'text/markdown')
-  t.match(
-    markdown,
-    /^ {2}- entities, [^\n]*\n {2}- record-kinds, [^\n]*\n {2}- route-table, [^\n]*\n {2}- vary, [^\n]*\n {2}- checks, [^\n]*\n {2}- metrics, [^\n]*\n {2}- health, [^\n]*\n {2}- ready, [^\n]*\n {2}- site, [^\n]*\n {4}- security-headers,/m,
-  )
-})
-
 t.test('closing an app removes its listeners for reads', async t => {
   const app = await buildDebugged(t, { database, routes })
   await app.ready()

@@ -181,12 +181,6 @@ t.test('each page has the next older lines', async t => {
   t.ok(items.length > 5)
 })
 
-t.test('a page that has not changed is not sent again', async t => {
-  const { headers } = await ask('GET', 'audit')
-  const again = await ask('GET', 'audit', { headers: { 'if-none-match': String(headers.etag) } })
-  t.strictSame([again.statusCode, again.body], [304, ''])
-})
-
 t.test('each filter leaves out other lines', async t => {
   await sql`
     insert into audit (at, user_id, actor, via, "table", record_id, action, before, after) values
@@ -297,18 +291,6 @@ t.test('no request changes or removes a line', async t => {
     t.equal(await statusOf(method, `audit/${id}`, { payload: {} }), 404)
   }
   t.equal((await ask('GET', 'audit')).body, before)
-})
-
-t.test('the OpenAPI document describes the audit and its filters', async t => {
-  const { components, paths } = (await ask('GET', 'openapi.json')).json()
-  const { get, ...others } = paths['/api/audit']
-  t.strictSame(others, {})
-  t.strictSame(
-    get.parameters.map(({ name }: { name: string }) => name),
-    ['table', 'record_id', 'user_id', 'via', 'action', 'since', 'until', 'limit', 'cursor', '_locale', 'if-none-match'],
-  )
-  t.match(components.schemas.AuditPage.properties, { items: {}, next: {} })
-  t.strictSame(get.parameters[0].schema.enum, [...kinds.map(({ table }) => table), 'api_tokens', 'password_resets'])
 })
 
 t.test('every kind of record leaves a line for each thing that is done to it', async t => {

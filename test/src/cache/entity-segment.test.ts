@@ -40,30 +40,6 @@ t.test('A record is loaded and returned as a promise, and once it is cached with
   }
 })
 
-t.test('Concurrent reads of a record share one load', async t => {
-  const { segment, loads } = controlled()
-  const readings = [segment.read('1'), segment.read('1'), segment.read('1')]
-  t.equal(loads.length, 1)
-  loads[0]?.resolve('Louvre')
-  t.strictSame(await Promise.all(readings), ['Louvre', 'Louvre', 'Louvre'])
-})
-
-t.test('Records with different keys are loaded concurrently', async t => {
-  const { segment, loads } = controlled()
-  const readings = [segment.read('1'), segment.read('2')]
-  t.match(loads, [{ key: '1' }, { key: '2' }])
-  loads[1]?.resolve('Prado')
-  loads[0]?.resolve('Louvre')
-  t.strictSame(await Promise.all(readings), ['Louvre', 'Prado'])
-})
-
-t.test('"__proto__" and "constructor" are ordinary keys', async t => {
-  const { segment, load } = controlled()
-  t.type(segment.read('__proto__'), Promise)
-  await load('constructor', 'Louvre')
-  t.equal(segment.read('constructor'), 'Louvre')
-})
-
 t.test('A failed load rejects every waiting read, and is not cached', async t => {
   const { segment, load, loads } = controlled()
   const readings = [segment.read('1'), segment.read('1')]

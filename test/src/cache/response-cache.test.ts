@@ -100,9 +100,3 @@ t.test('items are evicted beyond the byte limit, and a buffer counts as its own 
   t.equal(get('1'), null)
   t.not(get('2'), null)
 })
-
-t.test('undefined is stored like any other value', async t => {
-  const { get, set } = cache(t)
-  set('undefined', undefined)
-  t.match(get('undefined'), { item: undefined })
-})

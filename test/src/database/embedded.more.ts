@@ -5,7 +5,6 @@ import t from 'tap'
 import { Changes } from '../../../src/database/changes.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { openEmbedded } from '../../../src/database/embedded.ts'
-import { StartError } from '../../../src/errors/start-error.ts'
 import { makeFolder } from '../../support/folder.ts'
 
 // The tests share a folder and run in order: making an embedded database takes seconds.
@@ -48,13 +47,6 @@ t.test('Deleted demonstration records stay deleted after a restart', async t => 
     { name: 'kiosk' },
   ])
   await second.close()
-})
-
-t.test('A folder in use is refused, and keeps working for its owner', async t => {
-  const database = await open()
-  await t.rejects(open(), new StartError(`DATA_DIR ${dataDir} cannot be locked: another process has it open.`))
-  t.match(await sql`select 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
-  await database.close()
 })
 
 t.test('The queries that wait for a transaction are limited in time and number', async t => {

@@ -289,7 +289,3 @@ t.test('beside a process that takes no commands, the message says what to do', a
   const reason = new StartError(`DATA_DIR ${folder} cannot be locked: another process has it open. ${advice}`)
   await t.rejects(openCommand(folder), reason)
 })
-
-t.test('a path that is too long for a socket is refused as without a server', async t => {
-  await t.rejects(openCommand(join(makeFolder(t), 'd'.repeat(120))), { message: /^DATA_DIR must be a shorter path/ })
-})

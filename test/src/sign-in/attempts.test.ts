@@ -12,18 +12,6 @@ function begin(by = secret) {
   return { clock, attempts: new Attempts({ database: { db, isShared: false }, secret: by, now: () => clock.now }) }
 }
 
-t.test('A minute begins with the first attempt, and refused attempts do not extend it', async t => {
-  const { attempts, clock } = begin()
-  clock.now = 1000
-  t.equal(await attempts.add('a', 1), 0)
-  clock.now = 31_000
-  t.equal(await attempts.add('a', 1), 30)
-  clock.now = 60_999
-  t.equal(await attempts.add('a', 1), 1)
-  clock.now = 61_000
-  t.equal(await attempts.add('a', 1), 0)
-})
-
 t.test('Keys of any bytes and length are counted', async t => {
   const { attempts } = begin()
   const long = 'a'.repeat(10_000_000)
