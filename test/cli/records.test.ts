@@ -196,18 +196,6 @@ t.test('a list has only the records that all options describe', async t => {
   )
 })
 
-t.test('a list has the records without a value if an option says "none" or nothing', async t => {
-  await addLicense(database, { domain: 'endless.test' })
-  await addLicense(database, { domain: 'ending.test', type: null, valid_until: new Date('2900-01-01T00:00:00Z') })
-  const domains = async (options: string) =>
-    (await json(`license list --domain-prefix end ${options}`)).map(({ domain }) => domain)
-  for (const none of ['none', '""']) {
-    t.strictSame(await domains(`--valid-until ${none}`), ['endless.test'])
-    t.strictSame(await domains(`--type-id ${none} --valid-from ${none}`), ['ending.test'])
-  }
-  t.match(await print('license show ending.test'), /^type_id\nprotected +false$/m)
-})
-
 t.test('control characters in a table do not reach the terminal', async t => {
   await db.insertInto('platforms').values({ name: 'red \u001b[31m' }).execute()
   t.match(await print('platform list --name-prefix red'), 'red  [31m')

@@ -218,14 +218,6 @@ t.test('leaving a group, deleting it or deleting the user takes effect on the ne
   }
 })
 
-t.test('becoming an admin takes effect on the next request', async t => {
-  const id = await addUser(database, { email: 'promoted@museum.test' })
-  const cookie = await signIn(app, { host, email: 'promoted@museum.test' })
-  t.equal((await ask(cookie)).statusCode, 403)
-  await heardOf(database, () => db.updateTable('users').set({ admin: true }).where('id', '=', id).execute())
-  t.equal((await ask(cookie)).statusCode, 200)
-})
-
 /** Signs out, and waits until all servers know. @returns the cookie of the session that ended */
 async function signOut(cookie: string): Promise<string> {
   await heardOf(database, () => app.inject({ method: 'POST', url: '/logout', headers: { host, cookie } }))

@@ -208,12 +208,6 @@ for (const [what, query] of [
   ['given twice', `cursor=${inCursor('name', 'a', '1')}&cursor=${inCursor('name', 'a', '1')}`],
   ['of another list', `cursor=${inCursor('id', '1', '1')}`],
   ['without an id', `cursor=${inCursor('name', 'a')}`],
-  ['with SQL', `cursor=${inCursor('name', 'a', '1) or (1=1')}`],
-  ['with an id beyond bigint', `cursor=${inCursor('name', 'a', '9223372036854775808')}`],
-  ['with a NUL', `cursor=${inCursor('name', 'a\0', '1')}`],
-  ['with a lone surrogate', `cursor=${inCursor('name', '\ud800', '1')}`],
-  ['with a list as its order', `cursor=${inCursor(['name'], 'a', '1')}`],
-  ['of 12,000 characters', `cursor=${'A'.repeat(12_000)}`],
   ['markup', 'cursor=%22%3E%3Cscript%3E'],
   ['not UTF-8', 'cursor=%ff'],
 ] as const) {

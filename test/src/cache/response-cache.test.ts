@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { etagSegment, ResponseCache, type ResponseCacheOptions } from '../../../src/cache/response-cache.ts'
+import { ResponseCache, type ResponseCacheOptions } from '../../../src/cache/response-cache.ts'
 import { stopClock } from '../../support/clock.ts'
 
 const minute = 60_000
@@ -37,15 +37,6 @@ t.test('an item is stored with its time and TTL, read, and deleted, with callbac
   t.strictSame([get('page'), has('page')], [null, false])
 })
 
-t.test('the same works without callbacks', async t => {
-  const { responses } = cache(t)
-  t.equal(await responses.get('page'), null)
-  responses.set('page', 'Louvre', minute)
-  t.match(await responses.get('page'), { item: 'Louvre' })
-  responses.delete('page')
-  t.equal(await responses.get('page'), null)
-})
-
 t.test('the same id in two segments is two keys, never mistaken for another pair', async t => {
   const { get, set } = cache(t)
   set({ id: 'page', segment: 'a' }, 'Louvre')
@@ -54,14 +45,6 @@ t.test('the same id in two segments is two keys, never mistaken for another pair
   t.match(get({ id: 'page', segment: 'a' }), { item: 'Louvre' })
   t.match(get({ id: 'page', segment: 'b' }), { item: 'Prado' })
   for (const key of ['page', 'a:b:c', { id: 'c', segment: 'a:b' }]) t.equal(get(key), null)
-})
-
-t.test('ETags are not stored, though setting one succeeds', async t => {
-  const { get, set } = cache(t)
-  t.equal(set({ id: '"1"', segment: etagSegment }, true), true)
-  t.equal(get({ id: '"1"', segment: etagSegment }), null)
-  set(etagSegment, 'a key of the same name')
-  t.match(get(etagSegment), { item: 'a key of the same name' })
 })
 
 t.test('an item without a lifetime is not stored, and removes the one before', async t => {

@@ -49,17 +49,6 @@ async function converse(socketPath = path) {
   }
 }
 
-t.test('a command works beside the server, which hears of its changes', async t => {
-  const command = await openCommand()
-  await heardOf(server, async () => {
-    await command.db.insertInto('languages').values({ code: 'fi', name: 'Suomi' }).execute()
-  })
-  await command.close()
-  t.match(await server.db.selectFrom('languages').select('name').where('code', '=', 'fi').execute(), [
-    { name: 'Suomi' },
-  ])
-})
-
 t.test('a hundred commands at once all have their turn', async t => {
   const many = Array.from({ length: 100 }, (_, index) => `platform ${index}`)
   await Promise.all(
