@@ -7,7 +7,6 @@ import type { Profile } from '#profiler/core/profile'
 import { ProfileStore } from '#profiler/core/store/profile-store'
 import { serialise, summarise } from '#profiler/core/store/profile-text'
 import applicationRoutes from '../../routes/index.ts'
-import { build } from '../support/build.ts'
 import { buildDebugged, panels } from '../plugins/debug/panels/panels.ts'
 import { profiledApp } from '#profiler/test/profiled-app'
 import { failedProfile, notFoundProfile } from '#profiler/test/views/example-profile'
@@ -97,19 +96,6 @@ async function testInBrowser(): Promise<void> {
       await lookAt(t, page, panel)
     })
   }
-
-  t.test('the toolbar adds nothing to the console of the front page', async t => {
-    const quiet = await build(t, { database })
-    const { page, errors } = await open(t, '/')
-    const plain = await open(
-      t,
-      '/',
-      {},
-      (await quiet.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost'),
-    )
-    await page.locator('profiler-toolbar').getByRole('link', { name: '200 OK' }).waitFor()
-    t.strictSame(errors, plain.errors)
-  })
 
   t.test('the toolbar is in a shadow root of the front page, leads to the profile, and stays folded', async t => {
     const { page } = await open(t, '/')

@@ -178,16 +178,6 @@ test('"seed" says how many records of each kind it has added', async t => {
   t.strictSame(await json('seed'), [{ seeded: true, added: { licenses: 1, museums: 1, groups: 1 } }])
 })
 
-test('a database is not empty if the audit tells of a change', async t => {
-  const exported = await exportLines(database)
-  await print('platform add --name kiosk')
-  await print('platform remove kiosk')
-  const before = await contentOf(database)
-  const reason = await refusal('restore', { input: exported.join('\n') })
-  t.equal(reason, 'Nothing was restored. The database is not empty: it has audit.')
-  t.strictSame(await contentOf(database), before)
-})
-
 test('an export and a restore keep all lines and their ids, and new ids continue', async t => {
   await addLines(
     {

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { seed } from '../../src/database/migrate.ts'
-import { kinds } from '../../src/records/kinds.ts'
 import { breakTable } from '../support/broken-database.ts'
 import { addLicense, addUser } from '../support/records.ts'
 import { commandsOn } from '../support/run-command.ts'
@@ -47,17 +46,6 @@ for (const [name, columns, add, known, change, changed] of [
     t.equal(await refusal(`${name} show ${added.id}`), `There is no ${singular} "${added.id}".`)
     const [another] = await json(`${name} add ${add}`)
     t.strictSame(await json(`${name} remove ${known}`), [another])
-  })
-}
-
-for (const { name, plural } of kinds) {
-  t.test(`the commands for ${plural} show their usage`, async t => {
-    const group = name.replace(' ', '-')
-    const help = await print(`${group} --help`)
-    for (const command of ['list', 'show', 'add', 'change', 'remove', 'import']) {
-      t.match(help, `\n  ${group} ${command} `)
-      t.match(await print(`${group} ${command} --help`), `Usage: npm run portico -- ${group} ${command}`)
-    }
   })
 }
 

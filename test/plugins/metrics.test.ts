@@ -154,12 +154,6 @@ t.test('The connections of the database pool are counted', async t => {
   t.equal(valueOf('portico_database_pool_waiting'), 0)
 })
 
-t.test('A database without a pool has no metrics of one', async t => {
-  const pool = { connect: () => database.pool.connect() }
-  const { address } = await start(t, { database: { ...database, pool } })
-  t.equal((await scrape(address)).valueOf('portico_database_pool_size'), undefined)
-})
-
 t.test('The process has the usual metrics', async t => {
   const { address } = await start(t)
   const { valueOf } = await scrape(address)

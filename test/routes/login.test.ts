@@ -4,8 +4,7 @@ import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { build } from '../support/build.ts'
 import { stopClock } from '../support/clock.ts'
-import { buildDebugged, readPanel } from '../plugins/debug/panels/panels.ts'
-import { keepLog } from '../support/log.ts'
+import { buildDebugged } from '../plugins/debug/panels/panels.ts'
 import { addLicense, addUser, testPassword } from '../support/records.ts'
 import { cookieOf, newAddress, setCookieOf, signIn } from '../support/sign-in.ts'
 import { openTestDatabase } from '../support/test-database.ts'
@@ -312,21 +311,3 @@ t.test(
     t.strictSame(new Set(answers.map(({ statusCode }) => statusCode)), new Set([401, 429]))
   },
 )
-
-t.test('no log line and no profile holds a password', async t => {
-  const log = keepLog('trace')
-  const to = await buildDebugged(t, { database, routes, logger: log.logger })
-  for (const [payload, headers] of [
-    [form({ password: 'planted-secret' })],
-    [{ email, password: 'planted-secret' }],
-    [{ email: 'nobody', password: 'planted-secret' }],
-    ['{"password":"planted-secret', asJson],
-  ] as const) {
-    const response = await post(payload, headers, { to })
-    for (const panel of ['request', 'logs', 'database', 'exception', 'security']) {
-      t.notMatch(await readPanel(to, response, panel, 'application/json'), 'planted-secret')
-    }
-  }
-  t.notMatch(log.text(), 'planted-secret')
-  t.match(log.text(), 'A sign-in failed')
-})

@@ -108,13 +108,3 @@ for (const [what, from, until] of [
     t.equal((await ask('PATCH', `licenses/${id}`, { payload: { valid_from: from } })).statusCode, 400)
   })
 }
-
-t.test('the OpenAPI document has the fields, and null as their default', async t => {
-  const { components } = (await ask('GET', 'openapi.json')).json()
-  const schema = components.schemas.LicenseInput
-  for (const field of ['valid_from', 'valid_until']) {
-    t.match(schema.properties[field], { type: ['string', 'null'], format: 'date-time', default: null })
-  }
-  t.match(schema.properties.suspended, { type: 'boolean', default: false })
-  t.notOk(schema.required.includes('valid_from'))
-})

@@ -373,13 +373,6 @@ t.test('a missing record is a 404, and unknown paths and methods are answered as
   t.match((await ask('PUT', 'museums/1')).json(), { status: 405, detail: wrong })
 })
 
-t.test('a record that the database does not store is an error of the server', async t => {
-  await sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`.execute(db)
-  await sql`create trigger swallow before insert on platforms for each row execute function swallow()`.execute(db)
-  t.equal(await statusOf('POST', 'platforms', { payload: { name: 'swallowed' } }), 500)
-  await sql`drop trigger swallow on platforms`.execute(db)
-})
-
 t.test("violating a constraint that is not Portico's is an error of the server, not of the client", async t => {
   await sql`create unique index platforms_lower_name on platforms (lower(name))`.execute(db)
   await add('platforms', { name: 'lower' })

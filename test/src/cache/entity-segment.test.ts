@@ -113,21 +113,18 @@ t.test('The least recently read record is evicted first', async t => {
   t.type(segment.read('2'), Promise)
 })
 
-t.test('Records are evicted beyond the byte limit', async t => {
-  const { segment, load } = controlled({ maxBytes: 3000 })
-  await load('1', 'a'.repeat(1000))
-  await load('2', 'b'.repeat(1000))
-  t.equal(segment.read('2'), 'b'.repeat(1000))
-  t.type(segment.read('1'), Promise)
-})
-
-t.test('A long key counts as much as a long record', async t => {
-  const { segment, load } = controlled({ maxBytes: 3000 })
-  await load('1', 'Louvre')
-  await load('k'.repeat(1300), '')
-  t.equal(segment.read('k'.repeat(1300)), '')
-  t.type(segment.read('1'), Promise)
-})
+for (const [what, key, value] of [
+  ['long record', '2', 'b'.repeat(1300)],
+  ['long key', 'k'.repeat(1300), ''],
+] as const) {
+  t.test(`A ${what} evicts others beyond the byte limit`, async t => {
+    const { segment, load } = controlled({ maxBytes: 3000 })
+    await load('1', 'Louvre')
+    await load(key, value)
+    t.equal(segment.read(key), value)
+    t.type(segment.read('1'), Promise)
+  })
+}
 
 t.test('A record larger than the byte limit is returned, but not cached', async t => {
   const { segment, load } = controlled({ maxBytes: 1000 })
