@@ -67,22 +67,6 @@ t.test('options name records in place of their ids, alike to add and to change',
   await print('license remove named.test')
 })
 
-t.test('options set the validity of a license, and "none" or nothing takes it back', async t => {
-  const add = 'license add --domain timed.test --name Timed --type demonstration'
-  const change = 'license change timed.test'
-  const [from, until] = ['2900-01-01T00:00:00.000Z', '2900-12-31T23:00:00.000Z']
-  for (const [words, changed] of [
-    [`${add} --suspended --valid-from ${from}`, { suspended: true, valid_from: from, valid_until: null }],
-    [`${change} --no-suspended --valid-until 2901-01-01T00:00:00+01:00`, { suspended: false, valid_until: until }],
-    [`${change} --valid-from none`, { valid_from: null, valid_until: until }],
-    [`${change} --valid-until=""`, { valid_until: null }],
-  ] as const) {
-    t.match(await json(words), [changed], words)
-  }
-  t.match(await print('license change --help'), /^--valid-until <date-time\|none> +When the site closes/m)
-  await print('license remove timed.test')
-})
-
 t.test('users change their groups by name, if need be with a license', async t => {
   const id = await addUser(database, { email: 'grouped@museum.test' })
   const user = { id, email: 'grouped@museum.test', admin: false, group_ids: [] as string[] }

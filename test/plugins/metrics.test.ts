@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import parse from 'parse-prometheus-text-format'
 import t, { type Test } from 'tap'
 import { refused } from '../../plugins/checks.ts'
+import applicationRoutes from '../../routes/index.ts'
 import { longestTurn } from '../../src/serving/limits.ts'
 import { build, type BuildOptions } from '../support/build.ts'
 import { stopClock } from '../support/clock.ts'
@@ -216,19 +217,23 @@ t.test('Attempts to sign in that a limit refuses are counted', async t => {
   await database.db.deleteFrom('sign_in_attempts').execute()
 })
 
-t.test('Metrics are served under overload, which is counted', async t => {
+t.test('Requests queued behind an overlong turn get 503 and are counted, except for health and metrics', async t => {
   const letPass = stopClock(t)
   const { app, address } = await start(t, {
     async routes(app) {
-      app.get('/', async () => 'ok')
-      app.get('/slow', async () => letPass(longestTurn))
+      await app.register(applicationRoutes)
+      app.get('/slow', async () => {
+        letPass(longestTurn)
+        // Injected requests do not wait for a turn.
+        return String((await app.inject({ url: '/', headers: { host } })).statusCode)
+      })
     },
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   // Caches the license: waiting for the database would give each request a turn of its own.
   await app.inject({ url: '/', headers: { host } })
   const sockets = new Map<string, Socket>()
-  for (const path of ['/slow', '/']) {
+  for (const path of ['/slow', '/', '/health', '/ready']) {
     const accepted = once(app.server, 'connection')
     sockets.set(path, connect(Number(new URL(origin).port), '127.0.0.1'))
     await accepted
@@ -237,9 +242,10 @@ t.test('Metrics are served under overload, which is counted', async t => {
     socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
   }
   const scraping = sendBytes(address, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n')
-  const [scraped, , refused] = await Promise.all([scraping, ...[...sockets.values()].map(socket => text(socket))])
-  t.match(refused, /^HTTP\/1\.1 503 /)
-  t.match(scraped, /^HTTP\/1\.1 200 /)
+  const [slow, refused, health, ready] = await Promise.all([...sockets.values()].map(socket => text(socket)))
+  t.match(slow, /^HTTP\/1\.1 200 [^]*200$/)
+  t.match(refused, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"The server is overloaded\. Try again in a second\."/)
+  for (const answer of [health, ready, await scraping]) t.match(answer, /^HTTP\/1\.1 200 /)
   t.equal(await refusals(address, 'overload'), 1)
 })
 

@@ -8,15 +8,6 @@ const add = (domain: string, fields: object = {}) =>
   ask('POST', 'licenses', { payload: { domain, name: 'New', type_id: type, ...fields } })
 const statusOf = async (host: string) => (await app.inject({ url: '/', headers: { host } })).statusCode
 
-t.test('a license can be added for a time, and is read as it was written', async t => {
-  const fields = { suspended: true, valid_from: '2900-01-01T00:00:00.000Z', valid_until: '2900-12-31T23:59:59.999Z' }
-  const added = await add('timed.test', fields)
-  t.equal(added.statusCode, 201)
-  t.match(added.json(), fields)
-  t.match((await ask('GET', `licenses/${added.json().id}`)).json(), fields)
-  t.equal(await statusOf('timed.test'), 503)
-})
-
 t.test('a change of the validity takes effect with its answer, and null takes it back', async t => {
   const { id } = (await add('changed.test')).json()
   for (const [fields, status] of [

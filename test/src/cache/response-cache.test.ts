@@ -66,16 +66,6 @@ t.test('an item expires after its TTL, which may be fractional or infinite', asy
   t.match(get('for ever'), { item: 'Prado', ttl: Infinity })
 })
 
-t.test('the least recently read item is evicted first', async t => {
-  const { get, set } = cache(t, { maxEntries: 2 })
-  set('1', 'Louvre')
-  set('2', 'Prado')
-  get('1')
-  set('3', 'Uffizi')
-  t.equal(get('2'), null)
-  t.match(get('1'), { item: 'Louvre' })
-})
-
 t.test('items are evicted beyond the byte limit, and a buffer counts as its own size', async t => {
   const { get, set } = cache(t, { maxBytes: 10_000 })
   set('1', 'a'.repeat(4000))

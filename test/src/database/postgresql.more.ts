@@ -73,23 +73,6 @@ t.test('An unreachable database', async t => {
     t.match(await one.execute(db), { rows: [{ one: 1 }] })
   })
 
-  t.test('rejects queries at once, with the loss as the cause', async t => {
-    const { db, availability } = await open(t, server.url)
-    const lost = once(availability, 'lost')
-    server.cut(Infinity)
-    const [cause] = await lost
-    await t.rejects(one.execute(db), {
-      name: 'ServiceUnavailableHttpError',
-      statusCode: 503,
-      headers: { 'retry-after': '2' },
-      cause,
-    })
-    const found = once(availability, 'found')
-    server.cut(0)
-    await found
-    t.match(await one.execute(db), { rows: [{ one: 1 }] })
-  })
-
   t.test('rejects the queries that were already waiting', async t => {
     const { db, availability } = await open(t, server.url, { heartbeat: 10, listener: 1000, answer: never })
     await one.execute(db)

@@ -11,7 +11,6 @@ import type { FastifyInstance } from 'fastify'
 import { HttpServers, type HttpServersOptions } from '../../../src/serving/http-servers.ts'
 import * as limits from '../../../src/serving/limits.ts'
 import { build } from '../../support/build.ts'
-import { stopClock } from '../../support/clock.ts'
 import { portOf } from '../../support/port.ts'
 import { addLicense } from '../../support/records.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
@@ -311,34 +310,6 @@ t.test('a stream piped into a response is destroyed if the client left before it
   t.ok(source.destroyed)
 })
 
-t.test('requests queued behind an overlong event-loop turn get 503, except /health and /ready', async t => {
-  const letPass = stopClock(t)
-  const app = await build(t, {
-    database,
-    async routes(app) {
-      await app.register(routes)
-      app.get('/slow', async () => {
-        letPass(limits.longestTurn)
-        // Injected requests do not wait for a turn.
-        return String((await ask(app, '/')).statusCode)
-      })
-    },
-  })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  // Caches the license: waiting for the database would give each request a turn of its own.
-  await ask(app, '/')
-  const sockets: Socket[] = []
-  for (let number = 0; number < 4; number++) sockets.push(await open(t, app.server))
-  for (const [place, path] of ['/slow', '/', '/health', '/ready'].entries()) {
-    sockets[place]?.write(getLast(path))
-  }
-  const [slow, refused, health, ready] = await Promise.all(sockets.map(socket => text(socket)))
-  t.match(slow, /^HTTP\/1\.1 200 [^]*200$/)
-  t.match(refused, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"The server is overloaded\. Try again in a second\."/)
-  t.match(health, /^HTTP\/1\.1 200 /)
-  t.match(ready, /^HTTP\/1\.1 200 /)
-})
-
 t.test('requests that wait for one license get 503 once their answers have taken a whole turn', async t => {
   const app = await serve(t)
   const sockets: Socket[] = []
@@ -349,24 +320,28 @@ t.test('requests that wait for one license get 503 once their answers have taken
   t.match(answers.at(-1), /^HTTP\/1\.1 503 /)
 })
 
-t.test('requests whose answers take long leave room for other connections in between', async t => {
-  let begun = 0
-  const { server } = await servePlain(t, (request, response) => {
-    if (request.url === '/large') {
+for (const [what, connections, requests, milliseconds, most] of [
+  ['many requests in one read', 1, 2000, 0, 2000],
+  ['requests whose answers take long', 4, 5, limits.turnSlice / 2, 10],
+] as const) {
+  t.test(`${what} leave room for other connections in between, and are all answered`, async t => {
+    let begun = 0
+    const { server } = await servePlain(t, (request, response) => {
+      if (request.url === '/other') return response.end(String(begun))
       begun++
-      block(limits.turnSlice / 2)
-    }
-    response.end(String(begun))
+      block(milliseconds)
+      response.end('one of many')
+    })
+    const sockets: Socket[] = []
+    while (sockets.length < connections) sockets.push(await open(t, server))
+    const other = await open(t, server)
+    for (const socket of sockets) socket.write(get('/').repeat(requests - 1) + getLast('/'))
+    other.write(getLast('/other'))
+    const [, before] = /\r\n\r\n(\d+)$/.exec(await text(other)) ?? []
+    t.ok(Number(before) < most)
+    for (const socket of sockets) t.equal((await text(socket)).match(/one of many/g)?.length, requests)
   })
-  const sockets: Socket[] = []
-  while (sockets.length < 4) sockets.push(await open(t, server))
-  const other = await open(t, server)
-  for (const socket of sockets) socket.write(get('/large').repeat(4) + getLast('/large'))
-  other.write(getLast('/other'))
-  const [, before] = /\r\n\r\n(\d+)$/.exec(await text(other)) ?? []
-  t.ok(Number(before) < 10)
-  for (const socket of sockets) t.equal((await text(socket)).match(/HTTP\/1\.1 200 OK/g)?.length, 5)
-})
+}
 
 t.test('blocking before the first request of a turn refuses no request', async t => {
   const app = await serve(t)
@@ -478,22 +453,6 @@ t.test('the number of waiting requests is bounded: the connection that exceeds i
   t.match(await answerTo(t, server, getLast('/other')), /other$/)
   t.ok(begun <= count * limits.maxUnderWay)
   t.ok(sockets.some(({ closed }) => !closed))
-})
-
-t.test('many requests in one read do not starve other connections', async t => {
-  let begun = 0
-  const { server } = await servePlain(t, (request, response) => {
-    if (request.url === '/') begun++
-    response.end(request.url === '/' ? 'one of many' : String(begun))
-  })
-  const count = 2000
-  const many = await open(t, server)
-  const other = await open(t, server)
-  many.write(get('/').repeat(count - 1) + getLast('/'))
-  other.write(getLast('/other'))
-  const [, answer = ''] = /\r\n\r\n(\d+)$/.exec(await text(other)) ?? []
-  t.ok(Number(answer) < count)
-  t.equal((await text(many)).match(/one of many/g)?.length, count)
 })
 
 t.test('an unfinished request gets no second response, and its connection is soon closed', async t => {
