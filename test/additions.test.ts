@@ -231,7 +231,7 @@ t.test('a list is paged by a field whose name ends as id does', async t => {
   t.match((await ask('GET', `rooms?sort=-grid&limit=1&cursor=${first.next}`)).json().items, [{ name: 'Simple' }])
 })
 
-t.test('a list is paged and filtered by a number, and no cursor or filter with another value is a fault', async t => {
+t.test('a list is paged and filtered by a number, and no filter with another value is a fault', async t => {
   const list = async (query: string) => await ask('GET', `rooms?name_prefix=storey&sort=floor&${query}`)
   for (const floor of ['-1', '10', '9']) await print(`room add --name "Storey ${floor}" --floor=${floor}`)
   const first = (await list('limit=2')).json()
@@ -241,11 +241,6 @@ t.test('a list is paged and filtered by a number, and no cursor or filter with a
   t.match(await json('room list --floor 9'), [{ name: 'Storey 9', floor: 9 }])
   t.match(await print('room list --help'), /--floor <integer> +The floor that it is on\.\n/)
   t.equal((await list(`cursor=${cursor('floor', '9', '1')}`)).statusCode, 200)
-  for (const value of ['nine', '', '1.5', '1e3', '99999999999', 'NaN', "9' or true"]) {
-    const response = await list(`cursor=${cursor('floor', value, '1')}`)
-    t.equal(response.statusCode, 400, value)
-    t.match(response.json(), { detail: 'The cursor or a filter has a value that no record can have.' })
-  }
   for (const [value, detail] of [
     ['nine', 'floor must be a whole number.'],
     ['1.5', 'floor must be a whole number.'],

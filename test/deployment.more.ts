@@ -76,10 +76,6 @@ t.test('The files of the image are enough to build and to serve', async t => {
   t.strictSame(await exited, [0, null])
 })
 
-t.test('The image starts what npm start starts', async t => {
-  t.equal(wordsOf(dockerfile.getCMDs()[0]?.getArgumentsContent()).join(' '), `node ${startWords}`)
-})
-
 t.test('The image runs as a user without privileges, who owns the volume of the data', async t => {
   const instructions = dockerfile.getInstructions().map(each => `${each.getKeyword()} ${each.getArgumentsContent()}`)
   const user = instructions.indexOf('USER node')
@@ -155,7 +151,8 @@ t.test('What compose.yaml refers to exists', async t => {
   }
 })
 
-t.test('The service of systemd starts what npm start starts', async t => {
+t.test('The image and the service of systemd start what npm start starts', async t => {
+  t.equal(wordsOf(dockerfile.getCMDs()[0]?.getArgumentsContent()).join(' '), `node ${startWords}`)
   t.equal(unit.get('ExecStart'), `/usr/bin/node ${startWords}`)
 })
 

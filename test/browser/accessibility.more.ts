@@ -73,6 +73,7 @@ async function testInBrowser(): Promise<void> {
   const pages = {
     'the front page': '/',
     'the sign-in form': `http://protected.localhost:${port}/login`,
+    'the page of a closed site': `http://closed.localhost:${port}/`,
     'the sign-in form of a closed site': `http://closed.localhost:${port}/login`,
     'the error page of a 404': '/version',
     'the error page of a 405': '/posted',

@@ -16,7 +16,7 @@ async function testInBrowser(): Promise<void> {
   const app = await build(t, { database })
   const origin = (await app.listen({ port: 0, host: '127.0.0.1' })).replace('127.0.0.1', 'localhost')
 
-  t.test('an opened operation has no button to send it, and signing in comes back to it', async t => {
+  t.test('an operation is sent only once a visitor tries it, and signing in comes back to it', async t => {
     const browser = await chromium.launch(launchOptions)
     t.teardown(() => browser.close())
     const page = await browser.newPage()
@@ -37,5 +37,11 @@ async function testInBrowser(): Promise<void> {
     t.equal(page.url(), `${origin}/api/docs#/museums/removeMuseum`)
     await tryOut.click()
     t.equal(await removal.getByPlaceholder('id', { exact: true }).inputValue(), '')
+
+    await page.getByText('List museums', { exact: true }).click()
+    const list = page.locator('#operations-museums-listMuseums')
+    await list.getByRole('button', { name: 'Try it out' }).click()
+    await list.getByRole('button', { name: 'Execute' }).click()
+    await list.locator('.live-responses-table').getByText('Museum of Doors').waitFor()
   })
 }

@@ -85,21 +85,4 @@ async function testInBrowser(): Promise<void> {
     await second.page.goto(origin)
     t.equal(second.page.url(), `${origin}/login?next=%2F`)
   })
-
-  t.test("a user in none of the site's groups gets a 403 page that links to signing in as somebody else", async t => {
-    const { page } = await start(t, makeFolder(t))
-    await page.goto(origin)
-    await signIn(page, 'stranger@museum.test', false)
-    const response = await page.reload()
-    t.equal(response?.status(), 403)
-    t.ok(
-      await page.getByText('You are signed in as stranger@museum.test, but you may not enter this site.').isVisible(),
-    )
-    await lookAt(t, page, 'not-admitted')
-    await page.getByRole('link', { name: 'Sign in as someone else or sign out' }).click()
-    t.ok(await page.getByText('You are signed in as stranger@museum.test').isVisible())
-    await lookAt(t, page, 'login-as-somebody-else')
-    await signIn(page, 'member@museum.test', false)
-    t.ok(await page.getByText('The Depot').isVisible())
-  })
 }

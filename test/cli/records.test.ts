@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { seed } from '../../src/database/migrate.ts'
-import { kinds } from '../../src/records/kinds.ts'
 import { breakTable } from '../support/broken-database.ts'
 import { addLicense, addUser } from '../support/records.ts'
 import { commandsOn } from '../support/run-command.ts'
@@ -50,17 +49,6 @@ for (const [name, columns, add, known, change, changed] of [
   })
 }
 
-for (const { name, plural } of kinds) {
-  t.test(`the commands for ${plural} show their usage`, async t => {
-    const group = name.replace(' ', '-')
-    const help = await print(`${group} --help`)
-    for (const command of ['list', 'show', 'add', 'change', 'remove', 'import']) {
-      t.match(help, `\n  ${group} ${command} `)
-      t.match(await print(`${group} ${command} --help`), `Usage: npm run portico -- ${group} ${command}`)
-    }
-  })
-}
-
 t.test('options name records in place of their ids, alike to add and to change', async t => {
   const [added] = await json(
     'license add --domain named.test --name Named --type demonstration --languages "de, en" --platform web --protected',
@@ -77,22 +65,6 @@ t.test('options name records in place of their ids, alike to add and to change',
   t.match(await json('museum add --license named.test --name Named'), [{ license_id: added.id }])
   t.match(await json('group add --license named.test --name Names'), [{ license_id: added.id }])
   await print('license remove named.test')
-})
-
-t.test('options set the validity of a license, and "none" or nothing takes it back', async t => {
-  const add = 'license add --domain timed.test --name Timed --type demonstration'
-  const change = 'license change timed.test'
-  const [from, until] = ['2900-01-01T00:00:00.000Z', '2900-12-31T23:00:00.000Z']
-  for (const [words, changed] of [
-    [`${add} --suspended --valid-from ${from}`, { suspended: true, valid_from: from, valid_until: null }],
-    [`${change} --no-suspended --valid-until 2901-01-01T00:00:00+01:00`, { suspended: false, valid_until: until }],
-    [`${change} --valid-from none`, { valid_from: null, valid_until: until }],
-    [`${change} --valid-until=""`, { valid_until: null }],
-  ] as const) {
-    t.match(await json(words), [changed], words)
-  }
-  t.match(await print('license change --help'), /^--valid-until <date-time\|none> +When the site closes/m)
-  await print('license remove timed.test')
 })
 
 t.test('users change their groups by name, if need be with a license', async t => {
@@ -194,18 +166,6 @@ t.test('a list has only the records that all options describe', async t => {
     await print('license list --help'),
     /--domain-prefix <prefix> +How the domain begins\. Case is ignored\.\n[^]*--valid-until <date-time\|none> +When [^\n]+ "none" or nothing finds the records that have none\.\n/,
   )
-})
-
-t.test('a list has the records without a value if an option says "none" or nothing', async t => {
-  await addLicense(database, { domain: 'endless.test' })
-  await addLicense(database, { domain: 'ending.test', type: null, valid_until: new Date('2900-01-01T00:00:00Z') })
-  const domains = async (options: string) =>
-    (await json(`license list --domain-prefix end ${options}`)).map(({ domain }) => domain)
-  for (const none of ['none', '""']) {
-    t.strictSame(await domains(`--valid-until ${none}`), ['endless.test'])
-    t.strictSame(await domains(`--type-id ${none} --valid-from ${none}`), ['ending.test'])
-  }
-  t.match(await print('license show ending.test'), /^type_id\nprotected +false$/m)
 })
 
 t.test('control characters in a table do not reach the terminal', async t => {

@@ -287,9 +287,7 @@ const hostile: Record<string, Refused> = {
   'a record twice': [changed('"code":"nl"', line => `${line}\n${line}`), frisian, 'Key (id)=(1) already exists.'],
   'a file that lacks a line': [textOf(exported.toSpliced(museum - 1, 1)), last - 1, miscounted(2, 'museums')],
   "another program's JSON": ['{"format":"other"}\n', 1, noExport],
-  'a list': ['[]\n', 1, noExport],
   null: ['null\n', 1, noExport],
-  'a number': ['7', 1, noExport],
   'records without a header': [textOf(content), 1, noExport],
   CSV: ['id,domain\n1,museum.test\n', 1, noJson],
   'one line of text': ['nothing', 1, cutWithin],
@@ -329,12 +327,10 @@ const hostile: Record<string, Refused> = {
   'a column called __proto__': [withUser({ ['__proto__']: {} }), user, '"__proto__" is no column.'],
   'a missing column': [withUser({ admin: undefined }), user, 'admin is missing.'],
   'an id as a number': [withUser({ id: 1 }), user, 'id must be a whole number, as text.'],
-  'an id with a fraction': [withUser({ id: '1.5' }), user, 'id must be a whole number, as text.'],
   'an id that is too high': [withUser({ id: '9999999999999999999' }), user, outOfRange],
   'an id that is null': [withUser({ id: null }), user, missingValue],
   'a flag as text': [withUser({ admin: 'true' }), user, 'admin must be true or false.'],
   'a text as a number': [withUser({ email: 7 }), user, 'email must be text.'],
-  'a text as an object': [withUser({ email: { a: 1 } }), user, 'email must be text.'],
   'an e-mail address that is null': [withUser({ email: null }), user, missingValue],
   'a line that is too long': [withUser({ email: 'x'.repeat(2 ** 20) }), user, tooLong],
   'a number as text': [withFields('"position":0', { position: '0' }), position, wholeNumber],
@@ -410,11 +406,6 @@ t.test('an input that fails changes nothing', async t => {
 test('a database with a user is not empty', async t => {
   await addUser(database, { email: 'here@museum.test' })
   await refuses(t, 'Nothing was restored. The database is not empty: it has users.')
-})
-
-test('a database with many records is refused without being searched', async t => {
-  await sql`insert into platforms (name) select 'Platform ' || n from generate_series(1, 500) n`.execute(db)
-  await refuses(t, /The database is not empty: it has platforms\.$/)
 })
 
 /** Adds the demonstration records to an empty database, as the first start of an embedded one does. */

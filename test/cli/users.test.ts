@@ -21,7 +21,7 @@ const [staff, friends] = await db
   ])
   .returning('id')
   .execute()
-const { type, json, print, refusal } = commandsOn(database)
+const { type, json, print } = commandsOn(database)
 const app = await build(t, { database })
 
 /** Signs in, and asks for the front page. @returns its status */
@@ -135,15 +135,6 @@ t.test('--json prints the outcome for a user as JSON', async t => {
   ] as const) {
     t.match(await json(`user ${words}`, { input }), [user], words)
   }
-})
-
-t.test('the only admin can be neither removed nor demoted', async t => {
-  const admins = await db.updateTable('users').set({ admin: false }).where('admin', '=', true).returning('id').execute()
-  await addUser(database, { email: 'only@museum.test', admin: true })
-  for (const words of ['user remove only@museum.test', 'user change only@museum.test --admin false']) {
-    t.equal(await refusal(words), 'This user is the only admin. Make somebody else an admin first.')
-  }
-  for (const { id } of admins) await db.updateTable('users').set({ admin: true }).where('id', '=', id).execute()
 })
 
 /** Adds a user at a terminal where these keys are pressed. */

@@ -47,11 +47,6 @@ t.test('HEAD is redirected to sign in, but POST gets a 401 page with a link', as
   t.match(response.body, '<a href="/login">Sign in</a>')
 })
 
-t.test('a path without a route is a 404 on a protected site too', async t => {
-  const headers = { host: 'protected.test', accept: 'text/html' }
-  t.equal((await app.inject({ url: '/nowhere', headers })).statusCode, 404)
-})
-
 /** The page of a host without a license. */
 async function pageOf(
   how: { url?: string; host?: string; remoteAddress?: string; headers?: Record<string, string> } = {},
@@ -91,12 +86,6 @@ t.test('the 404 of a licensed host leads to the front page, and tells no command
   const page = await pageOf({ url: '/version', host: 'museum.test' })
   t.match(page, '<a href="/">Go to the front page</a>')
   t.notMatch(page, 'npm run')
-})
-
-t.test('programs get the same problem as ever', async t => {
-  const response = await app.inject({ url: '/', headers: { host: 'nobody.test' } })
-  const detail = 'No license found for "nobody.test".'
-  t.strictSame(response.json(), { type: 'about:blank', title: 'Not Found', status: 404, detail })
 })
 
 t.test('an unprotected license lets anybody in, until it becomes protected', async t => {

@@ -105,11 +105,6 @@ t.test(
       t.match(await ask(other), { statusCode: 200, body: 'Before' })
     })
 
-    t.test('a language chosen at one applies at the other', async t => {
-      t.match(await ask(one, { cookie: `${cookie}; locale=fr` }), { headers: { 'content-language': 'fr' } })
-      t.match(await ask(other, { cookie: `${cookie}; locale=fr` }), { headers: { 'content-language': 'fr' } })
-    })
-
     t.test('a change made at one is in the next answer of the other', async t => {
       t.equal((await ask(other)).body, 'Before')
       const heard = once(other.database.changes, 'change')

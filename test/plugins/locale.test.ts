@@ -114,11 +114,3 @@ t.test('a language added to a license while the server runs is chosen on the nex
   )
   t.equal((await ask({ 'accept-language': 'it' })).body, 'it')
 })
-
-t.test('a failed query for the languages is an internal error', async t => {
-  await addLicense(database, { domain: 'unread.test', languages: ['de'] })
-  await database.db.schema.alterTable('license_languages').renameTo('hidden').execute()
-  t.equal((await ask({ host: 'unread.test' })).statusCode, 500)
-  await database.db.schema.alterTable('hidden').renameTo('license_languages').execute()
-  t.equal((await ask({ host: 'unread.test' })).body, 'de')
-})

@@ -1,13 +1,12 @@
 import { EventEmitter, once } from 'node:events'
 import { Agent, get, METHODS } from 'node:http'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { FastifyInstance } from 'fastify'
 import parse from 'parse-prometheus-text-format'
 import t, { type Test } from 'tap'
 import { refused } from '../../plugins/checks.ts'
-import { StartError } from '../../src/errors/start-error.ts'
+import applicationRoutes from '../../routes/index.ts'
 import { longestTurn } from '../../src/serving/limits.ts'
 import { build, type BuildOptions } from '../support/build.ts'
 import { stopClock } from '../support/clock.ts'
@@ -68,19 +67,6 @@ async function scrape(address: string) {
 /** How often it was counted that something refused a request. */
 async function refusals(address: string, by: string): Promise<number | undefined> {
   return (await scrape(address)).valueOf('portico_requests_refused_total', { by })
-}
-
-/** GET /held, which says that it has begun, and is answered at a signal. */
-function heldRoute() {
-  const signals = new EventEmitter()
-  async function routes(app: FastifyInstance) {
-    app.get('/held', { config: { license: 'optional' } }, async () => {
-      signals.emit('begun')
-      await once(signals, 'answer')
-      return 'ok'
-    })
-  }
-  return { signals, routes }
 }
 
 const requests = 'portico_http_requests_total'
@@ -169,12 +155,6 @@ t.test('The connections of the database pool are counted', async t => {
   t.equal(valueOf('portico_database_pool_waiting'), 0)
 })
 
-t.test('A database without a pool has no metrics of one', async t => {
-  const pool = { connect: () => database.pool.connect() }
-  const { address } = await start(t, { database: { ...database, pool } })
-  t.equal((await scrape(address)).valueOf('portico_database_pool_size'), undefined)
-})
-
 t.test('The process has the usual metrics', async t => {
   const { address } = await start(t)
   const { valueOf } = await scrape(address)
@@ -237,31 +217,23 @@ t.test('Attempts to sign in that a limit refuses are counted', async t => {
   await database.db.deleteFrom('sign_in_attempts').execute()
 })
 
-t.test('Metrics are served while requests are under way, which are counted once they are answered', async t => {
-  const { signals, routes } = heldRoute()
-  const { app, address } = await start(t, { routes })
-  const begun = once(signals, 'begun')
-  const response = app.inject({ url: '/held', headers: { host } }).then()
-  await begun
-  t.equal((await scrape(address)).valueOf(requests, { route: '/held' }), undefined)
-  signals.emit('answer')
-  await response
-  t.equal((await scrape(address)).valueOf(requests, { route: '/held' }), 1)
-})
-
-t.test('Metrics are served under overload, which is counted', async t => {
+t.test('Requests queued behind an overlong turn get 503 and are counted, except for health and metrics', async t => {
   const letPass = stopClock(t)
   const { app, address } = await start(t, {
     async routes(app) {
-      app.get('/', async () => 'ok')
-      app.get('/slow', async () => letPass(longestTurn))
+      await app.register(applicationRoutes)
+      app.get('/slow', async () => {
+        letPass(longestTurn)
+        // Injected requests do not wait for a turn.
+        return String((await app.inject({ url: '/', headers: { host } })).statusCode)
+      })
     },
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   // Caches the license: waiting for the database would give each request a turn of its own.
   await app.inject({ url: '/', headers: { host } })
   const sockets = new Map<string, Socket>()
-  for (const path of ['/slow', '/']) {
+  for (const path of ['/slow', '/', '/health', '/ready']) {
     const accepted = once(app.server, 'connection')
     sockets.set(path, connect(Number(new URL(origin).port), '127.0.0.1'))
     await accepted
@@ -270,9 +242,10 @@ t.test('Metrics are served under overload, which is counted', async t => {
     socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
   }
   const scraping = sendBytes(address, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n')
-  const [scraped, , refused] = await Promise.all([scraping, ...[...sockets.values()].map(socket => text(socket))])
-  t.match(refused, /^HTTP\/1\.1 503 /)
-  t.match(scraped, /^HTTP\/1\.1 200 /)
+  const [slow, refused, health, ready] = await Promise.all([...sockets.values()].map(socket => text(socket)))
+  t.match(slow, /^HTTP\/1\.1 200 [^]*200$/)
+  t.match(refused, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"The server is overloaded\. Try again in a second\."/)
+  for (const answer of [health, ready, await scraping]) t.match(answer, /^HTTP\/1\.1 200 /)
   t.equal(await refusals(address, 'overload'), 1)
 })
 
@@ -300,36 +273,35 @@ t.test('The metrics port refuses other paths, other methods and invalid requests
   t.equal((await fetch(address)).status, 200)
 })
 
-t.test('Metrics are served until all requests are answered, and end with the app', async t => {
-  const { signals, routes } = heldRoute()
-  const { app, address } = await start(t, { routes })
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  const agent = new Agent({ keepAlive: true })
-  t.teardown(() => agent.destroy())
-  const [kept] = await once(get(address, { agent }), 'response')
-  kept.resume()
-  const begun = once(signals, 'begun')
-  const response = fetch(`${origin}/held`)
-  await begun
-  const closed = app.close()
-  t.equal((await fetch(address)).status, 200)
-  signals.emit('answer')
-  await response
-  await closed
-  await t.rejects(fetch(address))
-})
-
-t.test('A metrics port in use stops the start with a sentence', async t => {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  t.teardown(() => other.close())
-  const { port } = other.address() as AddressInfo
-  const reason = `listen EADDRINUSE: address already in use 127.0.0.1:${port}`
-  await t.rejects(
-    build(t, { database, environment: { METRICS_PORT: String(port) } }),
-    new StartError(`METRICS_HOST and METRICS_PORT cannot be used: ${reason}.`),
-  )
-})
+t.test(
+  'Metrics are served until all requests are answered, which are counted only then, and end with the app',
+  async t => {
+    const signals = new EventEmitter()
+    const { app, address } = await start(t, {
+      async routes(app) {
+        app.get('/held', { config: { license: 'optional' } }, async () => {
+          signals.emit('begun')
+          await once(signals, 'answer')
+          return 'ok'
+        })
+      },
+    })
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    const agent = new Agent({ keepAlive: true })
+    t.teardown(() => agent.destroy())
+    const [kept] = await once(get(address, { agent }), 'response')
+    kept.resume()
+    const begun = once(signals, 'begun')
+    const response = fetch(`${origin}/held`)
+    await begun
+    const closed = app.close()
+    t.equal((await scrape(address)).valueOf(requests, { route: '/held' }), undefined)
+    signals.emit('answer')
+    await response
+    await closed
+    await t.rejects(fetch(address))
+  },
+)
 
 t.test('An address that the machine does not have stops the start with a sentence', async t => {
   await t.rejects(

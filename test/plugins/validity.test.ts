@@ -95,11 +95,6 @@ for (const [host, status, detail, heading] of [
     t.equal((await ask(host, '/login/')).statusCode, 301)
   })
 
-  t.test(`the health of the server does not depend on ${host}`, async t => {
-    t.equal((await ask(host, '/health')).statusCode, 200)
-    t.equal((await ask(host, '/ready')).statusCode, 200)
-  })
-
   t.test(`an admin who is signed in sees ${host}, and no cache keeps what they see`, async t => {
     const cookie = await signIn(app, { host, email: 'admin@museum.test' })
     const page = await ask(host, '/', { cookie, accept: browser })

@@ -31,12 +31,6 @@ t.test("a browser gets the license's name, its museums and its languages", async
   t.match(body, '<button name="language" value="de" lang="de">Language de</button>')
 })
 
-t.test('the page is in the language that the browser asks for', async t => {
-  const { body } = await ask({ 'accept-language': 'de-AT' })
-  t.match(body, '<html lang="de">')
-  t.match(body, '>Museen</h2>')
-})
-
 t.test('a site without museums says so, and a site with one language has no language switch', async t => {
   const { body } = await ask({ host: 'empty.test' })
   t.match(body, 'Il n’y a pas encore de musées ici.')
@@ -208,12 +202,6 @@ for (const [what, query] of [
   ['given twice', `cursor=${inCursor('name', 'a', '1')}&cursor=${inCursor('name', 'a', '1')}`],
   ['of another list', `cursor=${inCursor('id', '1', '1')}`],
   ['without an id', `cursor=${inCursor('name', 'a')}`],
-  ['with SQL', `cursor=${inCursor('name', 'a', '1) or (1=1')}`],
-  ['with an id beyond bigint', `cursor=${inCursor('name', 'a', '9223372036854775808')}`],
-  ['with a NUL', `cursor=${inCursor('name', 'a\0', '1')}`],
-  ['with a lone surrogate', `cursor=${inCursor('name', '\ud800', '1')}`],
-  ['with a list as its order', `cursor=${inCursor(['name'], 'a', '1')}`],
-  ['of 12,000 characters', `cursor=${'A'.repeat(12_000)}`],
   ['markup', 'cursor=%22%3E%3Cscript%3E'],
   ['not UTF-8', 'cursor=%ff'],
 ] as const) {

@@ -150,13 +150,6 @@ t.test('a form on another site changes nothing', async t => {
   t.ok(await one.canSignIn(testPassword))
 })
 
-t.test('an upload, text and a body that is too long are refused', async t => {
-  const one = await someone()
-  const cookie = await one.signIn()
-  t.equal((await one.change(cookie, {}, { 'content-type': 'text/plain' })).statusCode, 415)
-  t.equal((await one.change(cookie, { password: 'x'.repeat(20_000) })).statusCode, 413)
-})
-
 t.test('wrong passwords count as attempts to sign in, of the address and of the account', async t => {
   const one = await someone()
   const cookie = await one.signIn()

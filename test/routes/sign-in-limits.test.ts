@@ -133,9 +133,11 @@ t.test('Servers on one PostgreSQL', async t => {
 
   t.test('count the attempts of an account together', async t => {
     const [first, second] = [await start(t, databases[0]), await start(t, databases[1])]
-    await attemptAll(40, n => attempt(n % 2 === 0 ? first : second, newAddress()))
+    const written = [victim, victim.toUpperCase(), ` ${victim} `]
+    await attemptAll(40, n => attempt(n % 2 === 0 ? first : second, newAddress(), { email: written[n % 3] }))
     t.equal((await attempt(first, newAddress(), { password: testPassword })).statusCode, 429)
     t.equal((await attempt(second, newAddress(), { password: testPassword })).statusCode, 429)
+    t.equal((await attempt(first, newAddress(), { email: 'other@museum.test' })).statusCode, 401, 'others may continue')
   })
 
   t.test('remember a refusal without asking the database again', async t => {

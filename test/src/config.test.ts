@@ -214,11 +214,6 @@ t.test('Production shows diagnostics only to the addresses of DEBUG_ALLOW', asyn
   })
 })
 
-t.test('NODE_ENV in the .env file counts', async t => {
-  const folder = t.testdir({ '.env': 'NODE_ENV=production\n' })
-  t.match(refusal(t, {}, join(folder, '.env')), /^COOKIE_SECRET must be set/)
-})
-
 t.test('Production may be written in any case and with spaces', async t => {
   for (const NODE_ENV of ['Production', 'PRODUCTION', ' production ']) {
     t.match(refusal(t, { NODE_ENV }), /^COOKIE_SECRET must be set/)

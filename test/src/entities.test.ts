@@ -3,7 +3,7 @@ import t from 'tap'
 import { createEntities } from '../../src/entities.ts'
 import { EntityCache } from '../../src/cache/entity-cache.ts'
 import { heardOf } from '../support/heard.ts'
-import { addLanguage, addLicense, addLicenseType, addUser } from '../support/records.ts'
+import { addLicense, addLicenseType } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 import { hearQueries } from '../support/sent-queries.ts'
 
@@ -18,22 +18,6 @@ async function heard<Result>(change: Promise<Result>): Promise<Result> {
   await heardOf(database, () => change)
   return await change
 }
-
-t.test('A license is read by its domain, with the label of its type', async t => {
-  const site = { domain: 'museum.test', name: 'Louvre', type: 'museum', protected: true }
-  const id = await heard(addLicense(database, site))
-  const license = await entities.licenses.read('museum.test')
-  t.match(license, {
-    id,
-    ...site,
-    suspended: false,
-    created_at: Date,
-    updated_at: Date,
-    valid_from: null,
-    valid_until: null,
-    type_id: await addLicenseType(database, 'museum'),
-  })
-})
 
 t.test('The times of a license match its row to the millisecond, in any year', async t => {
   const type = await heard(addLicenseType(database, 'timely'))
@@ -69,57 +53,6 @@ t.test('A license may have any text as its name', async t => {
   t.match(await entities.licenses.read('text.test'), { name })
 })
 
-t.test('A license that was read is cached and frozen', async t => {
-  await heard(addLicense(database, { domain: 'held.test' }))
-  const license = await entities.licenses.read('held.test')
-  t.equal(entities.licenses.read('held.test'), license)
-  t.ok(Object.isFrozen(license))
-})
-
-t.test('The license with the lower id is read if two have the same domain', async t => {
-  const lower = await heard(addLicense(database, { domain: 'twice.test', name: 'Zoo' }))
-  await heard(addLicense(database, { domain: 'twice.test', name: 'Aquarium' }))
-  t.match(await entities.licenses.read('twice.test'), { id: lower, name: 'Zoo' })
-})
-
-t.test('A license whose type is missing is not served, and gives way to the next with its domain', async t => {
-  await heard(addLicense(database, { domain: 'typeless.test', type: null }))
-  t.equal(await entities.licenses.read('typeless.test'), null)
-  await heard(addLicense(database, { domain: 'typeless.test', name: 'Second' }))
-  t.match(await entities.licenses.read('typeless.test'), { name: 'Second' })
-})
-
-t.test('A domain is matched whole and literally', async t => {
-  await heard(addLicense(database, { domain: 'exact.test' }))
-  const others = 'exact exact.test. www.exact.test EXACT.test exact% _xact.test'
-  for (const domain of [...others.split(' '), "' or true --", '', 'exact.test ']) {
-    t.equal(await entities.licenses.read(domain), null, JSON.stringify(domain))
-  }
-})
-
-t.test('The absence of a license is cached until there is one', async t => {
-  t.equal(await entities.licenses.read('new.test'), null)
-  t.equal(entities.licenses.read('new.test'), null)
-  await heard(addLicense(database, { domain: 'new.test', name: 'New' }))
-  t.match(await entities.licenses.read('new.test'), { name: 'New' })
-})
-
-t.test('A license that changes its domain is read by the new one only', async t => {
-  await heard(addLicense(database, { domain: 'here.test' }))
-  await entities.licenses.read('here.test')
-  await entities.licenses.read('there.test')
-  await heard(db.updateTable('licenses').set({ domain: 'there.test' }).where('domain', '=', 'here.test').execute())
-  t.equal(await entities.licenses.read('here.test'), null)
-  t.match(await entities.licenses.read('there.test'), { domain: 'there.test' })
-})
-
-t.test("A license type's new label appears in its licenses", async t => {
-  await heard(addLicense(database, { domain: 'labelled.test', type: 'before' }))
-  t.match(await entities.licenses.read('labelled.test'), { type: 'before' })
-  await heard(db.updateTable('license_types').set({ type: 'after' }).where('type', '=', 'before').execute())
-  t.match(await entities.licenses.read('labelled.test'), { type: 'after' })
-})
-
 t.test('A license type is read by its id, and its removal is seen', async t => {
   const id = await heard(addLicenseType(database, 'gallery'))
   t.strictSame(await entities.licenseTypes.read(id), { id, type: 'gallery' })
@@ -127,26 +60,6 @@ t.test('A license type is read by its id, and its removal is seen', async t => {
   await heard(db.deleteFrom('license_types').where('id', '=', id).execute())
   t.equal(await entities.licenseTypes.read(id), null)
   t.equal(entities.licenseTypes.read(id), null, 'the absence is cached')
-})
-
-t.test("A license's languages are read in order, the default first, and changes are seen", async t => {
-  const id = await heard(addLicense(database, { domain: 'languages.test', languages: ['nl', 'de', 'fy'] }))
-  t.match(await entities.languages.read(id), [{ code: 'nl', name: 'Language nl' }, { code: 'de' }, { code: 'fy' }])
-  const fourth = { license_id: id, language_id: await addLanguage(database, 'la'), position: 3 }
-  await heard(db.insertInto('license_languages').values(fourth).execute())
-  t.match(await entities.languages.read(id), [{}, {}, {}, { code: 'la' }])
-  await heard(db.updateTable('languages').set({ name: 'Nederlands' }).where('code', '=', 'nl').execute())
-  t.match(await entities.languages.read(id), [{ name: 'Nederlands' }, {}, {}, {}])
-})
-
-t.test("A license's museums are sorted by name, then by id, and a change is seen", async t => {
-  await heard(addLicense(database, { domain: 'other-museums.test', museums: ['Ashmolean'] }))
-  const id = await heard(addLicense(database, { domain: 'museums.test', museums: ['Prado', 'Louvre', 'Prado'] }))
-  const museums = await entities.museums.read(id)
-  t.match(museums, [{ name: 'Louvre' }, { name: 'Prado' }, { name: 'Prado' }])
-  t.ok(Number(museums[1]?.id) < Number(museums[2]?.id))
-  await heard(db.updateTable('museums').set({ name: 'Uffizi' }).where('name', '=', 'Louvre').execute())
-  t.match(await entities.museums.read(id), [{ name: 'Prado' }, { name: 'Prado' }, { name: 'Uffizi' }])
 })
 
 t.test("A license's platforms are sorted by name, and changes are seen", async t => {
@@ -172,60 +85,13 @@ t.test("A license's groups are sorted by id, and a change is seen", async t => {
   t.match(await entities.groups.read(id), [{ name: 'Guards' }, { name: 'Curators' }])
 })
 
-t.test('The lists that belong to a license are frozen, and those of an unknown one empty', async t => {
+t.test('A license and the lists that belong to it are frozen, and the lists of an unknown one are empty', async t => {
   const id = await heard(addLicense(database, { domain: 'frozen.test', languages: ['nl'], museums: ['Prado'] }))
+  t.ok(Object.isFrozen(await entities.licenses.read('frozen.test')))
   for (const entity of [entities.languages, entities.museums, entities.platforms, entities.groups]) {
     t.ok(Object.isFrozen(await entity.read(id)), entity.metadata.table)
     t.strictSame(await entity.read('0'), [], entity.metadata.table)
   }
-})
-
-t.test('A user is read by id, with a fingerprint instead of the password hash, and every change is seen', async t => {
-  const id = await heard(addUser(database, { email: 'user@museum.test' }))
-  const user = await entities.users.read(id)
-  t.match(user, { id, email: 'user@museum.test', admin: false, fingerprint: /^[\w-]{22}$/ })
-  t.notMatch(JSON.stringify(user), 'argon2')
-  t.ok(Object.isFrozen(user))
-  t.equal(entities.users.read(id), user)
-  await heard(db.updateTable('users').set({ admin: true }).where('id', '=', id).execute())
-  t.match(await entities.users.read(id), { admin: true, fingerprint: user?.fingerprint })
-  await heard(db.updateTable('users').set({ password_hash: 'another' }).where('id', '=', id).execute())
-  t.not((await entities.users.read(id))?.fingerprint, user?.fingerprint)
-  await heard(db.deleteFrom('users').where('id', '=', id).execute())
-  t.equal(await entities.users.read(id), null)
-})
-
-t.test("A user's groups are read with their licenses, and every change is seen", async t => {
-  const license = await heard(addLicense(database, { domain: 'members.test' }))
-  const id = await heard(addUser(database, { email: 'member@museum.test', licenses: [license] }))
-  const memberships = await entities.memberships.read(id)
-  t.match(memberships, [{ name: 'Staff', license_id: license }])
-  t.ok(Object.isFrozen(memberships))
-  await heard(db.updateTable('groups').set({ name: 'Guards' }).where('license_id', '=', license).execute())
-  t.match(await entities.memberships.read(id), [{ name: 'Guards' }])
-  await heard(db.deleteFrom('licenses').where('id', '=', license).execute())
-  t.strictSame(await entities.memberships.read(id), [])
-})
-
-t.test('Whether a session has ended is cached until it changes', async t => {
-  t.equal(await entities.endedSessions.read('a session'), false)
-  t.equal(entities.endedSessions.read('a session'), false)
-  await heard(db.insertInto('ended_sessions').values({ session: 'a session', expires_at: new Date() }).execute())
-  t.equal(await entities.endedSessions.read('a session'), true)
-})
-
-t.test("A license's languages are loaded along with it, in one query", async t => {
-  const id = await heard(addLicense(database, { domain: 'along.test', languages: ['fr', 'de-CH', 'en'] }))
-  const queries: string[] = []
-  const stop = hearQueries(sql => queries.push(sql))
-  await entities.licenses.read('along.test')
-  const languages = entities.languages.read(id)
-  stop()
-  t.equal(queries.length, 1)
-  t.notOk(languages instanceof Promise)
-  entities.languages.forget(id)
-  t.strictSame(await languages, await entities.languages.read(id))
-  t.match(languages, [{ code: 'fr' }, { code: 'de-CH' }, { code: 'en' }])
 })
 
 t.test('The licenses of hosts that are requested together are loaded in one query', async t => {
@@ -291,12 +157,4 @@ t.test('A license whose addition was not heard is found by the first request for
   t.equal(await licenses.read('made-up.test'), null)
   await addLicense(database, { domain: 'unheard.test' })
   t.match(await licenses.read('unheard.test'), { domain: 'unheard.test' })
-})
-
-t.test('No license is looked up while the database is unreachable', async t => {
-  const { licenses } = createEntities(db, new EntityCache())
-  database.availability.lose(new Error('gone'))
-  await t.rejects(Promise.resolve(licenses.read('lost.test')), { name: 'ServiceUnavailableHttpError' })
-  database.availability.find()
-  t.equal(await licenses.read('lost.test'), null)
 })

@@ -94,6 +94,7 @@ for (const DEBUG of ['0', '1']) {
     for (const request of requestsWithSecrets(cookie)) await app.inject(request)
     await app.close()
     t.match(text(), 'incoming request')
+    t.match(text(), 'A sign-in failed')
     t.notMatch(text(), /hunter2|argon2/)
     t.notMatch(text(), cookie.replace(/^[^=]*=/, ''))
   })

@@ -1,14 +1,8 @@
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { connect } from 'node:net'
-import { Readable } from 'node:stream'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { admin, soak } from './all-uses.ts'
 import { fuzz } from './hostile-clients.ts'
-import { slopeOf } from './slope.ts'
-import { readStatuses } from './statuses.ts'
-import applicationRoutes from '../../routes/index.ts'
 import { seed } from '../../src/database/migrate.ts'
 import { build } from '../support/build.ts'
 import { addUser } from '../support/records.ts'
@@ -18,19 +12,8 @@ const database = await openTestDatabase(t)
 await seed(database.db)
 await addUser(database, { ...admin, admin: true })
 
-const streams = new Set<Readable>()
-
-async function routes(app: FastifyInstance) {
-  await app.register(applicationRoutes)
-  app.get('/stream', async (_request, reply) => {
-    const stream = new Readable({ read() {} })
-    streams.add(stream)
-    return reply.type('text/plain').send(stream)
-  })
-}
-
 async function serve(debug: '0' | '1'): Promise<{ app: FastifyInstance; port: number }> {
-  const app = await build(t, { database, routes, environment: { DEBUG: debug, TRUST_PROXY: 'loopback' } })
+  const app = await build(t, { database, environment: { DEBUG: debug, TRUST_PROXY: 'loopback' } })
   return { app, port: Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port) }
 }
 
@@ -63,37 +46,6 @@ t.test('all uses at once leak no descriptors and cause no server error', async t
   while ((await connectionsOf(app)) > 0) await new Promise(resolve => setImmediate(resolve))
   // The embedded database opens its files on demand.
   t.ok(readdirSync('/dev/fd').length - before < 30)
-})
-
-t.test('responses queued behind another close with their connection', async t => {
-  const { port } = servers[0]
-  const socket = connect(port, '127.0.0.1')
-  socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(3))
-  while (streams.size < 3) await new Promise(resolve => setImmediate(resolve))
-  const closed = Promise.all([...streams].map(stream => once(stream, 'close')))
-  socket.destroy()
-  t.equal((await closed).length, 3)
-})
-
-t.test('the shows count responses and compute slopes correctly', async t => {
-  const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
-  t.strictSame(
-    readStatuses(
-      `${ok}HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n${ok.slice(0, -1)}`,
-      false,
-    ),
-    [200, 404],
-  )
-  t.strictSame(readStatuses(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${ok}`, true), [200, 200])
-  t.equal(readStatuses(`${ok}?`, false), null)
-  t.equal(
-    slopeOf([
-      [0, 1],
-      [1, 3],
-      [2, 5],
-    ]),
-    2,
-  )
 })
 
 function connectionsOf({ server }: FastifyInstance): Promise<number> {

@@ -198,21 +198,6 @@ for (const kind of kinds) {
   })
 }
 
-t.test('no If-Match or If-None-Match header causes a fault', async t => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.string({ unit: fc.integer({ min: 32, max: 255 }).map(code => String.fromCharCode(code)) }),
-      fc.constantFrom('if-match', 'if-none-match'),
-      async (condition, name) => {
-        const response = await ask('GET', '/api/languages/1', undefined, { [name]: condition })
-        if (![200, 304].includes(response.statusCode)) assertRefusal(response)
-      },
-    ),
-    { seed: 1 },
-  )
-  t.pass()
-})
-
 t.test('a body that is not JSON, or not a record, is refused', async t => {
   const before = await snapshot()
   const refuses = async (status: number, payload: string, type = 'application/json') => {

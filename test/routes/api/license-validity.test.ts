@@ -8,21 +8,6 @@ const add = (domain: string, fields: object = {}) =>
   ask('POST', 'licenses', { payload: { domain, name: 'New', type_id: type, ...fields } })
 const statusOf = async (host: string) => (await app.inject({ url: '/', headers: { host } })).statusCode
 
-t.test('a license is valid at once and for ever, unless it says otherwise', async t => {
-  const added = await add('default.test')
-  t.match(added.json(), { suspended: false, valid_from: null, valid_until: null })
-  t.equal(await statusOf('default.test'), 200)
-})
-
-t.test('a license can be added for a time, and is read as it was written', async t => {
-  const fields = { suspended: true, valid_from: '2900-01-01T00:00:00.000Z', valid_until: '2900-12-31T23:59:59.999Z' }
-  const added = await add('timed.test', fields)
-  t.equal(added.statusCode, 201)
-  t.match(added.json(), fields)
-  t.match((await ask('GET', `licenses/${added.json().id}`)).json(), fields)
-  t.equal(await statusOf('timed.test'), 503)
-})
-
 t.test('a change of the validity takes effect with its answer, and null takes it back', async t => {
   const { id } = (await add('changed.test')).json()
   for (const [fields, status] of [
@@ -114,21 +99,3 @@ for (const [what, from, until] of [
     t.equal((await ask('PATCH', `licenses/${id}`, { payload: { valid_from: from } })).statusCode, 400)
   })
 }
-
-for (const value of ['true', 1, null, 'yes']) {
-  t.test(`${JSON.stringify(value)} is no suspension`, async t => {
-    const response = await add('never.test', { suspended: value })
-    t.equal(response.statusCode, 400)
-    t.equal(response.json().detail, 'suspended must be true or false.')
-  })
-}
-
-t.test('the OpenAPI document has the fields, and null as their default', async t => {
-  const { components } = (await ask('GET', 'openapi.json')).json()
-  const schema = components.schemas.LicenseInput
-  for (const field of ['valid_from', 'valid_until']) {
-    t.match(schema.properties[field], { type: ['string', 'null'], format: 'date-time', default: null })
-  }
-  t.match(schema.properties.suspended, { type: 'boolean', default: false })
-  t.notOk(schema.required.includes('valid_from'))
-})

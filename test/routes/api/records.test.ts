@@ -142,43 +142,12 @@ t.test("only admins can read another license's records, or learn which there are
   }
 })
 
-for (const path of ['license-types', 'licenses', 'groups', 'users']) {
-  t.test(`only admins can read ${path}`, async t => {
-    for (const [method, url] of [
-      ['GET', path],
-      ['GET', `${path}/1`],
-      ['HEAD', path],
-    ] as const) {
-      const { statusCode, headers } = await ask(method, url, nobody)
-      t.match([statusCode, headers['www-authenticate'], headers.vary], [401, 'museum.test', 'Cookie'])
-      t.equal(await statusOf(method, url, { cookie: visitor }), 403)
-      t.not(await statusOf(method, url), 403)
-    }
-  })
-}
-
 t.test('signing in for an admin page leads back to it', async t => {
   const page = { ...nobody, headers: { accept: 'text/html' } }
   const back = '<a href="/login?next=%2Fapi%2Fusers%3Flimit%3D2">Sign in</a>'
   t.match((await ask('GET', 'users?limit=2', page)).body, back)
   t.match((await ask('DELETE', 'users/1', page)).body, '<a href="/login">Sign in</a>')
 })
-
-for (const path of ['license-types', 'languages', 'platforms', 'licenses', 'museums', 'groups', 'users']) {
-  t.test(`only admins can change ${path}, and others get 401 or 403 even for malformed requests`, async t => {
-    for (const [method, url] of [
-      ['POST', path],
-      ['PATCH', `${path}/1`],
-      ['DELETE', `${path}/1`],
-    ] as const) {
-      for (const payload of ['{}', '{', '{"id":"1"}']) {
-        const headers = { 'content-type': 'application/json' }
-        t.equal(await statusOf(method, url, { headers, payload, ...nobody }), 401)
-        t.equal(await statusOf(method, url, { headers, payload, cookie: visitor }), 403)
-      }
-    }
-  })
-}
 
 t.test("another site cannot make changes in an admin's name", async t => {
   const headers = { origin: 'https://evil.test' }
@@ -226,24 +195,18 @@ t.test('records that are added or removed between two parts cause no duplicates 
   t.strictSame(await valuesOf(`${path}&limit=9&cursor=${next}`, 'name'), ['e', 'f', 'h'])
 })
 
-t.test('each filter narrows a list', async t => {
+t.test('filters by links narrow a list, also together with others', async t => {
   const en = await addLanguage(database, 'en')
   const { id: group } = await add('groups', { license_id: license, name: 'Narrow' })
   const { id: user } = await add('users', { email: 'narrow@museum.test', password, group_ids: [group] })
   const { id: platform } = await add('platforms', { name: 'narrow' })
   await ask('PATCH', `licenses/${license}`, { payload: { platform_ids: [platform] } })
   for (const [path, ids] of [
-    ['license-types?type=standard', [type]],
-    ['licenses?domain=museum.test', [license]],
     [`licenses?platform_id=${platform}`, [license]],
     [`licenses?domain=museum.test&type_id=${type}&name=Museum&language_id=${en}&platform_id=${platform}`, [license]],
-    ['licenses?domain=nobody.test', []],
-    ['languages?code=en', [en]],
     [`platforms?license_id=${license}`, [platform]],
-    ['groups?name=Narrow', [group]],
     [`groups?name=Narrow&license_id=${otherLicense}`, []],
     [`users?group_id=${group}`, [user]],
-    ['users?email=narrow%40museum.test', [user]],
   ] as const) {
     t.strictSame(await valuesOf(path, 'id'), ids, path)
   }
@@ -391,12 +354,6 @@ t.test('a record that others refer to is not removed', async t => {
   }
 })
 
-t.test('removing a license removes what belongs to it', async t => {
-  const id = await addLicense(database, { domain: 'leaving.test', languages: ['en'], museums: ['Gone'] })
-  t.equal(await statusOf('DELETE', `licenses/${id}`), 204)
-  t.strictSame(await valuesOf(`museums?license_id=${id}`, 'id'), [])
-})
-
 t.test('a missing record is a 404, and unknown paths and methods are answered as outside the API', async t => {
   const none = 'There is no museum 9223372036854775807.'
   for (const [method, path, detail] of [
@@ -414,20 +371,6 @@ t.test('a missing record is a 404, and unknown paths and methods are answered as
   t.strictSame([slashed.statusCode, slashed.headers.location], [301, 'http://museum.test/api/museums?limit=1'])
   const wrong = 'No route found for "PUT /api/museums/1": Method Not Allowed (Allow: GET, PATCH, DELETE)'
   t.match((await ask('PUT', 'museums/1')).json(), { status: 405, detail: wrong })
-})
-
-t.test('the content of a protected site can be read by those who may enter it', async t => {
-  await addLicense(database, { domain: 'rope.test', protected: true, museums: ['Depot'] })
-  t.equal(await statusOf('GET', 'museums', { host: 'rope.test', ...nobody }), 401)
-  const cookie = await signIn(app, { host: 'rope.test', email: 'admin@museum.test' })
-  t.equal(await statusOf('GET', 'museums', { host: 'rope.test', cookie }), 200)
-})
-
-t.test('a record that the database does not store is an error of the server', async t => {
-  await sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`.execute(db)
-  await sql`create trigger swallow before insert on platforms for each row execute function swallow()`.execute(db)
-  t.equal(await statusOf('POST', 'platforms', { payload: { name: 'swallowed' } }), 500)
-  await sql`drop trigger swallow on platforms`.execute(db)
 })
 
 t.test("violating a constraint that is not Portico's is an error of the server, not of the client", async t => {

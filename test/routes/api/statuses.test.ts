@@ -135,59 +135,66 @@ t.test('the audit: the documented statuses and no others are answered, as docume
 for (const kind of kinds) {
   const all = pathOf(kind)
   const one = `${all}/{id}`
+  // Everybody may list what their own site has of some kinds.
+  const guarded = kind.open ? `?license_id=${exampleId}` : ''
   const payload = withKnownIds(kind.examples.create)
   const reference = Object.keys(payload).find(field => /_ids?$/.test(field))
   const dangling = reference === undefined ? {} : { [reference]: kind.examples.create[reference] }
 
-  t.test(`${kind.plural}: the documented statuses and no others are answered, as documented`, async t => {
-    const first = (await send('POST', all, '', { payload })).json()
-    const etag = (await send('GET', one, first.id)).headers.etag
-    const second = (
-      await send('POST', all, '', { payload: { ...payload, [kind.knownBy]: otherNames[kind.knownBy] } })
-    ).json()
-    const newName = `new-${otherNames[kind.knownBy]}`.replace('new-eo', 'epo')
-    const removable = { 'license type': firstIds['type'], user: adminId }[kind.name] ?? firstIds[kind.name]
-    for (const [method, path, id, sent] of [
-      ['GET', all, '?total=true'],
-      ['GET', all, '', { headers: { 'if-none-match': '*' } }],
-      ['GET', all, '?limit=0'],
-      ['GET', all, `?license_id=${exampleId}`, nobody],
-      ['GET', all, `?license_id=${exampleId}`, somebody],
-      ['POST', all, '', { payload: {} }],
-      ['POST', all, '', { payload, ...nobody }],
-      ['POST', all, '', { payload, ...somebody }],
-      ['POST', all, '', { payload }],
-      ['POST', all, '', tooLarge],
-      ['POST', all, '', noJson],
-      ['POST', all, '', { payload: { ...payload, [kind.knownBy]: newName, ...dangling } }],
-      ['GET', one, first.id, { headers: { 'if-none-match': String(etag) } }],
-      ['GET', one, first.id, stale],
-      ['GET', one, exampleId],
-      ['GET', one, exampleId, nobody],
-      ['GET', one, exampleId, somebody],
-      ['GET', one, 'x'],
-      ['PATCH', one, first.id, { payload: { [kind.knownBy]: otherNames[kind.knownBy] } }],
-      ['PATCH', one, first.id, { payload: withKnownIds(kind.examples.change) }],
-      ['PATCH', one, first.id, { payload: dangling }],
-      ['PATCH', one, first.id, { payload: { colour: 'red' } }],
-      ['PATCH', one, first.id, { payload: {}, ...stale }],
-      ['PATCH', one, first.id, tooLarge],
-      ['PATCH', one, first.id, noJson],
-      ['PATCH', one, exampleId, { payload: {} }],
-      ['PATCH', one, first.id, { payload: {}, ...nobody }],
-      ['PATCH', one, first.id, { payload: {}, ...somebody }],
-      ['DELETE', one, first.id, stale],
-      ['DELETE', one, first.id, nobody],
-      ['DELETE', one, first.id, somebody],
-      ['DELETE', one, 'x'],
-      ['DELETE', one, exampleId],
-      ['DELETE', one, ['licenses', 'museums', 'groups'].includes(kind.plural) ? second.id : removable],
-      ['DELETE', one, first.id],
-    ] as [Method, string, string, Asked?][]) {
-      await send(method, path, id, sent)
-    }
-    for (const method of ['GET', 'POST'] as const) await refuse(method, all)
-    for (const method of ['GET', 'PATCH', 'DELETE'] as const) await refuse(method, one)
-    for (const path of [all, one]) assertAllAnswered(t, path)
-  })
+  t.test(
+    `${kind.plural}: the documented statuses and no others are answered, and others than admins get 401 or 403`,
+    async t => {
+      const first = (await send('POST', all, '', { payload })).json()
+      const etag = (await send('GET', one, first.id)).headers.etag
+      const second = (
+        await send('POST', all, '', { payload: { ...payload, [kind.knownBy]: otherNames[kind.knownBy] } })
+      ).json()
+      const newName = `new-${otherNames[kind.knownBy]}`.replace('new-eo', 'epo')
+      const removable = { 'license type': firstIds['type'], user: adminId }[kind.name] ?? firstIds[kind.name]
+      for (const [method, path, id, sent] of [
+        ['GET', all, '?total=true'],
+        ['GET', all, '', { headers: { 'if-none-match': '*' } }],
+        ['GET', all, '?limit=0'],
+        ['GET', all, guarded, nobody],
+        ['GET', all, guarded, somebody],
+        ['POST', all, '', { payload: {} }],
+        ['POST', all, '', { payload: {}, ...nobody }],
+        ['POST', all, '', { ...noJson, ...somebody }],
+        ['POST', all, '', { payload }],
+        ['POST', all, '', tooLarge],
+        ['POST', all, '', noJson],
+        ['POST', all, '', { payload: { ...payload, [kind.knownBy]: newName, ...dangling } }],
+        ['GET', one, first.id, { headers: { 'if-none-match': String(etag) } }],
+        ['GET', one, first.id, stale],
+        ['GET', one, exampleId],
+        ['GET', one, exampleId, nobody],
+        ['GET', one, exampleId, somebody],
+        ['GET', one, 'x'],
+        ['PATCH', one, first.id, { payload: { [kind.knownBy]: otherNames[kind.knownBy] } }],
+        ['PATCH', one, first.id, { payload: withKnownIds(kind.examples.change) }],
+        ['PATCH', one, first.id, { payload: dangling }],
+        ['PATCH', one, first.id, { payload: { colour: 'red' } }],
+        ['PATCH', one, first.id, { payload: {}, ...stale }],
+        ['PATCH', one, first.id, tooLarge],
+        ['PATCH', one, first.id, noJson],
+        ['PATCH', one, exampleId, { payload: {} }],
+        ['PATCH', one, first.id, { payload: { colour: 'red' }, ...nobody }],
+        ['PATCH', one, 'x', { ...noJson, ...somebody }],
+        ['DELETE', one, first.id, stale],
+        ['DELETE', one, first.id, nobody],
+        ['DELETE', one, first.id, somebody],
+        ['DELETE', one, 'x'],
+        ['DELETE', one, exampleId],
+        ['DELETE', one, ['licenses', 'museums', 'groups'].includes(kind.plural) ? second.id : removable],
+        ['DELETE', one, first.id],
+      ] as [Method, string, string, Asked?][]) {
+        const { statusCode } = await send(method, path, id, sent)
+        if (sent?.cookie === '') t.equal(statusCode, 401, `${method} ${path} by nobody`)
+        if (sent?.cookie === visitor) t.equal(statusCode, 403, `${method} ${path} by a visitor`)
+      }
+      for (const method of ['GET', 'POST'] as const) await refuse(method, all)
+      for (const method of ['GET', 'PATCH', 'DELETE'] as const) await refuse(method, one)
+      for (const path of [all, one]) assertAllAnswered(t, path)
+    },
+  )
 }

@@ -149,11 +149,3 @@ t.test('A regular file is not mistaken for a dead lock, and stays', async t => {
   await t.rejects(lockDirectory(folder), { name: 'StartError', message: /is not a socket\.$/ })
   t.equal(readFileSync(join(folder, 'lock'), 'utf8'), 'mine')
 })
-
-t.test('A missing folder is refused', async t => {
-  const directory = join(makeFolder(t), 'absent')
-  await t.rejects(lockDirectory(directory), {
-    name: 'StartError',
-    message: /^DATA_DIR .*absent cannot be locked: this user may not write to it, or it does not exist\.$/,
-  })
-})

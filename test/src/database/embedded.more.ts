@@ -5,7 +5,6 @@ import t from 'tap'
 import { Changes } from '../../../src/database/changes.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { openEmbedded } from '../../../src/database/embedded.ts'
-import { StartError } from '../../../src/errors/start-error.ts'
 import { makeFolder } from '../../support/folder.ts'
 
 // The tests share a folder and run in order: making an embedded database takes seconds.
@@ -50,13 +49,6 @@ t.test('Deleted demonstration records stay deleted after a restart', async t => 
   await second.close()
 })
 
-t.test('A folder in use is refused, and keeps working for its owner', async t => {
-  const database = await open()
-  await t.rejects(open(), new StartError(`DATA_DIR ${dataDir} cannot be locked: another process has it open.`))
-  t.match(await sql`select 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
-  await database.close()
-})
-
 t.test('The queries that wait for a transaction are limited in time and number', async t => {
   const database = await openDatabase({ databaseUrl: undefined, dataDir, limits: { connection: 100, waiting: 1 } })
   await database.db.transaction().execute(async () => {
@@ -97,36 +89,6 @@ t.test('The pool of an embedded database', async t => {
   const embedded = await openEmbedded(dataDir, client => changes.listenOn(client))
   const { pool } = embedded
   pool.on('error', () => {})
-
-  const odd = '\'"\\; drop table licenses; -- Müzesi 博物館 💥'
-  const series = Array.from({ length: 20_000 }, (_, index) => ({ n: index + 1 }))
-  for (const [what, statement, value, rows] of [
-    [
-      'answers a query with its rows',
-      'select $1::text as name, 42 as number',
-      'Louvre',
-      [{ name: 'Louvre', number: 42 }],
-    ],
-    ['returns names, quotes and other scripts unchanged', 'select $1::text as name', odd, [{ name: odd }]],
-    ['returns megabytes', 'select repeat($1, 3000000) as a', 'a', [{ a: 'a'.repeat(3_000_000) }]],
-    ['accepts megabytes', 'select length($1) as length', 'é'.repeat(1_000_000), [{ length: 1_000_000 }]],
-    ['returns many rows', 'select n from generate_series(1, $1::int) n', 20_000, series],
-  ] as const) {
-    t.test(what, async t => {
-      t.strictSame((await pool.query(statement, [value])).rows, rows)
-    })
-  }
-
-  t.test('answers each of several concurrent queries with its own result', async t => {
-    const results = await Promise.all([1, 2, 3].map(number => pool.query('select $1::int as number', [number])))
-    t.match(results, [{ rows: [{ number: 1 }] }, { rows: [{ number: 2 }] }, { rows: [{ number: 3 }] }])
-  })
-
-  t.test('runs a named statement twice', async t => {
-    const statement = { name: 'double', text: 'select 2 * $1::int as number' }
-    t.match(await pool.query({ ...statement, values: [21] }), { rows: [{ number: 42 }] })
-    t.match(await pool.query({ ...statement, values: [2] }), { rows: [{ number: 4 }] })
-  })
 
   t.test("rejects an invalid query with PostgreSQL's error, and answers a valid one after it", async t => {
     const missing = { code: '42P01', message: 'relation "nowhere" does not exist' }

@@ -7,7 +7,6 @@ import type { Limits } from '../../../src/database/guarded-pool.ts'
 import { migrations } from '../../../src/database/migrations.ts'
 import { ServiceUnavailableHttpError } from '../../../src/errors/http-errors.ts'
 import { reasonOf } from '../../../src/errors/start-error.ts'
-import { addLicense } from '../../support/records.ts'
 import { createDatabase, serverUrl } from '../../support/test-database.ts'
 import { serveWire } from '../../support/wire-server.ts'
 
@@ -74,23 +73,6 @@ t.test('An unreachable database', async t => {
     t.match(await one.execute(db), { rows: [{ one: 1 }] })
   })
 
-  t.test('rejects queries at once, with the loss as the cause', async t => {
-    const { db, availability } = await open(t, server.url)
-    const lost = once(availability, 'lost')
-    server.cut(Infinity)
-    const [cause] = await lost
-    await t.rejects(one.execute(db), {
-      name: 'ServiceUnavailableHttpError',
-      statusCode: 503,
-      headers: { 'retry-after': '2' },
-      cause,
-    })
-    const found = once(availability, 'found')
-    server.cut(0)
-    await found
-    t.match(await one.execute(db), { rows: [{ one: 1 }] })
-  })
-
   t.test('rejects the queries that were already waiting', async t => {
     const { db, availability } = await open(t, server.url, { heartbeat: 10, listener: 1000, answer: never })
     await one.execute(db)
@@ -153,7 +135,13 @@ t.test('An unreachable database', async t => {
   })
 
   t.test('is lost for a command, too, which has no time limits', async t => {
-    const { db, close } = await openDatabase({ databaseUrl: server.url, dataDir, patient: true, limits: { answer: 1 } })
+    const { db, changes, close } = await openDatabase({
+      databaseUrl: server.url,
+      dataDir,
+      patient: true,
+      limits: { answer: 1 },
+    })
+    t.equal(changes.areArriving, false)
     t.match(await sql`select pg_sleep(0.02), 1 as one`.execute(db), { rows: [{ one: 1 }] })
     server.cut(0)
     await t.rejects(one.execute(db), { statusCode: 503, cause: { message: /^Connection terminated/ } })
@@ -222,26 +210,6 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     }
   })
 
-  t.test('a change by one process is heard by another', async t => {
-    const databaseUrl = await createDatabase(t, url)
-    const [one, other] = [await open(t, databaseUrl), await open(t, databaseUrl)]
-    const heard = once(other.changes, 'change')
-    await one.db.insertInto('platforms').values({ name: 'kiosk' }).execute()
-    t.strictSame(await heard, ['platforms', null])
-  })
-
-  t.test('a lost listener emits "deaf", then "listening", and hears changes again', async t => {
-    const database = await open(t, await createDatabase(t, url))
-    const events = eventsOf(database)
-    const listening = once(database.changes, 'listening')
-    await terminateListener(database)
-    await listening
-    t.strictSame(events, ['deaf', 'listening'])
-    const heard = once(database.changes, 'change')
-    await addLicense(database, { domain: 'museum.test', type: null })
-    t.strictSame(await heard, ['licenses', 'museum.test'])
-  })
-
   t.test('a listener retries until the database accepts it, and leaves no connection behind', async t => {
     const databaseUrl = await createDatabase(t, url)
     const database = await open(t, databaseUrl)
@@ -270,21 +238,6 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     ])
     t.strictSame(rows, [{ name: 'portico listener' }])
     await admin.end()
-  })
-
-  t.test('a database that is closed while its listener is lost does not reconnect', async t => {
-    const databaseUrl = await createDatabase(t, url)
-    const database = await openDatabase({ databaseUrl, dataDir })
-    const deaf = once(database.changes, 'deaf')
-    await terminateListener(database)
-    await deaf
-    const events = eventsOf(database)
-    await database.close()
-    const { db } = await open(t, databaseUrl)
-    const listeners = sql`select from pg_stat_activity
-      where datname = current_database() and application_name = 'portico listener'`
-    t.equal((await listeners.execute(db)).rows.length, 1)
-    t.strictSame(events, [])
   })
 
   t.test('a query whose connection is killed is rejected, and the next one is answered', async t => {
@@ -317,36 +270,4 @@ t.test('On a PostgreSQL server', { skip: serverUrl === undefined && 'TEST_DATABA
     const readOnly = { name: 'ServiceUnavailableHttpError', cause: { code: '25006' } }
     await t.rejects(db.insertInto('platforms').values({ name: 'kiosk' }).execute(), readOnly)
   })
-
-  t.test('a command may take longer than a request', async t => {
-    const database = await openDatabase({
-      databaseUrl: await createDatabase(t, url),
-      dataDir,
-      patient: true,
-      limits: { statement: 1, answer: 1 },
-    })
-    t.match(await sql`select pg_sleep(0.05), 1 as one`.execute(database.db), { rows: [{ one: 1 }] })
-    t.equal(database.changes.areArriving, false)
-    await database.close()
-  })
-
-  t.test('a command whose connection is killed gets the reason', async t => {
-    const database = await openDatabase({ databaseUrl: await createDatabase(t, url), dataDir, patient: true })
-    await t.rejects(sql`select pg_terminate_backend(pg_backend_pid())`.execute(database.db), {
-      cause: { code: '57P01' },
-    })
-    await database.close()
-  })
-
-  t.test('a failed query does not affect the next one', async t => {
-    const { db } = await open(t, await createDatabase(t, url))
-    await t.rejects(sql`select nothing from nowhere`.execute(db), { code: '42P01' })
-    t.match(await sql`select 1 as one`.execute(db), { rows: [{ one: 1 }] })
-  })
 })
-
-async function terminateListener({ db }: Database): Promise<void> {
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'portico listener'`.execute(
-    db,
-  )
-}

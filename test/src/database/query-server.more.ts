@@ -49,17 +49,6 @@ async function converse(socketPath = path) {
   }
 }
 
-t.test('a command works beside the server, which hears of its changes', async t => {
-  const command = await openCommand()
-  await heardOf(server, async () => {
-    await command.db.insertInto('languages').values({ code: 'fi', name: 'Suomi' }).execute()
-  })
-  await command.close()
-  t.match(await server.db.selectFrom('languages').select('name').where('code', '=', 'fi').execute(), [
-    { name: 'Suomi' },
-  ])
-})
-
 t.test('a hundred commands at once all have their turn', async t => {
   const many = Array.from({ length: 100 }, (_, index) => `platform ${index}`)
   await Promise.all(
@@ -288,8 +277,4 @@ t.test('beside a process that takes no commands, the message says what to do', a
   const advice = 'It takes no commands: stop it, or wait until it has ended.'
   const reason = new StartError(`DATA_DIR ${folder} cannot be locked: another process has it open. ${advice}`)
   await t.rejects(openCommand(folder), reason)
-})
-
-t.test('a path that is too long for a socket is refused as without a server', async t => {
-  await t.rejects(openCommand(join(makeFolder(t), 'd'.repeat(120))), { message: /^DATA_DIR must be a shorter path/ })
 })

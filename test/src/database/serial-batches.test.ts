@@ -24,37 +24,6 @@ async function settled() {
   })
 }
 
-t.test('A key requested while nothing is loading is loaded alone', async t => {
-  const { loads, ends, load } = controlled()
-  const value = load('a')
-  await settled()
-  t.strictSame(loads, [['a']])
-  ends[0]?.()
-  t.equal(await value, 'A')
-})
-
-t.test('Keys requested during a load are loaded together by the next one', async t => {
-  const { loads, ends, load } = controlled()
-  const values = [load('a')]
-  await settled()
-  values.push(load('b'), load('c'))
-  await settled()
-  t.strictSame(loads, [['a']])
-  ends[0]?.()
-  await settled()
-  t.strictSame(loads, [['a'], ['b', 'c']])
-  ends[1]?.()
-  t.strictSame(await Promise.all(values), ['A', 'B', 'C'])
-})
-
-t.test('A key without a value does not affect the others', async t => {
-  const { ends, load } = controlled()
-  const values = [load('nobody'), load('a')]
-  await settled()
-  ends[0]?.()
-  t.strictSame(await Promise.all(values), [undefined, 'A'])
-})
-
 t.test('A failed load does not affect later requests', async t => {
   const { ends, load } = controlled()
   const first = t.rejects(load('a'), { message: 'Broken.' })

@@ -25,28 +25,6 @@ t.test('An update of a license always sets updated_at and never changes created_
   t.strictSame(after.created_at, before.created_at)
 })
 
-t.test("Ids are text and may exceed JavaScript's safe integers", async t => {
-  await db.insertInto('platforms').values({ id: '9007199254740993', name: 'far' }).execute()
-  t.match(await db.selectFrom('platforms').select('id').where('name', '=', 'far').execute(), [
-    { id: '9007199254740993' },
-  ])
-})
-
-t.test('Two licenses may have the same domain', async t => {
-  await addLicense(database, { domain: 'twice.test' })
-  await addLicense(database, { domain: 'twice.test' })
-  t.equal((await db.selectFrom('licenses').select('id').where('domain', '=', 'twice.test').execute()).length, 2)
-})
-
-t.test('Deleting a license deletes what belongs to it', async t => {
-  const gone = await addLicense(database, { domain: 'gone.test', languages: ['nl'], museums: ['Gone'] })
-  await db.insertInto('groups').values({ license_id: gone, name: 'Gone' }).execute()
-  await db.deleteFrom('licenses').where('id', '=', gone).execute()
-  for (const table of ['museums', 'license_languages', 'groups'] as const) {
-    t.strictSame(await db.selectFrom(table).select('license_id').where('license_id', '=', gone).execute(), [])
-  }
-})
-
 t.test("A license's languages can be swapped within a transaction", async t => {
   await db.transaction().execute(async transaction => {
     await sql`set constraints all deferred`.execute(transaction)
@@ -66,41 +44,28 @@ const someone = sql`insert into users (email, password_hash) values ('someone@mu
 
 const refused = {
   'A license without a domain': sql`insert into licenses (domain, name) values ('', 'A')`,
-  'A license with a domain in capitals': sql`insert into licenses (domain, name) values ('Museum.test', 'A')`,
   'A license with a domain of 256 characters': sql`insert into licenses (domain, name) values (${long}, 'A')`,
   'A license without a name': sql`insert into licenses (domain, name) values ('a.test', '')`,
   'A license with a name of 256 characters': sql`insert into licenses (domain, name) values ('a.test', ${long})`,
-  'A license of an unknown type': sql`insert into licenses (domain, name, type_id) values ('a.test', 'A', 0)`,
   'A license that ends when it begins': sql`insert into licenses (domain, name, valid_from, valid_until) values ('a.test', 'A', now(), now())`,
-  'A license that ends before it begins': sql`update licenses set valid_from = '2027-01-01T00:00Z', valid_until = '2026-01-01T00:00Z'`,
   'A license from the year 10000 on': sql`update licenses set valid_from = '10000-01-01T00:00Z'`,
   'A license until the year 10000': sql`update licenses set valid_until = '10000-01-01T00:00Z'`,
   'A license from before the first year on': sql`update licenses set valid_from = '0001-12-31T23:59Z BC'`,
   'A license until before the first year': sql`update licenses set valid_until = '0001-12-31T23:59Z BC'`,
-  'A license from minus infinity on': sql`update licenses set valid_from = '-infinity'`,
-  'A license until infinity': sql`update licenses set valid_until = 'infinity'`,
-  'A license that is neither suspended nor not': sql`update licenses set suspended = null`,
-  'A domain with a NUL': sql`insert into licenses (domain, name) values (${'a\0b'}, 'A')`,
   'A license type without a label': sql`insert into license_types (type) values ('')`,
-  'A duplicate license type': sql`insert into license_types (type) values ('standard')`,
-  'Deleting a license type that is in use': sql`delete from license_types where type = 'standard'`,
   'A language with an invalid code': sql`insert into languages (code, name) values ('en_US', 'English')`,
   'A language with markup for a code': sql`insert into languages (code, name) values ('"><script>', 'English')`,
   'A language whose code ends with a line feed': sql`insert into languages (code, name) values (${'en\n'}, 'English')`,
   'A language with an empty code': sql`insert into languages (code, name) values ('', 'English')`,
-  'A duplicate language': sql`insert into languages (code, name) values ('nl', 'Dutch')`,
   'A language without a name': sql`insert into languages (code, name) values ('en', '')`,
   'A duplicate language of a license': sql`insert into license_languages select license_id, language_id, 7 from license_languages`,
   'A position shared by two languages of a license': sql`update license_languages set position = 0`,
   'A negative position': sql`update license_languages set position = -1`,
-  'Deleting a language that is in use': sql`delete from languages where code = 'nl'`,
-  'A museum without a license': sql`insert into museums (license_id, name) values (0, 'A')`,
   'A museum without a name': sql`insert into museums (license_id, name) values (${id}, '')`,
   'A group without a name': sql`insert into groups (license_id, name) values (${id}, '')`,
   'A platform with a name of 256 characters': sql`insert into platforms (name) values (${long})`,
   'A user whose e-mail is too long': sql`insert into users (email, password_hash) values (${long}, 'x')`,
   'A user whose e-mail is too short': sql`insert into users (email, password_hash) values ('a@', 'x')`,
-  'A user whose e-mail is a duplicate in other capitals': sql`insert into users (email, password_hash) values ('a@museum.test', 'x'), ('A@Museum.test', 'x')`,
   'An API token of nobody': sql`insert into api_tokens (user_id, name, hash) values (0, 'ci', repeat('0', 64))`,
   'An API token without a name': sql`with added as (${someone}) insert into api_tokens (user_id, name, hash) select id, '', repeat('0', 64) from added`,
   'An API token that is no digest': sql`with added as (${someone}) insert into api_tokens (user_id, name, hash) select id, 'ci', 'x' from added`,

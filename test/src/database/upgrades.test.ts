@@ -93,13 +93,6 @@ t.test('a version that knows none of the newer migrations names all of them', as
   t.match(logged, [[40, 'the migrations 0001-visits, 0002-tours of a newer version. They are compatible, so']])
 })
 
-t.test('a version beside which nothing newer was applied says nothing', async t => {
-  const open = await makeDatabase(t)
-  await upgrade(open, second)
-  const { logged } = await serve(t, await open(second))
-  t.strictSame(logged, [])
-})
-
 t.test('a migration may name the oldest version that runs beside it', async t => {
   const open = await makeDatabase(t)
   await upgrade(open, removing)

@@ -59,23 +59,6 @@ t.test("A path's methods are those that the router would match", async t => {
   )
 })
 
-t.test('A target that is not a path has no routes, even if there is a catch-all', async t => {
-  const table = new RouteTable()
-  table.add({ method: 'GET', url: '*' })
-  t.ok(table.has('GET', '/any'))
-  for (const path of ['*', '*a', '']) {
-    t.notOk(table.has('GET', path))
-    t.strictSame(table.methodsOf(path), [])
-  }
-})
-
-t.test('Methods are listed in the order of registration', async t => {
-  const table = new RouteTable()
-  table.add({ method: 'PUT', url: '/a' })
-  table.add({ method: ['GET', 'POST'], url: '/:one' })
-  t.strictSame(table.methodsOf('/a'), ['PUT', 'GET', 'POST'])
-})
-
 function matches(url: string, path: string): boolean {
   const router = findMyWay()
   router.on('GET', url, () => {})

@@ -57,12 +57,6 @@ t.test('forwarded headers after 1,100 others take effect', async t => {
   )
 })
 
-t.test('a stranger behind a proxy cannot see the profiler, however many headers precede the address', async t => {
-  const { port } = await serve({ TRUST_PROXY: 'loopback', DEBUG: '1' })
-  t.match(await send(port, 'GET /_profiler/', ''), /^HTTP\/1\.1 200 /)
-  t.notMatch(await send(port, 'GET /_profiler/', `${many}X-Forwarded-For: 192.0.2.1\r\n`), /^HTTP\/1\.1 200 /)
-})
-
 t.test('headers and trailers are all read up to the size limit, and refused beyond it', async t => {
   const { port } = await serve({}, async app => {
     app.post('/', async ({ raw }) => ({

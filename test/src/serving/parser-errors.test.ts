@@ -103,8 +103,3 @@ for (const [target, path] of [
     t.equal(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').detail, `No route found for "GET ${path}"`)
   })
 }
-
-t.test('a redirect drops the fragment and stays on this host, whatever the path', async t => {
-  t.match(await get('/slash?a=1#b'), 'location: http://museum.test/slash/?a=1\r\n')
-  t.match(await get('//'), 'location: http://museum.test/\r\n')
-})

@@ -9,7 +9,6 @@ import { buildDebugged, panelOf, readPanel } from './panels.ts'
 const database = await openTestDatabase(t)
 const license = await addLicense(database, { domain: 'museum.test', museums: ['Louvre'] })
 await hearAll(database)
-const hostile = '<script>alert(1)</script>`|'
 
 let isLost = false
 
@@ -18,10 +17,8 @@ async function routes(app: FastifyInstance) {
   const segment = (table: string, key: string, read: () => Promise<string | null> = async () => null) =>
     app.entityCache.segment({ table, columns: ['id'], key, joins: [] }, read)
   const tokens = segment('tokens', 'token')
-  const names = segment('names', 'name')
   app.get('/shared', async () => await Promise.all([museums.read(license), museums.read(license)]))
   app.get('/secret', async () => await tokens.read('planted-hunter2'))
-  app.get('/hostile', async () => await names.read(hostile))
   app.get('/many', async () => {
     for (let n = 0; n < 2000; n++) await museums.read(license)
   })
@@ -49,8 +46,6 @@ t.test('a record is loaded on its first read and cached for the next request', a
 t.test('a read during another load of the same record shares that load', async t => {
   const response = await ask('/shared')
   t.match(await panelOf(app, response, 'cache'), { hit: 2, miss: 1, shared: 1 })
-  t.match(await readPanel(app, response, 'cache', 'text/html'), 'shared load')
-  t.match(await readPanel(app, response, 'cache', 'text/markdown'), '- Hits: 2\n- Misses: 1\n- Shared loads: 1')
 })
 
 t.test('a record that is read by a secret does not reveal it', async t => {
@@ -59,13 +54,6 @@ t.test('a record that is read by a secret does not reveal it', async t => {
     first: [{}, {}, { table: 'tokens', column: 'token', value: '[masked]' }],
   })
   t.notMatch((await app.inject(`/_profiler/${response.headers['x-debug-token']}`)).body, 'planted-hunter2')
-})
-
-t.test('hostile keys create no tag', async t => {
-  const response = await ask('/hostile')
-  t.match(await panelOf(app, response, 'cache'), { first: [{}, {}, { value: hostile }] })
-  t.notMatch(await readPanel(app, response, 'cache', 'text/html'), '<script>alert')
-  t.match(await readPanel(app, response, 'cache', 'text/markdown'), '`` <script>alert(1)</script>`\\| ``')
 })
 
 t.test('the first of many reads are listed, and all are counted', async t => {

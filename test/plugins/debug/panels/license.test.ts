@@ -52,10 +52,8 @@ t.test('requests that share a load say so', async t => {
 const htmlOf = (response: Answered) => readPanel(app, response, 'license', 'text/html')
 const markdownOf = (response: Answered) => readPanel(app, response, 'license', 'text/markdown')
 
-t.test('the license appears in HTML, Markdown, the toolbar and the search', async t => {
-  const response = await ask('protected.test')
-  t.match(await htmlOf(response), 'Louvre <span class="badge neutral">protected</span>')
-  t.match(await markdownOf(response), '| Domain | `protected.test` |\n| Loaded from | database |\n| Lookup time | ')
+t.test('the license appears in the toolbar and the search', async t => {
+  await ask('protected.test')
   t.match((await ask('museum.test', '/page')).body, /License&quot;,&quot;value&quot;:&quot;.{0,20}script/)
   const { total, profiles } = (await app.inject('/_profiler/search?license=protected.test')).json()
   t.equal(total, 1)
@@ -67,8 +65,6 @@ t.test('the panel says that a license is valid', async t => {
   t.match(await panelOf(app, response, 'license'), {
     validity: { isRefused: false, reason: 'The license is valid now.' },
   })
-  t.match(await htmlOf(response), 'The license is valid now.')
-  t.match(await markdownOf(response), '| Validity | The license is valid now. |')
 })
 
 t.test('the panels say why a site is closed to a visitor', async t => {
@@ -79,9 +75,6 @@ t.test('the panels say why a site is closed to a visitor', async t => {
     validity: { isRefused: true, reason: 'This site is suspended.' },
     row: { suspended: true, valid_from: null, valid_until: null },
   })
-  const html = await htmlOf(response)
-  t.match(html, 'This site is suspended.')
-  t.match(html, /License <span class="fact warning">closed/)
   t.match(await panelOf(app, response, 'security'), {
     checks: [
       {},
@@ -103,12 +96,6 @@ t.test('the panels say why a closed site answers an admin, a public route and an
     const response = await app.inject({ url, headers: { host: 'suspended.test', ...(url === '/' && { cookie }) } })
     t.match(await panelOf(app, response, 'license'), { validity: { isRefused: false, reason } })
   }
-})
-
-t.test('a hostile name creates no tag in HTML and no extra cell in Markdown', async t => {
-  const response = await ask('museum.test')
-  t.notMatch(await htmlOf(response), '<script>alert')
-  t.match(await markdownOf(response), '| name | `<script>alert(1)</script>\\|` |')
 })
 
 t.test('a host without a license is a warning that names it', async t => {

@@ -60,6 +60,10 @@ const thisSite = 'the request comes from this site.'
 
 /** What the panel says of some checks of a request. */
 const judged: Record<string, [asked: Asked, checks: Record<string, string>]> = {
+  'an invalid host': [
+    { headers: { host: '<script>' } },
+    { Host: 'refused: Invalid Host "<script>".', Firewall: 'not reached: The request was interrupted earlier.' },
+  ],
   'a locale from the query': [
     { url: '/?_locale=de', headers: { cookie: 'locale=fr' } },
     { Locale: 'passed: de, from _locale "de" in the query.' },
@@ -166,13 +170,7 @@ for (const [email, user, checks] of users) {
       },
     })
     t.match(await checksOf({ headers: { host: 'protected.test', cookie } }), checks)
-    const markdown = await readPanel(app, response, 'security', 'text/markdown')
-    t.match(markdown, new RegExp(`\\| User \\| \`${email}\`.*\\| Kind \\| browser session \\|\n\\| Expires \\|`, 's'))
-    const html = await readPanel(app, response, 'security', 'text/html')
-    t.match(html, /<dt>User<\/dt><dd><code>[^<]*@museum\.test<\/code>/)
-    for (const shown of [markdown, html, JSON.stringify(data)]) {
-      t.notMatch(shown, cookie.replace('portico_session=', '').slice(0, 60))
-    }
+    t.notMatch(JSON.stringify(data), cookie.replace('portico_session=', '').slice(0, 60))
   })
 }
 
@@ -221,14 +219,6 @@ t.test('a renewed cookie is shown as renewed, and one that was not read as left 
   t.match(await firewallOf('locale=en'), { finding: 'The request has no session cookie.', answer })
 })
 
-t.test('the toolbar shows who is signed in', async t => {
-  const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
-  const pageFor = async (cookie: string) =>
-    (await app.inject({ url: '/login', headers: { ...locked, ...navigation, cookie } })).body
-  t.match(await pageFor('locale=en'), /data-profiler="[^"]*anonymous/)
-  t.match(await pageFor(await signed()), /data-profiler="[^"]*member@museum\.test/)
-})
-
 t.test('a sign-in shows that the cookie was set and why the request was trusted', async t => {
   const payload = { email: 'member@museum.test', password: testPassword }
   const response = await app.inject({ method: 'POST', url: '/login', headers: locked, payload })
@@ -240,32 +230,11 @@ t.test('a sign-in shows that the cookie was set and why the request was trusted'
   t.notMatch(await readPanel(app, response, 'security', 'text/html'), cookieOf(response).slice(20))
 })
 
-t.test('an invalid host is refused with its reason, and creates no tag', async t => {
-  const response = await app.inject({ url: '/', headers: { host: '<script>alert(1)</script>' } })
-  t.match(await panelOf(app, response, 'security'), {
-    checks: [
-      { check: 'Host', verdict: 'refused', reason: 'Invalid Host "<script>alert(1)</script>".' },
-      { verdict: 'not reached' },
-    ],
-  })
-  const html = await readPanel(app, response, 'security', 'text/html')
-  t.notMatch(html, '<script>alert')
-  t.match(html, /Security <span class="fact error">refused/)
-  t.match(
-    await readPanel(app, response, 'security', 'text/markdown'),
-    '| Host | refused | Invalid Host "\\<script\\>alert(1)\\</script\\>". |',
-  )
-})
-
 t.test("a request has the client's address and the proxy that stated it", async t => {
   const behind = await buildDebugged(t, { database, routes, environment: { TRUST_PROXY: 'loopback' } })
   const headers = { host: 'museum.test', forwarded: 'for=203.0.113.7' }
   const response = await behind.inject({ url: '/', headers })
   t.match(await panelOf(behind, response, 'security'), { user: null, ip: '203.0.113.7', by: '127.0.0.1' })
-  t.match(
-    await readPanel(behind, response, 'security', 'text/markdown'),
-    '| IP address | `203.0.113.7` |\n| Reported by proxy | `127.0.0.1` |',
-  )
   for (const [sent, verdict] of [
     [headers, 'passed: The Forwarded header agrees with the other forwarding headers.'],
     [{}, 'passed: The request has no Forwarded header.'],
@@ -352,14 +321,6 @@ t.test('an API token that is refused is shown as refused, and another scheme as 
   t.match(await checksWith('Basic YTpi'), {
     'API token': 'passed: The Authorization header has no bearer token.',
     Firewall: 'passed: The request has no session cookie.',
-  })
-})
-
-t.test('a change by an API token says why its origin does not matter', async t => {
-  const api = await buildDebugged(t, { database })
-  const headers = { authorization: `Bearer ${await addToken(database, 'admin@museum.test')}` }
-  t.match(await checksOf({ method: 'POST', url: '/api/museums', headers }, api), {
-    'Request checker': 'passed: The request has an API token, which browsers do not send by themselves.',
   })
 })
 
