@@ -1,10 +1,7 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { coveredTime } from '../features/performance/exclusive-time.ts'
-import { sliceTime, timeByKind } from '../features/performance/exclusive-time.ts'
+import { coveredTime, sliceTime, timeByKind, ownTime, gatherCalls } from '../features/performance/exclusive-time.ts'
 import { findingsOf } from '../features/performance/findings.ts'
-import { ownTime } from '../features/performance/exclusive-time.ts'
-import { gatherCalls } from '../features/performance/exclusive-time.ts'
 import { slowestCalls } from '../features/performance/exclusive-time.ts'
 import type { Profile, Span, SpanKind } from '../core/profile.ts'
 import { exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
@@ -112,15 +109,6 @@ t.test('each millisecond counts exactly once, whatever the spans', async () => {
       },
     ),
   )
-})
-
-t.test('the slices of a request with 100,000 spans add up to its duration', async t => {
-  const spans = Array.from({ length: 100_000 }, (_, n) =>
-    operation(n % 3 === 0 ? 'hook' : 'query', { start: n % 1000, duration: n % 70 }),
-  )
-  const slices = sliceTime(requestOf(spans, { duration: 1000 }))
-  const total = slices.reduce((sum, { start, end }) => sum + end - start, 0)
-  t.ok(Math.abs(total - 1000) < 0.001)
 })
 
 t.test('self time excludes nested spans, counts overlapping ones once, and is never negative', async t => {

@@ -7,10 +7,8 @@ import { html } from '../index.ts'
 import { harOf } from '../features/export/har.ts'
 import { gallery } from './gallery.ts'
 import { everythingStored, getRaw, listen, pageOf, profiledApp, profileOf, sendAndLeave } from './profiled-app.ts'
-import { renderProfileFile } from '../features/export/export-routes.ts'
 import { urlPart } from '../core/view/urls.ts'
-import { panels } from './views/example-panels.ts'
-import { context, failedProfile, licensePanel } from './views/example-profile.ts'
+import { failedProfile } from './views/example-profile.ts'
 import { hostileProfile, hostileStrings } from './views/hostile-profile.ts'
 
 const require = createRequire(import.meta.url)
@@ -103,12 +101,6 @@ t.test('a HAR says what is not known', async t => {
     request: { url: 'http://localhost/museums/7', bodySize: 0 },
     response: { statusText: '', content: { size: -1, mimeType: 'x-unknown' }, redirectURL: '', bodySize: -1 },
   })
-})
-
-t.test('a file names its empty panels, if there are any', async t => {
-  const of = context(failedProfile())
-  t.match(renderProfileFile(of, panels), 'Nothing was recorded for: CPU, Security.')
-  t.notMatch(renderProfileFile(of, [licensePanel]), 'Nothing was recorded')
 })
 
 t.test('a HAR has what a client would have recorded', async t => {
@@ -270,7 +262,7 @@ t.test('an export of an unknown or running request is a 404, and without access 
   }
 })
 
-t.test('exports answer HEAD, and "latest" is a token', async t => {
+t.test('exports are linked from their profile and answer HEAD, and "latest" is a token', async t => {
   const { app } = await gallery(t)
   const { token } = await profileOf(app, '/echo')
   t.match(await app.inject({ method: 'HEAD', url: '/_profiler/latest/har' }), {
@@ -278,4 +270,6 @@ t.test('exports answer HEAD, and "latest" is a token', async t => {
     body: '',
     headers: { 'content-disposition': `attachment; filename="profile-${token}.har"` },
   })
+  const page = await pageOf(app, token)
+  for (const name of exports) t.match(page, `href="/_profiler/${token}/${name}"`)
 })

@@ -54,9 +54,12 @@ t.test('a hook that sends an error has thrown, and not replied', async t => {
     },
     handler,
   })
-  const { interruptions, page } = await lifecycleOf(app, '/')
+  const { interruptions, markdown, page } = await lifecycleOf(app, '/')
   t.same(interruptions, ['kernel.request refusing sent'])
   t.match(page, 'Interrupted by refusing with Error: sent')
+  t.match(page, '<tr class="interrupting">')
+  t.match(markdown, /onRequest, preParsing · started at [<\d.]+ ms · took [<\d.]+ ms/)
+  t.match(markdown, /Not reached\. Hooks: .*preHandler/)
 })
 
 t.test('Fastify itself interrupts kernel.response if the payload cannot be serialised', async t => {

@@ -2,7 +2,6 @@ import t, { type Test } from 'tap'
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import profiler from '../index.ts'
 import { questions } from '../features/agents/questions.ts'
-import { answerMessage } from '../features/agents/mcp-messages.ts'
 import { makeFolder } from './folder.ts'
 import { keptLines, profiledApp, sleepyPanel } from './profiled-app.ts'
 
@@ -271,27 +270,6 @@ t.test('clients that may not see profiles do not find the path for agents', asyn
   t.equal((await app.inject({ url: path, remoteAddress: '192.0.2.1' })).statusCode, 404)
   await send(app, request('tools/list'))
   t.equal((await app.profiler.search({})).total, 0, 'agents leave no profile')
-})
-
-t.test('a failure of the profiler is answered with the code of an internal error, and reported', async t => {
-  const complaints: unknown[] = []
-  const answering = {
-    ask: () => Promise.reject(new Error('The disk is gone')),
-    complain: (error: unknown) => complaints.push(error),
-  }
-  const message = JSON.stringify(request('tools/call', { name: 'overview' }))
-  const reply = await answerMessage(message, null, answering)
-  t.match(reply, { status: 500, message: { id: 'a', error: { code: -32603, message: /See the log/ } } })
-  t.match(complaints, [{ message: 'The disk is gone' }])
-})
-
-t.test('a message over stdio needs no headers', async t => {
-  const answering = { ask: async () => ({ text: 'fine', data: null }), complain() {} }
-  const asked = { ...request('tools/call', { name: 'overview', _meta: { ...meta, 'fastify-profiler/data': true } }) }
-  const reply = await answerMessage(JSON.stringify(asked), null, answering)
-  t.match(reply, { status: 200, message: { result: { resultType: 'complete', content: [{ text: 'fine' }] } } })
-  const text = JSON.stringify(request('tools/list', { _meta: { [version]: 7 } }))
-  t.match(await answerMessage(text, null, answering), { message: { error: { code: -32602 } } })
 })
 
 t.test('the reason of a failure is in the log, and not in the answer to the agent', async t => {

@@ -390,6 +390,7 @@ t.test(
       )
       t.match(notes.join(), /The profiler was registered after hooks or routes of the application/)
       t.equal(routing.matched?.handler, names.at(-1))
+      t.equal(routing.matched?.location === null, url !== '/later')
     }
   },
 )

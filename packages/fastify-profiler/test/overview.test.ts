@@ -1,13 +1,11 @@
 import t from 'tap'
 import { type ProfileSummary, type SortOrder, sortOrders } from '../core/summary.ts'
-import { repetitionsOf, statementTotals } from '../core/store/profile-text.ts'
+import { repetitionsOf, statementTotals, summarise } from '../core/store/profile-text.ts'
 import { renderOverview } from '../features/home/lately.ts'
 import { overviewOf } from '../core/store/overview.ts'
-import { foldPolls } from '../core/store/search.ts'
-import { matcherOf, pageOf } from '../core/store/search.ts'
+import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
 import { readSearch } from '../core/store/search-criteria.ts'
 import { readWords, wordsOf } from '../core/store/search-words.ts'
-import { summarise } from '../core/store/profile-text.ts'
 import { exampleQuery, profile, summary } from './views/example-profile.ts'
 
 const minute = 60_000

@@ -267,14 +267,6 @@ t.test('the replay of an unknown token is a 404, and so is every replay without 
   t.equal((await app.inject(url)).statusCode, 404)
 })
 
-t.test('the replay of a request that fails has its exception, too', async t => {
-  const { app } = await gallery(t)
-  app.get('/fails', async () => {
-    throw new Error('it broke')
-  })
-  t.match(await replayed(app, await ask(app, '/fails')), { status: 500, exceptions: [{ message: 'it broke' }] })
-})
-
 t.test('a replay does not keep a large response', async t => {
   const { app } = await gallery(t)
   const chunk = Buffer.alloc(1_000_000)

@@ -3,12 +3,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
 import type { FunctionUse, Samples } from '../../core/profile.ts'
-import { callCells } from '../../features/samples/call-tree.ts'
-import { amountOf, outermostCalls } from '../../features/samples/call-tree.ts'
-import { chargedCode } from '../../features/samples/call-tree.ts'
-import { renderProfileMarkdown } from '../../core/view/profile-page.ts'
-import { renderProfileFile } from '../../features/export/export-routes.ts'
-import { renderProfilePage } from '../../core/view/profile-page.ts'
+import { callCells, amountOf, outermostCalls, chargedCode } from '../../features/samples/call-tree.ts'
+import { renderProfileMarkdown, renderProfilePage } from '../../core/view/profile-page.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import { panels } from './example-panels.ts'
 import { context, cpuProfile, profile, samples } from './example-profile.ts'
@@ -180,16 +176,6 @@ t.test('a picture has 60 rows and 1,000 cells at most', async t => {
   t.match(drawn(wide), { shown: { length: 1000 }, dropped: 500, rows: 4 })
 })
 
-t.test('a process that did nothing but wait has an empty picture', async t => {
-  t.match(
-    drawn([
-      ['(root)', 0, 1],
-      ['(idle)', 5],
-    ]),
-    { shown: [], dropped: 0, rows: 0 },
-  )
-})
-
 t.test('the panel says if the request did too little to be sampled', async t => {
   const of = { ...samples(), hot: [], charged: [], total: 0 }
   t.match(text(page(of)), 'No samples: the request used the CPU too little to be seen.')
@@ -221,13 +207,4 @@ t.test('the menu has the total, or that there are no samples', async t => {
   )
   const refused = renderProfilePage(context(profile({ samples: { kind: 'cpu', why: 'No.' } })), panels, 'cpu')
   t.match(refused, 'CPU <span class="fact warning">no samples</span>')
-})
-
-t.test('a route that is armed is named, with the time until when', async t => {
-  const armed = { kind: 'cpu' as const, until: Date.UTC(2026, 10, 21, 1, 16) }
-  t.match(
-    text(renderProfilePage(context(profile(), { armed }), panels, 'cpu')),
-    'The next request to GET /museums/:id is sampled for its use of the CPU, if it comes before 2026-11-21 01:16:00 UTC',
-  )
-  t.match(renderProfileFile(context(profile(), { armed }), panels), /Nothing was recorded for: CPU, /)
 })

@@ -1,18 +1,6 @@
-import type {
-  Json,
-  Profile,
-  Configuration,
-  DatabaseUse,
-  HttpCall,
-  NearMiss,
-  Query,
-  Span,
-  SpanKind,
-  Exception,
-  Frame,
-} from '../../core/profile.ts'
+import type { Configuration, DatabaseUse, Exception, Frame, HttpCall, Json, NearMiss } from '../../core/profile.ts'
+import type { Profile, Query, Samples, Span, SpanKind } from '../../core/profile.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
-import type { Samples } from '../../core/profile.ts'
 import type { Panel, ViewContext } from '../../core/panel.ts'
 import type { RawSamples } from '../../features/samples/sampling.ts'
 
@@ -39,6 +27,10 @@ export function span(changes: Partial<Span>): Span {
     ...changes,
   }
 }
+
+/** A span of a plugin's hook. */
+const hook = (plugin: string, name: string, start: number, duration: number, changes: Partial<Span> = {}) =>
+  span({ plugin, name, start, duration, ...changes })
 
 /** A span that is none of a hook. */
 const call = (kind: SpanKind, name: string, start: number, duration: number, changes: Partial<Span> = {}) =>
@@ -209,13 +201,7 @@ export function profile(changes: Partial<Profile> = {}): Profile {
       { level: 30, start: 24.4, message: 'request completed', fields: { responseTime: 24.4 } },
     ],
     spans: [
-      span({
-        name: 'lookUpLicense',
-        plugin: 'license',
-        start: 0.3,
-        duration: 5.4,
-        location: place('plugins/license.ts', 31, 7),
-      }),
+      hook('license', 'lookUpLicense', 0.3, 5.4, { location: place('plugins/license.ts', 31, 7) }),
       call('cache', 'license', 0.4, 0.1, {
         parent: 0,
         plugin: 'license',
@@ -227,43 +213,19 @@ export function profile(changes: Partial<Profile> = {}): Profile {
         detail: 'select * from "licenses" where "domain" = $1 order by "id" limit 1',
         location: place('src/entities/licenses.ts', 18, 14),
       }),
-      span({ start: 5.8, duration: 0.05 }),
-      span({
-        name: 'checkAccess',
-        plugin: 'access',
-        start: 5.9,
-        duration: 2.2,
-        location: place('plugins/access.ts', 22, 7),
-      }),
+      hook('locale', 'setLocale', 5.8, 0.05),
+      hook('access', 'checkAccess', 5.9, 2.2, { location: place('plugins/access.ts', 22, 7) }),
       call('validation', 'validation', 8.2, 0.3, { location: null }),
-      span({
-        name: 'loadUser',
+      hook('firewall', 'loadUser', 8.6, 1.4, {
         hook: 'preHandler',
         dispatchPoint: 'kernel.controller',
-        plugin: 'firewall',
         routeLevel: true,
-        start: 8.6,
-        duration: 1.4,
       }),
       call('handler', 'showMuseum', 10.1, 12.7, { plugin: 'museums', location: place('routes/museums.ts', 36, 1) }),
       call('query', 'select museums', 10.4, 6.1, { parent: 7, detail: 'select * from "museums" where "id" = $1' }),
       call('query', 'select platforms', 10.6, 9.3, { parent: 7, detail: 'select * from "platforms"' }),
-      span({
-        name: 'renewCookie',
-        hook: 'onSend',
-        dispatchPoint: 'kernel.response',
-        plugin: 'firewall',
-        start: 23,
-        duration: 0.6,
-      }),
-      span({
-        name: 'closeProfile',
-        hook: 'onResponse',
-        dispatchPoint: 'kernel.finish_request',
-        plugin: 'profiler',
-        start: 24,
-        duration: 0.4,
-      }),
+      hook('firewall', 'renewCookie', 23, 0.6, { hook: 'onSend', dispatchPoint: 'kernel.response' }),
+      hook('profiler', 'closeProfile', 24, 0.4, { hook: 'onResponse', dispatchPoint: 'kernel.finish_request' }),
     ],
     lifecycle: [
       point('kernel.request', 0.2, 8, { listeners: [0, 3, 4] }),
@@ -300,28 +262,22 @@ export function profile(changes: Partial<Profile> = {}): Profile {
   }
 }
 
+type Plugin = Configuration['plugins']
+const plugin = (name: string, duration: number | null, ...children: Plugin[]): Plugin => ({ name, duration, children })
+
 /** The configuration of the example application. */
 export const configuration: Configuration = {
   key: 'c1',
   versions: { node: '20.20.0', fastify: '5.12.8', portico: '0.1.0' },
   environment: 'development',
   settings: { DEFAULT_LOCALE: 'en', LOG_LEVEL: 'info', TRUST_PROXY: false },
-  plugins: {
-    name: 'root',
-    duration: 182,
-    children: [
-      { name: 'profiler', duration: 4.1, children: [] },
-      { name: 'database', duration: 96, children: [{ name: 'entities', duration: 2, children: [] }] },
-      {
-        name: 'site',
-        duration: null,
-        children: [
-          { name: 'license', duration: 1, children: [] },
-          { name: 'museums', duration: 3, children: [] },
-        ],
-      },
-    ],
-  },
+  plugins: plugin(
+    'root',
+    182,
+    plugin('profiler', 4.1),
+    plugin('database', 96, plugin('entities', 2)),
+    plugin('site', null, plugin('license', 1), plugin('museums', 3)),
+  ),
   routes: [
     {
       method: ['GET', 'HEAD'],
@@ -335,19 +291,8 @@ export const configuration: Configuration = {
   ],
 }
 
-function nearMiss(changes: Partial<NearMiss>): NearMiss {
-  return {
-    method: ['POST'],
-    url: '/version',
-    host: null,
-    handler: '',
-    plugin: 'versions',
-    location: null,
-    reason: 'method',
-    distance: 0,
-    ...changes,
-  }
-}
+const posting = { method: ['POST'], url: '/version', host: null, handler: '', plugin: 'versions', location: null }
+const nearMiss = (changes: Partial<NearMiss>): NearMiss => ({ ...posting, reason: 'method', distance: 0, ...changes })
 
 /** A path without a route, like `/version` in the specification. */
 export function notFoundProfile(changes: Partial<Profile> = {}): Profile {

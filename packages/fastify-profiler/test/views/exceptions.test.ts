@@ -1,21 +1,10 @@
 import t from 'tap'
 import type { Markup } from '../../core/view/html.ts'
 import type { Exception, Frame } from '../../core/profile.ts'
-import { rootCauseOf } from '../../features/exceptions/exceptions.ts'
-import { renderExceptionTree } from '../../features/exceptions/exceptions.ts'
-import { renderExceptions } from '../../features/exceptions/exceptions.ts'
-import { renderExceptionSections } from '../../features/exceptions/exception-panel.ts'
+import { rootCauseOf, renderExceptionTree, renderExceptions } from '../../features/exceptions/exceptions.ts'
 import { exceptionsMarkdown, stackTracesMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
 import { stackTraceText } from '../../features/exceptions/exceptions.ts'
-import {
-  context,
-  exception,
-  failedProfile,
-  foreignFrames,
-  notFoundProfile,
-  ownFrame,
-  profile,
-} from './example-profile.ts'
+import { exception, failedProfile, foreignFrames, notFoundProfile, ownFrame, profile } from './example-profile.ts'
 
 const place = { root: '/srv/museum', editorUrl: null }
 
@@ -125,11 +114,6 @@ t.test(
     t.match(render(exception({ message: '', frames: [] })), /No message\..*No stack trace\./s)
   },
 )
-
-t.test('only the sections of a routing failure start with the nearest routes', async t => {
-  t.match(String(renderExceptionSections(context(notFoundProfile()), 3)), /Nearest routes.*NotFoundHttpError/s)
-  t.notMatch(String(renderExceptionSections(context(failedProfile()), 3)), 'Nearest routes')
-})
 
 t.test('a stack trace reads as Node prints it', async t => {
   t.equal(

@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { Explanation } from '../../features/explain/explain-query.ts'
-import { NoPlan } from '../../features/explain/explain-query.ts'
+import { type Explanation, NoPlan } from '../../features/explain/explain-query.ts'
 import { explainBlocks, renderExplainPage } from '../../features/explain/explain-page.ts'
 import { context, exampleQuery, profile } from './example-profile.ts'
 

@@ -1,16 +1,13 @@
 import t from 'tap'
 import { renderCodeBlock, renderExcerpt, renderSqlBlock } from '../../core/view/code-block.ts'
 import { escape, html } from '../../core/view/html.ts'
-import { renderKeyValueTable } from '../../core/view/elements.ts'
-import { locationText, renderLocation } from '../../core/view/elements.ts'
-import { renderLogTable } from '../../features/logs/logs-panel.ts'
-import { logsMarkdown } from '../../features/logs/logs-panel.ts'
+import { renderKeyValueTable, locationText, renderLocation, renderSeverity } from '../../core/view/elements.ts'
+import { renderLogTable, logsMarkdown } from '../../features/logs/logs-panel.ts'
 import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.ts'
 import { levelName, levelTone, outcomeText, statusText, statusTone } from '../../core/view/elements.ts'
 import { comparePaths, differenceText } from '../../features/routing/routing-panel.ts'
 import { curlCommand } from '../../features/request/curl-command.ts'
 import { mediaTypeName } from '../../core/request-target.ts'
-import { renderSeverity } from '../../core/view/elements.ts'
 import { renderTime } from '../../core/view/units.ts'
 import {
   alignNumber,

@@ -1,10 +1,7 @@
 import t from 'tap'
 import type { Json, NearMiss, Profile } from '../../core/profile.ts'
-import type { AnyPanel, ViewContext } from '../../core/panel.ts'
-import { renderProfileMarkdown } from '../../core/view/profile-page.ts'
-import { renderProfilePage } from '../../core/view/profile-page.ts'
-import { lifecyclePanel } from '../../features/lifecycle/lifecycle-panel.ts'
-import { nearestRoutes, nearMissText, routingPanel } from '../../features/routing/routing-panel.ts'
+import type { ViewContext } from '../../core/panel.ts'
+import { renderProfileMarkdown, renderProfilePage } from '../../core/view/profile-page.ts'
 import { actions, panels } from './example-panels.ts'
 import {
   configuration,
@@ -12,11 +9,9 @@ import {
   exampleQuery,
   exampleUse,
   failedProfile,
-  licensePanel,
   notFoundProfile,
   profile,
   span,
-  summary,
 } from './example-profile.ts'
 
 const noRelated = { caused: [], previous: null, next: null, previousOfRoute: null, sightings: null }
@@ -66,33 +61,6 @@ t.test('the header has the colour of the outcome', async t => {
   t.match(pageOf(notFoundProfile(), 'request'), '<section class="request warning"')
 })
 
-t.test('the header links to the requests before, after, of the same route, and that this one made', async t => {
-  const linked = (of: Profile, neighbours: object) =>
-    renderProfilePage(context(of), panels, 'logs', { ...noRelated, ...neighbours }, actions)
-  t.match(
-    linked(profile(), { previous: 'before', next: 'after' }),
-    /rel="prev" href="\/_profiler\/before\?panel=logs".*rel="next" href="\/_profiler\/after\?panel=logs"/,
-  )
-  t.notMatch(linked(profile(), {}), /rel="prev"|rel="next"/)
-  const caused = [summary(profile({ token: 'child', url: '/child' }))]
-  t.match(linked(profile(), { caused }), 'href="/_profiler/child">200 GET /child</a>')
-  const replays = [200, null].map(status => ({ ...summary(profile({ status })), token: 'r1', isReplay: true }))
-  const replayed = { caused: replays, previousOfRoute: 'p0' }
-  t.match(text(linked(profile(), replayed)), /Replays 200 · 24\.6 ms none · 24\.6 ms/)
-  t.match(linked(profile(), replayed), '/compare/p0/k3Jx9PzQ4wTn">Compare with the previous of this route')
-  const replay = profile({ parent: 'o1', isReplay: true })
-  t.match(linked(replay, replayed), '/compare/o1/k3Jx9PzQ4wTn">Compare with the original')
-  t.match(markdownOf(profile({ parent: 'o1' })), '- Parent request: `o1`')
-})
-
-t.test('a page offers to replay what changes nothing, and to export everything', async t => {
-  for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
-    const shown = page('request', { method })
-    t.equal(shown.includes('>Replay<'), method === 'GET' || method === 'HEAD', method)
-    for (const name of ['file', 'har', 'curl']) t.match(shown, `href="/_profiler/k3Jx9PzQ4wTn/${name}"`)
-  }
-})
-
 t.test('the menu lists every panel, marks the open one, greys out empty ones and shows badges', async t => {
   const shown = page('logs')
   t.match(shown, /panel=logs" aria-current="page">Logs <span class="fact warning">1 warning</)
@@ -111,16 +79,6 @@ t.test('the menu counts the most severe log lines, or all if there are no proble
   ] as const) {
     t.match(page('request', { logs: levels.map(level => ({ level, start: 0, message: '', fields: {} })) }), said)
   }
-})
-
-t.test('a panel that fails shows its error on an intact page and in Markdown', async t => {
-  const fail = () => {
-    throw new Error('no <body>')
-  }
-  const broken: AnyPanel = { ...licensePanel, badge: fail, view: fail }
-  const said = 'This panel could not be shown: Error: no '
-  t.match(renderProfilePage(context(profile()), [broken], 'license'), `${said}&lt;body&gt;`)
-  t.match(renderProfileMarkdown(context(profile()), [broken]), said)
 })
 
 t.test("the page starts with what was left out and ends with the profiler's cost", async t => {
@@ -246,77 +204,6 @@ t.test('a single slow call and lost time are findings, too, and calls at once cl
   t.match(lost, 'select t: 30.0 ms, 30% of the request.')
   const spans = [query('select 0', 90), query('select 1', 90)]
   t.match(text(page('performance', { duration: 100, spans, lifecycle: [] })), 'Slowest five ms and share ')
-})
-
-t.test('the exception panel shows the chain, and the nearest routes of a path without one', async t => {
-  t.match(pageOf(failedProfile(), 'exception'), /MuseumError.*AggregateError/s)
-  t.match(
-    markdownOf(notFoundProfile({ logs: [] }), 'exception'),
-    /### Nearest routes\n.*### Exceptions \(\d\).*### Logs \(0\)\n\n### Stack Traces/s,
-  )
-})
-
-t.test('the lifecycle panel shows what interrupted which dispatch point, and who handled the error', async t => {
-  const of = notFoundProfile()
-  const [first, second, , , , handling] = lifecyclePanel.view(of.lifecycle, context(of))
-  t.match(first, {
-    section: ['kernel.request', [' ', { badge: 'interrupted' }]],
-    count: 3,
-    blocks: [
-      { text: /^onRequest, preParsing, preValidation · started at 0\.20 ms · took 1\.70 ms/ },
-      { notice: /^Interrupted by rejectUnmatched with NotFoundHttpError: No route found/, tone: 'error' },
-      {
-        rows: [{ className: '' }, {}, { className: 'interrupting', cells: [3, ['rejectUnmatched ', {}], /0\.20/, {}] }],
-      },
-    ],
-  })
-  t.match(second, { section: 'kernel.controller', blocks: [{ text: 'Not reached. Hooks: preHandler.' }] })
-  t.match(handling, { section: 'Error handling', blocks: [{ rows: [[['showError ', {}], null, /1\.00/, {}]] }] })
-})
-
-t.test('the routing panel shows the route that matched', async t => {
-  t.match(routingPanel.view(routing, context(profile())), [
-    {
-      pairs: [
-        ['Route', { code: 'GET /museums/:id' }],
-        ['Host', { value: 'any' }],
-        ['Handler', { value: 'showMuseum' }],
-      ],
-    },
-    { section: 'Parameters', count: 1, blocks: [{ pairs: [['id', { value: 7 }]] }] },
-    { text: 'The application has 14 routes.' },
-  ])
-})
-
-t.test('the routing panel of an unmatched request shows the nearest routes, or that there are none', async t => {
-  const of = notFoundProfile()
-  t.match(routingPanel.view(of.routing, context(of)), [
-    {
-      rows: [
-        [{}, {}, 'Same path, but only for POST', {}],
-        [{}, {}, 'Add a slash at the end', { place: null }],
-        [{}, {}, 'Add “s”', {}],
-      ],
-    },
-    { text: [{}, 'The application has 14 routes.'] },
-  ])
-  t.same(nearestRoutes(notFoundProfile({ routing: { matched: null, routes: 1, nearMisses: [] } })), [
-    {
-      text: ['No route matches ', { code: 'GET /version' }, ', and none is similar. The application has 1 route.'],
-    },
-  ])
-})
-
-t.test('each reason why a near route did not match is said with what would match', async t => {
-  for (const [changes, said] of [
-    [{ reason: 'host', host: 'a.example' }, 'Same path, but only on host a.example'],
-    [{ reason: 'version', version: '2' }, 'Same path, but only in version 2'],
-    [{ reason: 'constraint' }, 'Same path under another constraint'],
-    [{ reason: 'parameter' }, 'A parameter does not match its pattern'],
-    [{ reason: 'case' }, 'Same path in another case'],
-  ] as const) {
-    t.equal(nearMissText({ ...miss, ...changes }, '/version'), said)
-  }
 })
 
 t.test('the methods of one path are in one row, and what differs is marked', async t => {

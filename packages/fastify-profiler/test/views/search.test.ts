@@ -4,10 +4,9 @@ import type { Overview } from '../../core/store/overview.ts'
 import { blocksMarkdown } from '../../core/view/block.ts'
 import { renderProfileList, type ListOptions } from '../../features/home/profile-list.ts'
 import { exceptionTable, routeTable, statementTable, troublesLately } from '../../features/home/lately.ts'
-import { type Missing, notFoundBlocks, renderNotFoundPage } from '../../features/home/not-found-page.ts'
+import { renderNotFoundPage } from '../../features/home/not-found-page.ts'
 import { renderSearchBar, renderSearchMarkdown, renderSearchPage } from '../../features/home/search-page.ts'
 import { searchQuery } from '../../core/view/urls.ts'
-import { panels } from './example-panels.ts'
 import { failedProfile, profile, summary } from './example-profile.ts'
 
 const options = { base: '/_profiler', labels: ['license'] }
@@ -236,12 +235,6 @@ t.test('without requests the home page has no overview, and without trouble no f
   t.notMatch(page, /class="findings"|By SQL shape|By exception| failed<| refused/)
 })
 
-t.test('invalid criteria are reported as left out', async t => {
-  const problems = ['No status is "<b>".']
-  t.match(search({ problems }), 'No status is &quot;&lt;b&gt;&quot;.')
-  t.match(renderSearchMarkdown(result({ problems }), '/_profiler'), 'No status is')
-})
-
 t.test('page links lead to newer and older profiles and keep the search', async t => {
   const middle = search({ criteria: { url: 'a', page: 2 }, page: 2, pages: 3 }, { panel: 'logs' })
   t.match(middle, 'rel="prev" href="/_profiler/search?url=a&amp;panel=logs"')
@@ -257,18 +250,4 @@ t.test('the Markdown of a search is a table, with the page number if there are s
     renderSearchMarkdown(result({ pages: 2 }), '/_profiler'),
     /^# Requests: 3.*\| `\/_profiler\/k3Jx9PzQ4wTn` \| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s,
   )
-})
-
-t.test('what is missing is named, with what there is', async t => {
-  const said = (missing: Missing) => blocksMarkdown(notFoundBlocks(missing, summaries, options), '', 1)
-  t.match(
-    said({ what: 'profile', token: '(b)' }),
-    /There is no profile "\(b\)"\. It may have expired.*## Latest requests/s,
-  )
-  const panel = { what: 'panel', token: 'abc', panel: 'nope', panels } as const
-  t.match(said(panel), /There is no panel "nope"\..*\| Performance \| `performance` \|/s)
-  t.match(said({ what: 'running', token: 'abc' }), 'Request abc is still running')
-  t.match(said({ what: 'page', path: 'a/b' }), 'The profiler has no page "a/b".')
-  t.match(renderNotFoundPage(panel, [], options), /\?panel=request.*\?panel=license.*No requests stored/s)
-  t.match(renderNotFoundPage({ what: 'exception', token: 'abc' }, [], options), /had no exception.*"\/_profiler\/abc"/s)
 })

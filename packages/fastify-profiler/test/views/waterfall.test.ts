@@ -1,9 +1,7 @@
 import t from 'tap'
 import { sliceTime } from '../../features/performance/exclusive-time.ts'
 import type { Profile, Span } from '../../core/profile.ts'
-import { foldThreshold } from '../../features/performance/waterfall.ts'
-import { axisTicks, waterfallScale } from '../../features/performance/waterfall.ts'
-import { waterfallRows } from '../../features/performance/waterfall.ts'
+import { foldThreshold, axisTicks, waterfallScale, waterfallRows } from '../../features/performance/waterfall.ts'
 import { renderWaterfall } from '../../features/performance/waterfall.ts'
 import { context, profile, span } from './example-profile.ts'
 
