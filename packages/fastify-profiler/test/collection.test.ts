@@ -60,42 +60,27 @@ async function appWithEveryAnswer(t: Parameters<typeof profiledApp>[0]) {
   return app
 }
 
-t.test('every injected request has exactly one profile, with its status and token', async t => {
-  const app = await appWithEveryAnswer(t)
+t.test('every request has exactly one profile with its status, injected or through a socket', async t => {
+  const [injected, listening] = [await appWithEveryAnswer(t), await appWithEveryAnswer(t)]
+  const { port, origin } = await listen(listening)
   for (const { url, method = 'GET', payload, status } of answers) {
-    const headers = payload === undefined ? {} : { 'content-type': 'application/json' }
-    const response = await app.inject({ url, method, headers, ...(payload !== undefined && { payload }) })
-    const profile = await onlyProfile(t, app, url)
-    t.equal(response.statusCode, status, url)
-    t.equal(profile.status, status)
-    t.equal(profile.token, response.headers['x-debug-token'])
-    t.match(profile.token, /^[\w-]{12}$/)
-    t.equal(profile.outcome, url === '/hijacked' ? 'hijacked' : 'completed')
+    const type = payload === undefined ? {} : { 'content-type': 'application/json' }
+    const { headers } = await injected.inject({ url, method, headers: type, ...(payload !== undefined && { payload }) })
+    const profile = await onlyProfile(t, injected, url)
+    t.match(profile, { status, outcome: url === '/hijacked' ? 'hijacked' : 'completed', token: /^[\w-]{12}$/ }, url)
+    t.equal(profile.token, headers['x-debug-token'])
     t.equal(profile.response.streamed, url === '/streamed')
-  }
-  t.equal(app.profiler.pending, 0)
-})
-
-t.test('every request through a socket has exactly one profile', async t => {
-  const app = await appWithEveryAnswer(t)
-  const { port, origin } = await listen(app)
-  for (const { url, method = 'GET', payload, status } of answers) {
-    const body =
-      payload === undefined
-        ? '\r\n'
-        : `content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n${payload}`
-    const text = await sendRaw(
-      port,
-      `${method} ${url} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n${body}`,
-    )
-    const profile = await onlyProfile(t, app, url)
-    t.equal(profile.status, status, url)
+    const body = payload === undefined ? '' : `content-type: application/json\r\ncontent-length: ${payload.length}\r\n`
+    const head = `${method} ${url} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n${body}`
+    const text = await sendRaw(port, `${head}\r\n${payload ?? ''}`)
+    const { status: found, token } = await onlyProfile(t, listening, url)
+    t.equal(found, status, url)
     t.ok(text.startsWith(`HTTP/1.1 ${status} `))
-    t.match(text, new RegExp(`x-debug-token: ${profile.token}\r\n`))
-    t.match(text, `x-debug-token-link: ${origin}/_profiler/${profile.token}\r\n`)
-    t.match(text, new RegExp(`server-timing: token;desc="${profile.token}", total;dur=\\d`))
+    t.match(text, `x-debug-token: ${token}\r\nx-debug-token-link: ${origin}/_profiler/${token}\r\n`)
+    t.match(text, new RegExp(`server-timing: token;desc="${token}", total;dur=\\d`))
     t.match(text, 'x-robots-tag: noindex\r\n')
   }
+  t.equal(injected.profiler.pending, 0)
 })
 
 t.test('a bare Fastify without profiledOptions() is profiled too, including malformed URLs', async t => {
@@ -408,11 +393,7 @@ t.test('a request injected by another names that one as its parent', async t => 
   const response = await app.inject('/outer')
   const inner = await onlyProfile(t, app, '/inner')
   t.equal(inner.parent, response.headers['x-debug-token'])
-  t.match(
-    await pageOf(app, String(inner.parent)),
-    `href="/_profiler/${inner.token}">200 GET /inner`,
-    'the parent links to it',
-  )
+  t.match(await pageOf(app, String(inner.parent)), `href="/_profiler/${inner.token}">200 GET /inner`)
   t.match(await pageOf(app, inner.token, 'text/markdown'), `- Parent request: \`${inner.parent}\``)
 })
 
@@ -440,14 +421,9 @@ t.test(
     app.addHook('onRequest', async (_request, reply) => reply.code(401).send('nobody'))
     app.addHook('onSend', async () => 'replaced')
     const { port } = await listen(app)
-    for (const url of [
-      '/%5fprofiler/',
-      '/_%70rofiler',
-      '/%5Fprofiler/latest',
-      '/_PROFILER/',
-      '//_profiler//search',
-      '/rewritten',
-    ]) {
+    const absolute = ['http://evil.test/_profiler/latest', 'http://evil.test/_profiler/no/such/page']
+    const spellings = ['/%5fprofiler/', '/_%70rofiler', '/%5Fprofiler/latest', '/_PROFILER/', '//_profiler//search']
+    for (const url of [...spellings, ...absolute, '/rewritten']) {
       const { body, headers, statusCode } = await app.inject(url)
       t.not(statusCode, 401, url)
       t.not(body, 'replaced', url)
@@ -462,19 +438,14 @@ t.test(
   },
 )
 
-t.test("viewing profiles writes nothing to the application's log, except for failures", async t => {
+t.test("viewing profiles writes nothing to the application's log", async t => {
   const { logger, messages } = keptLines('trace')
-  const isTrustedHost = () => {
-    throw new Error('no rule')
-  }
-  const app = await profiledApp(t, { isTrustedHost }, { logger })
+  const app = await profiledApp(t, {}, { logger })
   await app.ready()
   for (const url of ['/_profiler/', '/_profiler/latest', '/_profiler/assets/toolbar.js', '/%5fprofiler/']) {
     await app.inject(url)
   }
   t.same(messages, [])
-  await app.inject({ url: '/_profiler/', headers: { host: 'museum.test' } })
-  t.same(messages, ['The profiler failed to show a page'])
 })
 
 t.test('a profile that waits for a span only delays those who ask for it', async t => {

@@ -171,26 +171,6 @@ t.test(
   },
 )
 
-t.test('a line that repeats a query five times is a finding', async t => {
-  const found = (count: number) => {
-    const of = requestOf(repeated(count), { duration: count * 2 })
-    return findingsOf(of, sliceTime(of)).map(({ what, time }) => [what, time])
-  }
-  t.same(found(5), [['repeated', 7.5]])
-  t.same(found(4), [])
-  t.same(found(20), [['repeated', 30]], 'the same queries are not a slow call as well')
-})
-
-t.test('the repetitions that drivers tell of are findings, with their line', async t => {
-  const location = { file: '/srv/a.ts', line: 1, column: 2 }
-  const told = { sql: 'select', count: 3, duration: 4, locations: [location] }
-  const of = requestOf(repeated(6), {
-    duration: 12,
-    database: exampleUse([], { repetitions: [{ kind: 'duplicate', ...told }] }),
-  })
-  t.same(findingsOf(of, sliceTime(of)), [{ what: 'repeated', kind: 'duplicate', count: 3, time: 4, location }])
-})
-
 const waiting = (start: number, waited: number, duration: number | null) =>
   exampleQuery({ sql: 'select', start, waited, duration, rows: null })
 
@@ -211,34 +191,46 @@ t.test('a query that runs while another waits counts as SQL', async t => {
   t.same(slicesOf(requestOf(spans, { database })), ['sql 0-25', 'waiting 25-30', 'sql 30-50', 'unaccounted 50-100'])
 })
 
-t.test('waiting a millisecond for a connection is a finding', async t => {
-  const of = requestOf([], { database: exampleUse([waiting(20, 10, null)]), duration: 20 })
-  t.same(
-    findingsOf(of, sliceTime(of)).map(({ what, time }) => [what, time]),
-    [['waited', 10]],
-  )
-})
+const repeatedPlace = { file: '/srv/a.ts', line: 1, column: 2 }
+const told = { sql: 'select', count: 3, duration: 4, locations: [repeatedPlace] }
+const hooks = (...durations: number[]) => durations.map((duration, n) => span({ start: n * 20, duration }))
 
-t.test('a call that takes ten milliseconds and a seventh of its request is a finding', async t => {
-  const found = (...durations: number[]) => {
-    const of = requestOf(durations.map((duration, n) => span({ start: n * 20, duration, location: null })))
-    return findingsOf(of, sliceTime({ ...of, duration: 60 })).map(({ what, time, location }) => [what, time, location])
-  }
-  t.same(found(18, 16, 9), [
-    ['slow', 18, null],
-    ['slow', 16, null],
-  ])
-})
+for (const [title, request, found] of [
+  ['a query that one line sends five times', requestOf(repeated(5), { duration: 10 }), ['repeated 7.5']],
+  ['four times is not', requestOf(repeated(4), { duration: 8 }), []],
+  ['twenty times is not a slow call as well', requestOf(repeated(20), { duration: 40 }), ['repeated 30']],
+  [
+    'the repetitions that drivers tell of',
+    requestOf(repeated(6), {
+      duration: 12,
+      database: exampleUse([], { repetitions: [{ kind: 'duplicate', ...told }] }),
+    }),
+    ['repeated 4'],
+  ],
+  [
+    'waiting a millisecond for a connection',
+    requestOf([], { database: exampleUse([waiting(20, 10, null)]), duration: 20 }),
+    ['waited 10'],
+  ],
+  [
+    'a call of ten milliseconds and a seventh of its request',
+    requestOf(hooks(18, 16, 9), { duration: 60 }),
+    ['slow 18', 'slow 16'],
+  ],
+  ['most of the time unaccounted', requestOf(hooks(9)), ['unaccounted 91']],
+  ['no more than five calls', requestOf(hooks(18, 18, 18, 18, 18, 18), { duration: 120 }), Array(5).fill('slow 18')],
+] satisfies Array<[string, Profile, string[]]>) {
+  t.test(`among the findings: ${title}`, async t => {
+    t.same(
+      findingsOf(request, sliceTime(request)).map(({ what, time }) => `${what} ${time}`),
+      found,
+    )
+  })
+}
 
-t.test('a request that spent most of its time unaccounted says so', async t => {
-  const of = requestOf([span({ start: 0, duration: 9 })])
-  t.same(
-    findingsOf(of, sliceTime(of)).map(({ what, time }) => [what, time]),
-    [['unaccounted', 91]],
-  )
-})
-
-t.test('no more than five findings are reported', async t => {
-  const of = requestOf(Array.from({ length: 6 }, (_, n) => span({ start: n * 16, duration: 15.5 })))
-  t.equal(findingsOf(of, sliceTime(of)).length, 5)
+t.test('a finding has the line of its calls, and a repetition its kind and count', async t => {
+  const [loop] = findingsOf(requestOf(hooks(90)), sliceTime(requestOf(hooks(90))))
+  t.match(loop, { what: 'slow', location: { file: /locale/ } })
+  const of = requestOf([], { database: exampleUse([], { repetitions: [{ kind: 'duplicate', ...told }] }), duration: 4 })
+  t.match(findingsOf(of, sliceTime(of)), [{ kind: 'duplicate', count: 3, location: repeatedPlace }])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Json, NearMiss, Profile } from '../../core/profile.ts'
+import type { Json, NearMiss, Profile, Span } from '../../core/profile.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import { renderProfileMarkdown, renderProfilePage } from '../../core/view/profile-page.ts'
 import { actions, panels } from './example-panels.ts'
@@ -45,14 +45,6 @@ t.test('the header marks queries that failed or were repeated', async t => {
   t.match(sql({ failed: 1 }), '<span class="text-error">2 · 3.40 ms, 1 failed</span>')
   t.match(sql({ repetitions: [repetition] }), '<span class="text-warning">2 · 3.40 ms</span>')
   t.notMatch(page('request', { database: null }), '<dt>SQL')
-})
-
-t.test('duplicate queries and waits for a connection are findings', async t => {
-  const repetitions = [{ kind: 'duplicate' as const, sql: 'select', count: 9, duration: 3, locations: [] }]
-  const database = exampleUse([exampleQuery({ sql: 'select', start: 20, waited: 12 })], { repetitions })
-  const shown = text(page('performance', { spans: [], lifecycle: [], database }))
-  t.match(shown, '9 queries with the same parameters, 3.00 ms. The first result could be reused.')
-  t.match(shown, 'Waited 12.0 ms for a connection, 49% of the request. All connections of the pool were busy.')
 })
 
 t.test('the header has the colour of the outcome', async t => {
@@ -170,40 +162,44 @@ t.test('the performance panel says where the time went, then what was slow, then
   t.notMatch(shown, 'Findings')
 })
 
-const slow = profile({
-  database: null,
-  duration: 100,
-  lifecycle: [],
-  spans: [
-    span({ kind: 'handler', name: 'show', hook: null, start: 0, duration: 60 }),
-    ...Array.from({ length: 10 }, (_, n) =>
-      span({ kind: 'query', name: 'select t', hook: null, parent: 0, start: n * 3, duration: 2 }),
-    ),
-    span({ kind: 'hook', name: 'slowHook', start: 60, duration: 18, location: null }),
-    span({ kind: 'other', name: 'call', hook: null, start: 78, duration: 10, location: null }),
-    span({ kind: 'other', name: 'call', hook: null, start: 88, duration: 10, location: null }),
-  ],
-})
+const query = (name: string, start: number, duration: number, parent: number | null = null) =>
+  span({ kind: 'query', name, hook: null, parent, start, duration })
+const duplicates = { kind: 'duplicate' as const, sql: 'select', count: 9, duration: 3, locations: [] }
+const shown = (duration: number, spans: Span[], database: Profile['database'] = null) =>
+  text(page('performance', { duration, spans, database, lifecycle: [] }))
 
 t.test('findings are sentences with their number and their line', async t => {
-  const shown = text(pageOf(slow, 'performance'))
-  t.match(shown, 'Findings 4')
-  t.match(shown, /show, its own code: 40\.0 ms, 40% of the request\. Its own code, or .*plugins\/ locale\.ts:12/)
-  t.match(shown, /N\+1: 10 queries of one shape, 20\.0 ms\. One query could fetch all the rows\./)
-  t.match(shown, /slowHook: 18\.0 ms, 18% of the request\. It delays every request that it runs for\./)
-  t.match(shown, /2 × call: 20\.0 ms, 20% of the request\. The calls together\./)
+  const slow = profile({
+    database: null,
+    duration: 100,
+    lifecycle: [],
+    spans: [
+      span({ kind: 'handler', name: 'show', hook: null, start: 0, duration: 60 }),
+      ...Array.from({ length: 10 }, (_, n) => query('select t', n * 3, 2, 0)),
+      span({ kind: 'hook', name: 'slowHook', start: 60, duration: 18, location: null }),
+      span({ kind: 'other', name: 'call', hook: null, start: 78, duration: 10, location: null }),
+      span({ kind: 'other', name: 'call', hook: null, start: 88, duration: 10, location: null }),
+    ],
+  })
   const markdown = markdownOf(slow, 'performance')
   t.match(markdown, /\| Handler \| 40\.0 ms \| 40% \|.*- show, its own code: 40\.0 ms.*`plugins\/locale\.ts:12:7`/s)
   t.match(markdown, /### Slowest calls.*\| slowHook \| 18\.0 ms \| 18% \|\s+\|/s)
-})
-
-t.test('a single slow call and lost time are findings, too, and calls at once claim no more than all', async t => {
-  const query = (name: string, duration: number) => span({ kind: 'query', name, hook: null, duration })
-  const lost = text(page('performance', { duration: 100, spans: [query('select t', 30)], lifecycle: [] }))
-  t.match(lost, '70.0 ms unaccounted, 70% of the request.')
-  t.match(lost, 'select t: 30.0 ms, 30% of the request.')
-  const spans = [query('select 0', 90), query('select 1', 90)]
-  t.match(text(page('performance', { duration: 100, spans, lifecycle: [] })), 'Slowest five ms and share ')
+  const found = text(pageOf(slow, 'performance'))
+  const busy = exampleUse([exampleQuery({ sql: 'select', start: 20, waited: 12 })], { repetitions: [duplicates] })
+  for (const [of, sentence] of [
+    [found, 'Findings 4'],
+    [found, /show, its own code: 40\.0 ms, 40% of the request\. Its own code, or .*plugins\/ locale\.ts:12/],
+    [found, 'N+1: 10 queries of one shape, 20.0 ms. One query could fetch all the rows.'],
+    [found, 'slowHook: 18.0 ms, 18% of the request. It delays every request that it runs for.'],
+    [found, '2 × call: 20.0 ms, 20% of the request. The calls together.'],
+    [shown(24.6, [], busy), '9 queries with the same parameters, 3.00 ms. The first result could be reused.'],
+    [shown(24.6, [], busy), 'Waited 12.0 ms for a connection, 49% of the request. All connections of the pool were'],
+    [shown(100, [query('select t', 0, 30)]), '70.0 ms unaccounted, 70% of the request.'],
+    [shown(100, [query('select t', 0, 30)]), 'select t: 30.0 ms, 30% of the request.'],
+    [shown(100, [query('select 0', 0, 90), query('select 1', 0, 90)]), 'Slowest five ms and share '],
+  ] as const) {
+    t.match(of, sentence)
+  }
 })
 
 t.test('the methods of one path are in one row, and what differs is marked', async t => {
