@@ -231,10 +231,8 @@ t.test(
     t.match(body, /<mark class="line"[^>]*>.*it broke/s, 'with the source')
     t.match(body, '<span>Admin</span> <a href="#own">Here</a>')
     const links = [...body.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, url = '']) => url)
-    t.same(
-      links.filter(url => !url.startsWith('#')),
-      ['data:,'],
-    )
+    const found = links.filter(url => !url.startsWith('#'))
+    t.same(found, ['data:,'])
     t.notMatch(body, /<(?:form|button|script|link rel="stylesheet")/)
     t.notMatch(body, ' ago<')
     const style = /<style>(.*?)<\/style>/s.exec(body)?.[1] ?? ''

@@ -38,10 +38,8 @@ t.test('a handler that sends or returns an error has thrown, and interrupts noth
     const { interruptions, outcomes, profile, page } = await lifecycleOf(app, url)
     t.same(interruptions, [], url)
     t.same(outcomes, ['before continued', 'failing threw'])
-    t.same(
-      profile.exceptions.map(({ message, spans }) => [message, spans]),
-      [['sent', [1]]],
-    )
+    const found = profile.exceptions.map(({ message, spans }) => [message, spans])
+    t.same(found, [['sent', [1]]])
     t.match(page, 'No application error handler was called.')
   }
 })
@@ -108,10 +106,8 @@ t.test('a body that Fastify cannot parse interrupts kernel.controller, which is 
     t.strictSame(controller?.interrupted, { span: null, exception: 0 }, type)
     t.ok(controller?.start != null && first?.start != null && controller.start >= first.start)
     t.equal(others[0]?.start, null, 'no later dispatch point was reached')
-    t.strictSame(
-      [first, ...others].map(point => point?.interrupted),
-      [null, null, null, null],
-    )
+    const found = [first, ...others].map(point => point?.interrupted)
+    t.strictSame(found, [null, null, null, null])
     const interrupted = 'kernel\\\\?\\.controller.*Interrupted by Fastify itself, before any listener ran, with \\w+'
     for (const text of [page, markdown]) {
       t.match(text, new RegExp(`${interrupted}: ${said}`, 's'))
@@ -133,14 +129,12 @@ t.test('each exception belongs to the span that threw it, even if a cause is ret
     throw new Error('A', { cause })
   })
   const { interruptions, outcomes, profile, page } = await lifecycleOf(app, '/')
-  t.same(
-    profile.exceptions.map(({ message, relation, spans }) => [message, relation, spans]),
-    [
-      ['A', 'thrown', [0]],
-      ['B', 'cause', [1]],
-      ['C', 'thrown', [2]],
-    ],
-  )
+  const found = profile.exceptions.map(({ message, relation, spans }) => [message, relation, spans])
+  t.same(found, [
+    ['A', 'thrown', [0]],
+    ['B', 'cause', [1]],
+    ['C', 'thrown', [2]],
+  ])
   t.same(interruptions, ['kernel.response badSend C'])
   t.same(outcomes, ['failing threw', 'rethrowing threw', 'badSend threw'])
   t.match(page, 'Interrupted by badSend with Error: C')

@@ -460,10 +460,8 @@ t.test('a search for one token opens that profile, in the requested panel', asyn
     t.equal(statusCode, 302)
     t.equal(headers.location, `/_profiler/${broken}`)
   }
-  t.equal(
-    (await app.inject(`/_profiler/search?panel=logs&token=${fine}`)).headers.location,
-    `/_profiler/${fine}?panel=logs`,
-  )
+  const found = (await app.inject(`/_profiler/search?panel=logs&token=${fine}`)).headers.location
+  t.equal(found, `/_profiler/${fine}?panel=logs`)
   for (const [query, total] of [
     [`token=${fine}&status=200`, 1],
     [`token=${fine}&status=500`, 0],
@@ -481,10 +479,8 @@ t.test('a failure tells how often it has been seen, numbers aside, with a link t
     throw new Error(`<no> museum ${request.params.id} here`)
   })
   t.notMatch(await pageOf(app, (await profileOf(app, '/1')).token), '<dt>Seen')
-  t.match(
-    await pageOf(app, (await profileOf(app, '/2')).token),
-    '<a href="/_profiler/search?exception=Error%3A+%3Cno%3E+museum">2 times</a>, first <time',
-  )
+  const page = await pageOf(app, (await profileOf(app, '/2')).token)
+  t.match(page, '<a href="/_profiler/search?exception=Error%3A+%3Cno%3E+museum">2 times</a>, first <time')
 })
 
 t.test('a page links to the requests before and after, in the same panel', async t => {
@@ -648,6 +644,16 @@ for (const [what, routerOptions] of Object.entries({
     t.equal((await app.inject('/_profiler/unknown')).statusCode, 404)
     t.equal((await app.inject(`/_profiler/${token}/`)).statusCode, options.ignoreTrailingSlash ? 200 : 308)
     t.equal((await app.inject('/_profiler/search')).json().total, 1, 'none of them has a profile')
+    for (const [url, isPage] of [
+      ['/_profiler/search', true],
+      ['/_profiler/%73earch', true],
+      ['http://localhost/_profiler/search', true],
+      ['/_PROFILER/Search', !options.caseSensitive],
+      ['//_profiler//search', options.ignoreDuplicateSlashes],
+      ['/_profiler/search/', options.ignoreTrailingSlash],
+    ] as const) {
+      if (isPage) t.equal((await app.inject({ method: 'POST', url })).statusCode, 405, url)
+    }
   })
 }
 
@@ -716,23 +722,6 @@ t.test('a wrong method on a page of the profiler is a 405 that names the allowed
   // No pages, whatever the method, and a path of the application.
   for (const url of ['/_profiler/a/b', `/_profiler/${fine}/exception/more`, '/fine']) {
     t.equal((await app.inject({ method: 'POST', url })).statusCode, 404, url)
-  }
-})
-
-t.test('a wrong method is refused on every spelling of a page', async t => {
-  const app = await profiledApp(
-    t,
-    {},
-    { routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true, ignoreTrailingSlash: true } },
-  )
-  for (const url of [
-    '/_PROFILER/Search',
-    '//_profiler//search',
-    '/_profiler/search/',
-    '/_profiler/%73earch',
-    'http://localhost/_profiler/search',
-  ]) {
-    t.equal((await app.inject({ method: 'POST', url })).statusCode, 405, url)
   }
 })
 

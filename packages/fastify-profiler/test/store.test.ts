@@ -110,20 +110,6 @@ t.test('ten thousand profiles are searched by every field', async t => {
   t.equal(store.search({ page: 999 }).page, 500)
 })
 
-t.test('the store stays within its bounds by dropping the oldest profiles', async t => {
-  for (const bounds of [{ profiles: 100 }, { bytes: 400_000 }]) {
-    const { store, directory } = storeIn(t, join(makeFolder(), Object.keys(bounds).join()), bounds)
-    for (let index = 0; index < 1000; index++) {
-      write(store, `token-${index}`)
-      if (index % 50 === 0) t.ok(bytesIn(directory) <= (bounds.bytes ?? Infinity))
-    }
-    const { total } = store.search({})
-    t.ok(bounds.profiles === undefined ? total >= 20 && total < 1000 : total === bounds.profiles, `${total} profiles`)
-    t.equal(store.find('token-0'), null)
-    t.equal(store.find('token-999')?.token, 'token-999')
-  }
-})
-
 t.test('the store finds as many profiles as it may hold, always the latest, whichever process reads', async t => {
   const directory = makeFolder()
   const start = Date.now() - 100_000

@@ -80,16 +80,14 @@ t.test('hooks, route hooks and handlers have the time they took and their own na
     t.ok(duration >= time - 0.01, `${name} took ${duration} ms, it slept ${time}`)
     t.ok(duration <= lasted - (all - time), `${name} took ${duration} of ${lasted} ms, in which others slept`)
   }
-  t.same(
-    profile.lifecycle.map(({ name, listeners }) => [name, listeners.map(id => profile.spans[id]?.name)]),
-    [
-      ['kernel.request', ['asyncRequest', 'callbackRequest', 'asyncParsing']],
-      ['kernel.controller', ['callbackValidation', 'asyncHandler']],
-      ['kernel.controller_arguments', ['routeHook']],
-      ['kernel.response', ['callbackSerialization', 'asyncSend']],
-      ['kernel.finish_request', ['callbackResponse', 'asyncResponse']],
-    ],
-  )
+  const found = profile.lifecycle.map(({ name, listeners }) => [name, listeners.map(id => profile.spans[id]?.name)])
+  t.same(found, [
+    ['kernel.request', ['asyncRequest', 'callbackRequest', 'asyncParsing']],
+    ['kernel.controller', ['callbackValidation', 'asyncHandler']],
+    ['kernel.controller_arguments', ['routeHook']],
+    ['kernel.response', ['callbackSerialization', 'asyncSend']],
+    ['kernel.finish_request', ['callbackResponse', 'asyncResponse']],
+  ])
   t.ok(profile.lifecycle.every(({ start, interrupted }) => start !== null && interrupted === null))
   t.match(spanNamed(profile, 'routeHook').location?.file, /tracer\.test\.ts$/)
 })
@@ -354,17 +352,13 @@ t.test('any truthy value that a hook passes to done is its error', async t => {
   for (const name of ['text', 'number', 'object']) {
     const { lifecycle, spans, exceptions } = await profileOf(app, `/${name}`)
     t.match(spans, [{ name: 'passing', outcome: 'threw' }], name)
-    t.same(
-      lifecycle.map(({ interrupted }) => interrupted),
-      [null, null, { span: 0, exception: 0 }, null, null],
-    )
+    const interruptions = lifecycle.map(({ interrupted }) => interrupted)
+    t.same(interruptions, [null, null, { span: 0, exception: 0 }, null, null])
     t.equal(exceptions.length, 1)
   }
   const { spans } = await profileOf(app, '/null')
-  t.same(
-    spans.map(({ name, outcome }) => `${name} ${outcome}`),
-    ['passing continued', 'GET /null replied', 'sending continued'],
-  )
+  const found = spans.map(({ name, outcome }) => `${name} ${outcome}`)
+  t.same(found, ['passing continued', 'GET /null replied', 'sending continued'])
 })
 
 t.test('a hook is attributed to the plugin that registers it, not to the one loaded before', async t => {
@@ -385,14 +379,10 @@ t.test('a hook is attributed to the plugin that registers it, not to the one loa
   t.equal(spanNamed(profile, 'ofApplication').plugin, null)
   t.equal(spanNamed(profile, 'ofSecond').plugin, 'second')
   const { configuration } = app.profiler.viewContext(profile)
-  t.same(
-    configuration?.plugins.children.map(({ name }) => name),
-    ['first', 'second'],
-  )
-  t.same(
-    configuration?.routes.map(({ url, method, plugin }) => ({ url, method, plugin })),
-    [{ url: '/', method: ['GET'], plugin: 'second' }],
-  )
+  const found = configuration?.plugins.children.map(({ name }) => name)
+  t.same(found, ['first', 'second'])
+  const shown = configuration?.routes.map(({ url, method, plugin }) => ({ url, method, plugin }))
+  t.same(shown, [{ url: '/', method: ['GET'], plugin: 'second' }])
 })
 
 t.test('hooks that an onRoute hook adds to a route are timed', async t => {

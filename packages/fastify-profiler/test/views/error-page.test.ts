@@ -77,10 +77,8 @@ t.test('the policy allows the stylesheet by the hash of its text, and nothing in
 })
 
 t.test('the Markdown has the request, the nearest routes, the exceptions and the logs', async t => {
-  t.match(
-    renderErrorMarkdown(context(notFoundProfile())),
-    /^# 404 Not Found: No route found.*## Nearest routes.*## Exceptions \(2\).*## Logs \(2\)/s,
-  )
+  const shown = renderErrorMarkdown(context(notFoundProfile()))
+  t.match(shown, /^# 404 Not Found: No route found.*## Nearest routes.*## Exceptions \(2\).*## Logs \(2\)/s)
 })
 
 t.test('the Markdown of a failure without exceptions and logs is minimal', async t => {
