@@ -288,24 +288,13 @@ if (isMainThread) {
 })
 
 const lines = ['incoming request', 'greeted', 'request completed']
-const otherLogger =
-  "{ level: 'info', info: none, warn: none, error: none, fatal: none, debug: none, trace: none, silent: none, child: () => ({ ...other }) }"
-
 for (const [name, options, expected, notes] of [
   ['no logger', '{}', [], ['There are no log lines, since the application was made without a logger.']],
-  [
-    'a logger that is not pino',
-    '{ loggerInstance: other }',
-    [],
-    ["There are no log lines, since the application's logger is not pino."],
-  ],
   ['a silent logger', "{ logger: { level: 'silent' } }", lines, []],
   ['levels of its own', "{ logger: { level: 'loud', customLevels: { loud: 5, quiet: 3 } } }", lines, []],
 ] as const) {
   t.test(`an application with ${name} is profiled, and its profiles say what they lack`, async t => {
     const source = `import Fastify from 'fastify'
-const none = () => {}
-const other = ${otherLogger}
 const app = Fastify(${options})
 ${once}`
     const { told } = await run(t, source)
