@@ -145,29 +145,26 @@ t.test('the calls that one line repeats are gathered, and others are not', async
   ])
 })
 
-t.test(
-  'the slowest calls are functions without what they called, operations with their repetitions, and gaps',
-  async t => {
-    const of = requestOf([
-      span({ kind: 'handler', name: 'show', start: 0, duration: 60 }),
-      ...repeated(10, { parent: 0 }),
-    ])
-    t.same(
-      slowestCalls(of, sliceTime(of)).map(({ kind, span, times, time, isPart }) => [
-        kind,
-        span?.name,
-        times,
-        time,
-        isPart,
-      ]),
-      [
-        ['handler', 'show', 1, 45, true],
-        ['unaccounted', undefined, 1, 40, false],
-        ['sql', 'select products', 10, 15, false],
-      ],
-    )
-  },
-)
+t.test('the slowest calls are functions by themselves, operations with their repetitions, and gaps', async t => {
+  const of = requestOf([
+    span({ kind: 'handler', name: 'show', start: 0, duration: 60 }),
+    ...repeated(10, { parent: 0 }),
+  ])
+  t.same(
+    slowestCalls(of, sliceTime(of)).map(({ kind, span, times, time, isPart }) => [
+      kind,
+      span?.name,
+      times,
+      time,
+      isPart,
+    ]),
+    [
+      ['handler', 'show', 1, 45, true],
+      ['unaccounted', undefined, 1, 40, false],
+      ['sql', 'select products', 10, 15, false],
+    ],
+  )
+})
 
 const waiting = (start: number, waited: number, duration: number | null) =>
   exampleQuery({ sql: 'select', start, waited, duration, rows: null })

@@ -99,11 +99,8 @@ t.test('without a run, the size of a table is what the database knows of it', as
 })
 
 t.test('a filter with alternatives or computations is not taken for columns of an index', async t => {
-  for (const Filter of [
-    "(lower((email)::text) = 'a'::text)",
-    "((data ->> 'k'::text) = 'v'::text)",
-    '((a = 1) OR (b = 2))',
-  ]) {
+  const filters = ["(lower((email)::text) = 'a'::text)", "((data ->> 'k'::text) = 'v'::text)", '((a = 1) OR (b = 2))']
+  for (const Filter of filters) {
     const scan = { 'Node Type': 'Seq Scan', 'Relation Name': 'users', 'Plan Rows': 5, Filter }
     const { verdicts } = await planOf(poolOf(planned(scan), [{ name: 'users', size: 48_210 }]).pool)
     t.match(verdicts, [{ claim: /^Reads all 48,210 rows of users/, sql: null }])

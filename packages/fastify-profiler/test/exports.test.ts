@@ -80,10 +80,8 @@ t.test('a HAR is valid whatever a request was, and its times add up', async t =>
 
 t.test('a HAR of hostile strings in every place is valid', async t => {
   for (const [index, hostile] of hostileStrings.entries()) {
-    for (const good of [
-      failedProfile(),
-      failedProfile({ request: { ...failedProfile().request, body: { a: [1] } } }),
-    ]) {
+    const profiles = [failedProfile(), failedProfile({ request: { ...failedProfile().request, body: { a: [1] } } })]
+    for (const good of profiles) {
       t.ok(isHar?.(JSON.parse(JSON.stringify(harOf(hostileProfile(good, hostile))))), `string ${index + 1}`)
     }
   }
@@ -190,51 +188,48 @@ t.test('the cURL command is text without control characters', async t => {
   t.match(answer.body, "--data-raw 'a␛[31mred␀'\n")
 })
 
-t.test(
-  'the file has every panel, and needs neither a server nor a script: its policy allows only a stylesheet',
-  async t => {
-    const own = {
-      name: 'own',
-      label: 'Own',
-      collect: () => 1,
-      view: () => [
-        {
-          markdown: '',
-          html: html`<p id="own"><a class="x" href="/admin">Admin</a> <a href="#own">Here</a></p><form action="/x"><button>Go</button></form>`,
-        },
-      ],
-    }
-    const app = await profiledApp(t, { editorUrl: 'vscode://file/{file}:{line}', panels: [own] })
-    app.get('/fails', async () => {
-      throw new Error('it broke')
-    })
-    const { token } = await profileOf(app, '/fails')
-    const { body, headers } = await exported(app, token, 'file')
-    t.match(headers, {
-      'content-disposition': `attachment; filename="profile-${token}.html"`,
-      'content-type': 'text/html; charset=utf-8',
-    })
-    const recorded = ['request', 'performance', 'exception', 'logs', 'routing', 'lifecycle', 'configuration', 'own']
-    for (const panel of recorded) {
-      t.match(body, `<section class="panel" id="panel-${panel}"`)
-      t.match(body, `href="#panel-${panel}"`)
-    }
-    t.match(body, '<p class="muted">Nothing was recorded for: CPU, Database, HTTP client.</p>')
-    t.match(body, /<mark class="line"[^>]*>.*it broke/s, 'with the source')
-    t.match(body, '<span>Admin</span> <a href="#own">Here</a>')
-    const links = [...body.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, url = '']) => url)
-    const found = links.filter(url => !url.startsWith('#'))
-    t.same(found, ['data:,'])
-    t.notMatch(body, /<(?:form|button|script|link rel="stylesheet")/)
-    t.notMatch(body, ' ago<')
-    const style = /<style>(.*?)<\/style>/s.exec(body)?.[1] ?? ''
-    const hash = createHash('sha256').update(style).digest('base64')
-    t.match(
-      body,
-      `<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; img-src data:; base-uri &#39;none&#39;; form-action &#39;none&#39;; style-src &#39;sha256-${hash}&#39;">`,
-    )
-  },
-)
+t.test('the file has every panel, and needs neither a server nor a script, as its policy says', async t => {
+  const own = {
+    name: 'own',
+    label: 'Own',
+    collect: () => 1,
+    view: () => [
+      {
+        markdown: '',
+        html: html`<p id="own"><a class="x" href="/admin">Admin</a> <a href="#own">Here</a></p><form action="/x"><button>Go</button></form>`,
+      },
+    ],
+  }
+  const app = await profiledApp(t, { editorUrl: 'vscode://file/{file}:{line}', panels: [own] })
+  app.get('/fails', async () => {
+    throw new Error('it broke')
+  })
+  const { token } = await profileOf(app, '/fails')
+  const { body, headers } = await exported(app, token, 'file')
+  t.match(headers, {
+    'content-disposition': `attachment; filename="profile-${token}.html"`,
+    'content-type': 'text/html; charset=utf-8',
+  })
+  const recorded = ['request', 'performance', 'exception', 'logs', 'routing', 'lifecycle', 'configuration', 'own']
+  for (const panel of recorded) {
+    t.match(body, `<section class="panel" id="panel-${panel}"`)
+    t.match(body, `href="#panel-${panel}"`)
+  }
+  t.match(body, '<p class="muted">Nothing was recorded for: CPU, Database, HTTP client.</p>')
+  t.match(body, /<mark class="line"[^>]*>.*it broke/s, 'with the source')
+  t.match(body, '<span>Admin</span> <a href="#own">Here</a>')
+  const links = [...body.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, url = '']) => url)
+  const found = links.filter(url => !url.startsWith('#'))
+  t.same(found, ['data:,'])
+  t.notMatch(body, /<(?:form|button|script|link rel="stylesheet")/)
+  t.notMatch(body, ' ago<')
+  const style = /<style>(.*?)<\/style>/s.exec(body)?.[1] ?? ''
+  const hash = createHash('sha256').update(style).digest('base64')
+  t.match(
+    body,
+    `<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; img-src data:; base-uri &#39;none&#39;; form-action &#39;none&#39;; style-src &#39;sha256-${hash}&#39;">`,
+  )
+})
 
 t.test('an export of an unknown or running request is a 404, and without access an unknown path', async t => {
   const { app, arrived } = await gallery(t)

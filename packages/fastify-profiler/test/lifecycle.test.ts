@@ -161,28 +161,25 @@ t.test('each error handler that ran is named with the error it was given', async
   t.match(markdown, /\| outer .*\| Error: odd \\\| one \|/)
 })
 
-t.test(
-  'an error that the application handled interrupts nothing, and a hook that replies then has replied',
-  async t => {
-    const app = await profiledApp(t)
-    app.get('/', {
-      preHandler: async function refusing({ recorder }, reply) {
-        recorder?.exception(new Error('handled'))
-        return reply.code(403).send('no')
-      },
-      handler,
-    })
-    app.get('/late', async function failing({ recorder }) {
-      const error = new Error('first handled, then thrown')
-      recorder?.exception(error)
-      throw error
-    })
-    const { interruptions, page } = await lifecycleOf(app, '/')
-    t.same(interruptions, ['kernel.controller_arguments refusing answer'])
-    t.match(page, 'Interrupted by refusing with a response')
-    t.same((await lifecycleOf(app, '/late')).profile.exceptions[0]?.spans, [0])
-  },
-)
+t.test('an error that the application handled interrupts nothing, and a hook that replies has replied', async t => {
+  const app = await profiledApp(t)
+  app.get('/', {
+    preHandler: async function refusing({ recorder }, reply) {
+      recorder?.exception(new Error('handled'))
+      return reply.code(403).send('no')
+    },
+    handler,
+  })
+  app.get('/late', async function failing({ recorder }) {
+    const error = new Error('first handled, then thrown')
+    recorder?.exception(error)
+    throw error
+  })
+  const { interruptions, page } = await lifecycleOf(app, '/')
+  t.same(interruptions, ['kernel.controller_arguments refusing answer'])
+  t.match(page, 'Interrupted by refusing with a response')
+  t.same((await lifecycleOf(app, '/late')).profile.exceptions[0]?.spans, [0])
+})
 
 t.test('an exception that was left out is still shown as the interruption, and so is its listener', async t => {
   const app = await profiledApp(t, { profileBounds: { exceptions: 2 } })

@@ -170,33 +170,30 @@ t.test('a notification or a response is accepted, and has no answer', async t =>
   }
 })
 
-t.test(
-  'a request of the stateless era is refused if its headers contradict _meta, or if either is missing',
-  async t => {
-    const app = await agentsApp(t)
-    const call = { name: 'overview' }
-    for (const [params, headers, status, code] of [
-      [{}, { 'mcp-protocol-version': '2025-11-25' }, 400, -32020],
-      [{ _meta: { [version]: '2026-07-28' } }, {}, 400, -32602],
-      [{ _meta: {} }, {}, 400, -32602],
-      [{ _meta: { [version]: '2026-07-28', [capabilities]: 'x' } }, {}, 400, -32602],
-      [{ _meta: { ...meta, [version]: '2027-01-01' } }, { 'mcp-protocol-version': '2027-01-01' }, 400, -32022],
-      [{}, { 'mcp-method': 'tools/call' }, 400, -32020],
-      [call, { 'mcp-name': 'search', 'mcp-method': 'tools/call' }, 400, -32020],
-      [call, { 'mcp-name': '=?base64?c2VhcmNo?=', 'mcp-method': 'tools/call' }, 400, -32020],
-      [{ name: 'gone' }, { 'mcp-method': 'tools/call' }, 200, -32602],
-    ] as const) {
-      const response = await stateless(app, 'name' in params ? 'tools/call' : 'tools/list', params, headers)
-      t.equal(response.statusCode, status, JSON.stringify({ params, headers }))
-      t.match(response.json(), { id: 1, error: { code } }, JSON.stringify({ params, headers }))
-    }
-    const unsupported = await send(app, request('ping'), { headers: { 'mcp-protocol-version': '1999-01-01' } })
-    t.equal(unsupported.statusCode, 400)
-    t.match(unsupported.json().error, { code: -32022, data: { supported: ['2026-07-28'], requested: '1999-01-01' } })
-    const encoded = { 'mcp-name': '=?base64?b3ZlcnZpZXc=?=' }
-    t.equal((await stateless(app, 'tools/call', call, encoded)).statusCode, 200)
-  },
-)
+t.test('a request of the stateless era is refused unless its headers and _meta agree', async t => {
+  const app = await agentsApp(t)
+  const call = { name: 'overview' }
+  for (const [params, headers, status, code] of [
+    [{}, { 'mcp-protocol-version': '2025-11-25' }, 400, -32020],
+    [{ _meta: { [version]: '2026-07-28' } }, {}, 400, -32602],
+    [{ _meta: {} }, {}, 400, -32602],
+    [{ _meta: { [version]: '2026-07-28', [capabilities]: 'x' } }, {}, 400, -32602],
+    [{ _meta: { ...meta, [version]: '2027-01-01' } }, { 'mcp-protocol-version': '2027-01-01' }, 400, -32022],
+    [{}, { 'mcp-method': 'tools/call' }, 400, -32020],
+    [call, { 'mcp-name': 'search', 'mcp-method': 'tools/call' }, 400, -32020],
+    [call, { 'mcp-name': '=?base64?c2VhcmNo?=', 'mcp-method': 'tools/call' }, 400, -32020],
+    [{ name: 'gone' }, { 'mcp-method': 'tools/call' }, 200, -32602],
+  ] as const) {
+    const response = await stateless(app, 'name' in params ? 'tools/call' : 'tools/list', params, headers)
+    t.equal(response.statusCode, status, JSON.stringify({ params, headers }))
+    t.match(response.json(), { id: 1, error: { code } }, JSON.stringify({ params, headers }))
+  }
+  const unsupported = await send(app, request('ping'), { headers: { 'mcp-protocol-version': '1999-01-01' } })
+  t.equal(unsupported.statusCode, 400)
+  t.match(unsupported.json().error, { code: -32022, data: { supported: ['2026-07-28'], requested: '1999-01-01' } })
+  const encoded = { 'mcp-name': '=?base64?b3ZlcnZpZXc=?=' }
+  t.equal((await stateless(app, 'tools/call', call, encoded)).statusCode, 200)
+})
 
 t.test('methods of the handshake era are unknown to the stateless one', async t => {
   const app = await agentsApp(t)

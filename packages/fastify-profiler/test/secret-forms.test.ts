@@ -336,24 +336,21 @@ for (const [name, [header, value, inside]] of Object.entries(carriers)) {
   })
 }
 
-t.test(
-  'in logs and errors, a value that another field or item names is masked, and codes of errors are not',
-  async t => {
-    const app = await profiledApp(t)
-    app.get('/', async ({ log }) => {
-      log.info({ header: { name: 'Authorization', value: 'plantedfield1' } })
-      const sent = ['X-Api-Key', 'plantedraw2', 'Host', 'localhost']
-      throw Object.assign(new Error('refused'), { sent, code: 'ECONNREFUSED', statusCode: 503, errno: -111 })
-    })
-    const { exceptions, logs } = await profileOf(app, '/')
-    t.match(logs[1]?.fields, { header: { name: 'Authorization', value: masked } })
-    t.match(exceptions[0], {
-      code: 'ECONNREFUSED',
-      statusCode: 503,
-      properties: { errno: -111, sent: ['X-Api-Key', masked, 'Host', 'localhost'] },
-    })
-  },
-)
+t.test('in logs and errors, a value that another item names is masked, and codes of errors are not', async t => {
+  const app = await profiledApp(t)
+  app.get('/', async ({ log }) => {
+    log.info({ header: { name: 'Authorization', value: 'plantedfield1' } })
+    const sent = ['X-Api-Key', 'plantedraw2', 'Host', 'localhost']
+    throw Object.assign(new Error('refused'), { sent, code: 'ECONNREFUSED', statusCode: 503, errno: -111 })
+  })
+  const { exceptions, logs } = await profileOf(app, '/')
+  t.match(logs[1]?.fields, { header: { name: 'Authorization', value: masked } })
+  t.match(exceptions[0], {
+    code: 'ECONNREFUSED',
+    statusCode: 503,
+    properties: { errno: -111, sent: ['X-Api-Key', masked, 'Host', 'localhost'] },
+  })
+})
 
 t.test('harmless words and counts are shown under names that only resemble secrets in a query', async t => {
   const app = await profiledApp(t)

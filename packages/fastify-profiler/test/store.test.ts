@@ -20,10 +20,6 @@ import { everythingStored, keptLines, profiledApp, profileOf } from './profiled-
 import { bytesIn, storeIn, tokensIn, write } from './stores.ts'
 import { configuration, profile } from './views/example-profile.ts'
 
-t.test('a profile that is not stored has no samples', async t => {
-  t.equal(storeIn(t).store.findSamples('gone'), null)
-})
-
 t.test('profiles survive a restart, with the configuration they ran under', async t => {
   const directory = makeFolder()
   const first = await profiledApp(t, { directory })

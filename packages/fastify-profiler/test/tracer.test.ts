@@ -26,13 +26,13 @@ t.test('hooks, route hooks and handlers have the time they took and their own na
     await sleep(5)
   })
   app.addHook('onRequest', function callbackRequest(_request, _reply, done) {
-    void sleep(7).then(done)
+    void sleep(7).then(() => done())
   })
   app.addHook('preParsing', async function asyncParsing() {
     await sleep(6)
   })
   app.addHook('preValidation', function callbackValidation(_request, _reply, done) {
-    void sleep(8).then(done)
+    void sleep(8).then(() => done())
   })
   app.addHook('preHandler', async function asyncHandler() {
     await sleep(9)
@@ -44,7 +44,7 @@ t.test('hooks, route hooks and handlers have the time they took and their own na
     await sleep(11)
   })
   app.addHook('onResponse', function callbackResponse(_request, _reply, done) {
-    void sleep(12).then(done)
+    void sleep(12).then(() => done())
   })
   app.addHook('onResponse', async function asyncResponse() {
     await sleep(13)
