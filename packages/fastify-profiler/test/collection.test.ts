@@ -406,14 +406,9 @@ t.test('a panel that fails to collect adds a note and does not harm the request'
 })
 
 t.test("the profiler's pages are its own however their path is written, and run no other hook", async t => {
-  const app = await profiledApp(
-    t,
-    {},
-    {
-      routerOptions: { caseSensitive: false, ignoreDuplicateSlashes: true },
-      rewriteUrl: ({ url = '' }) => url.replace('/rewritten', '/_profiler/'),
-    },
-  )
+  const rewriteUrl = ({ url = '' }) => url.replace('/rewritten', '/_profiler/')
+  const routerOptions = { caseSensitive: false, ignoreDuplicateSlashes: true }
+  const app = await profiledApp(t, {}, { routerOptions, rewriteUrl })
   app.addHook('onRequest', async (_request, reply) => reply.code(401).send('nobody'))
   app.addHook('onSend', async () => 'replaced')
   const { port } = await listen(app)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { makeFolder } from './folder.ts'
 import { getRaw, listen, onlyProfile, pageOf, profiledApp, sendRaw, turns } from './profiled-app.ts'
@@ -472,16 +472,11 @@ t.test('links use the origin of the request, that of a trusted proxy, or the one
 })
 
 t.test('a page written to the raw response without hijacking is treated like any other', async t => {
-  const app = await profiledApp(
-    t,
-    {},
-    {
-      frameworkErrors(_error, _request, { raw }) {
-        raw.statusCode = 400
-        raw.end('mine')
-      },
-    },
-  )
+  const frameworkErrors: FastifyServerOptions['frameworkErrors'] = (_error, _request, { raw }) => {
+    raw.statusCode = 400
+    raw.end('mine')
+  }
+  const app = await profiledApp(t, {}, { frameworkErrors })
   const send = (url: string, body: string, encoding: BufferEncoding = 'utf8') =>
     app.get(url, (_request, { raw }) => {
       raw.setHeader('content-type', 'text/html')

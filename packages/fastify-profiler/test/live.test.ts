@@ -76,16 +76,6 @@ t.test('a row has the columns and links that its list asks for', async t => {
   t.match(row, /panel=logs.*<td class="only-wide">127\.0\.0\.1<\/td><td class="number/s)
 })
 
-t.test('the pages of the profiler do not appear in its own stream', async t => {
-  const { origin, open } = await appWithEvents(t)
-  const { events } = await open()
-  await (await fetch(`${origin}/_profiler/`)).text()
-  await (await fetch(`${origin}/mine`)).text()
-  const { rows } = await next(events)
-  t.equal(rows.length, 1)
-  t.match(rows[0], '/mine')
-})
-
 t.test('of a burst, the first fifty requests are rows and the others are counted', async t => {
   const { app, open } = await appWithEvents(t)
   const { events } = await open()
