@@ -217,12 +217,14 @@ const call = (name: string, given: object = {}) =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given, _meta: meta } })
 
 t.test('over stdio each message has an answer on a line of its own, but notifications have none', async t => {
-  const typed = `${call('overview')}\n\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n{\n`
+  const odd = call('overview').replace('"2026-07-28"', '7')
+  const typed = `${call('overview')}\n\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n{\n${odd}\n`
   const { code, output } = await command(folderOf(), ['mcp'], { typed })
   t.equal(code, 0)
-  const [answer, refusal, end] = output.split('\n')
+  const [answer, refusal, other, end] = output.split('\n')
   t.match(JSON.parse(answer ?? ''), { id: 1, result: { content: [{ text: /^# 3 requests/ }] } })
   t.match(JSON.parse(refusal ?? ''), { error: { code: -32700 } })
+  t.match(JSON.parse(other ?? ''), { error: { code: -32602 } })
   t.equal(end, '')
 })
 
