@@ -1,8 +1,7 @@
 import t from 'tap'
 import type { DatabaseUse, Profile, Query } from '../core/profile.ts'
-import { answerText, callText } from '../features/agents/question.ts'
+import { answerText, callText, type Answer, type AskedSources } from '../features/agents/question.ts'
 import { ask, questions } from '../features/agents/questions.ts'
-import type { Answer, AskedSources } from '../features/agents/question.ts'
 import { storedSources } from '../features/command-line/asker.ts'
 import { makeFolder } from './folder.ts'
 import { storeProfiles } from './stores.ts'
@@ -162,13 +161,6 @@ t.test('a plan is asked for without running the query', async t => {
   t.match(text, /^# The plan of query 1\n.*Reads all 48,210 rows.*create index on museums \(id\)/s)
   t.match(data, { plan: 'values' })
   t.notOk(asked.some(text => text.includes('analyze')))
-})
-
-t.test('explaining needs the running application', async t => {
-  t.match(await answerTo('explain', { token: 'quick-1', query: 1 }, sourcesOf([quick])), {
-    text: /running application that has the option explainPool/,
-    failed: true,
-  })
 })
 
 t.test('an answer about a long panel names the line to go on at, until the panel ends', async t => {

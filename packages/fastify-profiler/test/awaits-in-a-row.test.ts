@@ -1,9 +1,8 @@
 import t from 'tap'
 import type { HttpCall, Json, Profile, Query } from '../core/profile.ts'
 import { awaitsInARow } from '../features/performance/awaits-in-a-row.ts'
-import { wastefulCalls } from '../features/performance/findings.ts'
+import { wastefulCalls, RouteAdvice } from '../features/performance/findings.ts'
 import { performancePanel } from '../features/performance/performance-panel.ts'
-import { RouteAdvice } from '../features/performance/findings.ts'
 import { beginQuery } from '../features/queries/queries.ts'
 import { keptLines, profiledApp } from './profiled-app.ts'
 import { context, exampleCall, exampleQuery, exampleUse, profile, span } from './views/example-profile.ts'
@@ -69,14 +68,39 @@ const ids = (count: number) => Array.from({ length: count }, (_, index) => 9000 
 const list = 'select id from museums'
 const one = 'select * from paintings where museum = $1'
 
+type Act = (h: Handler) => unknown
+
+/** A query with its values, or a request to a URL. */
+type Call = string | readonly [sql: string, ...values: Json[]]
+
+/** Awaits one call after another, each on a line of its own. */
+const calls = (steps: readonly Call[], changes: Partial<Query> = {}): Act => {
+  return h =>
+    h.each(steps, step => {
+      if (typeof step !== 'string') h.query(step[0], step.slice(1), changes)
+      else if (step.includes('://')) h.get(step)
+      else h.query(step, [], changes)
+    })
+}
+
+/** Awaits a query for a list of so many rows, and then a call for each of so many ids. */
+const loop = (rows: number, count: number, sql = one, changes: Partial<Query> = {}): Act => {
+  return h => h.query(list, [], { ...changes, rows }).each(ids(count), id => h.query(sql, [id], { ...changes, at: 50 }))
+}
+
+/** Awaits requests of one line, one after another. */
+const requests = (urls: readonly string[]): Act => {
+  return h => h.each(urls, url => h.get(url, { at: 5 }))
+}
+
+const ofUser = (table: string): Call => [`select * from ${table} where user = $1`, 88]
+const user: Call = ['select * from users where name = $1', 'fr']
+const museum: Call = ['select * from museums where id = $1', 4711]
+
 /** What could overlap, with the number of calls in a row. */
-const overlapping: Array<[name: string, count: number, act: (h: Handler) => unknown]> = [
-  ['a loop over a list', 12, h => h.query(list, [], { rows: 12 }).each(ids(12), id => h.query(one, [id], { at: 50 }))],
-  [
-    'a loop over most of a list',
-    7,
-    h => h.query(list, [], { rows: 10 }).each(ids(7), id => h.query(one, [id], { at: 50 })),
-  ],
+const overlapping: Array<[name: string, count: number, act: Act]> = [
+  ['a loop over a list', 12, loop(12, 12)],
+  ['a loop over most of a list', 7, loop(10, 7)],
   ['a loop over ids in the body', 3, h => h.each([301, 302, 303], id => h.query(one, [id], { at: 50 }))],
   [
     'a loop with two queries for each item',
@@ -87,68 +111,37 @@ const overlapping: Array<[name: string, count: number, act: (h: Handler) => unkn
         h.query('select * from rooms where museum = $1', [id], { at: 51 })
       }),
   ],
-  [
-    'a loop in MySQL',
-    4,
-    h =>
-      h
-        .query(list, [], { rows: 4, system: 'mysql' })
-        .each(ids(4), id => h.query('select * from a where b = ?', [id], { at: 50, system: 'mysql' })),
-  ],
+  ['a loop in MySQL', 4, loop(4, 4, 'select * from a where b = ?', { system: 'mysql' })],
   [
     'a loop of requests over a list',
     4,
     h => h.query(list, [], { rows: 4 }).each(ids(4), id => h.get(`http://prices/items/${id}`, { at: 50 })),
   ],
-  [
-    'three queries without values',
-    3,
-    h => h.query('select * from a').query('select * from b').query('select * from c'),
-  ],
-  [
-    'three queries for the same user',
-    3,
-    h =>
-      h
-        .query('select * from users where id = $1', [88])
-        .query('select * from orders where user = $1', [88])
-        .query('select * from carts where user = $1', [88]),
-  ],
+  ['three queries without values', 3, calls(['select * from a', 'select * from b', 'select * from c'])],
+  ['three queries for the same user', 3, calls(['users', 'orders', 'carts'].map(ofUser))],
   [
     'a count and a page of the same filter',
     2,
-    h =>
-      h
-        .query('select count(*) from a where lang = $1', ['fr'])
-        .query('select * from a where lang = $1 order by id limit 20', ['fr']),
+    calls([
+      ['select count(*) from a where lang = $1', 'fr'],
+      ['select * from a where lang = $1 limit 20', 'fr'],
+    ]),
   ],
   [
     'queries for a path parameter and for the host',
     2,
-    h => h.query('select * from m where id = $1', [4711]).query('select * from l where host = $1', ['louvre.example']),
+    calls([museum, ['select * from l where host = $1', 'louvre.example']]),
   ],
-  ['a query for a cookie and one without values', 2, h => h.query('select 1 from s where k = $1', ['fr']).query(list)],
-  [
-    'requests to three services',
-    3,
-    h => h.get('http://a/rates').get('http://b/v2/methods').get('http://c/stock-levels'),
-  ],
-  ['requests for a path parameter', 2, h => h.get('http://a/items/4711').get('http://b/v1/prices?id=4711')],
-  ['a query and a request', 2, h => h.query('select * from m where id = $1', [4711]).get('http://a/rates')],
+  ['a query for a cookie and one without values', 2, calls([['select 1 from s where k = $1', 'fr'], list])],
+  ['requests to three services', 3, calls(['http://a/rates', 'http://b/v2/methods', 'http://c/stock-levels'])],
+  ['requests for a path parameter', 2, calls(['http://a/items/4711', 'http://b/v1/prices?id=4711'])],
+  ['a query and a request', 2, calls([museum, 'http://a/rates'])],
   [
     'a literal that the request has',
     2,
-    h => h.query("select * from m where lang = 'fr'").query('select * from n where id = 4711'),
+    calls(["select * from m where lang = 'fr'", 'select * from n where id = 4711']),
   ],
-  [
-    'two queries after one that they need',
-    2,
-    h =>
-      h
-        .query('select * from users where name = $1', ['fr'])
-        .query('select * from orders where user = $1', [88])
-        .query('select * from carts where user = $1', [88]),
-  ],
+  ['two queries after one that they need', 2, calls([user, ofUser('orders'), ofUser('carts')])],
   [
     'queries with their waits for a connection',
     2,
@@ -156,28 +149,20 @@ const overlapping: Array<[name: string, count: number, act: (h: Handler) => unkn
   ],
 ]
 
+const two = ['select 1', 'select 2']
+const pages = (name: string, values: ReadonlyArray<number | string>) =>
+  values.map(value => `http://a/list?${name}=${value}`)
+
 /** What needs the result of the call before, runs at once already, or is meant to wait. */
-const fine: Array<[name: string, act: (h: Handler) => unknown]> = [
+const fine: Array<[name: string, act: Act]> = [
   [
     'paging by offset',
     h => h.each([0, 20, 40, 60], from => h.query('select * from a limit 20 offset $1', [from], { at: 5 })),
   ],
-  [
-    'paging by the last key, after a list as long',
-    h =>
-      h
-        .query(list, [], { rows: 4 })
-        .each(ids(4), last => h.query('select * from a where id > $1 order by id limit 20', [last], { at: 5 })),
-  ],
-  ['paging of a service by number', h => h.each([1, 2, 3, 4], page => h.get(`http://a/list?page=${page}`, { at: 5 }))],
-  [
-    'paging of a service by cursor',
-    h => h.each(['', 'x81', 'x97'], c => h.get(`http://a/list?cursor=${c}`, { at: 5 })),
-  ],
-  [
-    'paging of a service by numbers that the request has',
-    h => h.each([301, 302, 303], page => h.get(`http://a/list?page=${page}`, { at: 5 })),
-  ],
+  ['paging by the last key, after a list as long', loop(4, 4, 'select * from a where id > $1 order by id limit 20')],
+  ['paging of a service by number', requests(pages('page', [1, 2, 3, 4]))],
+  ['paging of a service by cursor', requests(pages('cursor', ['', 'x81', 'x97']))],
+  ['paging of a service by numbers that the request has', requests(pages('page', [301, 302, 303]))],
   [
     'polling without pauses',
     h => h.each(ids(5), () => h.query('select state from jobs where id = $1', [4711], { at: 5 })),
@@ -187,15 +172,8 @@ const fine: Array<[name: string, act: (h: Handler) => unknown]> = [
     'polling of several states',
     h => h.query(list).each(ids(3), () => h.query(list, [], { at: 5 }).get('http://a/s', { at: 6 }).sleep(9)),
   ],
-  [
-    'a retry after an error',
-    h =>
-      h
-        .query('select 1', [], { error: 'deadlock' })
-        .query('select 1')
-        .get('http://a/b', { status: 503 })
-        .get('http://a/c'),
-  ],
+  ['a retry of a query after an error', h => h.query('select 1', [], { error: 'deadlock' }).query('select 1')],
+  ['a retry of a request after an error', h => h.get('http://a/b', { status: 503 }).get('http://a/c')],
   [
     'a dataloader that batches each level',
     h =>
@@ -208,64 +186,27 @@ const fine: Array<[name: string, act: (h: Handler) => unknown]> = [
     'a dataloader that loads in parallel',
     h => h.query(list, [], { rows: 3 }).together(...ids(3).map(id => () => h.query(one, [id], { at: 5 }))),
   ],
-  [
-    'Promise.all',
-    h =>
-      h.together(
-        () => h.query('select 1'),
-        () => h.query('select 2'),
-        () => h.get('http://a/rates'),
-      ),
-  ],
-  [
-    'a chain from user to order to item',
-    h =>
-      h
-        .query('select * from users where name = $1', ['fr'])
-        .query('select * from orders where user = $1', [88])
-        .query('select * from items where id = $1', [5150]),
-  ],
+  ['Promise.all', h => h.together(...two.map(sql => () => h.query(sql)), () => h.get('http://a/rates'))],
+  ['a chain from user to order to item', calls([user, ofUser('orders'), ['select * from items where id = $1', 5150]])],
   ['a walk up a tree', h => h.each(ids(5), id => h.query('select parent from nodes where id = $1', [id], { at: 5 }))],
-  ['a walk along links of a service', h => h.each(ids(5), id => h.get(`http://a/nodes/${id}`, { at: 5 }))],
-  ['a request for what a query told', h => h.query(list).get('http://a/items/90210')],
-  [
-    'a transaction',
-    h =>
-      h
-        .query('select * from a', [], { transaction: 1 })
-        .query('select * from b', [], { transaction: 1 })
-        .query('select * from c', [], { transaction: 1 }),
-  ],
-  [
-    'reading what was written',
-    h => h.query('insert into a values ($1)', [4711]).query('select * from a').query('delete from a'),
-  ],
+  ['a walk along links of a service', requests(ids(5).map(id => `http://a/nodes/${id}`))],
+  ['a request for what a query told', calls([list, 'http://a/items/90210'])],
+  ['a transaction', calls([...two, 'select 3'], { transaction: 1 })],
+  ['reading what was written', calls([['insert into a values ($1)', 4711], 'select * from a', 'delete from a'])],
   ['posting to services', h => h.get('http://a/pay', { method: 'POST' }).get('http://a/mail', { method: 'POST' })],
-  [
-    'SQLite, which blocks',
-    h => h.query('select 1', [], { system: 'sqlite' }).query('select 2', [], { system: 'sqlite' }),
-  ],
-  ['short queries', h => h.query('select 1', [], { duration: 1 }).query('select 2', [], { duration: 1 })],
+  ['SQLite, which blocks', calls(two, { system: 'sqlite' })],
+  ['short queries', calls(two, { duration: 1 })],
   ['queries that are a small part of the request', h => h.query('select 1').query('select 2').sleep(900)],
   ['work between the queries', h => h.query('select 1').sleep(20).query('select 2')],
-  ['one allowed by a comment', h => h.query('select 1 /* profiler: allow */').query('select 2 -- profiler: allow')],
-  ['a hidden value', h => h.query('select 1').query('select * from s where k = $1', ['[masked]'])],
-  ['a large value', h => h.query('select 1').query('select * from s where k = $1', ['[70000 characters]'])],
+  ['one allowed by a comment', calls(['select 1 /* profiler: allow */', 'select 2 -- profiler: allow'])],
+  ['a hidden value', calls(['select 1', ['select * from s where k = $1', '[masked]']])],
+  ['a large value', calls(['select 1', ['select * from s where k = $1', '[70000 characters]']])],
   ['a URL that is none', h => h.get('http://a/b').get('not a url')],
   ['a query that never ended', h => h.query('select 1').query('select 2', [], { duration: null })],
-  ['an id in the text of a query', h => h.query(list).query('select * from m where id = 90210')],
-  [
-    'two calls for a list of two',
-    h => h.query(list, [], { rows: 2 }).each(ids(2), id => h.query(one, [id], { at: 5 })),
-  ],
-  [
-    'a loop over less than half of a list',
-    h => h.query(list, [], { rows: 10 }).each(ids(4), id => h.query(one, [id], { at: 5 })),
-  ],
-  [
-    'a loop over more than a list',
-    h => h.query(list, [], { rows: 2 }).each(ids(4), id => h.query(one, [id], { at: 5 })),
-  ],
+  ['an id in the text of a query', calls([list, 'select * from m where id = 90210'])],
+  ['two calls for a list of two', loop(2, 2)],
+  ['a loop over less than half of a list', loop(10, 4)],
+  ['a loop over more than a list', loop(2, 4)],
 ]
 
 for (const [name, count, act] of overlapping) {

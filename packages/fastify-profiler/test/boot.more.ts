@@ -21,14 +21,10 @@ for (const [name, code] of Object.entries(failing)) {
       state: 'failed',
       failures: [{ span: 0, message: 'Error: no [masked]' }],
     })
-    t.match(
-      await pageOf(other, 'boot'),
-      /Did not start: &quot;broken&quot; failed.*&quot;broken&quot; failed\..*Error: no \[masked\]/s,
-    )
-    t.match(
-      await pageOf(other, 'boot', 'text/markdown'),
-      /# Did not start: "broken" failed\n.*- "broken" failed\. Error: no/s,
-    )
+    const page = await pageOf(other, 'boot')
+    t.match(page, /Did not start: &quot;broken&quot; failed.*&quot;broken&quot; failed\..*Error: no \[masked\]/s)
+    const found = await pageOf(other, 'boot', 'text/markdown')
+    t.match(found, /# Did not start: "broken" failed\n.*- "broken" failed\. Error: no/s)
   })
 }
 
@@ -43,14 +39,10 @@ app.ready()
 setInterval(() => {}, 1000)
 process.stderr.write = () => setImmediate(() => process.kill(process.pid, 'SIGKILL'))`
   await run(t, code, { env: { FASTIFY_PROFILER_DIRECTORY: directory } })
-  t.match(
-    await pageOf(other, 'boot'),
-    /Not ready after .*: &quot;database&quot; has not ended.*has not ended after.*No query/s,
-  )
-  t.match(
-    await pageOf(other, 'boot', 'text/markdown'),
-    /Not ready after.*"database" has not ended\n.*- "database" has not ended after .*\. No query/s,
-  )
+  const page = await pageOf(other, 'boot')
+  t.match(page, /Not ready after .*: &quot;database&quot; has not ended.*has not ended after.*No query/s)
+  const found = await pageOf(other, 'boot', 'text/markdown')
+  t.match(found, /Not ready after.*"database" has not ended\n.*- "database" has not ended after .*\. No query/s)
 })
 
 const forever = 'await new Promise(() => {})'

@@ -69,10 +69,8 @@ t.test('the boot shows each plugin and onReady hook with its time and what it wa
   ])
   t.equal(boot.state, 'ready')
   t.match(await pageOf(app, 'boot', 'text/markdown'), '| · inner |')
-  t.same(
-    boot.spans.map(({ duration }) => duration),
-    [20, 21, 0, 22, 0, 23, 24, 0],
-  )
+  const durations = boot.spans.map(({ duration }) => duration)
+  t.same(durations, [20, 21, 0, 22, 0, 23, 24, 0])
   t.ok(boot.spans.every(({ outcome }) => outcome === 'continued'))
   t.match(boot.spans[0]?.location, { file: /boot\.test\.ts$/, line: Number })
   t.match(boot.versions, { fastify: app.version, node: process.version.slice(1) })
@@ -125,19 +123,12 @@ t.test('a boot that is not stored or cannot be read is missing', async t => {
 
 t.test('the boot can be looked at before it is over', async t => {
   const app = await profiledApp(t)
-  const { promise, resolve } = deferred()
-  let page = ''
-  let markdown = ''
+  let boot: unknown
   app.addHook('onReady', async function look() {
-    const boot = newestBoot(app)
-    page = JSON.stringify(boot)
-    resolve()
+    boot = structuredClone(newestBoot(app))
   })
   await app.ready()
-  await promise
-  markdown = await pageOf(app, 'boot', 'text/markdown')
-  t.match(JSON.parse(page), { state: 'starting', spans: [{ name: 'look', outcome: 'unfinished' }] })
-  t.match(markdown, 'Ready after')
+  t.match(boot, { state: 'starting', spans: [{ name: 'look', outcome: 'unfinished' }] })
 })
 
 t.test('work that goes on after the start is not recorded', async t => {
@@ -158,18 +149,6 @@ t.test('work that goes on after the start is not recorded', async t => {
   await asked.promise
   t.equal(later, undefined)
   t.same(outlineOf(await bootOf(app)), ['hook begin'])
-})
-
-t.test('a request that a plugin makes while it loads has no parent', async t => {
-  const other = await profiledApp(t)
-  other.get('/early', async () => 'early')
-  await other.ready()
-  const app = await profiledApp(t)
-  app.register(async function asks() {
-    await other.inject('/early')
-  })
-  await app.ready()
-  t.equal((await onlyProfile(t, other, '/early')).parent, null)
 })
 
 t.test('only the first five hundred plugins and hooks are recorded', async t => {

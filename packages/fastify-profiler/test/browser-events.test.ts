@@ -174,13 +174,3 @@ t.test('a report that cannot be written is refused, and the application goes on'
   t.equal((await post(app, token, thrownOnce)).statusCode, 429)
   t.equal((await app.inject('/page')).statusCode, 200)
 })
-
-t.test('a failure of the application while it judges a page answers 500', async t => {
-  const { app, token } = await servedPage(t, {
-    isTrustedHost: () => {
-      throw new Error('no host')
-    },
-  })
-  const headers = { ...sameOrigin, host: 'shop.example' }
-  t.equal((await post(app, token, thrownOnce, { headers })).statusCode, 500)
-})

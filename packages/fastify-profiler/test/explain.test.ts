@@ -1,6 +1,5 @@
 import t from 'tap'
-import { explainQuery, type Explanation } from '../features/explain/explain-query.ts'
-import { NoPlan } from '../features/explain/explain-query.ts'
+import { explainQuery, type Explanation, NoPlan } from '../features/explain/explain-query.ts'
 import type { ExplainClient, ExplainPool } from '../features/explain/explain-query.ts'
 import { exampleQuery } from './views/example-profile.ts'
 

@@ -1,11 +1,10 @@
 import { defaultProfileBounds } from '../core/bounds.ts'
 import { searchSecrets } from '../core/mask/find-secrets.ts'
 import { hideKnown, knownSecrets } from '../core/mask/known-secrets.ts'
-import { maskHeader } from '../core/mask/mask.ts'
+import { maskHeader, TextMask } from '../core/mask/mask.ts'
 import { maskQuery } from '../features/queries/bound-values.ts'
 import { publishedForms } from '../core/mask/published-secrets.ts'
 import { RequestSecrets } from '../core/mask/request-secrets.ts'
-import { TextMask } from '../core/mask/mask.ts'
 
 const names = ['password', 'token', 'key', 'key1', 'code', 'sid', 'cookie', 'authorization', 'a.token', 'session.ts']
 const signs = '= : => %3D %253A =" :" =\' =%27 ":" =\\" :[ :{ =// =a. =a.token'.split(' ')

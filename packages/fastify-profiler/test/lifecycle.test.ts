@@ -38,10 +38,8 @@ t.test('a handler that sends or returns an error has thrown, and interrupts noth
     const { interruptions, outcomes, profile, page } = await lifecycleOf(app, url)
     t.same(interruptions, [], url)
     t.same(outcomes, ['before continued', 'failing threw'])
-    t.same(
-      profile.exceptions.map(({ message, spans }) => [message, spans]),
-      [['sent', [1]]],
-    )
+    const found = profile.exceptions.map(({ message, spans }) => [message, spans])
+    t.same(found, [['sent', [1]]])
     t.match(page, 'No application error handler was called.')
   }
 })
@@ -54,9 +52,12 @@ t.test('a hook that sends an error has thrown, and not replied', async t => {
     },
     handler,
   })
-  const { interruptions, page } = await lifecycleOf(app, '/')
+  const { interruptions, markdown, page } = await lifecycleOf(app, '/')
   t.same(interruptions, ['kernel.request refusing sent'])
   t.match(page, 'Interrupted by refusing with Error: sent')
+  t.match(page, '<tr class="interrupting">')
+  t.match(markdown, /onRequest, preParsing · started at [<\d.]+ ms · took [<\d.]+ ms/)
+  t.match(markdown, /Not reached\. Hooks: .*preHandler/)
 })
 
 t.test('Fastify itself interrupts kernel.response if the payload cannot be serialised', async t => {
@@ -105,10 +106,8 @@ t.test('a body that Fastify cannot parse interrupts kernel.controller, which is 
     t.strictSame(controller?.interrupted, { span: null, exception: 0 }, type)
     t.ok(controller?.start != null && first?.start != null && controller.start >= first.start)
     t.equal(others[0]?.start, null, 'no later dispatch point was reached')
-    t.strictSame(
-      [first, ...others].map(point => point?.interrupted),
-      [null, null, null, null],
-    )
+    const found = [first, ...others].map(point => point?.interrupted)
+    t.strictSame(found, [null, null, null, null])
     const interrupted = 'kernel\\\\?\\.controller.*Interrupted by Fastify itself, before any listener ran, with \\w+'
     for (const text of [page, markdown]) {
       t.match(text, new RegExp(`${interrupted}: ${said}`, 's'))
@@ -130,14 +129,12 @@ t.test('each exception belongs to the span that threw it, even if a cause is ret
     throw new Error('A', { cause })
   })
   const { interruptions, outcomes, profile, page } = await lifecycleOf(app, '/')
-  t.same(
-    profile.exceptions.map(({ message, relation, spans }) => [message, relation, spans]),
-    [
-      ['A', 'thrown', [0]],
-      ['B', 'cause', [1]],
-      ['C', 'thrown', [2]],
-    ],
-  )
+  const found = profile.exceptions.map(({ message, relation, spans }) => [message, relation, spans])
+  t.same(found, [
+    ['A', 'thrown', [0]],
+    ['B', 'cause', [1]],
+    ['C', 'thrown', [2]],
+  ])
   t.same(interruptions, ['kernel.response badSend C'])
   t.same(outcomes, ['failing threw', 'rethrowing threw', 'badSend threw'])
   t.match(page, 'Interrupted by badSend with Error: C')
@@ -164,28 +161,25 @@ t.test('each error handler that ran is named with the error it was given', async
   t.match(markdown, /\| outer .*\| Error: odd \\\| one \|/)
 })
 
-t.test(
-  'an error that the application handled interrupts nothing, and a hook that replies then has replied',
-  async t => {
-    const app = await profiledApp(t)
-    app.get('/', {
-      preHandler: async function refusing({ recorder }, reply) {
-        recorder?.exception(new Error('handled'))
-        return reply.code(403).send('no')
-      },
-      handler,
-    })
-    app.get('/late', async function failing({ recorder }) {
-      const error = new Error('first handled, then thrown')
-      recorder?.exception(error)
-      throw error
-    })
-    const { interruptions, page } = await lifecycleOf(app, '/')
-    t.same(interruptions, ['kernel.controller_arguments refusing answer'])
-    t.match(page, 'Interrupted by refusing with a response')
-    t.same((await lifecycleOf(app, '/late')).profile.exceptions[0]?.spans, [0])
-  },
-)
+t.test('an error that the application handled interrupts nothing, and a hook that replies has replied', async t => {
+  const app = await profiledApp(t)
+  app.get('/', {
+    preHandler: async function refusing({ recorder }, reply) {
+      recorder?.exception(new Error('handled'))
+      return reply.code(403).send('no')
+    },
+    handler,
+  })
+  app.get('/late', async function failing({ recorder }) {
+    const error = new Error('first handled, then thrown')
+    recorder?.exception(error)
+    throw error
+  })
+  const { interruptions, page } = await lifecycleOf(app, '/')
+  t.same(interruptions, ['kernel.controller_arguments refusing answer'])
+  t.match(page, 'Interrupted by refusing with a response')
+  t.same((await lifecycleOf(app, '/late')).profile.exceptions[0]?.spans, [0])
+})
 
 t.test('an exception that was left out is still shown as the interruption, and so is its listener', async t => {
   const app = await profiledApp(t, { profileBounds: { exceptions: 2 } })

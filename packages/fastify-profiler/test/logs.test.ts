@@ -63,10 +63,8 @@ for (const [name, [options, printed]] of Object.entries(loggers)) {
     const { body } = await app.inject('/')
     const { logs, notes, token } = await onlyProfile(t, app, '/')
     t.equal(body, token)
-    t.same(
-      logs.map(({ message }) => message),
-      ['incoming request', ...levels, 'of a child', '', 'request completed'],
-    )
+    const found = logs.map(({ message }) => message)
+    t.same(found, ['incoming request', ...levels, 'of a child', '', 'request completed'])
     t.match(logs[7]?.fields, { part: 'child', mine: true })
     t.same(messages, printed)
     t.same(notes, [])
@@ -113,17 +111,15 @@ t.test('a warning and an error have the line that logged them, also through chil
   })
   const { logs } = await profileOf(app, '/')
   const lineOf = linesOf(import.meta.filename)
-  t.strictSame(
-    logs.map(({ message, location }) => [message, location?.line]),
-    [
-      ['incoming request', undefined],
-      ['told', undefined],
-      ['sold out', lineOf('warned here')],
-      ['broken', lineOf('failed here')],
-      ['thrown', undefined],
-      ['request completed', undefined],
-    ],
-  )
+  const found = logs.map(({ message, location }) => [message, location?.line])
+  t.strictSame(found, [
+    ['incoming request', undefined],
+    ['told', undefined],
+    ['sold out', lineOf('warned here')],
+    ['broken', lineOf('failed here')],
+    ['thrown', undefined],
+    ['request completed', undefined],
+  ])
 })
 
 t.test('a hundred concurrent requests each have their own lines, even with the same request id', async t => {
@@ -143,16 +139,14 @@ t.test('a hundred concurrent requests each have their own lines, even with the s
   await Promise.all(ids.map(id => app.inject({ url: `/${id}`, headers: { 'x-request-id': 'the same' } })))
   for (const id of ids) {
     const { logs } = await onlyProfile(t, app, `/${id}`)
-    t.same(
-      logs.map(({ message }) => message),
-      [
-        'incoming request',
-        `first of ${id}`,
-        `second of ${id}`,
-        `through the application, of ${id}`,
-        'request completed',
-      ],
-    )
+    const found = logs.map(({ message }) => message)
+    t.same(found, [
+      'incoming request',
+      `first of ${id}`,
+      `second of ${id}`,
+      `through the application, of ${id}`,
+      'request completed',
+    ])
   }
 })
 
@@ -165,10 +159,8 @@ t.test('a line that is not JSON is kept as text, and lines beyond the bound are 
     return 'ok'
   })
   const { logs, dropped } = await profileOf(app, '/')
-  t.same(
-    logs.map(({ message }) => message),
-    ['incoming request', 'not JSON', '"only text"'],
-  )
+  const found = logs.map(({ message }) => message)
+  t.same(found, ['incoming request', 'not JSON', '"only text"'])
   t.match(dropped, [{ what: 'logs', count: 101, why: 'A profile holds 3 log lines.' }])
 })
 

@@ -1,13 +1,11 @@
 import t from 'tap'
 import { type ProfileSummary, type SortOrder, sortOrders } from '../core/summary.ts'
-import { repetitionsOf, statementTotals } from '../core/store/profile-text.ts'
+import { repetitionsOf, statementTotals, summarise } from '../core/store/profile-text.ts'
 import { renderOverview } from '../features/home/lately.ts'
 import { overviewOf } from '../core/store/overview.ts'
-import { foldPolls } from '../core/store/search.ts'
-import { matcherOf, pageOf } from '../core/store/search.ts'
+import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
 import { readSearch } from '../core/store/search-criteria.ts'
 import { readWords, wordsOf } from '../core/store/search-words.ts'
-import { summarise } from '../core/store/profile-text.ts'
 import { exampleQuery, exampleUse, profile, summary } from './views/example-profile.ts'
 
 const minute = 60_000
@@ -46,15 +44,13 @@ t.test('routes that fail come first, then those that take most time, and unmatch
     requestOf({ route: null, url: '/a' }),
     requestOf({ route: null, url: '/b', method: 'POST' }),
   )
-  t.same(
-    found.routes.map(({ method, route, count }) => [method, route, count]),
-    [
-      ['GET', '/broken', 2],
-      ['GET', '/slow', 1],
-      ['', null, 2],
-      ['GET', '/quick', 1],
-    ],
-  )
+  const shown = found.routes.map(({ method, route, count }) => [method, route, count])
+  t.same(shown, [
+    ['GET', '/broken', 2],
+    ['GET', '/slow', 1],
+    ['', null, 2],
+    ['GET', '/quick', 1],
+  ])
   t.match(found.routes[0], { failed: 2, exception: 'Error: second' })
 })
 
@@ -93,10 +89,8 @@ t.test('a period is divided into twelve slices', async t => {
     requestOf({ time: 11.9 * minute, status: 500 }),
     requestOf({ time: 12 * minute }),
   ).routes
-  t.same(
-    route?.slices.map(({ count, failed }) => [count, failed]),
-    [[1, 0], ...Array.from({ length: 10 }, () => [0, 0]), [2, 1]],
-  )
+  const found = route?.slices.map(({ count, failed }) => [count, failed])
+  t.same(found, [[1, 0], ...Array.from({ length: 10 }, () => [0, 0]), [2, 1]])
   t.equal(overviewOf([requestOf({ time: 7 })], 0, 7).routes[0]?.slices[0]?.count, 1)
 })
 
@@ -154,10 +148,8 @@ t.test('a summary has the statements that took most time, and how often one was 
   ]
   t.equal(repetitionsOf({ database: { ...database, repetitions } }), 7)
   t.match(summarise(profile({ database: null })), { statements: [], repeated: 0, size: 5120 })
-  t.same(
-    summarise(profile({ database: null })).times.map(([kind]) => kind),
-    ['sql', 'hook', 'handler', 'sending', 'cache', 'unaccounted'],
-  )
+  const found = summarise(profile({ database: null })).times.map(([kind]) => kind)
+  t.same(found, ['sql', 'hook', 'handler', 'sending', 'cache', 'unaccounted'])
 })
 
 const every = (seconds: number, count: number, changes: Partial<ProfileSummary> = {}) =>
@@ -166,10 +158,8 @@ const every = (seconds: number, count: number, changes: Partial<ProfileSummary> 
 t.test('equal requests at regular intervals are one row, the newest', async t => {
   const found = [...every(5, 12), requestOf({ url: '/other' })]
   const { profiles, polls } = foldPolls(found)
-  t.same(
-    profiles.map(({ url }) => url),
-    ['/health', '/other'],
-  )
+  const urls = profiles.map(({ url }) => url)
+  t.same(urls, ['/health', '/other'])
   t.same(Object.values(polls), [12])
 })
 

@@ -113,12 +113,12 @@ t.test('what is masked, of a connection or a body is not replayed, and the profi
   t.notOk('content-length' in Object(seen.at(-1)?.headers))
 })
 
-t.test('a replay repeats a header as often as the original', async t => {
+t.test('a replay repeats headers as often as the original, and `//` in a path leads to no other host', async t => {
   const { app, seen } = await gallery(t)
   const { port } = await listen(app)
-  await getRaw(port, '/rooms/7', 'host: a\r\nx-tag: one\r\nx-tag: two')
+  await getRaw(port, '//evil.test/rooms', 'host: a\r\nx-tag: one\r\nx-tag: two')
   await replayed(app, 'latest')
-  t.match(seen[1]?.headers, { 'x-tag': 'one, two' })
+  t.match(seen[1], { url: '//evil.test/rooms', headers: { host: 'a', 'x-tag': 'one, two' } })
 })
 
 t.test('a stored profile is replayed as far as it tells the request, and the new one says what it lacks', async t => {
@@ -179,27 +179,13 @@ t.test('a URL that would arrive as another one is not replayed', async t => {
     t.equal(seen.length, length, 'it is not sent again')
     return error
   }
-  for (const url of [
-    '/rooms/../7',
-    '/rooms/"7"',
-    '/rooms/7#a',
-    'http://a/rooms/7',
-    'http://[/rooms',
-    '/rooms/7?\xe9',
-  ]) {
+  const others = ['/rooms/../7', '/rooms/"7"', '/rooms/7#a', 'http://a/rooms/7', 'http://[/rooms', '/rooms/7?\xe9']
+  for (const url of others) {
     t.match(await refusals(url), 'The URL is not in its normal form', url)
   }
   for (const url of ['/rooms/7?token=abcdefgh123', `/rooms/7?${'x'.repeat(5000)}`]) {
     t.match(await refusals(url), 'The URL is masked or shortened', url.slice(0, 50))
   }
-})
-
-t.test('a path that begins with two slashes reaches no other host', async t => {
-  const { app, seen } = await gallery(t)
-  const { port } = await listen(app)
-  await getRaw(port, '//evil.test/rooms', 'host: a')
-  await replayed(app, 'latest')
-  t.match(seen[1], { url: '//evil.test/rooms', headers: { host: 'a' } })
 })
 
 t.test('hostile texts arrive as they were, or the request is not replayed', async t => {
@@ -249,10 +235,8 @@ t.test('a form of a page replays, whatever the application thinks of forms', asy
   const { app } = await gallery(t)
   app.removeAllContentTypeParsers()
   const token = await ask(app, '/rooms/7')
-  t.match(
-    await pageOf(app, token),
-    `<form method="post" action="/_profiler/${token}/replay"><button>Replay</button></form>`,
-  )
+  const found = await pageOf(app, token)
+  t.match(found, `<form method="post" action="/_profiler/${token}/replay"><button>Replay</button></form>`)
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   t.equal((await post(app, token, form)).statusCode, 303)
 })
@@ -265,14 +249,6 @@ t.test('the replay of an unknown token is a 404, and so is every replay without 
   const outside = await app.inject({ method: 'POST', url, headers: ownPage, remoteAddress: '203.0.113.5' })
   t.equal(outside.json().message, `Route POST:${url} not found`)
   t.equal((await app.inject(url)).statusCode, 404)
-})
-
-t.test('the replay of a request that fails has its exception, too', async t => {
-  const { app } = await gallery(t)
-  app.get('/fails', async () => {
-    throw new Error('it broke')
-  })
-  t.match(await replayed(app, await ask(app, '/fails')), { status: 500, exceptions: [{ message: 'it broke' }] })
 })
 
 t.test('a replay does not keep a large response', async t => {

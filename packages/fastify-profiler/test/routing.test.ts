@@ -36,7 +36,10 @@ t.test('a route is identified by its constraints too, and HEAD belongs to the GE
     }
     const profile = await onlyProfile(t, app, url)
     t.match(profile.routing.matched, expected, url)
-    t.equal((await pageOf(app, `${profile.token}?panel=routing`)).includes('2.0.0'), version !== null)
+    const page = await pageOf(app, `${profile.token}?panel=routing`, 'text/markdown')
+    t.match(page, `| Route | \`GET /thing\` |\n| Host | \`b.example\` |`)
+    t.match(page, 'The application has 3 routes.')
+    t.equal(page.includes('2.0.0'), version !== null)
   }
 })
 
@@ -68,19 +71,20 @@ t.test('the nearest routes are listed with the reason why each did not match', a
   app.get('/version', async () => '1')
   app.get('/a/:b/c', async () => 'deep')
   app.all('*', { constraints: { host: 'elsewhere' } }, async () => 'all')
-  for (const [url, expected] of [
-    ['/host', ['host /host a.example', 'host /host /^b\\.example$/']],
-    ['/versioned?none', ['version /versioned']],
-    ['/versioned?asked', ['version /versioned']],
-    ['/tenant', ['constraint /tenant']],
-    ['/multi/abc', ['parameter /multi/:a(^\\d+)']],
-    ['/LATE', ['case /late']],
-    ['/late//Night', ['similar /late/:id', 'similar /late/Night']],
-    ['/late/night', ['method /late/:id', 'case /late/Night']],
-    ['/items', ['slash /items/']],
-    ['/itemz/', ['similar /items/']],
-    ['/versoin', ['similar /version']],
-    ['/a/1', ['similar /a/:b/c']],
+  for (const [url, expected, said] of [
+    ['/host', ['host /host a.example', 'host /host /^b\\.example$/'], 'Same path, but only on host a.example'],
+    ['/versioned?none', ['version /versioned'], 'Same path, but only in version 1.2.0'],
+    ['/versioned?asked', ['version /versioned'], 'Same path, but only in version 1.2.0'],
+    ['/tenant', ['constraint /tenant'], 'Same path under another constraint'],
+    ['/multi/abc', ['parameter /multi/:a(^\\d+)'], 'A parameter does not match its pattern'],
+    ['/LATE', ['case /late'], 'Same path in another case'],
+    ['/late//Night', ['similar /late/:id', 'similar /late/Night'], 'Drop “/”'],
+    ['/late/night', ['method /late/:id', 'case /late/Night'], 'Same path, but only for POST'],
+    ['/items', ['slash /items/'], 'Add a slash at the end'],
+    ['/itemz/', ['similar /items/'], '“s” for “z”'],
+    ['/versoin', ['similar /version'], 'Add “i”, drop “i”'],
+    ['/a/1', ['similar /a/:b/c'], 'Add “/c”'],
+    ['/zzzzzz/zzzzzzzzzz/zzz', [], 'none is similar. The application has 12 routes.'],
   ] as const) {
     const answer = await app.inject({
       url,
@@ -94,7 +98,9 @@ t.test('the nearest routes are listed with the reason why each did not match', a
     t.equal(matched, null)
     const found = nearMisses.map(miss => `${miss.reason} ${miss.url}${miss.host === null ? '' : ` ${miss.host}`}`)
     t.same(found.slice(0, expected.length), expected, url)
-    t.equal((await pageOf(app, `${token}?panel=routing`)).includes('version 1.2.0'), url.startsWith('/versioned'))
+    const page = await pageOf(app, `${token}?panel=routing`, 'text/markdown')
+    t.match(page, said, url)
+    t.equal(page.includes('version 1.2.0'), url.startsWith('/versioned'))
   }
 })
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { run } from '../features/command-line/run-command.ts'
@@ -16,53 +17,54 @@ async function untilRead(app: FastifyInstance): Promise<void> {
   while (response?.headersSent !== true) await new Promise(resolve => setImmediate(resolve))
 }
 
+/** Runs tail in a folder until the test ends it. Resolves once it reads the application's events. */
+async function tailing(app: FastifyInstance, folder: string, words: readonly string[], isScreen = true) {
+  const ending = new AbortController()
+  const { errors, output, terminal } = keptTerminal(folder, { ended: ending.signal, isScreen })
+  const read = untilRead(app)
+  const running = run(words, terminal)
+  await read
+  const end = async () => {
+    ending.abort()
+    return running
+  }
+  return { errors, output, end }
+}
+
+const next = async (stream: Readable) => String((await once(stream, 'data'))[0])
+
 t.test('tail prints requests as they happen, and waits for an application that restarts', async t => {
   const { app, folder } = await runningApp(t)
-  const ending = new AbortController()
-  const { errors, output, terminal } = keptTerminal(folder, { ended: ending.signal })
-  const read = untilRead(app)
-  const running = run(['tail'], terminal)
-  await read
+  const { errors, output, end } = await tailing(app, folder, ['tail'])
   await app.inject('/fine')
-  t.match(String((await once(output, 'data'))[0]), /^\S+ 200 .*GET \/fine\n$/)
+  t.match(await next(output), /^\S+ 200 .*GET \/fine\n$/)
   await app.close()
-  t.match(String((await once(errors, 'data'))[0]), 'Waiting for the application.')
+  t.match(await next(errors), 'Waiting for the application.')
   const again = await profiledApp(t, { directory: join(folder, '.profiler') })
   again.get('/again', async () => 'fine')
   const readAgain = untilRead(again)
   await listen(again)
   await readAgain
   await again.inject('/again')
-  t.match(String((await once(output, 'data'))[0]), 'GET /again')
-  ending.abort()
-  t.equal(await running, 0)
+  t.match(await next(output), 'GET /again')
+  t.equal(await end(), 0)
   await again.close()
 })
 
 t.test('tail prints JSON into a pipe', async t => {
   const { app, folder } = await runningApp(t)
-  const ending = new AbortController()
-  const { output, terminal } = keptTerminal(folder, { ended: ending.signal, isScreen: false })
-  const read = untilRead(app)
-  const running = run(['tail'], terminal)
-  await read
+  const { output, end } = await tailing(app, folder, ['tail'], false)
   await app.inject('/fine')
-  t.match(JSON.parse(String((await once(output, 'data'))[0])), { url: '/fine', status: 200 })
-  ending.abort()
-  t.equal(await running, 0)
+  t.match(JSON.parse(await next(output)), { url: '/fine', status: 200 })
+  t.equal(await end(), 0)
 })
 
 t.test('tail prints JSON for programs, and counts what it has missed', async t => {
   const { app, folder } = await runningApp(t)
-  const ending = new AbortController()
-  const { errors, output, terminal } = keptTerminal(folder, { ended: ending.signal })
-  const read = untilRead(app)
-  const running = run(['tail', '--json'], terminal)
-  await read
+  const { errors, output, end } = await tailing(app, folder, ['tail', '--json'])
   await Promise.all(Array.from({ length: 60 }, () => app.inject('/fine')))
-  t.match(String((await once(errors, 'data'))[0]), /^\d+ more requests\.\n$/)
-  ending.abort()
-  t.equal(await running, 0)
+  t.match(await next(errors), /^\d+ more requests\.\n$/)
+  t.equal(await end(), 0)
   t.match(JSON.parse(String(output.read()).split('\n')[0] ?? ''), { url: '/fine', status: 200 })
 })
 
@@ -92,15 +94,10 @@ t.test('tail follows the application that runs when another one in its folder wa
   const { app, folder } = await runningApp(t)
   const url = await strangeServer(t, response => response.destroy())
   writeFileSync(join(folder, '.profiler/server.json'), JSON.stringify({ url, id: 'killed' }))
-  const ending = new AbortController()
-  const { errors, output, terminal } = keptTerminal(folder, { ended: ending.signal })
-  const read = untilRead(app)
-  const running = run(['tail'], terminal)
-  await read
+  const { errors, output, end } = await tailing(app, folder, ['tail'])
   await app.inject('/fine')
-  t.match(String((await once(output, 'data'))[0]), /GET \/fine\n$/)
-  ending.abort()
-  t.equal(await running, 0)
+  t.match(await next(output), /GET \/fine\n$/)
+  t.equal(await end(), 0)
   t.equal(errors.read(), null)
 })
 
@@ -115,14 +112,9 @@ t.test('tail shows the invisible characters of a request', async t => {
     [['tail'], /GET \/odd {2}Error: a␍b\\u\{2028\}c\\u009bd\\u\{ad\}e\\u\{e0041\}\n$/],
     [['tail', '--json'], /Error: a\\rb\\u2028c\\u009bd\\u00ade\\udb40\\udc41"/],
   ] as const) {
-    const ending = new AbortController()
-    const { output, terminal } = keptTerminal(folder, { ended: ending.signal })
-    const read = untilRead(app)
-    const running = run(words, terminal)
-    await read
+    const { output, end } = await tailing(app, folder, words)
     await app.inject('/odd')
-    t.match(String((await once(output, 'data'))[0]), line)
-    ending.abort()
-    t.equal(await running, 0)
+    t.match(await next(output), line)
+    t.equal(await end(), 0)
   }
 })

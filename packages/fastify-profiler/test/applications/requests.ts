@@ -21,25 +21,26 @@ export interface Sight {
 export async function sendRequests({ requests }: Application, origin: string, folder: string): Promise<Sight> {
   const sight: Sight = { requests: 0, profiled: 0, queries: 0, seen: 0, placed: 0, misses: [] }
   for (const request of requests) {
+    const { status = 200, queries: expected = 0 } = request
     await send(request, origin, folder)
     sight.requests++
-    sight.queries += request.queries
+    sight.queries += expected
     const profile = await profileOf(request, origin)
     const title = `${request.method ?? 'GET'} ${request.path}`
-    if (profile === null || profile.status !== request.status) {
+    if (profile === null || profile.status !== status) {
       sight.misses.push(`${title}: ${profile === null ? 'no profile' : `status ${String(profile.status)}`}`)
       continue
     }
     sight.profiled++
     const queries = profile.spans.filter(isQuery)
     const placed = queries.filter(isPlaced)
-    sight.seen += Math.min(queries.length, request.queries)
+    sight.seen += Math.min(queries.length, expected)
     sight.placed += placed.length
-    if (placed.length !== request.queries) {
+    if (placed.length !== expected) {
       const told = queries.map(
         ({ name, location }) => `${name} (${location?.file ?? 'no file'}:${location?.line ?? 0})`,
       )
-      sight.misses.push(`${title}: ${request.queries} queries, seen: ${told.join(', ')}`)
+      sight.misses.push(`${title}: ${expected} queries, seen: ${told.join(', ')}`)
     }
   }
   return sight

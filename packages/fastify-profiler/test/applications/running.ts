@@ -17,7 +17,7 @@ export interface Running {
 
 /** Starts an application with or without the profiler. */
 export async function start(
-  { name, start }: Application,
+  { name, start = ['server.js'] }: Application,
   folder: string,
   environment: NodeJS.ProcessEnv,
   isProfiled: boolean,
@@ -47,7 +47,7 @@ async function stop(child: ChildProcess): Promise<void> {
 
 /** Runs an application's own tests. @returns how they ended: "2 passed, 0 failed" */
 export async function ownTests(
-  { test }: Application,
+  { test = ['--test', 'app.test.js'] }: Application,
   folder: string,
   environment: NodeJS.ProcessEnv,
   isProfiled: boolean,

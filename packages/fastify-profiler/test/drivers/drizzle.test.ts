@@ -37,8 +37,9 @@ for (const [name, open] of Object.entries(build)) {
       },
       { root },
     )
+    const shown = database?.queries.map(({ sql, location }) => [sql.split(' ')[0], location?.line])
     t.match(
-      database?.queries.map(({ sql, location }) => [sql.split(' ')[0], location?.line]),
+      shown,
       ['select', 'insert', 'update', 'delete', 'execute', 'found'].map((verb, n) => [
         ['select', 'insert', 'update', 'delete', 'select', 'select'][n],
         lineOf(['selected', 'inserted', 'updated', 'deleted', 'executed', 'found'][n] ?? verb),

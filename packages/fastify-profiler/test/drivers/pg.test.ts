@@ -25,18 +25,14 @@ t.test('the wait for a client belongs to its first query', async t => {
     }
     await Promise.all([use(), use()])
   })
-  t.strictSame(
-    database?.queries.map(({ sql, transaction }) => `${transaction} ${sql}`),
-    ['1 begin', '1 select sleep 30', '1 commit', '2 begin', '2 select sleep 30', '2 commit'],
-  )
+  const found = database?.queries.map(({ sql, transaction }) => `${transaction} ${sql}`)
+  t.strictSame(found, ['1 begin', '1 select sleep 30', '1 commit', '2 begin', '2 select sleep 30', '2 commit'])
   t.equal(database?.transactions, 2)
   const waits = database?.queries.map(({ waited }) => waited) ?? []
   const [first = 0, , , second = 0] = waits
   t.ok(second - first >= 15, `waited ${waits.join(', ')} ms`)
-  t.strictSame(
-    waits.map(waited => waited > 0),
-    [true, false, false, true, false, false],
-  )
+  const shown = waits.map(waited => waited > 0)
+  t.strictSame(shown, [true, false, false, true, false, false])
 })
 
 t.test("a query's wait includes the time behind earlier queries of its client", async t => {

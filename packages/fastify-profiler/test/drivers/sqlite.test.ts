@@ -84,15 +84,13 @@ t.test('a statement that was prepared unseen has its own connection, or that of 
     new Statement('select two').get()
     db.prepare('select three').get()
   })
-  t.match(
-    database?.queries.map(({ sql, transaction }) => [sql, transaction]),
-    [
-      ['select one', null],
-      ['begin', 1],
-      ['select two', null],
-      ['select three', 1],
-    ],
-  )
+  const found = database?.queries.map(({ sql, transaction }) => [sql, transaction])
+  t.match(found, [
+    ['select one', null],
+    ['begin', 1],
+    ['select two', null],
+    ['select three', 1],
+  ])
 })
 
 t.test("Node's own SQLite is watched", { skip: !hasSqlite() && 'This Node has no SQLite.' }, async t => {

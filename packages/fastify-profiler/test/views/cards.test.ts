@@ -1,10 +1,8 @@
 import t from 'tap'
-import { boundedCard } from '../../core/view/toolbar.ts'
-import { heapItem } from '../../core/view/toolbar.ts'
+import { boundedCard, heapItem, requestCard } from '../../core/view/toolbar.ts'
 import { httpCard } from '../../features/http-client/http-client-panel.ts'
 import { logCard } from '../../features/logs/logs-panel.ts'
 import { queryCard } from '../../features/queries/database-panel.ts'
-import { requestCard } from '../../core/view/toolbar.ts'
 import { timeCard } from '../../features/performance/performance-panel.ts'
 import { context, exampleCall, exampleQuery, exampleUse, notFoundProfile, profile } from './example-profile.ts'
 

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { databasePanel } from '../../features/queries/database-panel.ts'
 import { httpClientPanel } from '../../features/http-client/http-client-panel.ts'
 import { parseProfile, separator, serialise } from '../../core/store/profile-text.ts'
 import { context, exampleCall, exampleQuery, exampleUse, profile } from './example-profile.ts'
@@ -58,13 +57,6 @@ t.test('an HTTP request has its status, size and times', async t => {
     context(profile()),
   )
   t.match(calls, { rows: [[1, '5.50 ms', '5.10 ms', 200, 512]] })
-})
-
-t.test('a query without a caller was sent by a library', async t => {
-  const shown = exampleUse([query])
-  const list = databasePanel.view(shown, context(profile())).at(-1)
-  t.match(list, { markdown: 'Unfinished when the profile was made' })
-  t.ok(list !== undefined && 'html' in list && String(list.html).includes('Sent by a library.'))
 })
 
 t.test('a profile with too many queries and HTTP requests loses half of them until it fits', async t => {

@@ -1,11 +1,9 @@
 import t from 'tap'
-import { blocksMarkdown } from '../../core/view/block.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
-import { compareSets } from '../../features/compare/compare-sets.ts'
+import { compareSets, setBlocks, setSentence } from '../../features/compare/compare-sets.ts'
 import { compare } from '../../features/compare/compare.ts'
 import type { Comparison, SpanPair, StatementPair } from '../../features/compare/comparison.ts'
 import { comparisonParts } from '../../features/compare/comparison-page.ts'
-import { setBlocks, setSentence } from '../../features/compare/compare-sets.ts'
 import { profile, summary } from './example-profile.ts'
 
 function comparisonWith(changes: Partial<Comparison>): Comparison {
@@ -64,20 +62,4 @@ t.test('a comparison with very many rows says how many it leaves out', async t =
   )
   t.match(timelines, { blocks: [{}, { fold: '292 more' }, { text: '1 more row not shown.' }] })
   t.match(shapes, { blocks: [{}, { text: '2 more statements not shown.' }] })
-})
-
-t.test('statements that only one request sent are marked, and have their line', async t => {
-  const times = { count: 2, time: 3 }
-  const location = { file: '/srv/museum/routes/cart.ts', line: 3, column: 1 }
-  const { shapes } = comparisonParts(
-    comparisonWith({
-      statements: [
-        { shape: 'select 1', location: null, a: times, b: null },
-        { shape: 'select 2', location, a: null, b: times },
-      ],
-    }),
-  )
-  const markdown = blocksMarkdown([shapes], '/srv/museum')
-  t.match(markdown, '| − `select 1` |  | 2 | 3.00 |  |  |')
-  t.match(markdown, '| + `select 2` | `routes/cart.ts:3:1` |  |  | 2 | 3.00 |')
 })

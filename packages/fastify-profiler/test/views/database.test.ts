@@ -1,8 +1,7 @@
 import t from 'tap'
 import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
-import { databasePanel } from '../../features/queries/database-panel.ts'
-import { groupQueries, divideByTransaction } from '../../features/queries/database-panel.ts'
+import { databasePanel, groupQueries, divideByTransaction } from '../../features/queries/database-panel.ts'
 import { renderPanelBody } from '../../core/view/profile-page.ts'
 import { runnableSql } from '../../features/explain/explain-form.ts'
 import { context, exampleQuery, exampleUse, profile } from './example-profile.ts'
@@ -55,13 +54,11 @@ t.test('the queries of a transaction are in a bracket', async t => {
   t.match(text(markup), 'Transaction 1: 2 queries, 4.00 ms')
   t.equal(markup.match(/<section class="transaction"/g)?.length, 1)
   const runs = divideByTransaction(groupQueries([query({ sql: 'a' }), query({ sql: 'b' }), query({ transaction: 2 })]))
-  t.same(
-    runs.map(({ transaction, groups }) => [transaction, groups.length]),
-    [
-      [null, 2],
-      [2, 1],
-    ],
-  )
+  const found = runs.map(({ transaction, groups }) => [transaction, groups.length])
+  t.same(found, [
+    [null, 2],
+    [2, 1],
+  ])
 })
 
 t.test('the queries can be ordered by their time', async t => {
@@ -77,10 +74,8 @@ t.test('the queries can be ordered by their time', async t => {
 
 t.test('a query that failed, or that was not over, says so', async t => {
   t.match(text(page(use([query({ error: 'no such table' })]))), /failed .*no such table/)
-  t.match(
-    text(page(use([query({ duration: null, rows: null })]))),
-    /– .*unfinished .*Unfinished when the profile was made/,
-  )
+  const found = text(page(use([query({ duration: null, rows: null })])))
+  t.match(found, /– .*unfinished .*Unfinished when the profile was made/)
 })
 
 t.test('parameters are listed for each query, up to twenty', async t => {

@@ -1,18 +1,6 @@
-import type {
-  Json,
-  Profile,
-  Configuration,
-  DatabaseUse,
-  HttpCall,
-  NearMiss,
-  Query,
-  Span,
-  SpanKind,
-  Exception,
-  Frame,
-} from '../../core/profile.ts'
+import type { Configuration, DatabaseUse, Exception, Frame, HttpCall, Json, NearMiss } from '../../core/profile.ts'
+import type { Profile, Query, Samples, Span, SpanKind } from '../../core/profile.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
-import type { Samples } from '../../core/profile.ts'
 import type { Panel, ViewContext } from '../../core/panel.ts'
 import type { RawSamples } from '../../features/samples/sampling.ts'
 
@@ -39,6 +27,10 @@ export function span(changes: Partial<Span>): Span {
     ...changes,
   }
 }
+
+/** A span of a plugin's hook. */
+const hook = (plugin: string, name: string, start: number, duration: number, changes: Partial<Span> = {}) =>
+  span({ plugin, name, start, duration, ...changes })
 
 /** A span that is none of a hook. */
 const call = (kind: SpanKind, name: string, start: number, duration: number, changes: Partial<Span> = {}) =>
@@ -178,10 +170,7 @@ export function profile(changes: Partial<Profile> = {}): Profile {
     request: {
       headers: [
         ['host', 'louvre.example'],
-        [
-          'user-agent',
-          'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36',
-        ],
+        ['user-agent', 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/156.0.0.0 Safari/537.36'],
         ['accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'],
         ['accept-language', 'fr,en;q=0.8'],
         ['cookie', 'locale=fr; session=••••••'],
@@ -212,13 +201,7 @@ export function profile(changes: Partial<Profile> = {}): Profile {
       { level: 30, start: 24.4, message: 'request completed', fields: { responseTime: 24.4 } },
     ],
     spans: [
-      span({
-        name: 'lookUpLicense',
-        plugin: 'license',
-        start: 0.3,
-        duration: 5.4,
-        location: place('plugins/license.ts', 31, 7),
-      }),
+      hook('license', 'lookUpLicense', 0.3, 5.4, { location: place('plugins/license.ts', 31, 7) }),
       call('cache', 'license', 0.4, 0.1, {
         parent: 0,
         plugin: 'license',
@@ -230,43 +213,19 @@ export function profile(changes: Partial<Profile> = {}): Profile {
         detail: 'select * from "licenses" where "domain" = $1 order by "id" limit 1',
         location: place('src/entities/licenses.ts', 18, 14),
       }),
-      span({ start: 5.8, duration: 0.05 }),
-      span({
-        name: 'checkAccess',
-        plugin: 'access',
-        start: 5.9,
-        duration: 2.2,
-        location: place('plugins/access.ts', 22, 7),
-      }),
+      hook('locale', 'setLocale', 5.8, 0.05),
+      hook('access', 'checkAccess', 5.9, 2.2, { location: place('plugins/access.ts', 22, 7) }),
       call('validation', 'validation', 8.2, 0.3, { location: null }),
-      span({
-        name: 'loadUser',
+      hook('firewall', 'loadUser', 8.6, 1.4, {
         hook: 'preHandler',
         dispatchPoint: 'kernel.controller',
-        plugin: 'firewall',
         routeLevel: true,
-        start: 8.6,
-        duration: 1.4,
       }),
       call('handler', 'showMuseum', 10.1, 12.7, { plugin: 'museums', location: place('routes/museums.ts', 36, 1) }),
       call('query', 'select museums', 10.4, 6.1, { parent: 7, detail: 'select * from "museums" where "id" = $1' }),
       call('query', 'select platforms', 10.6, 9.3, { parent: 7, detail: 'select * from "platforms"' }),
-      span({
-        name: 'renewCookie',
-        hook: 'onSend',
-        dispatchPoint: 'kernel.response',
-        plugin: 'firewall',
-        start: 23,
-        duration: 0.6,
-      }),
-      span({
-        name: 'closeProfile',
-        hook: 'onResponse',
-        dispatchPoint: 'kernel.finish_request',
-        plugin: 'profiler',
-        start: 24,
-        duration: 0.4,
-      }),
+      hook('firewall', 'renewCookie', 23, 0.6, { hook: 'onSend', dispatchPoint: 'kernel.response' }),
+      hook('profiler', 'closeProfile', 24, 0.4, { hook: 'onResponse', dispatchPoint: 'kernel.finish_request' }),
     ],
     lifecycle: [
       point('kernel.request', 0.2, 8, { listeners: [0, 3, 4] }),
@@ -303,28 +262,22 @@ export function profile(changes: Partial<Profile> = {}): Profile {
   }
 }
 
+type Plugin = Configuration['plugins']
+const plugin = (name: string, duration: number | null, ...children: Plugin[]): Plugin => ({ name, duration, children })
+
 /** The configuration of the example application. */
 export const configuration: Configuration = {
   key: 'c1',
   versions: { node: '20.20.0', fastify: '5.12.8', portico: '0.1.0' },
   environment: 'development',
   settings: { DEFAULT_LOCALE: 'en', LOG_LEVEL: 'info', TRUST_PROXY: false },
-  plugins: {
-    name: 'root',
-    duration: 182,
-    children: [
-      { name: 'profiler', duration: 4.1, children: [] },
-      { name: 'database', duration: 96, children: [{ name: 'entities', duration: 2, children: [] }] },
-      {
-        name: 'site',
-        duration: null,
-        children: [
-          { name: 'license', duration: 1, children: [] },
-          { name: 'museums', duration: 3, children: [] },
-        ],
-      },
-    ],
-  },
+  plugins: plugin(
+    'root',
+    182,
+    plugin('profiler', 4.1),
+    plugin('database', 96, plugin('entities', 2)),
+    plugin('site', null, plugin('license', 1), plugin('museums', 3)),
+  ),
   routes: [
     {
       method: ['GET', 'HEAD'],
@@ -338,36 +291,12 @@ export const configuration: Configuration = {
   ],
 }
 
-function nearMiss(changes: Partial<NearMiss>): NearMiss {
-  return {
-    method: ['POST'],
-    url: '/version',
-    host: null,
-    handler: '',
-    plugin: 'versions',
-    location: null,
-    reason: 'method',
-    distance: 0,
-    ...changes,
-  }
-}
+const posting = { method: ['POST'], url: '/version', host: null, handler: '', plugin: 'versions', location: null }
+const nearMiss = (changes: Partial<NearMiss>): NearMiss => ({ ...posting, reason: 'method', distance: 0, ...changes })
 
 /** A path without a route, like `/version` in the specification. */
 export function notFoundProfile(changes: Partial<Profile> = {}): Profile {
-  const thrower = { function: 'rejectUnmatched', kind: 'own', ...place('plugins/not-found.ts', 9, 9) } as const
-  const excerpt = {
-    first: 5,
-    line: 9,
-    lines: [
-      '',
-      '/** Throws the not-found error before any controller hook runs. */',
-      'function rejectUnmatched (request: FastifyRequest) {',
-      '  if (!request.is404) return',
-      '  throw notFound(request)',
-      '}',
-      '',
-    ],
-  }
+  const thrower = ownFrame({ function: 'rejectUnmatched', ...place('plugins/not-found.ts', 9, 9) })
   return profile({
     status: 404,
     url: '/version',
@@ -378,7 +307,7 @@ export function notFoundProfile(changes: Partial<Profile> = {}): Profile {
         class: 'NotFoundHttpError',
         message: 'No route found for "GET /version" (from "http://example.org/from")',
         statusCode: 404,
-        frames: [{ ...thrower, excerpt }, ...foreignFrames()],
+        frames: [thrower, ...foreignFrames()],
       }),
       exception({
         class: 'RouteResourceNotFoundError',
@@ -436,19 +365,7 @@ export function failedProfile(changes: Partial<Profile> = {}): Profile {
       relation: 'member',
       parent: 1,
       properties: { errno: -111, syscall: 'connect', address: name, port: 5432 },
-      frames: [
-        ownFrame({
-          function: 'connect',
-          file: `${root}/src/database/connect.ts`,
-          line,
-          excerpt: {
-            first: line - 1,
-            line,
-            lines: ['  for (const address of addresses) {', '    await socket.connect(address, 5432)', '  }'],
-          },
-        }),
-        ...foreignFrames(),
-      ],
+      frames: [ownFrame({ function: 'connect', ...place('src/database/connect.ts', line, 11) }), ...foreignFrames()],
     })
   return profile({
     status: 500,
@@ -461,23 +378,7 @@ export function failedProfile(changes: Partial<Profile> = {}): Profile {
         message: 'All databases are unreachable',
         relation: 'cause',
         parent: 0,
-        frames: [
-          ...foreignFrames(),
-          ownFrame({
-            function: 'loadMuseum',
-            file: `${root}/src/entities/museums.ts`,
-            line: 18,
-            excerpt: {
-              first: 17,
-              line: 18,
-              lines: [
-                'export async function loadMuseum (id: number): Promise<Museum | null> {',
-                '  return await firstOf(databases, database => database.find(museums, id))',
-                '}',
-              ],
-            },
-          }),
-        ],
+        frames: [...foreignFrames(), ownFrame({ function: 'loadMuseum', ...place('src/entities/museums.ts', 18, 11) })],
       }),
       member('10.0.0.4', 33),
       member('10.0.0.5', 33),

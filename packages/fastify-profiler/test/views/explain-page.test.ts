@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { Explanation } from '../../features/explain/explain-query.ts'
-import { NoPlan } from '../../features/explain/explain-query.ts'
+import { type Explanation, NoPlan } from '../../features/explain/explain-query.ts'
 import { explainBlocks, renderExplainPage } from '../../features/explain/explain-page.ts'
 import { context, exampleQuery, profile } from './example-profile.ts'
 
@@ -43,8 +42,6 @@ t.test('the plan of a query that was run has the rows and time of each step', as
 t.test('a query without a plan says why, and may be run', async t => {
   const refused = new NoPlan('It is masked.')
   t.match(explainBlocks(refused, query), [{ notice: 'It is masked.', tone: 'warning' }, { source: query.sql }])
-  t.match(
-    renderExplainPage(refused, query, '1', true, context(profile())),
-    /It is masked\..*Analyze \(runs the query\).*Functions can act outside/s,
-  )
+  const found = renderExplainPage(refused, query, '1', true, context(profile()))
+  t.match(found, /It is masked\..*Analyze \(runs the query\).*Functions can act outside/s)
 })

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { fitLines } from '../../core/view/markdown.ts'
-import { code, codeBlock } from '../../core/view/markdown.ts'
+import { fitLines, code, codeBlock } from '../../core/view/markdown.ts'
 
 const image = '![x](http://evil.example/leak)'
 

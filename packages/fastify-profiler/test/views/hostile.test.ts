@@ -1,17 +1,14 @@
 import t from 'tap'
 import { compare } from '../../features/compare/compare.ts'
-import { compareSets } from '../../features/compare/compare-sets.ts'
+import { compareSets, renderSetComparisonPage } from '../../features/compare/compare-sets.ts'
 import type { Profile } from '../../core/profile.ts'
-import { renderComparisonPage } from '../../features/compare/comparison-page.ts'
-import { renderSetComparisonPage } from '../../features/compare/compare-sets.ts'
-import { renderComparisonMarkdown } from '../../features/compare/comparison-page.ts'
+import { renderComparisonPage, renderComparisonMarkdown } from '../../features/compare/comparison-page.ts'
 import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
 import { renderErrorPage } from '../../features/exceptions/error-page.ts'
 import { renderNotFoundPage } from '../../features/home/not-found-page.ts'
-import { renderProfileMarkdown } from '../../core/view/profile-page.ts'
+import { renderProfileMarkdown, renderProfilePage } from '../../core/view/profile-page.ts'
 import { renderNotReplayedPage } from '../../features/replay/replay-routes.ts'
 import { renderProfileFile } from '../../features/export/export-routes.ts'
-import { renderProfilePage } from '../../core/view/profile-page.ts'
 import { NotRepeatable } from '../../features/replay/repeatable-request.ts'
 import { renderSearchPage } from '../../features/home/search-page.ts'
 import { renderToolbar } from '../../core/view/toolbar.ts'
@@ -133,18 +130,14 @@ for (const [index, hostile] of hostileStrings.entries()) {
   t.test(`hostile string ${index + 1} creates no tag and no attribute on any page`, async t => {
     const good = [failedProfile({ database, samples: samples() }), notFoundProfile({ database, samples: refused })]
     const made = good.flatMap(one => pages(hostileProfile(one, hostile)))
-    t.same(
-      [...new Set(made.flatMap(page => [...shapes(page)]))].filter(shape => !known.has(shape)),
-      [],
-    )
+    const strange = [...new Set(made.flatMap(page => [...shapes(page)]))].filter(shape => !known.has(shape))
+    t.same(strange, [])
     t.notOk(made.some(page => page.includes('\0')))
     const urls = new Set(
       made.flatMap(page => [...page.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, url = '']) => url)),
     )
-    t.same(
-      [...urls].filter(url => !/^(\/_profiler|#|vscode:|data:,)/.test(url)),
-      [],
-    )
+    const foreign = [...urls].filter(url => !/^(\/_profiler|#|vscode:|data:,)/.test(url))
+    t.same(foreign, [])
   })
 }
 
