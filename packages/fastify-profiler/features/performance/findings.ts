@@ -231,8 +231,7 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
   }
   if (cause === 'unknown') return [`Waited ${waited} for a connection.`, `The pool had a free one.${beside}`]
   const { closing } = pool
-  const idle =
-    closing === null ? '' : `Idle ones are closed after ${formatDuration(closing.after)} (${closing.option}). `
+  const idle = closing === null ? '' : `Idle ones are closed after ${closing.after / 1000} s (${closing.option}). `
   return [
     `The pool had no ${pool.open === 0 ? 'open' : 'free'} connection: ${waited} to open one.`,
     `${idle}Usually harmless in development.${beside}`,
