@@ -167,6 +167,7 @@ export function maskSpans(spans: readonly Span[], mask: Mask): void {
     span.duration = toMicroseconds(span.duration)
     const { shared, wait } = span
     if (shared !== undefined) shared.time = toMicroseconds(shared.time)
+    if (shared !== undefined) shared.waited = toMicroseconds(shared.waited)
     if (wait !== undefined) wait.start = toMicroseconds(wait.start)
     if (wait !== undefined) wait.duration = toMicroseconds(wait.duration)
     if (span.detail !== null) span.detail = withoutValues(span.kind, mask.text(span.detail))

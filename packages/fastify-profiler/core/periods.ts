@@ -55,8 +55,9 @@ export function runsOf({ start, duration, shared, wait }: Span, blocked: readonl
 }
 
 /** When an operation waited for its connection. */
-export function waitsOf({ start, duration, kind, wait }: Span, blocked: readonly BlockedTime[]): Period[] {
+export function waitsOf({ start, duration, kind, shared, wait }: Span, blocked: readonly BlockedTime[]): Period[] {
   const end = start + duration
+  if (shared !== undefined) return [{ start: start + shared.time, end: start + shared.time + shared.waited }]
   if (kind === 'wait') return unblocked({ start, end }, blocked)
   if (wait === undefined) return []
   return unblocked({ start: wait.start, end: wait.start + wait.duration }, blocked, { start: wait.start, end })

@@ -195,8 +195,8 @@ export interface Span {
   detail: string | null
   /** What a query waited for before it was sent. It may have ended before the span began. */
   wait?: ConnectionWait
-  /** Operations past the bound share a span: how many they are, and the milliseconds in which one of them ran. */
-  shared?: { count: number; time: number }
+  /** Operations past the bound share a span: how many, and the milliseconds in which one ran, or only waited. */
+  shared?: { count: number; time: number; waited: number }
 }
 
 /** A wait for a connection. */

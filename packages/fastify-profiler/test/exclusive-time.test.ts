@@ -245,12 +245,12 @@ t.test('what blocked the event loop is said with its share, and how to sample it
   const handler = span({ kind: 'handler', name: 'show', start: 0, duration: 100 })
   const textOf = (by: string | null) => {
     const of = requestOf([handler], blocked(20, 50, by))
-    return findingsOf(of, sliceTime(of)).map(finding => findingText(finding, of.duration).join(' '))
+    return JSON.stringify(findingsOf(of, sliceTime(of)).map(finding => findingText(finding, of.duration)))
   }
-  const [own, unknown, other] = [profile().token, null, 'another'].map(by => textOf(by).join('\n'))
+  const [own, unknown, other] = [profile().token, null, 'another'].map(textOf)
   t.match(own, /show: 100 ms, 100% of the request. It blocked the event loop for 50.0 ms.*X-Profile: cpu/)
   t.match(unknown, /The event loop was blocked for 50.0 ms meanwhile, 50% of the request.*X-Profile: cpu/)
-  t.match(other, /blocked for 50.0 ms meanwhile, 50% of the request.*another request.*see another/)
+  t.match(other, /blocked for 50.0 ms meanwhile, 50% of the request.*another request .*another/)
   t.notMatch(other, 'X-Profile')
 })
 
@@ -258,18 +258,16 @@ t.test('the cause of a wait is what the pool counted when it was asked, and noth
   const idle = { option: 'idleTimeoutMillis', after: 10_000 }
   const pool = (open: number, free: number, waiting = 0) => ({ open, free, most: 2, waiting, closing: idle })
   for (const [counts, claim] of [
-    [pool(0, 0), /^The pool had no open connection: 10.0 ms to open one. Idle ones .* 10,000 ms \(idleTimeoutMillis\)/],
+    [pool(0, 0), /^The pool had no open connection: 10.0 ms to open one. Idle ones .* 10 s \(idleTimeoutMillis\)/],
     [pool(1, 0), /^The pool had no free connection: 10.0 ms to open one/],
     [pool(2, 0, 3), /^Waited 10.0 ms for a connection: 2 of 2 in use, 3 waiting/],
-    [pool(2, 1), /^Waited 10.0 ms for a connection\./],
+    [pool(2, 1), null],
     [null, /^Waited 10.0 ms for a connection that was busy with earlier queries/],
   ] as const) {
     const of = requestOf([operation('query', { start: 20, duration: 30, ...waiting(20, 10, counts) })])
     const waits = findingsOf(of, sliceTime(of)).filter(({ what }) => what === 'waited')
-    t.match(
-      waits.map(finding => findingText(finding, of.duration).join(' ')),
-      [claim],
-    )
+    const texts = waits.map(finding => findingText(finding, of.duration).join(' '))
+    t.match(texts, claim === null ? { length: 0 } : [claim])
   }
 })
 

@@ -24,16 +24,21 @@ export class MoreOperations {
     this.#clock = clock
   }
 
-  /** @returns a function that ends the operation */
-  begin(operation: Span): () => void {
+  /** @returns a function that ends the operation. It takes the milliseconds that the operation only waited. */
+  begin(operation: Span): (waited?: number) => void {
     const { kind } = operation
     const known = this.#running.get(kind)
-    const shared = known ?? { span: { ...operation, outcome: 'continued', shared: { count: 0, time: 0 } }, running: 0 }
+    const shared = known ?? {
+      span: { ...operation, outcome: 'continued', shared: { count: 0, time: 0, waited: 0 } },
+      running: 0,
+    }
     this.#running.set(kind, shared)
     shared.span.shared.count++
     shared.running++
     if (known !== undefined) mixNames(shared.span, operation)
-    return () => {
+    return (waited = 0) => {
+      // Of several at once, others may have run meanwhile.
+      if (shared.span.shared.count === 1) shared.span.shared.waited = waited
       shared.running--
       if (shared.running === 0) this.#end(shared)
     }
@@ -53,7 +58,8 @@ export class MoreOperations {
     const { start, shared } = span
     const now = this.#clock.now()
     span.duration = now - start
-    shared.time = lengthOf(unblocked({ start, end: now }, this.#clock.blockedWithin(start, now)))
+    const time = lengthOf(unblocked({ start, end: now }, this.#clock.blockedWithin(start, now)))
+    shared.time = Math.max(0, time - shared.waited)
     const ended = this.#ended.get(span.kind) ?? []
     ended.push(span)
     this.#ended.set(span.kind, ended.length > sharedKept ? halved(ended) : ended)
@@ -69,6 +75,7 @@ function halved(spans: ReadonlyArray<Shared['span']>): Array<Shared['span']> {
     before.duration = span.start + span.duration - before.start
     before.shared.count += span.shared.count
     before.shared.time += span.shared.time
+    before.shared.waited += span.shared.waited
     return false
   })
 }

@@ -241,7 +241,7 @@ export class Recorder {
           Object.assign(span, description)
           span.duration = this.now() - span.start
           span.outcome = outcome
-        } else endShared()
+        } else endShared(span.wait?.duration)
         this.work.end()
       },
       waitsFor(wait) {

@@ -1,7 +1,7 @@
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { lengthOf, waitsOf } from '../../core/periods.ts'
 import type { ConnectionWait, Location, PoolCounts, Profile, Repetition } from '../../core/profile.ts'
-import type { Block } from '../../core/view/block.ts'
+import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
@@ -134,7 +134,7 @@ function blockers({ eventLoop, token }: Profile): string[] {
 }
 
 /** One finding for each cause that queries waited for, with what the pool counted at the longest of their waits. */
-function waits({ eventLoop, spans }: Profile, slices: readonly TimeSlice[]): Finding[] {
+function waits({ duration, eventLoop, spans }: Profile, slices: readonly TimeSlice[]): Finding[] {
   const found = new Map<string, Extract<Finding, { what: 'waited' }>>()
   for (const [id, span] of spans.entries()) {
     if (span.wait === undefined) continue
@@ -146,7 +146,11 @@ function waits({ eventLoop, spans }: Profile, slices: readonly TimeSlice[]): Fin
     if (known !== undefined && known.longest >= longest) known.time = time
     else found.set(causeOf(span.wait), { what: 'waited', time, pool, longest, location: span.location })
   }
-  return [...found.values()].filter(({ longest }) => longest >= waitedFrom)
+  return [...found.values()].filter(({ longest, pool, time }) => {
+    // Many short waits for connections that were there have no cause that one could remove.
+    const isCaused = causeOf({ pool }) !== 'unknown' || (time >= slowFrom && time >= duration * slowShare)
+    return longest >= waitedFrom && isCaused
+  })
 }
 
 /** Why a query had to wait, by what its pool counted when it was asked. Nothing else is said to be the cause. */
@@ -177,7 +181,7 @@ export function callName({ isPart, kind, span, times }: SlowCall): string {
 }
 
 /** What a finding says: the claim with its number, then what to do about it. */
-export function findingText(finding: Finding, duration: number): readonly [claim: string, remedy: string] {
+export function findingText(finding: Finding, duration: number): readonly [claim: string, remedy: Inline] {
   const share = formatShare(finding.time, duration)
   const time = formatDuration(finding.time)
   if (finding.what === 'repeated') return repeatedText(finding, time)
@@ -202,11 +206,11 @@ export function findingText(finding: Finding, duration: number): readonly [claim
 
 const sampling = 'A request with the header X-Profile: cpu shows which functions.'
 
-function blockedRemedy({ by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): string {
+function blockedRemedy({ by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): Inline {
   const why = 'No query or call is charged for it.'
   if (first === undefined) return `${why} Code ran without a pause, of this request or of others. ${sampling}`
   const more = others.length === 0 ? '' : ` and ${count(others.length, 'other')}`
-  return `${why} Code of another request ran without a pause: see ${first}${more}.`
+  return [`${why} Code of another request ran without a pause: `, { code: first }, `${more}.`]
 }
 
 function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [claim: string, remedy: string] {
@@ -227,8 +231,7 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
   }
   if (cause === 'unknown') return [`Waited ${waited} for a connection.`, `The pool had a free one.${beside}`]
   const { closing } = pool
-  const idle =
-    closing === null ? '' : `Idle ones are closed after ${formatDuration(closing.after)} (${closing.option}). `
+  const idle = closing === null ? '' : `Idle ones are closed after ${closing.after / 1000} s (${closing.option}). `
   return [
     `The pool had no ${pool.open === 0 ? 'open' : 'free'} connection: ${waited} to open one.`,
     `${idle}Usually harmless in development.${beside}`,

@@ -161,6 +161,6 @@ function processText({ eventLoop, memory }: Profile): string {
 function renderTimeline(context: ViewContext): Markup {
   const { profile, query } = context
   const threshold = foldThreshold(query, profile.duration)
-  return html`<section aria-labelledby="waterfall"><div class="head"><h2 id="waterfall">Waterfall <small>pale: waiting for what it called</small></h2><form class="right"><input type="hidden" name="panel" value="performance"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form></div>
+  return html`<section aria-labelledby="waterfall"><div class="head"><h2 id="waterfall">Waterfall <small>pale: waiting for what it called; hatched: for a connection</small></h2><form class="right"><input type="hidden" name="panel" value="performance"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form></div>
 ${renderWaterfall(context, threshold)}</section>`
 }

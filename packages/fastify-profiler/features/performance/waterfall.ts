@@ -253,7 +253,8 @@ function renderRow(row: WaterfallRow, scale: number, context: TimedContext): Mar
 /** Time that no span accounts for. One that goes on beyond the scale says until when, since its bar cannot. */
 function renderGap({ kind, start, time }: WaterfallRow, scale: number, { duration }: Timed): Markup {
   const end = start + time
-  const note = end > scale && duration > scale ? `until ${formatDuration(end)}, beyond the scale` : 'nothing recorded'
+  const reason = kind === 'blocked' ? 'code ran without a pause' : 'nothing recorded'
+  const note = end > scale && duration > scale ? `until ${formatDuration(end)}, beyond the scale` : reason
   return html`<span class="what">${kindView(kind).label.toLowerCase()}</span><span class="place muted">${note}</span>`
 }
 

@@ -183,7 +183,9 @@ export const databasePanel: BuiltInPanel<DatabaseUse> = {
     const { count, queries, repetitions, statements = [] } = data
     return [
       totals(data, context.profile.duration),
-      ...(repetitions.length === 0 ? [] : [{ findings: repetitions.map(repetitionFinding) }]),
+      ...(repetitions.length === 0
+        ? []
+        : [{ findings: repetitions.map(repetition => repetitionFinding(repetition, data.duration)) }]),
       ...(queries.length < count
         ? [
             {
@@ -235,11 +237,12 @@ function totals({ count, duration, failed, rows, shapes, transactions, waited }:
   }
 }
 
-function repetitionFinding({ kind, sql, count, duration, locations }: Repetition): Finding {
+/** @param most the time in which any query ran: those that ran at once do not add up */
+function repetitionFinding({ kind, sql, count, duration, locations }: Repetition, most: number): Finding {
   const what = kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} equal queries`
   return {
     tone: 'warning',
-    claim: `${what}, ${formatDuration(duration)}.`,
+    claim: `${what}, ${formatDuration(Math.min(duration, most))}.`,
     // A page marks its row in the list.
     detail: [repetitionReasons[kind], { html: html``, markdown: ` ${code(sql)}` }],
     places: locations,
