@@ -29,7 +29,6 @@ import { OwnPages, Recorders } from './core/watch/recorders.ts'
 import { followEarlier, registerUnnoticed, trace } from './core/watch/tracer.ts'
 import type { WatchedApplication } from './core/watch/watched-application.ts'
 import './features/index.ts'
-import { mcpRoutes } from './features/agents/mcp-routes.ts'
 import { describeConfiguration } from './features/configuration.ts'
 import { followRequestLoggers, loggerNote } from './features/logs/log-recorder.ts'
 import { installDrivers, lookForModules } from './features/queries/drivers/install-drivers.ts'
@@ -146,7 +145,6 @@ export class Profiler {
     registerUnnoticed(app, application, () => {
       refuseOtherMethods(app, base, access)
       app.register(profilerRoutes, { ...this.#sources, access, logLevel })
-      app.register(mcpRoutes, { ...this.#sources, access, logLevel })
     })
     // For the command line, which runs on the same machine.
     whenListening(app, (origin, socket) => {

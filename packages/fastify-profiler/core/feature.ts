@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { ExplainPool } from '../features/explain/explain-query.ts'
 import type { ProfileBounds } from './bounds.ts'
@@ -64,6 +65,102 @@ export interface RelatedProfiles {
 /** What a feature offers to do with a profile: a link or a form with a button. */
 export type ProfileAction = (profile: Profile, base: string, related: RelatedProfiles) => Content
 
+/** What answers to questions are made from. */
+export type AskedSources = Pick<
+  PageSources,
+  'archive' | 'base' | 'explainPool' | 'labels' | 'panels' | 'root' | 'viewContext'
+>
+
+/** A parameter, as JSON Schema describes it. */
+export interface Parameter {
+  type: 'string' | 'integer'
+  description: string
+  minimum?: number
+  maximum?: number
+  enum?: readonly string[]
+}
+
+/** The arguments of a question, checked. */
+export interface Arguments {
+  text: (name: string) => string | null
+  number: (name: string) => number | null
+  /** Tokens that the answer may have. */
+  tokens: number
+  /** The arguments as they were given. */
+  given: Record<string, unknown>
+}
+
+export interface Answer {
+  /** Markdown within the limit of tokens. */
+  text: string
+  /** The same for programs. */
+  data: unknown
+  /** Whether the question could not be answered. */
+  failed?: boolean
+}
+
+/** How a command is typed, for the command line and its help. */
+interface Typed {
+  takes: string
+  /** How many operands it needs at least, and takes at most. */
+  count: readonly [number, number]
+  says: string
+}
+
+/** Something that agents and the command line can ask about stored requests. Changes nothing. */
+export interface Question {
+  name: string
+  title: string
+  /** When to ask it, in less than 60 words. */
+  description: string
+  parameters: Record<string, Parameter>
+  required: readonly string[]
+  answer: (asked: Arguments, sources: AskedSources) => Promise<Answer>
+  /** What asking it would tell about a profile, with the call; null for nothing. */
+  next?: (profile: Profile, sources: AskedSources) => string | null
+  /** Its command. `operands` gives them the names of parameters. */
+  command: Typed & {
+    name: string
+    operands: (operands: readonly string[]) => Record<string, string | undefined>
+  }
+}
+
+/** What a command reads and writes. */
+export interface Terminal {
+  input: Readable
+  output: Writable
+  errors: Writable
+  env: Record<string, string | undefined>
+  /** The working directory. */
+  folder: string
+  /** Whether a person types and reads. */
+  isInteractive: boolean
+  /** Whether the output is a terminal, not a pipe or a file. */
+  isScreen: boolean
+  hasColors: boolean
+  /** Columns of a line; Infinity if the output is a file. */
+  columns: number
+  /** Ends a command that would go on for ever. */
+  ended: AbortSignal
+}
+
+/** A command as it was typed. */
+export interface TypedCommand {
+  operands: readonly string[]
+  values: Readonly<Record<string, string | boolean | undefined>>
+  terminal: Terminal
+  /** Asks the running application, or else reads its files. */
+  ask: (question: Question, given: unknown) => Promise<Answer>
+}
+
+/** A command that is more than a question. */
+export interface Command<Asked = TypedCommand> extends Typed {
+  /** The options that it takes besides those of every command. */
+  options: readonly string[]
+  /** @returns the exit code: 0, 1 if there is no answer, 2 if the command is not understood */
+  run: (asked: Asked) => Promise<number>
+}
+
 /** What a feature does at the moments of an application's life. */
 export interface RunningFeature {
   /** The application is ready. @param configuration the key of its configuration */
@@ -97,6 +194,10 @@ export interface Feature {
   lines?: { heading: string; note: string; of: (profile: Profile) => LogLine[] }
   /** Where the page that a request made reports its errors: the last part of the path, after the profile's. */
   reports?: string
+  /** What agents and the command line can ask. */
+  questions?: readonly Question[]
+  /** Further commands of the command line, by name. */
+  commands?: Record<string, Command>
 }
 
 /** All features, in the order of the menu and of the header. `features/index.ts` adds them. */

@@ -1,16 +1,20 @@
 import { features } from '../core/feature.ts'
 import { callsFact } from '../core/view/elements.ts'
+import { agentCommands } from './agents/agent-commands.ts'
+import { mcpRoutes } from './agents/mcp-routes.ts'
 import { keepBoot } from './boot/boot-log.ts'
 import { bootRoutes } from './boot/boot-page.ts'
 import { withEvents } from './browser/browser-events.ts'
 import { browserLines } from './browser/browser-lines.ts'
 import { browserRoutes } from './browser/browser-routes.ts'
-import { compareAction, compareRoutes } from './compare/compare-routes.ts'
-import { configurationPanel } from './configuration.ts'
+import { compareAction, compareQuestion, compareRoutes } from './compare/compare-routes.ts'
+import { configurationPanel, routesQuestion } from './configuration.ts'
 import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
-import { explainRoutes } from './explain/explain-page.ts'
+import { explainQuestion, explainRoutes } from './explain/explain-page.ts'
 import { exportAction, exportRoutes } from './export/export-routes.ts'
+import { profileQuestion } from './home/ask-profile.ts'
 import { sendRows } from './home/live-rows.ts'
+import { overviewQuestion, searchQuestion } from './home/questions.ts'
 import { eventRoutes, searchRoutes } from './home/search-page.ts'
 import { httpClientPanel } from './http-client/http-client-panel.ts'
 import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
@@ -27,7 +31,7 @@ import { sampleIfAsked } from './samples/sampling.ts'
 
 // In the order of the menu and of the header. The application's own panels come before the last.
 features.push(
-  { name: 'home', routes: searchRoutes },
+  { name: 'home', routes: searchRoutes, questions: [overviewQuestion, searchQuestion, profileQuestion] },
   { name: 'live', routes: eventRoutes, start: sendRows },
   { name: 'request', panel: requestPanel },
   { name: 'performance', panel: performancePanel, start: adviseOnCalls },
@@ -35,11 +39,11 @@ features.push(
   { name: 'exceptions', panel: exceptionPanel, routes: exceptionRoutes },
   { name: 'logs', panel: logsPanel, facts: logFacts },
   { name: 'queries', panel: databasePanel, facts: ({ database }) => callsFact('SQL', database) },
-  { name: 'explain', routes: explainRoutes },
   { name: 'http-client', panel: httpClientPanel, facts: ({ http }) => callsFact('HTTP', http) },
   { name: 'routing', panel: routingPanel },
   { name: 'lifecycle', panel: lifecyclePanel },
-  { name: 'compare', routes: compareRoutes, action: compareAction },
+  { name: 'compare', routes: compareRoutes, action: compareAction, questions: [compareQuestion] },
+  { name: 'explain', routes: explainRoutes, questions: [explainQuestion] },
   { name: 'replay', routes: replayRoutes, action: replayAction, start: rememberApplication },
   { name: 'export', routes: exportRoutes, action: exportAction },
   { name: 'boot', routes: bootRoutes, start: keepBoot, link: { label: 'Boot', path: 'boot' } },
@@ -50,5 +54,6 @@ features.push(
     lines: { heading: 'In the browser', note: 'ms since it asked for the page', of: browserLines },
     reports: 'browser',
   },
-  { name: 'configuration', panel: configurationPanel },
+  { name: 'agents', routes: mcpRoutes, commands: agentCommands },
+  { name: 'configuration', panel: configurationPanel, questions: [routesQuestion] },
 )

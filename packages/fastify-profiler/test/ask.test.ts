@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { DatabaseUse, Profile, Query } from '../core/profile.ts'
-import { answerText, callText } from '../features/agents/question.ts'
-import { ask, questions } from '../features/agents/questions.ts'
-import type { Answer, AskedSources } from '../features/agents/question.ts'
+import { answerText, callText } from '../features/home/question.ts'
+import { ask, questions } from '../features/home/question.ts'
+import type { Answer, AskedSources } from '../core/feature.ts'
 import { storedSources } from '../features/command-line/asker.ts'
 import { makeFolder } from './folder.ts'
 import { storeProfiles } from './stores.ts'
@@ -35,7 +35,7 @@ function sourcesOf(profiles: readonly Profile[], changes: Partial<AskedSources> 
 }
 
 async function answerTo(name: string, given: object, sources: AskedSources): Promise<Answer> {
-  const question = questions.find(question => question.name === name)
+  const question = questions().find(question => question.name === name)
   if (question === undefined) throw new Error(`Nobody can ask ${name}.`)
   return ask(question, given, sources)
 }

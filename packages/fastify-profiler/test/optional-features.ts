@@ -1,5 +1,6 @@
 /** Features that can be deleted with their folder, their line in the list, and the entry that is theirs alone. */
 export const optionalFeatures: Record<string, string | null> = {
+  agents: null,
   boot: null,
   browser: null,
   budgets: 'testing.ts',

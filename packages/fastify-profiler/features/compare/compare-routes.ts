@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { othersLike, requestsAround } from '../../core/store/like-requests.ts'
+import type { Answer, Arguments, AskedSources, PageSources, ProfileAction, Question } from '../../core/feature.ts'
+import { othersLike, previousRequest, requestsAround } from '../../core/store/like-requests.ts'
 import { readSearch } from '../../core/store/search-criteria.ts'
 import { html } from '../../core/view/html.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
-import type { PageSources, ProfileAction } from '../../core/feature.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { comparisonUrl } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
+import { answerText, callText, findProfile, missingProfile, refusal, tokenIn } from '../home/question.ts'
 import { compareSets, renderSetComparisonMarkdown, renderSetComparisonPage, setSentence } from './compare-sets.ts'
 import { compare } from './compare.ts'
 import { renderComparisonMarkdown, renderComparisonPage } from './comparison-page.ts'
@@ -66,4 +67,89 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
 /** The method and the moment of a query, as a search understands them. */
 function periodOf(query: URLSearchParams): URLSearchParams {
   return new URLSearchParams({ method: query.get('method') ?? '', timeFrom: query.get('at') ?? '' })
+}
+
+/** Two requests, or a route before a moment and since. */
+export const compareQuestion: Question = {
+  name: 'compare',
+  title: 'Compare requests',
+  description:
+    'Call after a change to see whether it helped: b is the token of a request since, a of one before (default: from ' +
+    'before the last start). Or route and at, for all requests of a route before a moment and since. Says how sure ' +
+    'it is: certain, seen (too few requests to tell) or equal.',
+  parameters: {
+    b: { type: 'string', description: 'The token of the later request, or "latest".' },
+    a: {
+      type: 'string',
+      description: 'The token of the earlier request. Default: the newest of the route from before the last start.',
+    },
+    route: { type: 'string', description: 'The pattern of a route, instead of a and b: /carts/:id.' },
+    method: { type: 'string', description: 'The method of the route. Default: GET.' },
+    at: { type: 'string', description: 'The moment, such as 2026-11-22T09:30Z, with route.' },
+    from: { type: 'integer', description: 'The line of the comparison to go on at. Default: 0.', minimum: 0 },
+  },
+  required: [],
+  command: {
+    name: 'compare',
+    takes: '[<a>] <b>',
+    count: [0, 2],
+    says: 'two requests, or b with the previous of its route',
+    operands: operands => ({ a: operands.length > 1 ? operands[0] : undefined, b: operands.at(-1) }),
+  },
+  next: ({ routing, token }) =>
+    routing.matched === null
+      ? null
+      : `Compared with the previous request of this route: ${callText({ tool: 'compare', arguments: { b: token } })}`,
+  async answer(asked, sources) {
+    const route = asked.text('route')
+    if (route !== null) return compareRoute(route, asked, sources)
+    const b = asked.text('b')
+    return b === null
+      ? refusal('compare needs b, the token of a request, or route and at.')
+      : compareTwo(b, asked, sources)
+  },
+}
+
+async function compareTwo(tokenOfB: string, asked: Arguments, sources: AskedSources): Promise<Answer> {
+  const { archive } = sources
+  const b = await findProfile(tokenOfB, sources)
+  if (b === null) return missingProfile('b', asked, sources)
+  const tokenOfA = asked.text('a') ?? (await previousRequest(archive, b))?.token ?? null
+  if (tokenOfA === null) return refusal('There is no earlier request of this route. Name one as a.')
+  const a = await archive.find(tokenIn(tokenOfA))
+  if (a === null) return missingProfile('a', asked, sources)
+  const comparison = compare(a, b, await othersLike(archive, a, b))
+  const sentence = comparisonSentence(comparison)
+  const data = { sentence, conclusions: conclusionsOf(comparison), ...comparison }
+  return {
+    text: framed(sentence, renderComparisonMarkdown(comparison, sources.viewContext(b)), asked, {
+      a: a.token,
+      b: b.token,
+    }),
+    data,
+  }
+}
+
+async function compareRoute(route: string, asked: Arguments, { archive, base }: AskedSources): Promise<Answer> {
+  const query = new URLSearchParams({ method: asked.text('method') ?? 'GET', timeFrom: asked.text('at') ?? '' })
+  const { method, timeFrom: at } = readSearch(query, { labels: [], panels: [] }).criteria
+  if (method === undefined || at === undefined) {
+    return refusal('compare needs at, an ISO 8601 time such as 2026-11-22T09:30Z, and a known method.')
+  }
+  const comparison = compareSets({ method, route, at }, await requestsAround(archive, { method, route }, at))
+  const sentence = setSentence(comparison)
+  return {
+    text: framed(sentence, renderSetComparisonMarkdown(comparison, base), asked, asked.given),
+    data: { sentence, ...comparison },
+  }
+}
+
+function framed(sentence: string, recorded: string, { given, number, tokens }: Arguments, fixed: object): string {
+  const more = (line: number) => ({ tool: 'compare', arguments: { ...given, ...fixed, from: line } })
+  return answerText(
+    `# ${sentence}`,
+    [{ heading: 'What changed', recorded, from: number('from') ?? 0, more }],
+    [],
+    tokens,
+  )
 }
