@@ -190,6 +190,8 @@ export interface Feature {
   facts?: (profile: Profile) => readonly HeaderFact[]
   /** What the header of a profile offers. */
   action?: ProfileAction
+  /** What can be done with two requests of a list. The path gets their tokens as `request`, the newer one first. */
+  pair?: { label: string; path: string }
   /** Further lines of the log of a request, under a heading with a note. */
   lines?: { heading: string; note: string; of: (profile: Profile) => LogLine[] }
   /** Where the page that a request made reports its errors: the last part of the path, after the profile's. */

@@ -5,6 +5,7 @@ export const optionalFeatures: Record<string, string | null> = {
   browser: null,
   budgets: 'testing.ts',
   'command-line': 'fastify-profiler.ts',
+  compare: null,
   export: null,
   replay: null,
 }

@@ -211,7 +211,10 @@ export function samplesRoutes(app: FastifyInstance, sources: PageSources): void 
     const profile = await archive.find(request.params.token)
     if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
     const text = viewContext(profile).readSamples?.() ?? null
-    if (text === null) return sendMissing(request, reply, { what: 'samples', token: profile.token }, sources)
+    if (text === null) {
+      const why = `Request ${profile.token} has no samples.`
+      return sendMissing(request, reply, { what: 'part', why, token: profile.token }, sources)
+    }
     const ending = profile.samples?.kind === 'cpu' ? 'cpuprofile' : 'heapprofile'
     return reply
       .header('content-disposition', `attachment; filename="profile-${profile.token}.${ending}"`)

@@ -270,5 +270,8 @@ t.test('what is missing is named, with what there is', async t => {
   t.match(said({ what: 'running', token: 'abc' }), 'Request abc is still running')
   t.match(said({ what: 'page', path: 'a/b' }), 'The profiler has no page "a/b".')
   t.match(renderNotFoundPage(panel, [], options), /\?panel=request.*\?panel=license.*No requests stored/s)
-  t.match(renderNotFoundPage({ what: 'exception', token: 'abc' }, [], options), /had no exception.*"\/_profiler\/abc"/s)
+  t.match(
+    renderNotFoundPage({ what: 'part', why: 'Request abc had no exception.', token: 'abc' }, [], options),
+    /had no exception.*"\/_profiler\/abc"/s,
+  )
 })
