@@ -14,9 +14,8 @@ import { environmentSecrets, type KnownSecrets, knownSecrets } from './core/mask
 import type { Json } from './core/profile.ts'
 import { ProfileStore } from './core/store/profile-store.ts'
 import { ViewerAccess } from './core/view/viewer-access.ts'
-import { features } from './core/feature.ts'
+import { type ExplainPool, features } from './core/feature.ts'
 import './features/index.ts'
-import type { ExplainPool } from './features/explain/explain-query.ts'
 import { profiledLogger } from './features/logs/log-recorder.ts'
 
 /** The longest delay of Node's timers. */

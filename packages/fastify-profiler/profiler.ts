@@ -11,7 +11,8 @@ import { whenThere } from './core/foreign-value.ts'
 import { Boundary } from './core/guard.ts'
 import { markAsWatched, packageVersion } from './core/package-version.ts'
 import type { Profile } from './core/profile.ts'
-import { ProfileArchive, ProfileWriter } from './core/store/profile-archive.ts'
+import { ProfileArchive } from './core/store/profile-archive.ts'
+import { ProfileWriter } from './core/store/profile-writer.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from './core/summary.ts'
 import { AnswerDiagnostics } from './core/view/debug-answer.ts'
 import { profilerRoutes, refuseOtherMethods } from './core/view/profiler-routes.ts'
@@ -32,7 +33,6 @@ import './features/index.ts'
 import { describeConfiguration } from './features/configuration.ts'
 import { followRequestLoggers, loggerNote } from './features/logs/log-recorder.ts'
 import { installDrivers, lookForModules } from './features/queries/drivers/install-drivers.ts'
-import { SimilarRoutes } from './features/routing/similar-routes.ts'
 import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
 
 /** Milliseconds that closing waits for work that outlives its response. */
@@ -63,9 +63,7 @@ export class Profiler {
     const boundary = new Boundary(parts.complain)
     const notes = new Set<string>()
     const ownPages = new OwnPages(base)
-    const routes = new KnownRoutes()
-    const paths = pathOptions(app)
-    const similar = new SimilarRoutes(routes, paths)
+    const routes = new KnownRoutes(pathOptions(app))
     const recorded = { bounds, propagateTo: parts.propagateTo }
     const recorders = new Recorders(ownPages, notes, recorded, boundary)
     const start = new ApplicationStart({ recorded, pluginTimeout: app.initialConfig.pluginTimeout ?? 0 })
@@ -75,10 +73,10 @@ export class Profiler {
       routes,
       plugins: new PluginTree(start),
       notes,
-      longestParameter: longestParameter(paths),
+      longestParameter: longestParameter(routes.paths),
     }
     const collector = new Collector(
-      { bounds, secrets, routes, similar, panels: ownPanels, configuration: '', toError },
+      { bounds, secrets, routes, panels: ownPanels, configuration: '', toError },
       boundary,
     )
     const patience = new Patience(parts.patience)

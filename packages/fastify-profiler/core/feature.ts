@@ -1,19 +1,44 @@
 import type { Readable, Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import type { ExplainPool } from '../features/explain/explain-query.ts'
 import type { ProfileBounds } from './bounds.ts'
 import type { Boundary } from './guard.ts'
 import type { KnownSecrets } from './mask/known-secrets.ts'
 import type { AnyPanel, ViewContext } from './panel.ts'
-import type { LogLine, Profile } from './profile.ts'
+import type { Mask } from './mask/mask.ts'
+import type { RequestSecrets } from './mask/request-secrets.ts'
+import type { Dropped, LogLine, Profile, Query } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
 import type { ProfileSummary, SearchCriteria } from './summary.ts'
 import type { HeaderFact } from './view/elements.ts'
+import type { Inline } from './view/block.ts'
 import type { Content } from './view/html.ts'
 import type { ApplicationStart } from './watch/application-start.ts'
+import type { Exchange } from './watch/exchange.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
+import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
+import type { Recorder } from './watch/recorder.ts'
+
+/** What explaining needs of a pool; a `pg.Pool` has it. */
+export interface ExplainPool {
+  connect: () => Promise<ExplainClient>
+  /** Whether the database can stop a statement that takes too long. If not, no query is run again. Default: true. */
+  canStop?: () => boolean
+}
+
+export interface ExplainClient {
+  query: (query: ExplainQuery) => Promise<{ rows: unknown[] }>
+  /** Gives the connection back, or destroys it. */
+  release: (destroy?: boolean) => void
+}
+
+export interface ExplainQuery {
+  text: string
+  values?: unknown[]
+  /** The extended protocol refuses several statements in one text. */
+  queryMode?: 'extended'
+}
 
 /** A profiled application, for its features and the profiler's pages. */
 export interface PageSources {
@@ -161,6 +186,32 @@ export interface Command<Asked = TypedCommand> extends Typed {
   run: (asked: Asked) => Promise<number>
 }
 
+/** An exchange whose profile is made. */
+export interface Collecting {
+  exchange: Exchange
+  /** The pattern and the handler of the route that matched; null for none. */
+  route: MatchedPattern | null
+  /** Through which everything recorded goes. */
+  mask: Mask
+  bounds: ProfileBounds
+  routes: KnownRoutes
+  /** Converts an error as the application's error handler does. */
+  toError: (thrown: Error) => Error
+  /** Notes that something was left out, unless its count is 0. */
+  drop: (what: Dropped['what'], count: number, why: () => string) => void
+  /** Stores the text of its samples beside the profile. */
+  keepSamples: (text: string) => void
+}
+
+/** Why a request failed. */
+interface Failures {
+  /** Called before the rest is collected, since nothing matters more if there is too much to mask. */
+  collect: (collecting: Collecting) => Pick<Profile, 'exceptions' | 'lifecycle'>
+  /** What a failed request is answered with. */
+  page: (context: ViewContext) => string
+  markdown: (context: ViewContext) => string
+}
+
 /** What a feature does at the moments of an application's life. */
 export interface RunningFeature {
   /** The application is ready. @param configuration the key of its configuration */
@@ -178,6 +229,14 @@ export interface Feature {
   start?: (sources: PageSources) => RunningFeature
   /** Called when Fastify has found the route of a request. */
   entered?: (request: EnteredRequest) => void
+  /** Subscribes to diagnostics channels, once a process. */
+  subscribe?: () => void
+  /** Learns the secrets in what it has recorded. */
+  learn?: (recorder: Recorder, secrets: RequestSecrets) => void
+  /** Its part of a profile, masked and bounded, after the response was sent. */
+  collect?: (collecting: Collecting) => Partial<Profile>
+  /** Tells why a request failed. One feature does. */
+  failures?: Failures
   /** What arrived for a profile after its response, from a file of its own. Added whenever the profile is read. */
   complete?: (profile: Profile, directory: StoreDirectory) => Partial<Profile>
   /** Shows its part of a profile. The menu has the panels in the order of the features. */
@@ -192,6 +251,10 @@ export interface Feature {
   action?: ProfileAction
   /** What can be done with two requests of a list. The path gets their tokens as `request`, the newer one first. */
   pair?: { label: string; path: string }
+  /** What can be done with a query of a profile, by its number from 1. */
+  forQuery?: (query: Query, number: number, context: ViewContext) => Content
+  /** What leads from the plugins of an application to more about them. */
+  forPlugins?: (base: string) => Inline
   /** Further lines of the log of a request, under a heading with a note. */
   lines?: { heading: string; note: string; of: (profile: Profile) => LogLine[] }
   /** Where the page that a request made reports its errors: the last part of the path, after the profile's. */

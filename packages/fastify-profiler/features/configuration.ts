@@ -36,8 +36,6 @@ export const configurationPanel: BuiltInPanel<string> = {
     const { environment, plugins, routes, settings, versions } = configuration
     const values = (record: Record<string, Json>) =>
       Object.entries(record).map(([name, value]) => [name, { value }] as const)
-    const hasBoot = features.some(({ name }) => name === 'boot')
-    const bootLink = { link: 'How the application started', to: `${base}/boot` }
     return [
       {
         section: 'Versions',
@@ -60,7 +58,9 @@ export const configurationPanel: BuiltInPanel<string> = {
       {
         section: 'Plugins',
         blocks: [
-          ...(isFile === true || !hasBoot ? [] : [{ text: [bootLink, ', with what each plugin waited for'] }]),
+          ...(isFile === true
+            ? []
+            : features.flatMap(({ forPlugins }) => (forPlugins ? { text: forPlugins(base) } : []))),
           pluginTree(plugins),
         ],
       },

@@ -6,6 +6,9 @@ export const optionalFeatures: Record<string, string | null> = {
   budgets: 'testing.ts',
   'command-line': 'fastify-profiler.ts',
   compare: null,
+  explain: null,
   export: null,
+  'http-client': null,
   replay: null,
+  samples: null,
 }

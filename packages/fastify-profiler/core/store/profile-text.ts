@@ -1,5 +1,5 @@
-import { pointsOf, type StoredPoint, storedPoints } from '../../features/lifecycle/describe-lifecycle.ts'
-import { sliceTime, timeByKind } from '../../features/performance/exclusive-time.ts'
+import { pointsOf, type StoredPoint, storedPoints } from '../dispatch-points.ts'
+import { sliceTime, timeByKind } from '../exclusive-time.ts'
 import { type Location, type Profile, profileVersion, type Query, type Span, toMicroseconds } from '../profile.ts'
 import type { ProfileSummary, StatementTotals } from '../summary.ts'
 

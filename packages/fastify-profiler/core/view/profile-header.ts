@@ -123,3 +123,16 @@ function formatCost(microseconds: number): string {
 export function renderSightings({ count, criteria, since }: Sightings, base: string): Markup {
   return html`<a href="${base}/search?${searchQuery(criteria, 1)}">${count.toLocaleString('en')} times</a>, first ${renderTime(since)}`
 }
+
+/** What the profile lacks: data over its bounds, and the profiler's notes. */
+export function renderGaps({ dropped, notes }: Profile): Markup | null {
+  if (dropped.length === 0 && notes.length === 0) return null
+  return html`<ul class="notice" aria-label="Missing data">${dropped.map(
+    drop => html`
+<li>${drop.what}: ${drop.count} left out. ${drop.why}</li>`,
+  )}${notes.map(
+    note => html`
+<li>${note}</li>`,
+  )}
+</ul>`
+}

@@ -1,4 +1,3 @@
-import { renderGaps } from '../../features/performance/waterfall.ts'
 import type { ProfileAction, RelatedProfiles } from '../feature.ts'
 import type { AnyPanel, Badge, ViewContext } from '../panel.ts'
 import type { Json, Profile } from '../profile.ts'
@@ -7,7 +6,14 @@ import { outcomeText, statusText } from './elements.ts'
 import { html, type Markup } from './html.ts'
 import { blocks, code, plain } from './markdown.ts'
 import { renderPage } from './page.ts'
-import { parentName, renderCost, renderProfileActions, renderProfileHeader, renderSightings } from './profile-header.ts'
+import {
+  parentName,
+  renderCost,
+  renderGaps,
+  renderProfileActions,
+  renderProfileHeader,
+  renderSightings,
+} from './profile-header.ts'
 import { formatDuration, formatTime, renderTime } from './units.ts'
 import { profileUrl } from './urls.ts'
 

@@ -22,11 +22,6 @@ export function replayUrl(base: string, token: string): string {
   return `${base}/${urlPart(token)}/replay`
 }
 
-/** Where the samples of a request are, and by POST, where the next request to its route is armed. */
-export function samplesUrl(base: string, token: string): string {
-  return `${base}/${urlPart(token)}/samples`
-}
-
 type Asked = Pick<Profile, 'host' | 'protocol' | 'request' | 'url'>
 
 /** The scheme and authority of a target in absolute form (RFC 9112, section 3.2.2). */

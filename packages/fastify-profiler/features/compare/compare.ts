@@ -8,7 +8,7 @@ import {
   timeByKind,
   timeKindOf,
   type TimeSlice,
-} from '../performance/exclusive-time.ts'
+} from '../../core/exclusive-time.ts'
 import {
   type ComparedRequest,
   compareValues,

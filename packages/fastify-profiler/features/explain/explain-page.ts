@@ -3,18 +3,28 @@ import type { PageSources, Question } from '../../core/feature.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import type { Query } from '../../core/profile.ts'
 import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
-import { html } from '../../core/view/html.ts'
+import { type Content, html } from '../../core/view/html.ts'
 import { plain } from '../../core/view/markdown.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { alignNumber, formatDuration } from '../../core/view/units.ts'
-import { profileUrl } from '../../core/view/urls.ts'
+import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
-import { explainUrl } from './explain-form.ts'
 import { canRunAgain, explainQuery, type Explanation, isExplainable, NoPlan } from './explain-query.ts'
 import type { PlanNode } from './plan.ts'
+
+/** Where the plan of a stored query is asked for, by POST. */
+function explainUrl(base: string, token: string, number: number | string): string {
+  return `${base}/${urlPart(token)}/queries/${urlPart(String(number))}/explain`
+}
+
+/** A button that asks the database for the plan of a query. */
+export function explainButton(query: Query, number: number, { base, explains, profile }: ViewContext): Content {
+  if (explains !== true || !isExplainable(query)) return null
+  return html`<form method="post" action="${explainUrl(base, profile.token, number)}"><button type="submit">Explain</button></form>`
+}
 
 /** How a plan was made. */
 const origins: Record<Explanation['plan'], string> = {

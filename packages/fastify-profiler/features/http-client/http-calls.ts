@@ -1,8 +1,10 @@
 import { findCaller } from '../../core/call-site.ts'
+import type { Collecting } from '../../core/feature.ts'
 import { type AnyFunction, attempt, textOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Mask } from '../../core/mask/mask.ts'
-import { type HttpCall, type HttpUse, type Location, toMicroseconds } from '../../core/profile.ts'
+import type { RequestSecrets } from '../../core/mask/request-secrets.ts'
+import { type HttpCall, type HttpUse, type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { currentRecorder } from '../../core/watch/recorders.ts'
@@ -36,7 +38,7 @@ const httpSpans = 500
 const recorded = new Attachment<RecordedHttpCalls>()
 
 /** The HTTP requests that a recorder has recorded; null if there were none. */
-export function recordedHttpCalls({ records }: Recorder): RecordedHttpCalls | null {
+function recordedHttpCalls({ records }: Recorder): RecordedHttpCalls | null {
   return recorded.get(records) ?? null
 }
 
@@ -155,9 +157,17 @@ function flawOf({ status }: RecordedHttpCall): string {
   return status >= 400 ? ` ${status}` : ''
 }
 
-/** The HTTP requests that the application has made to answer a request, masked. */
-export function describeHttpCalls(calls: RecordedHttpCalls | null, mask: Mask): HttpUse | null {
-  if (calls === null) return null
+export function learnFromHttpCalls(recorder: Recorder, secrets: RequestSecrets): void {
+  for (const { url } of recordedHttpCalls(recorder)?.first ?? []) secrets.learnFromUrl(url)
+}
+
+/** The HTTP requests that the application has made to answer a request. */
+export function collectHttpCalls({ exchange, mask }: Collecting): Pick<Profile, 'http'> {
+  const calls = recordedHttpCalls(exchange.recorder)
+  return { http: calls === null ? null : describeHttpCalls(calls, mask) }
+}
+
+function describeHttpCalls(calls: RecordedHttpCalls, mask: Mask): HttpUse {
   const { count, failed, duration, first } = calls
   return { count, failed, duration: toMicroseconds(duration), calls: first.map(call => describeCall(call, mask)) }
 }

@@ -1,7 +1,7 @@
-import type { ViewContext } from '../../core/panel.ts'
-import type { DispatchPoint, Profile, Query, RequestRecord, Span } from '../../core/profile.ts'
-import type { TimeKind } from '../../core/summary.ts'
-import { html, type Markup } from '../../core/view/html.ts'
+import type { ViewContext } from './panel.ts'
+import type { DispatchPoint, Profile, Query, RequestRecord, Span } from './profile.ts'
+import type { TimeKind } from './summary.ts'
+import { html, type Markup } from './view/html.ts'
 
 /** Shorter waits are not worth telling apart from their queries. */
 const shortest = 0.05
