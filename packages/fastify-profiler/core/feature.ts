@@ -11,8 +11,7 @@ import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
 import type { ProfileSummary, SearchCriteria } from './summary.ts'
-import type { HeaderFact } from './view/elements.ts'
-import type { Inline } from './view/block.ts'
+import type { Fact, Inline } from './view/block.ts'
 import type { Content } from './view/html.ts'
 import type { ApplicationStart } from './watch/application-start.ts'
 import type { Exchange } from './watch/exchange.ts'
@@ -246,7 +245,7 @@ export interface Feature {
   /** A link in the top bar of every page. The path is below the profiler's. */
   link?: { label: string; path: string }
   /** What the header of a profile says. */
-  facts?: (profile: Profile) => readonly HeaderFact[]
+  facts?: (profile: Profile) => readonly Fact[]
   /** What the header of a profile offers. */
   action?: ProfileAction
   /** What can be done with two requests of a list. The path gets their tokens as `request`, the newer one first. */

@@ -1,5 +1,5 @@
 import { features } from '../core/feature.ts'
-import { callsFact } from '../core/view/elements.ts'
+import { callsFact } from '../core/view/profile-header.ts'
 import { agentCommands } from './agents/agent-commands.ts'
 import { mcpRoutes } from './agents/mcp-routes.ts'
 import { keepBoot } from './boot/boot-log.ts'

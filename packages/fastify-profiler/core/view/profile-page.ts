@@ -12,9 +12,10 @@ import {
   renderGaps,
   renderProfileActions,
   renderProfileHeader,
-  renderSightings,
+  sightingsText,
+  timeText,
 } from './profile-header.ts'
-import { formatDuration, formatTime, renderTime } from './units.ts'
+import { formatDuration, formatTime } from './units.ts'
 import { profileUrl } from './urls.ts'
 
 /** A panel in the menu; greyed out without data. */
@@ -97,11 +98,11 @@ export function renderProfilePage(
     title: `${label} · ${profile.status ?? 'no response'} ${profile.method} ${profile.url.slice(0, 80)}`,
     base,
     panel: open,
-    header: renderProfileHeader(profile, base, {
+    header: renderProfileHeader(context, {
       actions: renderProfileActions(profile, base, open, related, actions),
       caused: related.caused,
-      seen: related.sightings === null ? null : renderSightings(related.sightings, base),
-      when: renderTime(profile.time),
+      seen: related.sightings === null ? null : sightingsText(related.sightings, base),
+      when: timeText(profile.time),
     }),
     menu: renderPanelMenu(menuEntries(panels, profile), name => profileUrl(base, profile.token, name), open),
     main: html`<h2 class="sr-only">${label}</h2>

@@ -38,14 +38,13 @@ export function renderProfileFile({ profile, ...views }: ViewContext, panels: re
   const hasData = (panel: AnyPanel) => panelData(panel, profile) !== null
   const filled = panels.filter(hasData)
   const empty = panels.filter(panel => !hasData(panel)).map(({ label }) => label)
-  const when = html`<time>${formatTime(profile.time)}</time>`
   return renderDocument({
     title: `${statusText(profile.status)}: ${profile.method} ${profile.url.slice(0, 80)} · Profile ${profile.token}`,
     className: 'profiler file',
     style,
     body: withoutServer(html`<a class="skip" href="#main">Skip to content</a>
 <header class="top"><span class="brand">Profile</span><span class="muted">saved by fastify-profiler ${packageVersion}</span></header>
-${renderProfileHeader(profile, views.base, { actions: null, caused: [], seen: null, when })}
+${renderProfileHeader(context, { actions: null, caused: [], seen: null, when: formatTime(profile.time) })}
 <div class="layout">${renderPanelMenu(menuEntries(filled, profile), name => `#panel-${name}`, null)}<main id="main" tabindex="-1">
 ${renderGaps(profile)}${filled.map(
       panel => html`
