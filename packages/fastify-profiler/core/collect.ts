@@ -277,7 +277,7 @@ function collect(exchange: Exchange, parts: CollectionParts, route: MatchedPatte
     labels: {},
     panels: {},
   }
-  for (const feature of features) Object.assign(profile, feature.collect?.(collecting))
+  for (const { collect } of features) if (collect !== undefined) Object.assign(profile, collect(collecting))
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
   countDropped(recorder, collecting, secrets)
   profile.cost.collect = Math.round((performance.now() - before) * 1000)

@@ -12,16 +12,6 @@ export function profileUrl(base: string, token: string, panel?: string): string 
   return `${base}/${urlPart(token)}${panel === undefined ? '' : `?panel=${urlPart(panel)}`}`
 }
 
-/** Where a profile can be downloaded as something else. */
-export function exportUrl(base: string, token: string, name: 'curl' | 'file' | 'har'): string {
-  return `${base}/${urlPart(token)}/${name}`
-}
-
-/** Where a request is sent again, by POST. */
-export function replayUrl(base: string, token: string): string {
-  return `${base}/${urlPart(token)}/replay`
-}
-
 type Asked = Pick<Profile, 'host' | 'protocol' | 'request' | 'url'>
 
 /** The scheme and authority of a target in absolute form (RFC 9112, section 3.2.2). */

@@ -9,7 +9,7 @@ import { assets, filePolicy, renderDocument } from '../../core/view/page.ts'
 import { renderCost, renderGaps, renderProfileHeader } from '../../core/view/profile-header.ts'
 import { menuEntries, panelData, renderPanelBody, renderPanelMenu } from '../../core/view/profile-page.ts'
 import { formatTime } from '../../core/view/units.ts'
-import { exportUrl } from '../../core/view/urls.ts'
+import { urlPart } from '../../core/view/urls.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { curlCommand } from '../request/curl-command.ts'
 import { harOf } from './har.ts'
@@ -28,7 +28,7 @@ const downloads = [
 export const exportAction: ProfileAction = (profile, base) =>
   html`<button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button><details class="export"><summary class="button">Export…</summary><ul>${downloads.map(
     ([name, label]) => html`
-<li><a href="${exportUrl(base, profile.token, name)}">${label}</a></li>`,
+<li><a href="${base}/${urlPart(profile.token)}/${name}">${label}</a></li>`,
   )}
 </ul></details>`
 
