@@ -88,7 +88,7 @@ export type {
   Repetition,
 } from './core/profile.ts'
 export type { Recorder, SpanDescription, OpenSpan } from './core/watch/recorder.ts'
-export type { ExplainClient, ExplainPool, ExplainQuery } from './features/explain/explain-query.ts'
+export type { ExplainClient, ExplainPool, ExplainQuery } from './core/feature.ts'
 export type { ProfileBounds, StoreBounds } from './core/bounds.ts'
 export type { Block, Finding, Inline } from './core/view/block.ts'
 export type { Column } from './core/view/elements.ts'

@@ -14,10 +14,8 @@ import { environmentSecrets, type KnownSecrets, knownSecrets } from './core/mask
 import type { Json } from './core/profile.ts'
 import { ProfileStore } from './core/store/profile-store.ts'
 import { ViewerAccess } from './core/view/viewer-access.ts'
-import { features } from './core/feature.ts'
+import { type ExplainPool, features } from './core/feature.ts'
 import './features/index.ts'
-import type { ExplainPool } from './features/explain/explain-query.ts'
-import { ownConnections } from './features/explain/own-connection.ts'
 import { profiledLogger } from './features/logs/log-recorder.ts'
 
 /** The longest delay of Node's timers. */
@@ -110,7 +108,8 @@ export function partsOf(app: FastifyInstance, options: ProfilerOptions, terms: T
     secrets: knownSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
     propagateTo: options.propagateTo ?? [],
     editorUrl: options.editorUrl ?? null,
-    explainPool: options.explainPool ?? ownConnections,
+    explainPool:
+      options.explainPool ?? features.find(({ explainPool }) => explainPool !== undefined)?.explainPool ?? null,
     linkOrigin: options.linkOrigin ?? null,
     root: options.root ?? process.cwd(),
     settings: options.settings ?? {},

@@ -11,7 +11,8 @@ import { whenThere } from './core/foreign-value.ts'
 import { Boundary } from './core/guard.ts'
 import { markAsWatched, packageVersion } from './core/package-version.ts'
 import type { Profile, Unseen } from './core/profile.ts'
-import { ProfileArchive, ProfileWriter } from './core/store/profile-archive.ts'
+import { ProfileArchive } from './core/store/profile-archive.ts'
+import { ProfileWriter } from './core/store/profile-writer.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from './core/summary.ts'
 import { AnswerDiagnostics } from './core/view/debug-answer.ts'
 import { profilerRoutes, refuseOtherMethods } from './core/view/profiler-routes.ts'
@@ -29,12 +30,10 @@ import { OwnPages, Recorders } from './core/watch/recorders.ts'
 import { followEarlier, registerUnnoticed, trace } from './core/watch/tracer.ts'
 import type { WatchedApplication } from './core/watch/watched-application.ts'
 import './features/index.ts'
-import { mcpRoutes } from './features/agents/mcp-routes.ts'
 import { describeConfiguration } from './features/configuration.ts'
 import { followRequestLoggers, loggerGap } from './features/logs/log-recorder.ts'
 import { installDrivers, lookForModules } from './features/queries/drivers/install-drivers.ts'
 import { unwatchedLibraries } from './features/queries/unwatched.ts'
-import { SimilarRoutes } from './features/routing/similar-routes.ts'
 import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
 
 /** Milliseconds that closing waits for work that outlives its response. */
@@ -66,9 +65,7 @@ export class Profiler {
     const notes = new Set<string>()
     const unseen: Unseen[] = []
     const ownPages = new OwnPages(base)
-    const routes = new KnownRoutes()
-    const paths = pathOptions(app)
-    const similar = new SimilarRoutes(routes, paths)
+    const routes = new KnownRoutes(pathOptions(app))
     const recorded = { bounds, propagateTo: parts.propagateTo }
     const recorders = new Recorders(ownPages, notes, recorded, boundary)
     const start = new ApplicationStart({ recorded, pluginTimeout: app.initialConfig.pluginTimeout ?? 0 })
@@ -79,10 +76,10 @@ export class Profiler {
       plugins: new PluginTree(start),
       notes,
       unseen,
-      longestParameter: longestParameter(paths),
+      longestParameter: longestParameter(routes.paths),
     }
     const collector = new Collector(
-      { bounds, secrets, routes, similar, panels: ownPanels, unseen, configuration: '', toError },
+      { bounds, secrets, routes, panels: ownPanels, unseen, configuration: '', toError },
       boundary,
     )
     const patience = new Patience(parts.patience)
@@ -149,7 +146,6 @@ export class Profiler {
     registerUnnoticed(app, application, () => {
       refuseOtherMethods(app, base, access)
       app.register(profilerRoutes, { ...this.#sources, access, logLevel })
-      app.register(mcpRoutes, { ...this.#sources, access, logLevel })
     })
     // For the command line, which runs on the same machine.
     whenListening(app, (origin, socket) => {

@@ -1,27 +1,13 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
-import { type ChainLosses, describeFailures } from '../features/exceptions/describe-failures.ts'
-import { describeHttpCalls, recordedHttpCalls } from '../features/http-client/http-calls.ts'
-import { describeLifecycle } from '../features/lifecycle/describe-lifecycle.ts'
-import { describeLogLine } from '../features/logs/log-recorder.ts'
-import { maskQuery } from '../features/queries/bound-values.ts'
-import { describeQueries, recordedQueries, unusedWaits } from '../features/queries/recorded-queries.ts'
-import {
-  describeRequest,
-  describeResponse,
-  type HeaderLines,
-  headerLinesOf,
-  headerOf,
-} from '../features/request/describe-request.ts'
-import { describeRouting, type SimilarRoutes } from '../features/routing/similar-routes.ts'
-import { describeSamples } from '../features/samples/describe-samples.ts'
-import { samplingOf } from '../features/samples/sampling.ts'
 import type { ProfileBounds } from './bounds.ts'
+import { type Collecting, features } from './feature.ts'
 import type { FinishedRequest, Panel } from './panel.ts'
-import { attempt, isObject, kindOfFailure, read, textOf } from './foreign-value.ts'
+import { attempt, isFunction, isObject, kindOfFailure, read, textOf } from './foreign-value.ts'
 import type { Boundary } from './guard.ts'
-import type { KnownSecrets } from './mask/known-secrets.ts'
-import { Mask } from './mask/mask.ts'
+import { type KnownSecrets, masked } from './mask/known-secrets.ts'
+import { Mask, maskHeader, maskResponseHeader } from './mask/mask.ts'
 import { RequestSecrets, secretsLearned, valuesLearned } from './mask/request-secrets.ts'
 import { thisProcess } from './package-version.ts'
 import {
@@ -29,10 +15,14 @@ import {
   type Dropped,
   type EventLoopUse,
   type Exception,
+  type HeaderLine,
+  type Json,
   type MemoryUse,
   type Outcome,
   type Profile,
   profileVersion,
+  type RequestRecord,
+  type ResponseRecord,
   type Span,
   type SpanKind,
   toMicroseconds,
@@ -40,7 +30,7 @@ import {
 } from './profile.ts'
 import { hostName, pathOfUrl, requestHost } from './request-target.ts'
 import type { Exchange } from './watch/exchange.ts'
-import type { KnownRoutes } from './watch/known-routes.ts'
+import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
 import { notesKept, type Recorder } from './watch/recorder.ts'
 
 /** Adds the data and labels of the application's panels to a profile. */
@@ -63,33 +53,23 @@ function collectPanels(
   }
 }
 
-/** What the profile of a request leaves out, for each bound that was reached. */
+/** Counts what the profile of a request leaves out, for each bound that was reached. */
 function countDropped(
-  recorder: Recorder,
-  losses: ChainLosses,
-  mask: Mask,
+  { droppedLines, droppedNotes, droppedSpans }: Recorder,
+  { bounds, drop, mask }: Collecting,
   secrets: RequestSecrets,
-  bounds: ProfileBounds,
-): Dropped[] {
-  const exceptions = losses.exceptions + recorder.droppedFailures
-  const dropped: Dropped[] = []
-  const add = (what: string, count: number, why: () => string) => {
-    if (count > 0) dropped.push({ what, count, why: why() })
-  }
-  add('spans', recorder.droppedSpans, () => `A profile holds ${bounds.spans} spans.`)
-  add('logs', recorder.droppedLines, () => `A profile holds ${bounds.logs} log lines.`)
-  add('exceptions', exceptions, () => `A profile holds ${bounds.exceptions} exceptions.`)
-  add('frames', losses.frames, () => `An exception holds ${bounds.frames} frames.`)
-  add('values', mask.dropped, () => `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.`)
-  add('notes', recorder.droppedNotes, () => `A profile holds ${notesKept} notes.`)
-  add('texts', mask.texts.dropped, () => {
+): void {
+  drop('spans', droppedSpans, () => `A profile holds ${bounds.spans} spans.`)
+  drop('logs', droppedLines, () => `A profile holds ${bounds.logs} log lines.`)
+  drop('values', mask.dropped, () => `A structure holds ${bounds.values} values, ${bounds.depth} levels deep.`)
+  drop('notes', droppedNotes, () => `A profile holds ${notesKept} notes.`)
+  drop('texts', mask.texts.dropped, () => {
     return `A profile holds ${bounds.texts} characters in which secrets are looked for.`
   })
-  add('secrets', secrets.dropped, () => `A profile knows ${secretsLearned} secrets. With more, it shows no text.`)
-  add('values that may be secrets', secrets.droppedLessons, () => {
+  drop('secrets', secrets.dropped, () => `A profile knows ${secretsLearned} secrets. With more, it shows no text.`)
+  drop('values that may be secrets', secrets.droppedLessons, () => {
     return `Secrets are looked for in ${valuesLearned} values. With more, no text is shown.`
   })
-  return dropped
 }
 
 /** How an exchange ended. */
@@ -134,6 +114,45 @@ function describeHead(exchange: Exchange, mask: Mask) {
   }
 }
 
+interface HeaderLines {
+  request: HeaderLine[]
+  response: HeaderLine[]
+}
+
+function headerLinesOf({ raw, response }: Exchange): HeaderLines {
+  return { request: receivedLines(raw), response: sentLines(response) }
+}
+
+export function headerOf(lines: readonly HeaderLine[], wanted: string): string | null {
+  return lines.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
+}
+
+/** In the order received. A request made by `injectWS` of @fastify/websocket has no raw headers. */
+function receivedLines({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): HeaderLine[] {
+  if (!Array.isArray(rawHeaders)) return Object.entries(headers).map(([name, value]) => [name, String(value)])
+  const lines: HeaderLine[] = []
+  let name: string | null = null
+  for (const text of rawHeaders) {
+    if (name === null) {
+      name = text
+    } else {
+      lines.push([name, text])
+      name = null
+    }
+  }
+  return lines
+}
+
+function sentLines(response: ServerResponse): HeaderLine[] {
+  const lines: HeaderLine[] = []
+  for (const name of response.getHeaderNames()) {
+    const value = response.getHeader(name)
+    if (Array.isArray(value)) for (const item of value) lines.push([name, String(item)])
+    else lines.push([name, String(value)])
+  }
+  return lines
+}
+
 /** Learns the secrets in an exchange's headers, URL, body and parameters, and those that panels have named. */
 function learnSecrets(
   { recorder, request }: Exchange,
@@ -147,11 +166,7 @@ function learnSecrets(
   secrets.learnFromUrl(recorder.url)
   for (const secret of recorder.secrets) secrets.add(secret)
   secrets.dropped += recorder.droppedSecrets
-  // The fields of a document have names, as those of a body do.
-  for (const { parameters } of recordedQueries(recorder)?.first ?? []) {
-    if (parameters.some(isObject)) secrets.learnFrom(parameters)
-  }
-  for (const { url } of recordedHttpCalls(recorder)?.first ?? []) secrets.learnFromUrl(url)
+  for (const { learn } of features) learn?.(recorder, secrets)
   for (const part of ['body', 'params', 'query']) secrets.learnFrom(request === null ? null : read(request, part))
   for (const url of [recorder.url, headerOf(headers.request, 'referer') ?? '']) secrets.learnSpellings(url)
   return secrets
@@ -170,14 +185,9 @@ export function maskSpans(spans: readonly Span[], mask: Mask): void {
     if (shared !== undefined) shared.waited = toMicroseconds(shared.waited)
     if (wait !== undefined) wait.start = toMicroseconds(wait.start)
     if (wait !== undefined) wait.duration = toMicroseconds(wait.duration)
-    if (span.detail !== null) span.detail = withoutValues(span.kind, mask.text(span.detail))
+    if (span.detail !== null) span.detail = mask.text(span.detail)
     if (panelSpans.has(span.kind)) span.name = mask.text(span.name)
   }
-}
-
-/** A query may contain a secret that is only told by its column. */
-function withoutValues(kind: SpanKind, detail: string): string {
-  return kind === 'query' ? maskQuery(detail, []).sql : detail
 }
 
 /** How busy the event loop was during a request, without the time that the profiler stopped its clock. */
@@ -223,7 +233,6 @@ interface CollectionParts {
   bounds: ProfileBounds
   secrets: KnownSecrets | null
   routes: KnownRoutes
-  similar: SimilarRoutes
   panels: ReadonlyArray<Panel<unknown>>
   unseen: readonly Unseen[]
   configuration: string
@@ -236,55 +245,70 @@ interface Collected {
   samples: string | null
 }
 
-/** Makes the profile of an exchange: plain data, masked and bounded. Throws if a value cannot be read. */
-function collect(exchange: Exchange, parts: CollectionParts): Collected {
+/** Why a request failed, if there is a feature that tells. */
+function collectFailures(collecting: Collecting): Pick<Profile, 'exceptions' | 'lifecycle'> {
+  const failures = features.find(({ failures }) => failures !== undefined)?.failures
+  return failures?.collect(collecting) ?? { exceptions: [], lifecycle: [] }
+}
+
+/** The pattern of the route that matched. */
+function matchedPattern({ request }: Exchange): MatchedPattern | null {
+  if (request === null || request.is404) return null
+  const { handler, url } = request.routeOptions
+  return url === undefined ? null : { url, handler }
+}
+
+/**
+ * Makes the profile of an exchange: plain data, masked and bounded. Throws if a value cannot be read.
+ * @param route known beside the exchange, which may have lost its request because that cannot be read
+ */
+function collect(exchange: Exchange, parts: CollectionParts, route: MatchedPattern | null): Collected {
   const before = performance.now()
   const { recorder, request, reply } = exchange
-  const { bounds } = parts
+  const { bounds, routes, toError } = parts
   const headers = headerLinesOf(exchange)
   const secrets = learnSecrets(exchange, headers, parts.secrets, bounds)
   const mask = new Mask(bounds, secrets)
-  const { exceptions, origins, losses } = describeFailures(recorder.failures, parts.toError, mask, bounds)
-  recorder.spans.push(...unusedWaits(recorder))
-  maskSpans(recorder.spans, mask)
+  const dropped: Dropped[] = []
+  let samples: string | null = null
+  const drop: Collecting['drop'] = (what, count, why) => {
+    if (count > 0) dropped.push({ what, count, why: why() })
+  }
+  const keepSamples = (text: string) => {
+    samples = text
+  }
   const blocked = blockedTimes(recorder)
   const time = { duration: recorder.ended ?? recorder.now(), blocked }
+  const collecting = { exchange, route, mask, bounds, routes, time, toError, drop, keepSamples }
+  const failed = collectFailures(collecting)
+  maskSpans(recorder.spans, mask)
   const profile: Profile = {
     version: profileVersion,
     ...describeHead(exchange, mask),
     request: describeRequest(exchange, headers.request, mask),
     response: describeResponse(exchange, headers.response, mask),
-    exceptions,
-    logs: recorder.lines.map(line => describeLogLine(line, mask)),
+    ...failed,
+    logs: [],
     spans: recorder.spans,
-    lifecycle: describeLifecycle(recorder.spans, recorder.marks, origins),
-    routing: describeRouting(exchange, parts, mask),
-    database: describeQueries(recordedQueries(recorder), recorder.spans, time, mask),
-    http: describeHttpCalls(recordedHttpCalls(recorder), recorder.spans, time, mask),
+    routing: { matched: null, nearMisses: [], routes: 0 },
+    database: null,
+    http: null,
     eventLoop: eventLoopUse(recorder, blocked),
     memory: memoryUse(recorder),
     process: { ...thisProcess },
     configuration: parts.configuration,
-    dropped: [],
+    dropped,
     notes: recorder.notes.map(note => mask.text(textOf(note))),
     cost: { trace: Math.round(recorder.clock.ownTime * 1000), collect: 0, store: 0 },
     labels: {},
     panels: {},
   }
   if (parts.unseen.length > 0) profile.unseen = [...parts.unseen]
+  for (const { collect } of features) if (collect !== undefined) Object.assign(profile, collect(collecting))
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
-  const sampling = samplingOf(recorder)
-  const samples = sampling === null ? null : describeSamples(sampling, mask, bounds)
-  if (samples !== null) profile.samples = samples.summary
-  profile.dropped = countDropped(recorder, losses, mask, secrets, bounds)
+  countDropped(recorder, collecting, secrets)
   profile.cost.collect = Math.round((performance.now() - before) * 1000)
-  return { profile, samples: samples?.text ?? null }
-}
-
-/** Makes only the exceptions of an exchange, masked and bounded, since the rest of a profile takes much longer. */
-function collectExceptions(exchange: Exchange, { bounds, secrets, toError }: CollectionParts): Exception[] {
-  const mask = new Mask(bounds, learnSecrets(exchange, headerLinesOf(exchange), secrets, bounds))
-  return describeFailures(exchange.recorder.failures, toError, mask, bounds).exceptions
+  return { profile, samples }
 }
 
 /** Makes a profile of an exchange that `collect` cannot read. It has the head of the request and response only. */
@@ -294,13 +318,63 @@ function collectBare(exchange: Exchange, parts: CollectionParts, failure: string
   recorder.note(
     `The profiler could not read all of this request (${failure}), and kept only its head. The log says why.`,
   )
-  const collected = collect({ ...exchange, request: null, reply: null }, { ...parts, panels: [] })
-  const { profile } = collected
-  const mask = new Mask(parts.bounds, new RequestSecrets(parts.bounds, null))
-  profile.routing = attempt(() => describeRouting(exchange, parts, mask), profile.routing)
-  if (profile.routing.matched !== null) profile.routing.matched.params = {}
-  return collected
+  const route = attempt(() => matchedPattern(exchange), null)
+  return collect({ ...exchange, request: null, reply: null }, { ...parts, panels: [] }, route)
 }
+
+function describeRequest(exchange: Exchange, headers: readonly HeaderLine[], mask: Mask): RequestRecord {
+  const { recorder, request, received } = exchange
+  return {
+    headers: headers.map(line => maskHeader(line, mask.texts)),
+    query: mask.record(queryOf(recorder.url)),
+    params: mask.record(request === null ? null : read(request, 'params')),
+    cookies: cookiesOf(headers, mask),
+    body: bodyOf(request, mask),
+    contentType: mask.textOrNull(headerOf(headers, 'content-type')),
+    bodySize: received?.bytes ?? null,
+  }
+}
+
+/** A body that is passed on as a stream was not parsed: the stream's own properties would say nothing. */
+function bodyOf(request: Exchange['request'], mask: Mask): Json {
+  const body = request === null ? null : read(request, 'body')
+  return isObject(body) && isFunction(read(body, 'pipe')) ? null : mask.value(body)
+}
+
+function cookiesOf(lines: readonly HeaderLine[], mask: Mask): Record<string, string> {
+  const cookies: Array<[string, string]> = []
+  for (const [name, value] of lines) {
+    if (name.toLowerCase() !== 'cookie') continue
+    for (const pair of value.split(';')) cookies.push([mask.text(pair.replace(/=.*/s, '').trim()), masked])
+  }
+  return Object.fromEntries(cookies)
+}
+
+function queryOf(url: string): Record<string, Json> {
+  const start = url.indexOf('?')
+  if (start === -1) return {}
+  const query = new Map<string, Json>()
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
+    const known = query.get(name)
+    if (known === undefined) query.set(name, value)
+    else if (Array.isArray(known)) known.push(value)
+    else query.set(name, [known, value])
+  }
+  return Object.fromEntries(query)
+}
+
+function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], mask: Mask): ResponseRecord {
+  const { answer, recorder } = exchange
+  return {
+    headers: headers.map(line => maskResponseHeader(line, recorder.token, mask.texts)),
+    contentType: mask.textOrNull(headerOf(headers, 'content-type')),
+    bodySize: recorder.method === 'HEAD' ? 0 : answer.bytes,
+    streamed: answer.streamed,
+  }
+}
+
+/** Of a request whose exceptions alone are told. */
+const noTime = { duration: 0, blocked: [] }
 
 /** Makes a profile of every exchange, even if not all of it can be read. */
 export class Collector {
@@ -324,7 +398,7 @@ export class Collector {
    */
   collect<Result>(exchange: Exchange, use: (profile: Profile, samples: string | null) => Result): Result {
     try {
-      const { profile, samples } = collect(exchange, this.#parts)
+      const { profile, samples } = collect(exchange, this.#parts, matchedPattern(exchange))
       return use(profile, samples)
     } catch (error) {
       this.#boundary.tell(error)
@@ -333,8 +407,21 @@ export class Collector {
     }
   }
 
-  /** Makes only the exceptions of an exchange. Throws if a value cannot be read. */
+  /** Makes only the exceptions of an exchange, masked and bounded. Throws if a value cannot be read. */
   collectExceptions(exchange: Exchange): Exception[] {
-    return collectExceptions(exchange, this.#parts)
+    const { bounds, routes, secrets, toError } = this.#parts
+    const mask = new Mask(bounds, learnSecrets(exchange, headerLinesOf(exchange), secrets, bounds))
+    const collecting = {
+      exchange,
+      route: null,
+      mask,
+      bounds,
+      routes,
+      time: noTime,
+      toError,
+      drop() {},
+      keepSamples() {},
+    }
+    return collectFailures(collecting).exceptions
   }
 }

@@ -1,18 +1,44 @@
+import type { Readable, Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import type { ExplainPool } from '../features/explain/explain-query.ts'
 import type { ProfileBounds } from './bounds.ts'
 import type { Boundary } from './guard.ts'
 import type { KnownSecrets } from './mask/known-secrets.ts'
 import type { AnyPanel, ViewContext } from './panel.ts'
-import type { LogLine, Profile } from './profile.ts'
+import type { Mask } from './mask/mask.ts'
+import type { RequestSecrets } from './mask/request-secrets.ts'
+import type { RequestTime } from './periods.ts'
+import type { Dropped, LogLine, Profile, Query } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
 import type { ProfileSummary, SearchCriteria } from './summary.ts'
-import type { HeaderFact } from './view/elements.ts'
+import type { Fact, Inline } from './view/block.ts'
 import type { Content } from './view/html.ts'
 import type { ApplicationStart } from './watch/application-start.ts'
+import type { Exchange } from './watch/exchange.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
+import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
+import type { Recorder } from './watch/recorder.ts'
+
+/** What explaining needs of a pool; a `pg.Pool` has it. */
+export interface ExplainPool {
+  connect: () => Promise<ExplainClient>
+  /** Whether the database can stop a statement that takes too long. If not, no query is run again. Default: true. */
+  canStop?: () => boolean
+}
+
+export interface ExplainClient {
+  query: (query: ExplainQuery) => Promise<{ rows: unknown[] }>
+  /** Gives the connection back, or destroys it. */
+  release: (destroy?: boolean) => void
+}
+
+export interface ExplainQuery {
+  text: string
+  values?: unknown[]
+  /** The extended protocol refuses several statements in one text. */
+  queryMode?: 'extended'
+}
 
 /** A profiled application, for its features and the profiler's pages. */
 export interface PageSources {
@@ -64,6 +90,130 @@ export interface RelatedProfiles {
 /** What a feature offers to do with a profile: a link or a form with a button. */
 export type ProfileAction = (profile: Profile, base: string, related: RelatedProfiles) => Content
 
+/** What answers to questions are made from. */
+export type AskedSources = Pick<
+  PageSources,
+  'archive' | 'base' | 'explainPool' | 'labels' | 'panels' | 'root' | 'viewContext'
+>
+
+/** A parameter, as JSON Schema describes it. */
+export interface Parameter {
+  type: 'string' | 'integer'
+  description: string
+  minimum?: number
+  maximum?: number
+  enum?: readonly string[]
+}
+
+/** The arguments of a question, checked. */
+export interface Arguments {
+  text: (name: string) => string | null
+  number: (name: string) => number | null
+  /** Tokens that the answer may have. */
+  tokens: number
+  /** The arguments as they were given. */
+  given: Record<string, unknown>
+}
+
+export interface Answer {
+  /** Markdown within the limit of tokens. */
+  text: string
+  /** The same for programs. */
+  data: unknown
+  /** Whether the question could not be answered. */
+  failed?: boolean
+}
+
+/** How a command is typed, for the command line and its help. */
+interface Typed {
+  takes: string
+  /** How many operands it needs at least, and takes at most. */
+  count: readonly [number, number]
+  says: string
+}
+
+/** Something that agents and the command line can ask about stored requests. Changes nothing. */
+export interface Question {
+  name: string
+  title: string
+  /** When to ask it, in less than 60 words. */
+  description: string
+  parameters: Record<string, Parameter>
+  required: readonly string[]
+  answer: (asked: Arguments, sources: AskedSources) => Promise<Answer>
+  /** What asking it would tell about a profile, with the call; null for nothing. */
+  next?: (profile: Profile, sources: AskedSources) => string | null
+  /** Its command. `operands` gives them the names of parameters. */
+  command: Typed & {
+    name: string
+    operands: (operands: readonly string[]) => Record<string, string | undefined>
+  }
+}
+
+/** What a command reads and writes. */
+export interface Terminal {
+  input: Readable
+  output: Writable
+  errors: Writable
+  env: Record<string, string | undefined>
+  /** The working directory. */
+  folder: string
+  /** Whether a person types and reads. */
+  isInteractive: boolean
+  /** Whether the output is a terminal, not a pipe or a file. */
+  isScreen: boolean
+  hasColors: boolean
+  /** Columns of a line; Infinity if the output is a file. */
+  columns: number
+  /** Ends a command that would go on for ever. */
+  ended: AbortSignal
+}
+
+/** A command as it was typed. */
+export interface TypedCommand {
+  operands: readonly string[]
+  values: Readonly<Record<string, string | boolean | undefined>>
+  terminal: Terminal
+  /** Asks the running application, or else reads its files. */
+  ask: (question: Question, given: unknown) => Promise<Answer>
+}
+
+/** A command that is more than a question. */
+export interface Command<Asked = TypedCommand> extends Typed {
+  /** The options that it takes besides those of every command. */
+  options: readonly string[]
+  /** @returns the exit code: 0, 1 if there is no answer, 2 if the command is not understood */
+  run: (asked: Asked) => Promise<number>
+}
+
+/** An exchange whose profile is made. */
+export interface Collecting {
+  exchange: Exchange
+  /** The pattern and the handler of the route that matched; null for none. */
+  route: MatchedPattern | null
+  /** Through which everything recorded goes. */
+  mask: Mask
+  bounds: ProfileBounds
+  routes: KnownRoutes
+  /** The time of the request, and when the event loop was blocked meanwhile. */
+  time: RequestTime
+  /** Converts an error as the application's error handler does. */
+  toError: (thrown: Error) => Error
+  /** Notes that something was left out, unless its count is 0. */
+  drop: (what: Dropped['what'], count: number, why: () => string) => void
+  /** Stores the text of its samples beside the profile. */
+  keepSamples: (text: string) => void
+}
+
+/** Why a request failed. */
+interface Failures {
+  /** Called before the rest is collected, since nothing matters more if there is too much to mask. */
+  collect: (collecting: Collecting) => Pick<Profile, 'exceptions' | 'lifecycle'>
+  /** What a failed request is answered with. */
+  page: (context: ViewContext) => string
+  markdown: (context: ViewContext) => string
+}
+
 /** What a feature does at the moments of an application's life. */
 export interface RunningFeature {
   /** The application is ready. @param configuration the key of its configuration */
@@ -81,22 +231,42 @@ export interface Feature {
   start?: (sources: PageSources) => RunningFeature
   /** Called when Fastify has found the route of a request. */
   entered?: (request: EnteredRequest) => void
+  /** Subscribes to diagnostics channels, once a process. */
+  subscribe?: () => void
+  /** Learns the secrets in what it has recorded. */
+  learn?: (recorder: Recorder, secrets: RequestSecrets) => void
+  /** Its part of a profile, masked and bounded, after the response was sent. */
+  collect?: (collecting: Collecting) => Partial<Profile>
+  /** Tells why a request failed. One feature does. */
+  failures?: Failures
   /** What arrived for a profile after its response, from a file of its own. Added whenever the profile is read. */
   complete?: (profile: Profile, directory: StoreDirectory) => Partial<Profile>
   /** Shows its part of a profile. The menu has the panels in the order of the features. */
   panel?: AnyPanel
+  /** Asks for plans of queries, unless the application has a pool for it. */
+  explainPool?: ExplainPool
   /** Adds its pages. Clients without access do not find them. */
   routes?: (app: FastifyInstance, sources: PageSources) => void
   /** A link in the top bar of every page. The path is below the profiler's. */
   link?: { label: string; path: string }
   /** What the header of a profile says. */
-  facts?: (profile: Profile) => readonly HeaderFact[]
+  facts?: (profile: Profile) => readonly Fact[]
   /** What the header of a profile offers. */
   action?: ProfileAction
+  /** What can be done with two requests of a list. The path gets their tokens as `request`, the newer one first. */
+  pair?: { label: string; path: string }
+  /** What can be done with a query of a profile, by its number from 1. */
+  forQuery?: (query: Query, number: number, context: ViewContext) => Content
+  /** What leads from the plugins of an application to more about them. */
+  forPlugins?: (base: string) => Inline
   /** Further lines of the log of a request, under a heading with a note. */
   lines?: { heading: string; note: string; of: (profile: Profile) => LogLine[] }
   /** Where the page that a request made reports its errors: the last part of the path, after the profile's. */
   reports?: string
+  /** What agents and the command line can ask. */
+  questions?: readonly Question[]
+  /** Further commands of the command line, by name. */
+  commands?: Record<string, Command>
 }
 
 /** All features, in the order of the menu and of the header. `features/index.ts` adds them. */

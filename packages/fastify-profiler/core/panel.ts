@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Armed } from '../features/samples/sampling.ts'
 import type { Configuration, Profile } from './profile.ts'
 import type { Block } from './view/block.ts'
 import type { Place, Tone } from './view/elements.ts'
@@ -51,8 +50,6 @@ export interface ViewContext extends Place {
   explains?: boolean
   /** Reads the samples of the request, as text; null if there are none. Missing if they cannot be read. */
   readSamples?: () => string | null
-  /** What the next request to this route will be sampled for; null if it will not be. */
-  armed?: Armed | null
   /** Whether it is a file of its own, or a text: it shows everything at once, and nothing that needs the server. */
   isFile?: boolean
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { features } from '../core/feature.ts'
+import { features, type Question } from '../core/feature.ts'
 import type { BuiltInPanel } from '../core/panel.ts'
 import type { Configuration, Json, PluginNode, Route } from '../core/profile.ts'
-import { type Block, emptyBlocks } from '../core/view/block.ts'
+import { type Block, blocksMarkdown, emptyBlocks } from '../core/view/block.ts'
 import { html, type Markup } from '../core/view/html.ts'
 import { plain } from '../core/view/markdown.ts'
-import { formatDuration, formatTime } from '../core/view/units.ts'
+import { count, formatDuration, formatTime } from '../core/view/units.ts'
+import { answerText, refusal } from './home/question.ts'
 import { routeList } from './routing/routing-panel.ts'
 
 function renderPlugin({ name, duration, children }: PluginNode): Markup {
@@ -35,8 +36,6 @@ export const configurationPanel: BuiltInPanel<string> = {
     const { environment, plugins, routes, settings, versions } = configuration
     const values = (record: Record<string, Json>) =>
       Object.entries(record).map(([name, value]) => [name, { value }] as const)
-    const hasBoot = features.some(({ name }) => name === 'boot')
-    const bootLink = { link: 'How the application started', to: `${base}/boot` }
     return [
       {
         section: 'Versions',
@@ -59,7 +58,9 @@ export const configurationPanel: BuiltInPanel<string> = {
       {
         section: 'Plugins',
         blocks: [
-          ...(isFile === true || !hasBoot ? [] : [{ text: [bootLink, ', with what each plugin waited for'] }]),
+          ...(isFile === true
+            ? []
+            : features.flatMap(({ forPlugins }) => (forPlugins ? { text: forPlugins(base) } : []))),
           pluginTree(plugins),
         ],
       },
@@ -87,4 +88,39 @@ export function describeConfiguration(parts: ConfigurationParts): Configuration 
   }
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 12)
   return { key: `${Date.now().toString(36)}-${digest}`, ...content }
+}
+
+/** The routes of the application. */
+export const routesQuestion: Question = {
+  name: 'routes',
+  title: 'Routes',
+  description:
+    'Call to find which file and line handles a path, or why a path is not found: lists the routes of the ' +
+    'application with methods, handler and where each was registered.',
+  parameters: {
+    path: { type: 'string', description: 'Only routes whose pattern or handler contains this text.' },
+    from: { type: 'integer', description: 'The line of the list to go on at. Default: 0.', minimum: 0 },
+  },
+  required: [],
+  command: {
+    name: 'routes',
+    takes: '[path]',
+    count: [0, 1],
+    says: 'the routes, with their lines',
+    operands: ([path]) => ({ path }),
+  },
+  async answer({ given, number, text, tokens }, { archive, root }) {
+    const all = archive.routes()
+    if (all === null) return refusal('No routes are stored. The application has not been ready yet.')
+    const wanted = (text('path') ?? '').toLowerCase()
+    const routes = all.filter(({ handler, url }) => `${url}\n${handler}`.toLowerCase().includes(wanted))
+    const section = {
+      heading: 'Routes',
+      recorded: routes.length === 0 ? 'None.' : blocksMarkdown([routeList(routes)], root),
+      from: number('from') ?? 0,
+      more: (line: number) => ({ tool: 'routes', arguments: { ...given, from: line } }),
+    }
+    const lead = `# ${count(routes.length, 'route')}${wanted === '' ? '' : ` of ${all.length}`}`
+    return { text: answerText(lead, [section], [], tokens), data: { routes } }
+  },
 }

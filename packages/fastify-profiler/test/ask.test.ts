@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { DatabaseUse, Profile, Query } from '../core/profile.ts'
-import { answerText, callText, type Answer, type AskedSources } from '../features/agents/question.ts'
-import { ask, questions } from '../features/agents/questions.ts'
+import { answerText, ask, callText, questions } from '../features/home/question.ts'
+import type { Answer, AskedSources } from '../core/feature.ts'
 import { storedSources } from '../features/command-line/asker.ts'
 import { makeFolder } from './folder.ts'
 import { storeProfiles } from './stores.ts'
@@ -34,7 +34,7 @@ function sourcesOf(profiles: readonly Profile[], changes: Partial<AskedSources> 
 }
 
 async function answerTo(name: string, given: object, sources: AskedSources): Promise<Answer> {
-  const question = questions.find(question => question.name === name)
+  const question = questions().find(question => question.name === name)
   if (question === undefined) throw new Error(`Nobody can ask ${name}.`)
   return ask(question, given, sources)
 }

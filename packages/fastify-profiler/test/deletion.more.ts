@@ -11,6 +11,9 @@ const folder = dirname(dirname(import.meta.dirname))
 const index = join(folder, 'features/index.ts')
 const base = '/_profiler'
 
+// Each profiler below is a copy of its own, with its own listener for the exit.
+process.setMaxListeners(2 * Object.keys(optionalFeatures).length)
+
 /** The list of features without one of them. */
 function indexWithout(feature: string): string {
   const statements = new RegExp(`^(?:import|export)[^;]*? from '\\./${feature}/[^']*'\\n`, 'gm')

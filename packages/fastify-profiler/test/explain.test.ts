@@ -1,6 +1,6 @@
 import t from 'tap'
 import { explainQuery, type Explanation, NoPlan } from '../features/explain/explain-query.ts'
-import type { ExplainClient, ExplainPool } from '../features/explain/explain-query.ts'
+import type { ExplainClient, ExplainPool } from '../core/feature.ts'
 import { exampleQuery } from './views/example-profile.ts'
 
 const query = exampleQuery({ sql: 'select * from carts where user_id = $1', parameters: [1] })

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { overviewQuestion } from '../features/agents/questions.ts'
+import { overviewQuestion } from '../features/home/questions.ts'
 import { Asker } from '../features/command-line/asker.ts'
 import { makeFolder } from './folder.ts'
 import { listen, profiledApp, sleepyPanel } from './profiled-app.ts'

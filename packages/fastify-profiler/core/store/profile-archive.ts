@@ -1,14 +1,8 @@
-import { performance } from 'node:perf_hooks'
-// Imported, because tests replace the global timers.
-import { setImmediate } from 'node:timers'
-import type { Collector } from '../collect.ts'
-import type { Boundary } from '../guard.ts'
 import type { Profile, Route } from '../profile.ts'
-import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
-import type { Exchange, OpenExchanges, Patience } from '../watch/exchange.ts'
+import type { SearchCriteria, SearchResult } from '../summary.ts'
+import type { OpenExchanges } from '../watch/exchange.ts'
 import type { Overview } from './overview.ts'
 import type { Neighbours, ProfileStore } from './profile-store.ts'
-import { type ProfileText, serialise, summarise } from './profile-text.ts'
 
 /** Finds profiles, including those that are about to be stored. */
 export class ProfileArchive {
@@ -75,74 +69,5 @@ export class ProfileArchive {
   /** Whether a request has not been answered yet. */
   isRunning(token: string): boolean {
     return this.#open.list().some(({ recorder }) => recorder.token === token && recorder.ended === null)
-  }
-}
-
-interface ProfileWriterParts {
-  open: OpenExchanges
-  collector: Collector
-  store: ProfileStore
-  patience: Patience
-  boundary: Boundary
-  /** The limit of a stored profile. */
-  bytes: number
-  /** Called with each profile and its summary. */
-  written: (summary: ProfileSummary, profile: Profile) => void
-}
-
-/** Stores the profile of every exchange that has ended. */
-export class ProfileWriter {
-  readonly #parts: ProfileWriterParts
-  /** Milliseconds that serialising the last profile took. A profile's own figure is known too late to be in it. */
-  #textCost = 0
-
-  constructor(parts: ProfileWriterParts) {
-    this.#parts = parts
-  }
-
-  /** Stores the profile of an exchange when all its work is done, or when waiting for it has timed out. */
-  writeWhenDone(exchange: Exchange): void {
-    const { boundary, patience } = this.#parts
-    const { recorder } = exchange
-    exchange.stored = new Promise(resolve => {
-      const write = () => {
-        resolve(boundary.guard(() => this.#write(exchange), null))
-      }
-      exchange.due = new Promise(resolve => {
-        // By then the first onResponse hooks have begun.
-        setImmediate(() => {
-          if (exchange.finished) recorder.calls.awaitWork()
-          if (!recorder.work.isUnderWay) write()
-          else patience.wait(recorder.work, write)
-          resolve()
-        })
-      })
-    })
-  }
-
-  /** Stores the profiles of all open exchanges now. */
-  writeOpen(): void {
-    const { boundary, open, store } = this.#parts
-    for (const exchange of open.list()) boundary.guard(() => this.#write(exchange), null)
-    boundary.guard(() => store.flush(), undefined)
-  }
-
-  /** @returns null if it is stored already */
-  #write(exchange: Exchange): Profile | null {
-    const { bytes, collector, open, store, written } = this.#parts
-    if (!open.remove(exchange)) return null
-    exchange.recorder.finish()
-    const { profile, text } = collector.collect(exchange, (profile, samples) => {
-      profile.cost.store = Math.round((this.#textCost + store.writingCost) * 1000)
-      const before = performance.now()
-      const [rest, spans] = serialise(profile, bytes)
-      const text: ProfileText = samples === null ? [rest, spans] : [rest, spans, samples]
-      this.#textCost = performance.now() - before
-      return { profile, text }
-    })
-    const summary = summarise(profile)
-    store.write(summary, text)
-    written(summary, profile)
-    return profile
   }
 }

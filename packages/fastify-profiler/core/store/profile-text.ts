@@ -1,5 +1,5 @@
-import { pointsOf, type StoredPoint, storedPoints } from '../../features/lifecycle/describe-lifecycle.ts'
-import { sliceTime, timeByKind } from '../../features/performance/exclusive-time.ts'
+import { pointsOf, type StoredPoint, storedPoints } from '../dispatch-points.ts'
+import { sliceTime, timeByKind } from '../exclusive-time.ts'
 import {
   type DatabaseUse,
   type Location,

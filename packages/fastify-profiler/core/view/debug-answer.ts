@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SourceMap } from 'node:module'
-import { renderErrorPage } from '../../features/exceptions/error-page.ts'
-import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
-import { resolveFrames } from '../../features/exceptions/source-excerpt.ts'
+import { resolveFrames } from './source-excerpt.ts'
 import { type Collector, protocolOf } from '../collect.ts'
+import { features } from '../feature.ts'
 import type { AnyPanel, ViewContext } from '../panel.ts'
 import { setHeader } from '../foreign-value.ts'
 import type { Exception, Json, Span } from '../profile.ts'
@@ -80,16 +79,18 @@ function diagnosticBody(
   if (diagnosis === 'toolbar') {
     return withToolbar(response, body, renderToolbar(context, panels, permitsReports(response)).toString())
   }
+  const failures = features.find(({ failures }) => failures !== undefined)?.failures
+  if (failures === undefined) return null
   for (const name of ofTheOldBody) response.removeHeader(name)
   setHeader(response, 'cache-control', 'no-store')
   setHeader(response, 'x-content-type-options', 'nosniff')
   if (diagnosis === 'error-markdown') {
     setHeader(response, 'content-type', 'text/markdown; charset=utf-8')
-    return Buffer.from(renderErrorMarkdown(context))
+    return Buffer.from(failures.markdown(context))
   }
   setHeader(response, 'content-type', 'text/html; charset=utf-8')
   setHeader(response, 'content-security-policy', errorPagePolicy)
-  return Buffer.from(renderErrorPage(context))
+  return Buffer.from(failures.page(context))
 }
 
 function withToolbar(response: ServerResponse, body: Buffer, tag: string): Buffer | null {

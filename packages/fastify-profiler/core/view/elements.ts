@@ -1,14 +1,10 @@
 import { STATUS_CODES } from 'node:http'
-import type { DatabaseUse, HttpUse, Location, Outcome } from '../profile.ts'
+import type { Location, Outcome } from '../profile.ts'
 import { type Content, html, Markup } from './html.ts'
-import { formatDuration } from './units.ts'
 import { urlPart } from './urls.ts'
 
 /** The colour of a badge or toolbar item. */
 export type Tone = 'neutral' | 'good' | 'warning' | 'error'
-
-/** A fact in the header of a profile. */
-export type HeaderFact = readonly [name: string, value: Content]
 
 /** A short coloured label: a log level, a verdict, a count. */
 export function renderBadge(content: Content, tone: Tone = 'neutral'): Markup {
@@ -269,18 +265,4 @@ function editorLink({ file, line, column }: Location, template: string | null): 
 /** One warning for each invalid search parameter. */
 export function renderProblems(problems: readonly string[]): Markup {
   return html`${problems.map(problem => html`<p class="notice warning">${problem}</p>`)}`
-}
-
-/** 23 · 41.8 ms, in the header of a profile: an error if a call failed, a warning if some were repeated. */
-export function callsFact(name: string, use: DatabaseUse | HttpUse | null): HeaderFact[] {
-  if (use === null) return []
-  const { count, duration, failed } = use
-  const repeats = 'repetitions' in use && use.repetitions.length > 0
-  const tone = failed > 0 ? 'text-error' : repeats ? 'text-warning' : ''
-  return [
-    [
-      name,
-      html`<span class="${tone}">${count.toLocaleString('en')} · ${formatDuration(duration)}${failed > 0 && `, ${failed} failed`}</span>`,
-    ],
-  ]
 }

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { features } from '../feature.ts'
-import type { ProfileSummary } from '../summary.ts'
 import { type Content, html, type Markup } from './html.ts'
-import { formatDuration } from './units.ts'
 import { profileUrl } from './urls.ts'
 
 /** One of the profiler's own files. */
@@ -150,18 +148,4 @@ export const filePolicy = `default-src 'none'; img-src data:; base-uri 'none'; f
 
 function inlined(name: AssetName): string {
   return `style-src 'sha256-${createHash('sha256').update(assets[name].body).digest('base64')}'`
-}
-
-const form = 'compare'
-const longestName = 80
-
-/** The box that chooses a request for a comparison. */
-export function renderTick({ duration, method, token, url }: ProfileSummary): Markup {
-  const name = `${method} ${url.slice(0, longestName)} ${formatDuration(duration)}`
-  return html`<input type="checkbox" form="${form}" name="request" value="${token}" data-what="${name}" aria-label="Compare ${name}" autocomplete="off">`
-}
-
-/** The form below a list that compares two ticked requests. */
-export function renderTray(base: string): Markup {
-  return html`<form class="tray only-wide" id="${form}" action="${base}/compare" aria-label="Compare two requests"><b class="chosen" aria-live="polite">Tick two requests</b><button>Compare</button><button type="button" class="clear" hidden>Clear</button></form>`
 }

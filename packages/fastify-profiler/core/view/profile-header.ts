@@ -1,10 +1,12 @@
 import { features, type ProfileAction, type RelatedProfiles, type Sightings } from '../feature.ts'
-import type { Profile } from '../profile.ts'
+import type { ViewContext } from '../panel.ts'
+import type { DatabaseUse, HttpUse, Profile } from '../profile.ts'
 import { mediaTypeName } from '../request-target.ts'
 import type { ProfileSummary } from '../summary.ts'
-import { type HeaderFact, outcomeText, outcomeTone, renderBadge, statusText, statusTone, titled } from './elements.ts'
+import { type Fact, type Inline, renderFacts } from './block.ts'
+import { outcomeText, outcomeTone, statusText, statusTone, titled } from './elements.ts'
 import { type Content, html, Markup } from './html.ts'
-import { formatBytes, formatDuration, renderTime } from './units.ts'
+import { formatBytes, formatDuration, formatTime, renderTime } from './units.ts'
 import { profileUrl, searchQuery } from './urls.ts'
 
 /** What the parent of a profile is to it. */
@@ -29,56 +31,65 @@ interface HeaderParts {
   /** The requests that it made with `inject`, and those that repeated it. */
   caused: readonly ProfileSummary[]
   /** How often its exception was seen; null for once or never. */
-  seen: Content
-  when: Content
+  seen: Inline
+  when: Inline
 }
 
 /** The band at the top of a profile: status, method and URL, the facts that matter, and where to go next. */
-export function renderProfileHeader(
-  profile: Profile,
-  base: string,
-  { actions, caused, seen, when }: HeaderParts,
-): Markup {
+export function renderProfileHeader(context: ViewContext, { actions, caused, seen, when }: HeaderParts): Markup {
+  const { base, profile } = context
+  const facts = [...profileFacts(profile, seen, when), ...relationFacts(profile, caused, base)]
   return html`<section class="request ${statusTone(profile.status)}" aria-label="This request">
 <div class="asked">${renderRequestLine(profile, 1)}
 ${actions}</div>
-<dl class="facts" tabindex="0" aria-label="Facts">${[
-    ...profileFacts(profile, seen, when),
-    ...relationFacts(profile, caused, base),
-  ].map(
-    ([name, value]) => html`
-<div><dt>${name}</dt> <dd>${value}</dd></div>`,
-  )}
-</dl>
+${renderFacts(facts, context)}
 </section>`
 }
 
-function profileFacts(profile: Profile, seen: Content, when: Content): HeaderFact[] {
+function profileFacts(profile: Profile, seen: Inline, when: Inline): Fact[] {
   const outcome = outcomeText(profile.outcome)
   return [
-    ...(outcome === null ? [] : [['Outcome', renderBadge(outcome, outcomeTone(profile.outcome))] as const]),
+    ...(outcome === null ? [] : [['Outcome', { badge: outcome, tone: outcomeTone(profile.outcome) }] as const]),
     ['Time', formatDuration(profile.duration)],
     ...(seen === null ? [] : [['Seen', seen] as const]),
     ...features.flatMap(({ facts }) => facts?.(profile) ?? []),
     ['Response', responseText(profile)],
-    ...Object.entries(profile.labels).map(([name, value]): HeaderFact => [titled(name), value]),
+    ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
     ['When', when],
-    ['Token', html`<code>${profile.token}</code>`],
+    ['Token', { code: profile.token }],
   ]
 }
 
 /** The request that a profile comes from, and those that come from it. */
-function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): HeaderFact[] {
+function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base: string): Fact[] {
   const { parent } = profile
   const replays = caused.filter(({ isReplay }) => isReplay === true)
   const subrequests = caused.filter(({ isReplay }) => isReplay !== true)
+  const links = (requests: readonly ProfileSummary[], textOf: (request: ProfileSummary) => string) =>
+    requests.map(request => [{ link: textOf(request), to: profileUrl(base, request.token) }, ' '])
   return [
-    ...(parent === null
+    ...(parent === null ? [] : [[parentName(profile), { link: parent, to: profileUrl(base, parent) }] as const]),
+    ...(subrequests.length === 0
       ? []
-      : [[parentName(profile), html`<a href="${profileUrl(base, parent)}">${parent}</a>`] as const]),
-    ...(subrequests.length === 0 ? [] : [['Subrequests', renderCaused(subrequests, base)] as const]),
-    ...(replays.length === 0 ? [] : [['Replays', renderReplays(replays, base)] as const]),
+      : [['Subrequests', links(subrequests, ({ status, method, url }) => `${status} ${method} ${url}`)] as const]),
+    ...(replays.length === 0
+      ? []
+      : [
+          [
+            'Replays',
+            links(replays, ({ status, duration }) => `${status ?? 'none'} · ${formatDuration(duration)}`),
+          ] as const,
+        ]),
   ]
+}
+
+/** 23 · 41.8 ms: an error if a call failed, a warning if some were repeated. */
+export function callsFact(name: string, use: DatabaseUse | HttpUse | null): Fact[] {
+  if (use === null) return []
+  const { count, duration, failed } = use
+  const text = `${count.toLocaleString('en')} · ${formatDuration(duration)}${failed > 0 ? `, ${failed} failed` : ''}`
+  if (failed > 0) return [[name, { strong: text, tone: 'error' }]]
+  return [[name, 'repetitions' in use && use.repetitions.length > 0 ? { strong: text, tone: 'warning' } : text]]
 }
 
 function responseText({ response: { bodySize, contentType } }: Profile): string {
@@ -87,14 +98,6 @@ function responseText({ response: { bodySize, contentType } }: Profile): string 
     ...(bodySize === null ? [] : [formatBytes(bodySize)]),
   ]
   return parts.length === 0 ? 'unknown' : parts.join(', ')
-}
-
-function renderCaused(caused: readonly ProfileSummary[], base: string): Markup {
-  return html`${caused.map(({ token, status, method, url }) => html`<a href="${profileUrl(base, token)}">${status} ${method} ${url}</a> `)}`
-}
-
-function renderReplays(replays: readonly ProfileSummary[], base: string): Markup {
-  return html`${replays.map(({ token, status, duration }) => html`<a href="${profileUrl(base, token)}">${status ?? 'none'} · ${formatDuration(duration)}</a> `)}`
 }
 
 /** What can be done with a profile. */
@@ -120,6 +123,25 @@ function formatCost(microseconds: number): string {
 }
 
 /** How often an exception was seen, with a link to its requests. */
-export function renderSightings({ count, criteria, since }: Sightings, base: string): Markup {
-  return html`<a href="${base}/search?${searchQuery(criteria, 1)}">${count.toLocaleString('en')} times</a>, first ${renderTime(since)}`
+export function sightingsText({ count, criteria, since }: Sightings, base: string): Inline {
+  const times = { link: `${count.toLocaleString('en')} times`, to: `${base}/search?${searchQuery(criteria, 1)}` }
+  return [times, ', first ', timeText(since)]
+}
+
+/** A moment, which a page shows as a time. */
+export function timeText(time: number): Inline {
+  return { html: renderTime(time), markdown: formatTime(time) }
+}
+
+/** What the profile lacks: data over its bounds, and the profiler's notes. */
+export function renderGaps({ dropped, notes }: Profile): Markup | null {
+  if (dropped.length === 0 && notes.length === 0) return null
+  return html`<ul class="notice" aria-label="Missing data">${dropped.map(
+    drop => html`
+<li>${drop.what}: ${drop.count} left out. ${drop.why}</li>`,
+  )}${notes.map(
+    note => html`
+<li>${note}</li>`,
+  )}
+</ul>`
 }

@@ -1,4 +1,3 @@
-import { renderGaps } from '../../features/performance/waterfall.ts'
 import type { ProfileAction, RelatedProfiles } from '../feature.ts'
 import type { AnyPanel, Badge, ViewContext } from '../panel.ts'
 import type { Json, Profile } from '../profile.ts'
@@ -7,8 +6,16 @@ import { outcomeText, statusText } from './elements.ts'
 import { html, type Markup } from './html.ts'
 import { blocks, code, plain } from './markdown.ts'
 import { renderPage } from './page.ts'
-import { parentName, renderCost, renderProfileActions, renderProfileHeader, renderSightings } from './profile-header.ts'
-import { formatDuration, formatTime, renderTime } from './units.ts'
+import {
+  parentName,
+  renderCost,
+  renderGaps,
+  renderProfileActions,
+  renderProfileHeader,
+  sightingsText,
+  timeText,
+} from './profile-header.ts'
+import { formatDuration, formatTime } from './units.ts'
 import { profileUrl } from './urls.ts'
 
 /** A panel in the menu; greyed out without data. */
@@ -91,11 +98,11 @@ export function renderProfilePage(
     title: `${label} · ${profile.status ?? 'no response'} ${profile.method} ${profile.url.slice(0, 80)}`,
     base,
     panel: open,
-    header: renderProfileHeader(profile, base, {
+    header: renderProfileHeader(context, {
       actions: renderProfileActions(profile, base, open, related, actions),
       caused: related.caused,
-      seen: related.sightings === null ? null : renderSightings(related.sightings, base),
-      when: renderTime(profile.time),
+      seen: related.sightings === null ? null : sightingsText(related.sightings, base),
+      when: timeText(profile.time),
     }),
     menu: renderPanelMenu(menuEntries(panels, profile), name => profileUrl(base, profile.token, name), open),
     main: html`<h2 class="sr-only">${label}</h2>

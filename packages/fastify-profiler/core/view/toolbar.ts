@@ -1,4 +1,4 @@
-import { timeKindOf } from '../../features/performance/exclusive-time.ts'
+import { timeKindOf } from '../exclusive-time.ts'
 import { features } from '../feature.ts'
 import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../panel.ts'
 import { visible } from '../foreign-value.ts'

@@ -12,31 +12,6 @@ export function profileUrl(base: string, token: string, panel?: string): string 
   return `${base}/${urlPart(token)}${panel === undefined ? '' : `?panel=${urlPart(panel)}`}`
 }
 
-/** Where a profile can be downloaded as something else. */
-export function exportUrl(base: string, token: string, name: 'curl' | 'file' | 'har'): string {
-  return `${base}/${urlPart(token)}/${name}`
-}
-
-/** Where a request is sent again, by POST. */
-export function replayUrl(base: string, token: string): string {
-  return `${base}/${urlPart(token)}/replay`
-}
-
-/** Where the samples of a request are, and by POST, where the next request to its route is armed. */
-export function samplesUrl(base: string, token: string): string {
-  return `${base}/${urlPart(token)}/samples`
-}
-
-/** The URL of the comparison of two requests. */
-export function comparisonUrl(base: string, a: string, b: string): string {
-  return `${base}/compare/${urlPart(a)}/${urlPart(b)}`
-}
-
-/** The URL of the comparison of a route before a moment and since. */
-export function setComparisonUrl(base: string, method: string, route: string, at: number): string {
-  return `${base}/compare?method=${urlPart(method)}&route=${urlPart(route)}&at=${at}`
-}
-
 type Asked = Pick<Profile, 'host' | 'protocol' | 'request' | 'url'>
 
 /** The scheme and authority of a target in absolute form (RFC 9112, section 3.2.2). */

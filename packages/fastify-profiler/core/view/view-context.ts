@@ -1,6 +1,5 @@
-import { resolveSources } from '../../features/exceptions/source-excerpt.ts'
-import type { ExplainPool } from '../../features/explain/explain-query.ts'
-import { armedTo } from '../../features/samples/sampling.ts'
+import { resolveSources } from './source-excerpt.ts'
+import type { ExplainPool } from '../feature.ts'
 import type { ViewContext } from '../panel.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileStore } from '../store/profile-store.ts'
@@ -16,7 +15,6 @@ export function makeViewContext(
   profile: Profile,
   { base, editorUrl, explainPool, root, store }: ViewSettings,
 ): ViewContext {
-  const { matched } = profile.routing
   return {
     profile: resolveSources(profile),
     configuration: store.findConfiguration(profile.configuration),
@@ -25,6 +23,5 @@ export function makeViewContext(
     root,
     explains: explainPool !== null,
     readSamples: () => store.findSamples(profile.token),
-    armed: matched === null ? null : armedTo(profile.method, matched.url),
   }
 }

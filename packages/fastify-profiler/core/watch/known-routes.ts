@@ -11,11 +11,23 @@ export interface KnownRoute {
   constraints: Constraints
 }
 
+/** What Fastify says about the route of a request. */
+export interface MatchedPattern {
+  url: string
+  handler: AnyFunction
+}
+
 /** Records the application's routes. */
 export class KnownRoutes {
   readonly all: KnownRoute[] = []
   readonly methods = new Set<string>()
   readonly #byHandler = new WeakMap<AnyFunction, Route>()
+  /** How the application's router reads paths. */
+  readonly paths: Config<HTTPVersion.V1>
+
+  constructor(paths: Config<HTTPVersion.V1>) {
+    this.paths = paths
+  }
 
   add(route: Route, constraints: Constraints = {}): void {
     this.all.push({ route, constraints })

@@ -1,13 +1,13 @@
+import type { Answer, Question } from '../../core/feature.ts'
 import { attempt, isObject, isRecord } from '../../core/foreign-value.ts'
 import { packageVersion } from '../../core/package-version.ts'
-import { type Answer, maxTokens, type Question } from './question.ts'
-import { questions } from './questions.ts'
+import { maxTokens, questions } from '../home/question.ts'
 
 // The Model Context Protocol in two eras. Since https://modelcontextprotocol.io/specification/2026-07-28 each request
 // says what it needs. Until https://modelcontextprotocol.io/specification/2025-11-25 clients begin with a handshake.
 
 /** The version in which requests carry their version, client and capabilities in `_meta`. */
-export const statelessVersion = '2026-07-28'
+const statelessVersion = '2026-07-28'
 
 /** Versions that begin with `initialize`, newest first. What is used of them is the same. */
 const handshakeVersions: readonly string[] = ['2025-11-25', '2025-06-18']
@@ -26,11 +26,11 @@ const codes = {
 } as const
 
 /** Names of `_meta` in a request. */
-export const metaNames = {
+const metaNames = {
   version: 'io.modelcontextprotocol/protocolVersion',
   capabilities: 'io.modelcontextprotocol/clientCapabilities',
   server: 'io.modelcontextprotocol/serverInfo',
-  /** Ours: asks for the data of an answer besides its text. */
+  /** Ours: the command line asks for the data of an answer besides its text. */
   data: 'fastify-profiler/data',
 } as const
 
@@ -199,7 +199,7 @@ function refused(message: unknown, { code, message: reason, data, status }: Refu
 
 async function resultOf(request: ProtocolRequest, answering: Answering): Promise<object> {
   const { isStateless, method, params } = request
-  if (method === 'tools/list') return { tools: questions.map(toolOf), ...(isStateless && lasting) }
+  if (method === 'tools/list') return { tools: questions().map(toolOf), ...(isStateless && lasting) }
   if (method === 'tools/call') return callTool(request, answering)
   if (isStateless && method === 'server/discover') {
     return { supportedVersions: versions, capabilities, instructions, ...lasting }
@@ -226,9 +226,10 @@ function toolOf({ name, title, description, parameters, required }: Question): o
 }
 
 async function callTool({ meta, params }: ProtocolRequest, { ask }: Answering): Promise<object> {
-  const question = questions.find(({ name }) => name === params.name)
+  const known = questions()
+  const question = known.find(({ name }) => name === params.name)
   if (question === undefined) {
-    const names = questions.map(({ name }) => name).join(', ')
+    const names = known.map(({ name }) => name).join(', ')
     throw new Refusal(codes.params, `There is no tool of that name. There are ${names}.`, { status: 200 })
   }
   const { text, data, failed = false } = await ask(question, params.arguments ?? {})

@@ -11,7 +11,8 @@ import { formatDuration } from '../../core/view/units.ts'
 import type { ApplicationStart } from '../../core/watch/application-start.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { LoadingStep } from '../../core/watch/recorders.ts'
-import { isOperation, spansAt } from '../performance/exclusive-time.ts'
+import { isOperation, spansAt } from '../../core/exclusive-time.ts'
+import { hideValues } from '../queries/recorded-queries.ts'
 import { type Boot, type BootFailure, BootFile, type BootState, bootVersion } from './boot-file.ts'
 
 type BootParts = Pick<PageSources, 'bounds' | 'secrets' | 'versions'>
@@ -38,6 +39,7 @@ function describeBoot(start: ApplicationStart, isGivenUp: boolean, parts: BootPa
   for (const step of start.steps) if (!nested.has(step)) add(step, null)
   const kept = spans.slice(0, bounds.spans)
   maskSpans(kept, mask)
+  hideValues(kept)
   return {
     version: bootVersion,
     token: 'boot',

@@ -1,11 +1,14 @@
 import { readFileSync, rmSync, statSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
 import type { ProfileBounds } from '../../core/bounds.ts'
+import type { PageSources } from '../../core/feature.ts'
 import { attempt, isObject, propertyOf } from '../../core/foreign-value.ts'
 import type { KnownSecrets } from '../../core/mask/known-secrets.ts'
 import { Mask } from '../../core/mask/mask.ts'
 import { RequestSecrets } from '../../core/mask/request-secrets.ts'
-import type { Profile } from '../../core/profile.ts'
+import type { Json, LogLine, Profile } from '../../core/profile.ts'
 import type { StoreDirectory } from '../../core/store/store-directory.ts'
+import { isSameOrigin } from '../../core/view/page-guard.ts'
 
 declare module '../../core/profile.ts' {
   interface Profile {
@@ -40,11 +43,7 @@ const latest = 86_400_000
 const kinds = ['error', 'rejection', 'request'] as const
 
 /** Reads what a page has sent: `{ events: [...] }`. @returns the events that make sense, masked and bounded */
-export function describeBrowserEvents(
-  report: unknown,
-  bounds: ProfileBounds,
-  secrets: KnownSecrets | null,
-): BrowserEvent[] {
+function describeBrowserEvents(report: unknown, bounds: ProfileBounds, secrets: KnownSecrets | null): BrowserEvent[] {
   const events = propertyOf(report, 'events')
   if (!Array.isArray(events)) return []
   const mask = new Mask(bounds, new RequestSecrets(bounds, secrets))
@@ -87,7 +86,7 @@ const eventsKept = 50
 const fileName = /^browser-[\w%-]+\.json$/
 
 /** Keeps what pages report about themselves, one file per profile, since stored profiles are never changed. */
-export class BrowserEvents {
+class BrowserEvents {
   readonly #directory: StoreDirectory
 
   constructor(directory: StoreDirectory) {
@@ -134,4 +133,50 @@ function nameOf(token: string): string {
 
 function isEvent(value: unknown): value is BrowserEvent {
   return isObject(value) && 'kind' in value && 'message' in value && typeof value.message === 'string'
+}
+
+const names = { error: 'uncaught error', rejection: 'unhandled rejection', request: 'failed request' } as const
+
+/** What the page has reported, as log lines, so that it is counted and shown as they are. */
+export function browserLines({ browser = [] }: Pick<Profile, 'browser'>): LogLine[] {
+  return browser.map(event => ({
+    level: event.status !== null && event.status < 500 ? 40 : 50,
+    start: event.time,
+    message: messageOf(event),
+    fields: fieldsOf(event),
+  }))
+}
+
+function messageOf({ kind, message, status }: BrowserEvent): string {
+  return kind === 'request' ? `${status ?? 'no response'} ${message}` : message
+}
+
+function fieldsOf({ kind, place, stack }: BrowserEvent): Record<string, Json> {
+  return { browser: names[kind], ...(place !== null && { place }), ...(stack !== null && { stack }) }
+}
+
+/** Bytes of one report. */
+const reportMost = 16_000
+
+/** Takes what pages report about themselves, such as errors of their scripts. Their toolbar sends it. */
+export function browserRoutes(app: FastifyInstance, { archive, base, bounds, secrets, store }: PageSources): void {
+  const kept = new BrowserEvents(store.directory)
+
+  app.post<{ Params: { token: string } }>(
+    `${base}/:token/browser`,
+    { bodyLimit: reportMost },
+    async function addReport(request, reply) {
+      if (!isSameOrigin(request.raw)) return reply.code(403).send()
+      const { token } = request.params
+      const report = attempt((): unknown => JSON.parse(String(request.body)), null)
+      const events = describeBrowserEvents(report, bounds, secrets)
+      if (events.length === 0) return reply.code(400).send()
+      if (!(await archive.knows(token))) return reply.code(404).send()
+      let isTaken = false
+      store.tryToWrite(() => {
+        isTaken = kept.add(token, events)
+      })
+      return reply.code(isTaken ? 204 : 429).send()
+    },
+  )
 }

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert'
 import type { DatabaseUse, Location, LogLine, Profile, Unseen } from '../../core/profile.ts'
 import { levelName, locationText } from '../../core/view/elements.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
-import { sliceTime, slowestCalls } from '../performance/exclusive-time.ts'
+import { sliceTime, slowestCalls } from '../../core/exclusive-time.ts'
 import { callName } from '../performance/findings.ts'
 import { groupQueries } from '../queries/database-panel.ts'
 

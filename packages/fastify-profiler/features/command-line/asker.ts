@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Answer, AskedSources, Question } from '../../core/feature.ts'
 import { attempt, isObject, listOf, propertyOf } from '../../core/foreign-value.ts'
 import { complain } from '../../core/guard.ts'
 import { ProfileArchive } from '../../core/store/profile-archive.ts'
@@ -6,10 +7,8 @@ import { type Address, AddressFile, StoreDirectory } from '../../core/store/stor
 import { makeViewContext } from '../../core/view/view-context.ts'
 import { OpenExchanges } from '../../core/watch/exchange.ts'
 import { panelsWith, storeOf } from '../../options.ts'
-import { metaNames, statelessVersion } from '../agents/mcp-messages.ts'
-import { type Answer, type AskedSources, type Question, refusal } from '../agents/question.ts'
-import { ask } from '../agents/questions.ts'
 import { serverIdHeader } from '../home/live-rows.ts'
+import { ask, refusal } from '../home/question.ts'
 
 export interface KnownApplication {
   /** The URL of the profiler's pages, without a slash at the end. */
@@ -123,6 +122,15 @@ export class Asker {
   }
 }
 
+/** The version of the Model Context Protocol that an application is asked in, as agents ask it. */
+const version = '2026-07-28'
+
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': version,
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'fastify-profiler/data': true,
+}
+
 /** @returns null if the application does not answer in time */
 async function askServer(
   application: KnownApplication,
@@ -130,12 +138,11 @@ async function askServer(
   given: unknown,
   longest: number,
 ): Promise<Answer | null> {
-  const meta = { [metaNames.version]: statelessVersion, [metaNames.capabilities]: {}, [metaNames.data]: true }
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given, _meta: meta } }
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': statelessVersion,
+    'mcp-protocol-version': version,
     'mcp-method': 'tools/call',
     'mcp-name': name,
   }

@@ -1,108 +1,24 @@
-import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { createInterface as createQuestions } from 'node:readline/promises'
 import { setTimeout } from 'node:timers/promises'
-import { attempt, isRecord, listOf, propertyOf } from '../../core/foreign-value.ts'
+import {
+  type Answer,
+  type Command,
+  features,
+  type Question,
+  type Terminal,
+  type TypedCommand,
+} from '../../core/feature.ts'
+import { listOf, propertyOf } from '../../core/foreign-value.ts'
 import type { Profile } from '../../core/profile.ts'
 import type { ProfileSummary, SearchResult } from '../../core/summary.ts'
 import { statusTone } from '../../core/view/elements.ts'
 import { formatDuration } from '../../core/view/units.ts'
-import { profileQuestion } from '../agents/ask-profile.ts'
-import { answerMessage } from '../agents/mcp-messages.ts'
-import { type Answer, type Question, shown } from '../agents/question.ts'
-import {
-  compareQuestion,
-  explainQuestion,
-  overviewQuestion,
-  routesQuestion,
-  searchQuestion,
-} from '../agents/questions.ts'
+import { profileQuestion } from '../home/ask-profile.ts'
+import { questions, shown } from '../home/question.ts'
+import { searchQuestion } from '../home/questions.ts'
+import '../index.ts'
 import { curlCommand } from '../request/curl-command.ts'
-import { type Asker, isFrom, type KnownApplication } from './asker.ts'
-import { type Color, colored, jsonText, type Terminal, UsageError } from './terminal.ts'
-
-interface Agent {
-  /** Where it looks for servers. */
-  file: string
-  /** The key of the servers in that file. */
-  key: string
-  /** Files and folders of those who use it. */
-  signs: readonly string[]
-}
-
-const agents: readonly Agent[] = [
-  { file: '.mcp.json', key: 'mcpServers', signs: ['.mcp.json', '.claude', 'CLAUDE.md'] },
-  { file: '.cursor/mcp.json', key: 'mcpServers', signs: ['.cursor'] },
-  { file: '.vscode/mcp.json', key: 'servers', signs: ['.vscode'] },
-]
-
-const name = 'fastify-profiler'
-const entry = { type: 'stdio', command: 'npx', args: [name, 'mcp'] }
-
-/** Adds the profiler to the settings of the agents that are used in the folder, after asking. */
-async function writeEntries({ terminal, values }: Asked): Promise<number> {
-  const { folder, isInteractive, output } = terminal
-  const found = agents.filter(({ signs }) => signs.some(sign => existsSync(join(folder, sign))))
-  if (found.length === 0) {
-    output.write(`No agent is known here. Add this server to yours:\n${JSON.stringify({ [name]: entry }, null, 2)}\n`)
-    return 0
-  }
-  if (values.yes !== true && !isInteractive) {
-    throw new UsageError('init asks before it writes, and there is nobody to ask. Use --yes.')
-  }
-  for (const agent of found) {
-    const done = await addTo(agent, terminal, values.yes === true)
-    if (done === null) return 1
-    output.write(`${done}\n`)
-  }
-  return 0
-}
-
-/** @returns what was done, as a sentence; null if the command was ended instead of an answer */
-async function addTo({ file, key }: Agent, terminal: Terminal, isAgreed: boolean): Promise<string | null> {
-  const path = join(terminal.folder, file)
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
-  const settings = attempt((): unknown => JSON.parse(text), null)
-  if (!isRecord(settings)) return `${file} is no JSON object, and stays as it is.`
-  const servers = settings[key] ?? {}
-  if (!isRecord(servers)) return `"${key}" in ${file} is no object, and stays as it is.`
-  if (name in servers) return `${file} has ${name} already.`
-  const answer = isAgreed ? 'yes' : await ask(`Add ${name} to ${file}?`, terminal)
-  if (answer === null) return null
-  if (!/^y(?:es)?$/i.test(answer.trim())) return `${file} stays as it is.`
-  mkdirSync(dirname(path), { recursive: true })
-  const changed = { ...settings, [key]: { ...servers, [name]: entry } }
-  writeFileSync(path, `${JSON.stringify(changed, null, /^[ \t]+/m.exec(text)?.[0] ?? 2)}\n`)
-  return `${file} has ${name} now.`
-}
-
-/** @returns the answer; null for Ctrl-C, Ctrl-D and the end of the input */
-async function ask(question: string, { input, output }: Terminal): Promise<string | null> {
-  const reader = createQuestions({ input, output })
-  const [asked] = await Promise.allSettled([
-    Promise.race([reader.question(`${question} [y/N] `), once(reader, 'close').then(() => null)]),
-  ])
-  reader.close()
-  if (asked.status === 'fulfilled' && asked.value !== null) return asked.value
-  output.write('\n')
-  return null
-}
-
-/** Answers the messages of an agent, one a line, until the input ends. */
-async function serveStdio(asker: Asker, { errors, input, output }: Terminal): Promise<number> {
-  const answering = {
-    ask: (...asked: Parameters<Asker['ask']>) => asker.ask(...asked),
-    complain: (error: unknown) => errors.write(`fastify-profiler: ${String(error)}\n`),
-  }
-  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
-    if (line.trim() === '') continue
-    const { message } = await answerMessage(line, null, answering)
-    if (message !== null) output.write(`${JSON.stringify(message)}\n`)
-  }
-  return 0
-}
+import { isFrom, type KnownApplication } from './asker.ts'
+import { type Color, colored, jsonText } from './terminal.ts'
 
 const colors: Record<ReturnType<typeof statusTone>, Color> = {
   good: 'green',
@@ -138,14 +54,14 @@ const parse: (text: string) => ProfileSummary = JSON.parse
 
 /** Prints requests as they happen, until the terminal ends. Waits for an application that restarts. */
 async function followRequests(asked: Asked): Promise<number> {
-  const { asker, terminal } = asked
-  if (asker.applications.length === 0) {
+  const { terminal } = asked
+  if (asked.applications.length === 0) {
     terminal.errors.write('No application is known. Start it, or name its pages with --url.\n')
     return 1
   }
   let isWaiting = false
   while (!terminal.ended.aborted) {
-    const stream = await openFirst(asker.applications, terminal.ended)
+    const stream = await openFirst(asked.applications, terminal.ended)
     if (stream !== null) {
       isWaiting = false
       await printEvents(stream, asked)
@@ -207,36 +123,18 @@ async function printEvents(stream: ReadableStream<Uint8Array>, { terminal, value
   }
 }
 
-/** A command as it was typed. */
-export interface Asked {
-  operands: readonly string[]
-  values: Readonly<Record<string, string | boolean | undefined>> & { url?: string; directory?: string }
-  asker: Asker
-  terminal: Terminal
+/** A command as it was typed, and whom it asks. */
+interface Asked extends TypedCommand {
+  applications: readonly KnownApplication[]
 }
-
-interface Command {
-  /** Its operands, for the help. */
-  takes: string
-  /** How many it needs at least, and takes at most. */
-  count: readonly [number, number]
-  says: string
-  /** The options that it takes besides those of every command. */
-  options: readonly string[]
-  /** @returns the exit code */
-  run: (asked: Asked) => Promise<number>
-}
-
-/** The operands of a command, by name. Optional ones come first if the last is not. */
-type Names = (operands: readonly string[]) => Record<string, string | undefined>
 
 /** A command that asks a question and prints the answer. */
-function asking(question: Question, names: Names, command: Omit<Command, 'options' | 'run'>): Command {
+function asking(question: Question): Command {
   return {
-    ...command,
+    ...question.command,
     options: optionsOf(question),
     async run(asked) {
-      const answer = await answerTo(question, asked, names)
+      const answer = await answerTo(question, asked)
       return print(asked, answer, asked.values.json === true ? jsonText(answer.data) : shown(answer.text))
     },
   }
@@ -246,94 +144,42 @@ function optionsOf({ parameters }: Question): string[] {
   return ['json', 'max-tokens', ...Object.keys(parameters)]
 }
 
-const oneToken: Names = ([token]) => ({ token })
-const asTwoTokens: Names = operands => ({ a: operands.length > 1 ? operands[0] : undefined, b: operands.at(-1) })
-const asWords: Names = words => ({ query: words.length === 0 ? undefined : words.join(' ') })
-
 /** Every command by its name. */
-export const commands: Record<string, Command> = {
-  list: {
-    takes: '[words]',
-    count: [0, Infinity],
-    says: 'requests, newest first: status:5xx route:/carts slower:100ms',
-    options: optionsOf(searchQuestion),
-    run: list,
-  },
-  show: asking(profileQuestion, ([token, panel]) => ({ token, panel }), {
-    takes: '<token> [panel]',
-    count: [1, 2],
-    says: 'one request, or one of its panels',
-  }),
+export const commands: Record<string, Command<Asked>> = {
+  ...Object.fromEntries(questions().map(question => [question.command.name, asking(question)])),
+  [searchQuestion.command.name]: { ...asking(searchQuestion), run: list },
   tail: { takes: '', count: [0, 0], says: 'requests as they happen', options: ['json'], run: followRequests },
-  compare: asking(compareQuestion, asTwoTokens, {
-    takes: '[<a>] <b>',
-    count: [0, 2],
-    says: 'two requests, or b with the previous of its route',
-  }),
-  explain: asking(explainQuestion, ([token, query]) => ({ token, query }), {
-    takes: '<token> <query>',
-    count: [2, 2],
-    says: 'the plan of a query, by its number',
-  }),
   curl: { takes: '<token>', count: [1, 1], says: 'the request as a command of curl', options: [], run: curl },
-  overview: asking(overviewQuestion, () => ({}), { takes: '', count: [0, 0], says: 'what matters lately' }),
-  routes: asking(routesQuestion, ([path]) => ({ path }), {
-    takes: '[path]',
-    count: [0, 1],
-    says: 'the routes, with their lines',
-  }),
-  mcp: {
-    takes: '',
-    count: [0, 0],
-    says: 'answers an agent on stdin and stdout',
-    options: [],
-    run: ({ asker, terminal }) => serveStdio(asker, terminal),
-  },
-  init: {
-    takes: '',
-    count: [0, 0],
-    says: 'adds the profiler to the agents of this folder',
-    options: ['yes'],
-    run: writeEntries,
-  },
+  ...Object.fromEntries(features.flatMap(({ commands = {} }) => Object.entries(commands))),
 }
 
-/** The names of tools that are not those of their commands. Answers name tools. */
-const toolNames = new Map([
-  ['profile', 'show'],
-  ['search', 'list'],
-])
-
-/** Finds a command by its name, or by that of its tool. */
-export function commandOf(name: string): Command | undefined {
-  const known = toolNames.get(name) ?? name
+/** Finds a command by its name, or by that of its question. Answers name questions. */
+export function commandOf(name: string): Command<Asked> | undefined {
+  const known = questions().find(question => question.name === name)?.command.name ?? name
   return Object.hasOwn(commands, known) ? commands[known] : undefined
 }
 
 /** Asks a question with the operands and options that it takes. */
-async function answerTo(question: Question, { asker, operands, values }: Asked, names: Names): Promise<Answer> {
+async function answerTo(question: Question, { ask, operands, values }: TypedCommand): Promise<Answer> {
   const given: Record<string, unknown> = {}
-  const typed = Object.entries({ ...values, max_tokens: values['max-tokens'], ...definedOnly(names(operands)) })
-  for (const [name, value] of typed) {
+  const named = Object.entries(question.command.operands(operands)).filter(([, value]) => value !== undefined)
+  const typed = { ...values, max_tokens: values['max-tokens'], ...Object.fromEntries(named) }
+  for (const [name, value] of Object.entries(typed)) {
     const parameter = name === 'max_tokens' ? { type: 'integer' } : question.parameters[name]
     if (parameter === undefined || typeof value !== 'string') continue
     given[name] = parameter.type === 'integer' && /^\d+$/.test(value) ? Number(value) : value
   }
-  return asker.ask(question, given)
+  return ask(question, given)
 }
 
-function definedOnly(values: Record<string, string | undefined>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-}
-
-function print({ terminal }: Asked, { failed = false, text }: Answer, output: string): number {
+function print({ terminal }: TypedCommand, { failed = false, text }: Answer, output: string): number {
   if (failed) terminal.errors.write(`${shown(text)}\n`)
   else terminal.output.write(`${output}\n`)
   return failed ? 1 : 0
 }
 
-async function list(asked: Asked): Promise<number> {
-  const answer = await answerTo(searchQuestion, asked, asWords)
+async function list(asked: TypedCommand): Promise<number> {
+  const answer = await answerTo(searchQuestion, asked)
   if (asked.values.json === true) return print(asked, answer, jsonText(answer.data))
   // An agent reads what is no terminal: recorded text stays in its fence.
   if (!asked.terminal.isScreen || !isSearch(answer.data)) return print(asked, answer, shown(answer.text))
@@ -343,8 +189,8 @@ async function list(asked: Asked): Promise<number> {
   return print(asked, answer, [...problems.map(shown), ...lines, ...rest].join('\n'))
 }
 
-async function curl(asked: Asked): Promise<number> {
-  const answer = await answerTo(profileQuestion, asked, oneToken)
+async function curl(asked: TypedCommand): Promise<number> {
+  const answer = await answerTo(profileQuestion, asked)
   if (!isProfile(answer.data)) return print(asked, answer, '')
   const command = curlCommand(answer.data)
   const visible = shown(command)

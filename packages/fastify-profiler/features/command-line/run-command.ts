@@ -1,13 +1,14 @@
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Terminal, TypedCommand } from '../../core/feature.ts'
 import { packageVersion } from '../../core/package-version.ts'
 import { sortOrders } from '../../core/summary.ts'
 import { environmentOptions } from '../../flag.ts'
-import { shown } from '../agents/question.ts'
+import { shown } from '../home/question.ts'
 import { pathDistance } from '../routing/similar-routes.ts'
 import { Asker } from './asker.ts'
-import { type Asked, commandOf, commands } from './commands.ts'
-import { type Terminal, UsageError } from './terminal.ts'
+import { commandOf, commands } from './commands.ts'
+import { UsageError } from './terminal.ts'
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
@@ -29,6 +30,8 @@ const options = {
   help: { ...flag, short: 'h' },
   version: flag,
 } as const
+
+type Values = TypedCommand['values'] & { url?: string; directory?: string }
 
 /** The options of every command. */
 const anywhere = new Set(['url', 'directory'])
@@ -73,7 +76,16 @@ export async function run(words: readonly string[], terminal: Terminal): Promise
     }
     const other = Object.keys(values).find(option => !anywhere.has(option) && !command.options.includes(option))
     if (other !== undefined) throw new UsageError(`${name} does not take --${other}.`)
-    return await command.run({ operands, values, asker: askerOf(values, terminal), terminal })
+    const asker = askerOf(values, terminal)
+    return await command.run({
+      operands,
+      values,
+      terminal,
+      ask: (question, given) => asker.ask(question, given),
+      get applications() {
+        return asker.applications
+      },
+    })
   } catch (error) {
     const isUsage = error instanceof UsageError
     terminal.errors.write(`fastify-profiler: ${shown(isUsage ? error.message : String(error))}\n`)
@@ -86,7 +98,7 @@ function say({ output }: Terminal, text: string): number {
   return 0
 }
 
-function parsed(words: readonly string[]): { positionals: string[]; values: Asked['values'] } {
+function parsed(words: readonly string[]): { positionals: string[]; values: Values } {
   const { positionals, values } = parsedByNode(words)
   const empty = Object.entries(values).find(([, value]) => value === '')
   if (empty !== undefined) throw new UsageError(`--${empty[0]} is empty.`)
@@ -124,7 +136,7 @@ function meant(word: string, names: readonly string[], before = ''): string {
   return nearest === undefined ? ' See fastify-profiler --help.' : ` Did you mean ${before}${nearest.name}?`
 }
 
-function askerOf({ directory, url }: Asked['values'], { env, errors, folder }: Terminal): Asker {
+function askerOf({ directory, url }: Values, { env, errors, folder }: Terminal): Asker {
   const given = settingsOf(env, folder)
   return new Asker({
     url: url ?? null,

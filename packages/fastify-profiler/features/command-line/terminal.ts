@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { styleText } from 'node:util'
+import type { Terminal } from '../../core/feature.ts'
 import { unseen } from '../../core/foreign-value.ts'
 
 /** A value as JSON that controls no terminal, since characters that nobody sees are escaped: `\u009b`. */
@@ -14,25 +15,6 @@ function escaped(unit: string): string {
 /** A command that is not understood, as a sentence. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
-}
-
-/** What a command reads and writes. */
-export interface Terminal {
-  input: Readable
-  output: Writable
-  errors: Writable
-  env: Record<string, string | undefined>
-  /** The working directory. */
-  folder: string
-  /** Whether a person types and reads. */
-  isInteractive: boolean
-  /** Whether the output is a terminal, not a pipe or a file. */
-  isScreen: boolean
-  hasColors: boolean
-  /** Columns of a line; Infinity if the output is a file. */
-  columns: number
-  /** Ends a command that would go on for ever. */
-  ended: AbortSignal
 }
 
 /** The streams of a process. Only those of a terminal have isTTY, columns and hasColors. */

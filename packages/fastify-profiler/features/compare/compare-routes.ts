@@ -1,15 +1,20 @@
 import type { FastifyInstance } from 'fastify'
-import { othersLike, requestsAround } from '../../core/store/like-requests.ts'
+import type { Answer, Arguments, AskedSources, PageSources, ProfileAction, Question } from '../../core/feature.ts'
+import type { Profile } from '../../core/profile.ts'
+import { ofRoute, previousRequest } from '../../core/store/like-requests.ts'
+import type { ProfileArchive } from '../../core/store/profile-archive.ts'
+import { perPageLimit } from '../../core/store/search.ts'
 import { readSearch } from '../../core/store/search-criteria.ts'
+import type { ProfileSummary } from '../../core/summary.ts'
 import { html } from '../../core/view/html.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
-import type { PageSources, ProfileAction } from '../../core/feature.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
-import { comparisonUrl } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
+import { answerText, callText, findProfile, missingProfile, refusal, tokenIn } from '../home/question.ts'
 import { compareSets, renderSetComparisonMarkdown, renderSetComparisonPage, setSentence } from './compare-sets.ts'
 import { compare } from './compare.ts'
-import { renderComparisonMarkdown, renderComparisonPage } from './comparison-page.ts'
+import { comparisonUrl, renderComparisonMarkdown, renderComparisonPage } from './comparison-page.ts'
+import type { Others } from './comparison.ts'
 import { comparisonSentence, conclusionsOf } from './comparison-text.ts'
 
 /** Leads to the comparison with the request that this one repeats, or with the previous one of its route. */
@@ -53,7 +58,10 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
     const route = query.get('route')
     const { criteria } = readSearch(periodOf(query), { labels: [], panels: [] })
     const { method = 'GET', timeFrom: at } = criteria
-    if (route === null || at === undefined) return sendMissing(request, reply, { what: 'pair' }, sources)
+    if (route === null || at === undefined) {
+      const why = 'A comparison needs two requests. Tick two of these, or name a route and a moment.'
+      return sendMissing(request, reply, { what: 'part', why }, sources)
+    }
     const comparison = compareSets({ method, route, at }, await requestsAround(archive, { method, route }, at))
     return sendFormats(request, reply, {
       html: () => renderSetComparisonPage(comparison, base),
@@ -66,4 +74,145 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
 /** The method and the moment of a query, as a search understands them. */
 function periodOf(query: URLSearchParams): URLSearchParams {
   return new URLSearchParams({ method: query.get('method') ?? '', timeFrom: query.get('at') ?? '' })
+}
+
+/** Of these, the nearest in time tell how much the times of a request vary by chance. */
+const othersMost = 20
+
+/**
+ * The requests on each side of two that did the same as they: from its start up to the border as the earlier one, from
+ * there on as the later one. The border is a restart of the application between them, else the earlier one itself.
+ */
+async function othersLike(archive: ProfileArchive, a: Profile, b: Profile): Promise<Others> {
+  const [earlier, later] = a.time <= b.time ? [a, b] : [b, a]
+  const border = restartBetween(earlier, later) ?? earlier.time
+  const [before, since] = await Promise.all([
+    archive.search({
+      ...ofRoute(earlier),
+      timeFrom: Math.floor(earlier.process.startedAt),
+      timeTo: border,
+      perPage: perPageLimit,
+    }),
+    archive.search({ ...ofRoute(later), timeFrom: border, perPage: perPageLimit }),
+  ])
+  const others = [
+    like(earlier, before.profiles).slice(0, othersMost),
+    like(later, since.profiles)
+      .filter(({ token }) => token !== earlier.token)
+      .slice(0, othersMost),
+  ] as const
+  return a === earlier ? { a: others[0], b: others[1] } : { a: others[1], b: others[0] }
+}
+
+/** When the application started again between two requests, in milliseconds since 1970; null if it did not. */
+function restartBetween(earlier: Profile, later: Profile): number | null {
+  const { startedAt } = later.process
+  return startedAt > earlier.time ? startedAt : null
+}
+
+/** Requests with the status and the number of queries of a profile, without itself. */
+function like({ database, status, token }: Profile, summaries: readonly ProfileSummary[]): ProfileSummary[] {
+  const queries = database?.count ?? 0
+  return summaries.filter(
+    summary => summary.token !== token && summary.status === status && summary.queries.count === queries,
+  )
+}
+
+/** The requests of a route before a moment and since: of each the nearest, as many as a search returns. */
+async function requestsAround(
+  archive: ProfileArchive,
+  { method, route }: { method: string; route: string },
+  at: number,
+): Promise<ProfileSummary[]> {
+  const criteria = { method, route: `=${route}`, perPage: perPageLimit }
+  const [before, since] = await Promise.all([
+    archive.search({ ...criteria, timeTo: at - 1 }),
+    archive.search({ ...criteria, timeFrom: at, sort: 'oldest' }),
+  ])
+  return [...since.profiles.toReversed(), ...before.profiles]
+}
+
+/** Two requests, or a route before a moment and since. */
+export const compareQuestion: Question = {
+  name: 'compare',
+  title: 'Compare requests',
+  description:
+    'Call after a change to see whether it helped: b is the token of a request since, a of one before (default: from ' +
+    'before the last start). Or route and at, for all requests of a route before a moment and since. Says how sure ' +
+    'it is: certain, seen (too few requests to tell) or equal.',
+  parameters: {
+    b: { type: 'string', description: 'The token of the later request, or "latest".' },
+    a: {
+      type: 'string',
+      description: 'The token of the earlier request. Default: the newest of the route from before the last start.',
+    },
+    route: { type: 'string', description: 'The pattern of a route, instead of a and b: /carts/:id.' },
+    method: { type: 'string', description: 'The method of the route. Default: GET.' },
+    at: { type: 'string', description: 'The moment, such as 2026-11-22T09:30Z, with route.' },
+    from: { type: 'integer', description: 'The line of the comparison to go on at. Default: 0.', minimum: 0 },
+  },
+  required: [],
+  command: {
+    name: 'compare',
+    takes: '[<a>] <b>',
+    count: [0, 2],
+    says: 'two requests, or b with the previous of its route',
+    operands: operands => ({ a: operands.length > 1 ? operands[0] : undefined, b: operands.at(-1) }),
+  },
+  next: ({ routing, token }) =>
+    routing.matched === null
+      ? null
+      : `Compared with the previous request of this route: ${callText({ tool: 'compare', arguments: { b: token } })}`,
+  async answer(asked, sources) {
+    const route = asked.text('route')
+    if (route !== null) return compareRoute(route, asked, sources)
+    const b = asked.text('b')
+    return b === null
+      ? refusal('compare needs b, the token of a request, or route and at.')
+      : compareTwo(b, asked, sources)
+  },
+}
+
+async function compareTwo(tokenOfB: string, asked: Arguments, sources: AskedSources): Promise<Answer> {
+  const { archive } = sources
+  const b = await findProfile(tokenOfB, sources)
+  if (b === null) return missingProfile('b', asked, sources)
+  const tokenOfA = asked.text('a') ?? (await previousRequest(archive, b))?.token ?? null
+  if (tokenOfA === null) return refusal('There is no earlier request of this route. Name one as a.')
+  const a = await archive.find(tokenIn(tokenOfA))
+  if (a === null) return missingProfile('a', asked, sources)
+  const comparison = compare(a, b, await othersLike(archive, a, b))
+  const sentence = comparisonSentence(comparison)
+  const data = { sentence, conclusions: conclusionsOf(comparison), ...comparison }
+  return {
+    text: framed(sentence, renderComparisonMarkdown(comparison, sources.viewContext(b)), asked, {
+      a: a.token,
+      b: b.token,
+    }),
+    data,
+  }
+}
+
+async function compareRoute(route: string, asked: Arguments, { archive, base }: AskedSources): Promise<Answer> {
+  const query = new URLSearchParams({ method: asked.text('method') ?? 'GET', timeFrom: asked.text('at') ?? '' })
+  const { method, timeFrom: at } = readSearch(query, { labels: [], panels: [] }).criteria
+  if (method === undefined || at === undefined) {
+    return refusal('compare needs at, an ISO 8601 time such as 2026-11-22T09:30Z, and a known method.')
+  }
+  const comparison = compareSets({ method, route, at }, await requestsAround(archive, { method, route }, at))
+  const sentence = setSentence(comparison)
+  return {
+    text: framed(sentence, renderSetComparisonMarkdown(comparison, base), asked, asked.given),
+    data: { sentence, ...comparison },
+  }
+}
+
+function framed(sentence: string, recorded: string, { given, number, tokens }: Arguments, fixed: object): string {
+  const more = (line: number) => ({ tool: 'compare', arguments: { ...given, ...fixed, from: line } })
+  return answerText(
+    `# ${sentence}`,
+    [{ heading: 'What changed', recorded, from: number('from') ?? 0, more }],
+    [],
+    tokens,
+  )
 }

@@ -23,8 +23,8 @@ import {
   formatTime,
   renderTime,
 } from '../../core/view/units.ts'
-import { comparisonUrl, profileUrl, setComparisonUrl } from '../../core/view/urls.ts'
-import { kindView, renderKind } from '../performance/exclusive-time.ts'
+import { profileUrl, urlPart } from '../../core/view/urls.ts'
+import { kindView, renderKind } from '../../core/exclusive-time.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { axisTicks, type BarPiece, hatchPattern, percent, renderPieces } from '../performance/waterfall.ts'
 import {
@@ -217,13 +217,18 @@ function distanceText(milliseconds: number): string {
   return `${formatDuration(Math.abs(milliseconds))} ${milliseconds < 0 ? 'earlier' : 'later'}`
 }
 
+/** The URL of the comparison of two requests. */
+export function comparisonUrl(base: string, a: string, b: string): string {
+  return `${base}/compare/${urlPart(a)}/${urlPart(b)}`
+}
+
 function renderActions(comparison: Comparison, place: Place): Markup {
   const { base } = place
   const { a, b } = comparison
   const { method, route } = b
   const isOneRoute = route !== null && a.route === route && a.method === method
-  const later = Math.max(a.time, b.time)
-  return html`<span class="right"><a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, place)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${setComparisonUrl(base, method, route, later)}">Compare the whole route…</a>`}</span>`
+  const wholeRoute = `${base}/compare?method=${urlPart(method)}&route=${urlPart(route ?? '')}&at=${Math.max(a.time, b.time)}`
+  return html`<span class="right"><a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, place)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${wholeRoute}">Compare the whole route…</a>`}</span>`
 }
 
 function findingsOf(comparison: Comparison): Finding[] {

@@ -1,10 +1,11 @@
 import type { ProfileBounds } from '../../core/bounds.ts'
 import { isForeign, isProfilerFile, pathOf } from '../../core/call-site.ts'
+import type { Collecting } from '../../core/feature.ts'
 import { attempt, isError, listOf, nameOfError, read, textOf } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
-import type { DispatchPointName, Exception, Frame } from '../../core/profile.ts'
+import type { DispatchPointName, Exception, Frame, Profile } from '../../core/profile.ts'
 import type { Failure } from '../../core/watch/recorder.ts'
-import type { Origins } from '../lifecycle/describe-lifecycle.ts'
+import { describeLifecycle, type Origins } from '../../core/dispatch-points.ts'
 
 const frame =
   /^\s+at (?:(async )?(.+?) \()?((?:file:\/\/|node:|[A-Za-z]:[\\/]|\/).*?|node:[\w/]+|<anonymous>):(\d+):(\d+)\)?$/
@@ -75,7 +76,7 @@ const standard = new Set(['name', 'message', 'stack', 'cause', 'errors', 'code',
 const leftOutKnown = 10_000
 
 /** The numbers of exceptions and frames that were left out. */
-export interface ChainLosses {
+interface ChainLosses {
   exceptions: number
   frames: number
 }
@@ -194,8 +195,17 @@ interface DescribedFailures {
   losses: ChainLosses
 }
 
-/** @param toError converts an error as the application's error handler does */
-export function describeFailures(
+/** The exceptions of a request, and the dispatch points, which they interrupted. */
+export function collectExceptions(collecting: Collecting): Pick<Profile, 'exceptions' | 'lifecycle'> {
+  const { bounds, drop, exchange, mask, toError } = collecting
+  const { droppedFailures, failures, marks, spans } = exchange.recorder
+  const { exceptions, losses, origins } = describeFailures(failures, toError, mask, bounds)
+  drop('exceptions', losses.exceptions + droppedFailures, () => `A profile holds ${bounds.exceptions} exceptions.`)
+  drop('frames', losses.frames, () => `An exception holds ${bounds.frames} frames.`)
+  return { exceptions, lifecycle: describeLifecycle(spans, marks, origins) }
+}
+
+function describeFailures(
   failures: readonly Failure[],
   toError: (thrown: Error) => Error,
   mask: Mask,

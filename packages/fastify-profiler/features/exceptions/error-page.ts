@@ -1,13 +1,13 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
-import { type HeaderFact, renderLocation, statusText, statusTone, titled } from '../../core/view/elements.ts'
+import { type Fact, renderFacts } from '../../core/view/block.ts'
+import { statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { html, Markup } from '../../core/view/html.ts'
 import { assets, assetUrl, renderDocument, renderTopBar } from '../../core/view/page.ts'
-import { renderRequestLine } from '../../core/view/profile-header.ts'
-import { formatDuration, renderTime } from '../../core/view/units.ts'
+import { renderGaps, renderRequestLine, timeText } from '../../core/view/profile-header.ts'
+import { formatDuration } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../request/curl-command.ts'
-import { renderGaps } from '../performance/waterfall.ts'
 import { comparePaths, isRoutingFailure, nearPaths, renderPiece } from '../routing/routing-panel.ts'
 import { renderExceptionSections } from './exception-panel.ts'
 import { renderErrorMarkdown } from './exceptions-markdown.ts'
@@ -38,11 +38,7 @@ ${renderTopBar(base, 'exception', false)}
 <div class="asked">${renderRequestLine(profile, null)}
 <div class="actions"><button type="button" data-copy="markdown" hidden>Copy as Markdown</button><button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button><a class="button primary" href="${profileUrl(base, profile.token, 'exception')}">Open profile</a></div></div>
 <div class="says">${thrown !== undefined && thrown.message !== '' && html`<span class="muted">${thrown.class}:</span> `}<h1>${message}</h1></div>
-<dl class="facts" tabindex="0" aria-label="Facts">${errorFacts(context).map(
-      ([name, value]) => html`
-<div><dt>${name}</dt> <dd>${value}</dd></div>`,
-    )}
-</dl>
+${renderFacts(errorFacts(context), context)}
 </section>
 <main id="main" class="wide" tabindex="-1">
 <nav class="jump" aria-label="Sections"><ul>
@@ -60,7 +56,7 @@ ${renderExceptionSections(context, 2)}
 }
 
 /** What led to the failure, most telling first. */
-function errorFacts(context: ViewContext): HeaderFact[] {
+function errorFacts(context: ViewContext): Fact[] {
   const { profile } = context
   const { exceptions } = profile
   const rootIndex = rootCauseOf(exceptions)
@@ -73,11 +69,11 @@ function errorFacts(context: ViewContext): HeaderFact[] {
     ...(isRouting ? nearestFact(profile) : []),
     ...(root === undefined || isRouting
       ? []
-      : [['Root cause', html`<span class="text-error">${causeText(root.class, root.message)}</span>`] as const]),
-    ...(line === null || isRouting ? [] : [['Your line', renderLocation(line, context)] as const]),
-    ...(referer === undefined ? [] : [['Linked from', html`<code>${referer}</code>`] as const]),
-    ...Object.entries(profile.labels).map(([name, value]): HeaderFact => [titled(name), value]),
-    ['When', renderTime(profile.time)],
+      : [['Root cause', { strong: causeText(root.class, root.message), tone: 'error' }] as const]),
+    ...(line === null || isRouting ? [] : [['Your line', { place: line }] as const]),
+    ...(referer === undefined ? [] : [['Linked from', { code: referer }] as const]),
+    ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
+    ['When', timeText(profile.time)],
   ]
 }
 
@@ -85,11 +81,12 @@ function causeText(name: string, message: string): string {
   return (message === '' ? name : message).slice(0, causeLength)
 }
 
-function nearestFact({ path, routing }: Profile): HeaderFact[] {
+function nearestFact({ path, routing }: Profile): Fact[] {
   const [nearest] = nearPaths(routing.nearMisses)
   if (nearest === undefined) return []
   const pieces = comparePaths(path, nearest.url).filter(({ change }) => change !== 'excess')
-  return [['Nearest', html`<code>${nearest.method.join(', ')} ${pieces.map(renderPiece)}</code>`]]
+  const route = html`<code>${nearest.method.join(', ')} ${pieces.map(renderPiece)}</code>`
+  return [['Nearest', { html: route, markdown: '' }]]
 }
 
 /** The title of a failure without an exception. */

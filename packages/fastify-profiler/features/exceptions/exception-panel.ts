@@ -66,7 +66,9 @@ export function exceptionRoutes(app: FastifyInstance, sources: PageSources): voi
     const context = viewContext(profile)
     const { token, exceptions, logs } = context.profile
     const [thrown] = exceptions
-    if (thrown === undefined) return sendMissing(request, reply, { what: 'exception', token }, sources)
+    if (thrown === undefined) {
+      return sendMissing(request, reply, { what: 'part', why: `Request ${token} had no exception.`, token }, sources)
+    }
     return sendFormats(request, reply, {
       html: () =>
         renderDocument({

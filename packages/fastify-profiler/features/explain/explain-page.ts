@@ -1,19 +1,30 @@
 import type { FastifyInstance } from 'fastify'
+import type { PageSources, Question } from '../../core/feature.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import type { Query } from '../../core/profile.ts'
 import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
-import { html } from '../../core/view/html.ts'
+import { type Content, html } from '../../core/view/html.ts'
 import { plain } from '../../core/view/markdown.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
-import { alignNumber } from '../../core/view/units.ts'
-import { profileUrl } from '../../core/view/urls.ts'
+import { alignNumber, formatDuration } from '../../core/view/units.ts'
+import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
-import { explainUrl } from './explain-form.ts'
-import { canRunAgain, explainQuery, type Explanation, NoPlan } from './explain-query.ts'
+import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
+import { canRunAgain, explainQuery, type Explanation, isExplainable, NoPlan } from './explain-query.ts'
 import type { PlanNode } from './plan.ts'
+
+/** Where the plan of a stored query is asked for, by POST. */
+function explainUrl(base: string, token: string, number: number | string): string {
+  return `${base}/${urlPart(token)}/queries/${urlPart(String(number))}/explain`
+}
+
+/** A button that asks the database for the plan of a query. */
+export function explainButton(query: Query, number: number, { base, explains, profile }: ViewContext): Content {
+  if (explains !== true || !isExplainable(query)) return null
+  return html`<form method="post" action="${explainUrl(base, profile.token, number)}"><button type="submit">Explain</button></form>`
+}
 
 /** How a plan was made. */
 const origins: Record<Explanation['plan'], string> = {
@@ -131,4 +142,65 @@ export function explainRoutes(app: FastifyInstance, sources: PageSources): void 
       })
     },
   )
+}
+
+/** The plan of a stored query. Plans only: nothing is run. */
+export const explainQuestion: Question = {
+  name: 'explain',
+  title: 'Plan of a query',
+  description:
+    'Call when one query of a request is slow: tells in words what its PostgreSQL plan does wrong, such as a missing ' +
+    'index, with the statement that would help. Plans the stored query without running it. Needs the running ' +
+    'application and its option explainPool.',
+  parameters: {
+    token: { type: 'string', description: 'The token of the request, or "latest".' },
+    query: { type: 'integer', description: 'The number of the query on the panel database, from 1.', minimum: 1 },
+    from: { type: 'integer', description: 'The line of the answer to go on at. Default: 0.', minimum: 0 },
+  },
+  required: ['token', 'query'],
+  command: {
+    name: 'explain',
+    takes: '<token> <query>',
+    count: [2, 2],
+    says: 'the plan of a query, by its number',
+    operands: ([token, query]) => ({ token, query }),
+  },
+  next({ database, token }, { explainPool }) {
+    const slowest = explainPool === null ? null : slowestExplainable(database?.queries ?? [])
+    if (slowest === null) return null
+    const call = callText({ tool: 'explain', arguments: { token, query: slowest.number } })
+    return `Plan of the slowest query (${formatDuration(slowest.duration)}): ${call}`
+  },
+  async answer(asked, sources) {
+    const { given, number, text, tokens } = asked
+    if (sources.explainPool === null) {
+      return refusal('Queries are explained by a running application that has the option explainPool.')
+    }
+    const profile = await findProfile(text('token') ?? '', sources)
+    if (profile === null) return missingProfile('token', asked, sources)
+    const queries = profile.database?.queries ?? []
+    const wanted = number('query') ?? 0
+    const query = queries[wanted - 1]
+    if (query === undefined) return refusal(`This request has ${queries.length} stored queries, counted from 1.`)
+    const explained = await explainQuery(sources.explainPool, query)
+    const failed = explained instanceof NoPlan
+    const section = {
+      heading: 'Plan',
+      recorded: blocksMarkdown(explainBlocks(explained, query), sources.root),
+      from: number('from') ?? 0,
+      more: (line: number) => ({ tool: 'explain', arguments: { ...given, token: profile.token, from: line } }),
+    }
+    const lead = `# ${failed ? 'No plan' : 'The plan'} of query ${wanted}`
+    const data = failed ? { error: explained.message } : explained
+    return { text: answerText(lead, [section], [], tokens), data, failed }
+  },
+}
+
+function slowestExplainable(queries: readonly Query[]): { number: number; duration: number } | null {
+  let slowest: { number: number; duration: number } | null = null
+  for (const [index, query] of queries.entries()) {
+    const duration = query.duration ?? 0
+    if (isExplainable(query) && duration > (slowest?.duration ?? -1)) slowest = { number: index + 1, duration }
+  }
+  return slowest
 }

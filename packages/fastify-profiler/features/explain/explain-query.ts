@@ -1,4 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers'
+import type { ExplainClient, ExplainPool } from '../../core/feature.ts'
 import { isObject, isRecord, propertyOf, read, textOf } from '../../core/foreign-value.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { Json, Query } from '../../core/profile.ts'
@@ -206,24 +207,4 @@ function isKept(parameter: Json): boolean {
   return (
     !text.includes(masked) && !/"(?:\[(?:object of )?\d+ (?:characters|bytes)\]|… \(\d+ parameters\))"|…"/.test(text)
   )
-}
-
-/** What explaining needs of a pool; a `pg.Pool` has it. */
-export interface ExplainPool {
-  connect: () => Promise<ExplainClient>
-  /** Whether the database can stop a statement that takes too long. If not, no query is run again. Default: true. */
-  canStop?: () => boolean
-}
-
-export interface ExplainClient {
-  query: (query: ExplainQuery) => Promise<{ rows: unknown[] }>
-  /** Gives the connection back, or destroys it. */
-  release: (destroy?: boolean) => void
-}
-
-export interface ExplainQuery {
-  text: string
-  values?: unknown[]
-  /** The extended protocol refuses several statements in one text. */
-  queryMode?: 'extended'
 }

@@ -1,5 +1,6 @@
+import type { ExplainPool } from '../../core/feature.ts'
 import { type WatchedServer, watchedServers } from '../queries/drivers/pg.ts'
-import { type ExplainPool, NoPlan } from './explain-query.ts'
+import { NoPlan } from './explain-query.ts'
 
 /** Explains with a connection of the profiler's own, to the PostgreSQL that the application was seen to use. */
 export const ownConnections: ExplainPool = {

@@ -6,12 +6,11 @@ import { statusText } from '../../core/view/elements.ts'
 import { html, Markup } from '../../core/view/html.ts'
 import type { PageSources, ProfileAction } from '../../core/feature.ts'
 import { assets, filePolicy, renderDocument } from '../../core/view/page.ts'
-import { renderCost, renderProfileHeader } from '../../core/view/profile-header.ts'
+import { renderCost, renderGaps, renderProfileHeader } from '../../core/view/profile-header.ts'
 import { menuEntries, panelData, renderPanelBody, renderPanelMenu } from '../../core/view/profile-page.ts'
 import { formatTime } from '../../core/view/units.ts'
-import { exportUrl } from '../../core/view/urls.ts'
+import { urlPart } from '../../core/view/urls.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
-import { renderGaps } from '../performance/waterfall.ts'
 import { curlCommand } from '../request/curl-command.ts'
 import { harOf } from './har.ts'
 
@@ -29,7 +28,7 @@ const downloads = [
 export const exportAction: ProfileAction = (profile, base) =>
   html`<button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button><details class="export"><summary class="button">Export…</summary><ul>${downloads.map(
     ([name, label]) => html`
-<li><a href="${exportUrl(base, profile.token, name)}">${label}</a></li>`,
+<li><a href="${base}/${urlPart(profile.token)}/${name}">${label}</a></li>`,
   )}
 </ul></details>`
 
@@ -39,14 +38,13 @@ export function renderProfileFile({ profile, ...views }: ViewContext, panels: re
   const hasData = (panel: AnyPanel) => panelData(panel, profile) !== null
   const filled = panels.filter(hasData)
   const empty = panels.filter(panel => !hasData(panel)).map(({ label }) => label)
-  const when = html`<time>${formatTime(profile.time)}</time>`
   return renderDocument({
     title: `${statusText(profile.status)}: ${profile.method} ${profile.url.slice(0, 80)} · Profile ${profile.token}`,
     className: 'profiler file',
     style,
     body: withoutServer(html`<a class="skip" href="#main">Skip to content</a>
 <header class="top"><span class="brand">Profile</span><span class="muted">saved by fastify-profiler ${packageVersion}</span></header>
-${renderProfileHeader(profile, views.base, { actions: null, caused: [], seen: null, when })}
+${renderProfileHeader(context, { actions: null, caused: [], seen: null, when: formatTime(profile.time) })}
 <div class="layout">${renderPanelMenu(menuEntries(filled, profile), name => `#panel-${name}`, null)}<main id="main" tabindex="-1">
 ${renderGaps(profile)}${filled.map(
       panel => html`

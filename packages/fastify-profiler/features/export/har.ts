@@ -1,3 +1,4 @@
+import { headerOf } from '../../core/collect.ts'
 import { STATUS_CODES } from 'node:http'
 import { attempt } from '../../core/foreign-value.ts'
 import { packageVersion } from '../../core/package-version.ts'
@@ -5,8 +6,7 @@ import { type HeaderLine, type Json, type Profile, toMicroseconds } from '../../
 import { sentBody, sentHost, sentPairs, sentText } from '../../core/request-target.ts'
 import { outcomeText } from '../../core/view/elements.ts'
 import { requestTarget, urlPart } from '../../core/view/urls.ts'
-import { sliceTime, timeByKind } from '../performance/exclusive-time.ts'
-import { headerOf } from '../request/describe-request.ts'
+import { sliceTime, timeByKind } from '../../core/exclusive-time.ts'
 
 /** What RFC 3986 allows neither in a path nor in a query. */
 const invalid = /%(?![\da-f]{2})|[^\w\-.~:/?@!$&'()*+,;=%]/giu

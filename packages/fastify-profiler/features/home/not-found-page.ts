@@ -16,22 +16,17 @@ import { profilesMarkdown, renderSearchBox, type SearchBarOptions, searchBarOpti
 export type Missing =
   | { what: 'profile'; token: string }
   | { what: 'panel'; token: string; panel: string; panels: ReadonlyArray<Pick<AnyPanel, 'name' | 'label'>> }
-  | { what: 'exception'; token: string }
-  | { what: 'samples'; token: string }
+  /** What a request, or the query, does not have. */
+  | { what: 'part'; why: string; token?: string }
   | { what: 'running'; token: string }
   | { what: 'page'; path: string }
-  | { what: 'pair' }
 
 /** Says what is missing, and the likely reason. */
 function missingText(missing: Missing): string {
   if (missing.what === 'panel') return `There is no panel "${missing.panel}".`
-  if (missing.what === 'exception') return `Request ${missing.token} had no exception.`
-  if (missing.what === 'samples') return `Request ${missing.token} has no samples.`
+  if (missing.what === 'part') return missing.why
   if (missing.what === 'running') {
     return `Request ${missing.token} is still running. Its profile is stored after the response.`
-  }
-  if (missing.what === 'pair') {
-    return 'A comparison needs two requests. Tick two of these, or name a route and a moment.'
   }
   if (missing.what === 'page') return `The profiler has no page "${missing.path}".`
   return `There is no profile "${missing.token}". It may have expired, or the token is wrong.`
@@ -73,7 +68,7 @@ export function renderNotFoundPage(
 }
 
 function offerOf(missing: Missing, base: string): Block[] {
-  if (missing.what === 'exception' || missing.what === 'samples') {
+  if (missing.what === 'part' && missing.token !== undefined) {
     return [{ text: { link: 'Open the profile', to: profileUrl(base, missing.token) } }]
   }
   if (missing.what !== 'panel') return []

@@ -1,9 +1,9 @@
+import { features } from '../../core/feature.ts'
 import type { PeriodSlice } from '../../core/store/overview.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../core/summary.ts'
 import { outcomeText, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
-import { renderTick, renderTray } from '../../core/view/page.ts'
-import { alignNumber, count, formatMilliseconds, renderAge } from '../../core/view/units.ts'
+import { alignNumber, count, formatDuration, formatMilliseconds, renderAge } from '../../core/view/units.ts'
 import { profileUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { renderPieces } from '../performance/waterfall.ts'
@@ -72,6 +72,29 @@ function sortable(label: string, order: SortOrder | null, { base, criteria, pane
   const parts = [query, panel === undefined ? '' : `panel=${urlPart(panel)}`].filter(part => part !== '')
   const isCurrent = (sort ?? null) === order
   return html`<th scope="col" class="${className}"${isCurrent && html` aria-sort="descending"`}><a href="${base}/search${parts.length > 0 && `?${parts.join('&')}`}">${label}${isCurrent && ' ↓'}</a></th>`
+}
+
+/** What can be done with two requests of a list. */
+function pairOf() {
+  return features.find(({ pair }) => pair !== undefined)?.pair
+}
+
+const pairForm = 'pair'
+const longestName = 80
+
+/** The box that chooses a request. */
+function renderTick({ duration, method, token, url }: ProfileSummary): Content {
+  const pair = pairOf()
+  if (pair === undefined) return null
+  const name = `${method} ${url.slice(0, longestName)} ${formatDuration(duration)}`
+  return html`<input type="checkbox" form="${pairForm}" name="request" value="${token}" data-what="${name}" aria-label="${pair.label} ${name}" autocomplete="off">`
+}
+
+/** The form below a list for two ticked requests. */
+function renderTray(base: string): Content {
+  const pair = pairOf()
+  if (pair === undefined) return null
+  return html`<form class="tray only-wide" id="${pairForm}" action="${base}/${pair.path}" aria-label="${pair.label} two requests"><b class="chosen" aria-live="polite">Tick two requests</b><button>${pair.label}</button><button type="button" class="clear" hidden>Clear</button></form>`
 }
 
 /** One row of the list. */

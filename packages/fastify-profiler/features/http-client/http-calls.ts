@@ -1,13 +1,16 @@
 import { findCaller } from '../../core/call-site.ts'
+import type { Collecting } from '../../core/feature.ts'
 import { type AnyFunction, attempt, textOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Mask } from '../../core/mask/mask.ts'
+import type { RequestSecrets } from '../../core/mask/request-secrets.ts'
 import { lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
 import {
   type BlockedTime,
   type HttpCall,
   type HttpUse,
   type Location,
+  type Profile,
   type Span,
   toMicroseconds,
 } from '../../core/profile.ts'
@@ -43,7 +46,7 @@ const httpCallsKept = 100
 const recorded = new Attachment<RecordedHttpCalls>()
 
 /** The HTTP requests that a recorder has recorded; null if there were none. */
-export function recordedHttpCalls({ records }: Recorder): RecordedHttpCalls | null {
+function recordedHttpCalls({ records }: Recorder): RecordedHttpCalls | null {
   return recorded.get(records) ?? null
 }
 
@@ -161,14 +164,18 @@ function flawOf({ status }: RecordedHttpCall): string {
   return status >= 400 ? ` ${status}` : ''
 }
 
-/** The HTTP requests that the application has made to answer a request, masked. */
-export function describeHttpCalls(
-  calls: RecordedHttpCalls | null,
-  spans: readonly Span[],
-  time: RequestTime,
-  mask: Mask,
-): HttpUse | null {
-  if (calls === null) return null
+export function learnFromHttpCalls(recorder: Recorder, secrets: RequestSecrets): void {
+  for (const { url } of recordedHttpCalls(recorder)?.first ?? []) secrets.learnFromUrl(url)
+}
+
+/** The HTTP requests that the application has made to answer a request. */
+export function collectHttpCalls({ exchange, mask, time }: Collecting): Pick<Profile, 'http'> {
+  const { recorder } = exchange
+  const calls = recordedHttpCalls(recorder)
+  return { http: calls === null ? null : describeHttpCalls(calls, recorder.spans, time, mask) }
+}
+
+function describeHttpCalls(calls: RecordedHttpCalls, spans: readonly Span[], time: RequestTime, mask: Mask): HttpUse {
   const { count, failed, first } = calls
   const duration = toMicroseconds(timeOf('http', spans, time))
   return { count, failed, duration, calls: first.map(call => describeCall(call, mask)) }

@@ -5,7 +5,7 @@ import { type AnyFunction, isObject, propertyOf } from '../../core/foreign-value
 import { driverBoundary } from '../../core/guard.ts'
 import { watchBody } from '../../core/watch/exchange.ts'
 import { addTraceHeaders } from '../../core/watch/recorder.ts'
-import { type Driver, replaceMethod } from '../queries/drivers/driver.ts'
+import { replaceMethod } from '../queries/drivers/driver.ts'
 import { beginHttpCall, type HttpClientCall } from './http-calls.ts'
 
 interface Ongoing {
@@ -13,41 +13,45 @@ interface Ongoing {
   bytes: number
 }
 
+/** Watches the HTTP requests that the application makes. */
+export function watchHttpCalls(): void {
+  watchNode()
+  watchUndici()
+}
+
 /** Undici and fetch, which is Node's own copy of it. All copies publish on the same channels. */
-export const undiciDriver: Driver = {
-  subscribe() {
-    const calls = new WeakMap<object, Ongoing>()
-    const ongoing = (message: object) => {
-      const request: unknown = Reflect.get(message, 'request')
-      return isObject(request) ? calls.get(request) : undefined
-    }
-    on('create', function created(message) {
-      const request = requestIn(message)
-      if (request === null) return
-      const call = beginHttpCall(request.method, `${String(request.origin)}${request.path}`, created)
-      if (call === null) return
-      calls.set(request, { call, bytes: 0 })
-      addTraceHeaders(call.recorder, String(request.origin), {
-        has: name => namesIn(request.headers).includes(name),
-        add: (name, value) => request.addHeader(name, value),
-      })
+function watchUndici(): void {
+  const calls = new WeakMap<object, Ongoing>()
+  const ongoing = (message: object) => {
+    const request: unknown = Reflect.get(message, 'request')
+    return isObject(request) ? calls.get(request) : undefined
+  }
+  on('create', function created(message) {
+    const request = requestIn(message)
+    if (request === null) return
+    const call = beginHttpCall(request.method, `${String(request.origin)}${request.path}`, created)
+    if (call === null) return
+    calls.set(request, { call, bytes: 0 })
+    addTraceHeaders(call.recorder, String(request.origin), {
+      has: name => namesIn(request.headers).includes(name),
+      add: (name, value) => request.addHeader(name, value),
     })
-    on('headers', message => {
-      const response: unknown = Reflect.get(message, 'response')
-      if (!isObject(response)) return
-      const headers: unknown = Reflect.get(response, 'headers')
-      ongoing(message)?.call.head(Number(Reflect.get(response, 'statusCode')), name => headerIn(headers, name))
-    })
-    on('bodyChunkReceived', message => {
-      const request = ongoing(message)
-      const chunk: unknown = Reflect.get(message, 'chunk')
-      if (request === undefined || !ArrayBuffer.isView(chunk)) return
-      request.bytes += chunk.byteLength
-      request.call.received(request.bytes)
-    })
-    on('trailers', message => ongoing(message)?.call.end())
-    on('error', message => ongoing(message)?.call.fail(Reflect.get(message, 'error')))
-  },
+  })
+  on('headers', message => {
+    const response: unknown = Reflect.get(message, 'response')
+    if (!isObject(response)) return
+    const headers: unknown = Reflect.get(response, 'headers')
+    ongoing(message)?.call.head(Number(Reflect.get(response, 'statusCode')), name => headerIn(headers, name))
+  })
+  on('bodyChunkReceived', message => {
+    const request = ongoing(message)
+    const chunk: unknown = Reflect.get(message, 'chunk')
+    if (request === undefined || !ArrayBuffer.isView(chunk)) return
+    request.bytes += chunk.byteLength
+    request.call.received(request.bytes)
+  })
+  on('trailers', message => ongoing(message)?.call.end())
+  on('error', message => ongoing(message)?.call.fail(Reflect.get(message, 'error')))
 }
 
 function on(name: string, hear: (message: object) => void): void {
@@ -88,45 +92,43 @@ function headerIn(headers: unknown, name: string): string | null {
 }
 
 /** Node's own client, for http: and https:. */
-export const httpDriver: Driver = {
-  subscribe() {
-    const calls = new WeakMap<ClientRequest, HttpClientCall | null>()
+function watchNode(): void {
+  const calls = new WeakMap<ClientRequest, HttpClientCall | null>()
 
-    function begin(request: ClientRequest, below: AnyFunction): void {
-      if (calls.has(request)) return
-      const origin = `${request.protocol}//${String(request.getHeader('host') ?? request.host)}`
-      const call = beginHttpCall(request.method, origin + request.path, below)
-      calls.set(request, call)
-      if (call === null) return
-      request.once(errorMonitor, error => call.fail(error))
-      request.once('close', () => call.end())
-      if (request.headersSent) return
-      addTraceHeaders(call.recorder, origin, {
-        has: name => request.hasHeader(name),
-        add: (name, value) => request.setHeader(name, value),
-      })
+  function begin(request: ClientRequest, below: AnyFunction): void {
+    if (calls.has(request)) return
+    const origin = `${request.protocol}//${String(request.getHeader('host') ?? request.host)}`
+    const call = beginHttpCall(request.method, origin + request.path, below)
+    calls.set(request, call)
+    if (call === null) return
+    request.once(errorMonitor, error => call.fail(error))
+    request.once('close', () => call.end())
+    if (request.headersSent) return
+    addTraceHeaders(call.recorder, origin, {
+      has: name => request.hasHeader(name),
+      add: (name, value) => request.setHeader(name, value),
+    })
+  }
+
+  channel('http.client.request.created').subscribe(function created(message) {
+    const request = partOf(message, 'request')
+    if (request instanceof ClientRequest) driverBoundary.guard(() => begin(request, created), undefined)
+  })
+  // Node 20 does not have that channel. Its agents get the request in the caller's stack.
+  replaceMethod(Agent.prototype, 'addRequest', addRequest => {
+    return function watched(this: Agent, ...args: unknown[]): unknown {
+      const [request] = args
+      if (request instanceof ClientRequest) driverBoundary.guard(() => begin(request, watched), undefined)
+      return Reflect.apply(addRequest, this, args)
     }
-
-    channel('http.client.request.created').subscribe(function created(message) {
-      const request = partOf(message, 'request')
-      if (request instanceof ClientRequest) driverBoundary.guard(() => begin(request, created), undefined)
-    })
-    // Node 20 does not have that channel. Its agents get the request in the caller's stack.
-    replaceMethod(Agent.prototype, 'addRequest', addRequest => {
-      return function watched(this: Agent, ...args: unknown[]): unknown {
-        const [request] = args
-        if (request instanceof ClientRequest) driverBoundary.guard(() => begin(request, watched), undefined)
-        return Reflect.apply(addRequest, this, args)
-      }
-    })
-    channel('http.client.response.finish').subscribe(message => {
-      const request = partOf(message, 'request')
-      const response = partOf(message, 'response')
-      if (!(request instanceof ClientRequest) || !(response instanceof IncomingMessage)) return
-      const call = calls.get(request)
-      if (call) driverBoundary.guard(() => follow(call, response), undefined)
-    })
-  },
+  })
+  channel('http.client.response.finish').subscribe(message => {
+    const request = partOf(message, 'request')
+    const response = partOf(message, 'response')
+    if (!(request instanceof ClientRequest) || !(response instanceof IncomingMessage)) return
+    const call = calls.get(request)
+    if (call) driverBoundary.guard(() => follow(call, response), undefined)
+  })
 }
 
 function follow(call: HttpClientCall, response: IncomingMessage): void {

@@ -1,9 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
 import { findCaller } from '../../core/call-site.ts'
+import type { Collecting } from '../../core/feature.ts'
 import { attempt, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
-import { type Json, type LogLine, toMicroseconds } from '../../core/profile.ts'
+import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { RecordedLine, Recorder } from '../../core/watch/recorder.ts'
 import { currentRecorder, type Recorders } from '../../core/watch/recorders.ts'
@@ -247,8 +248,13 @@ function isSilent(log: FastifyBaseLogger): boolean {
 /** Fields that are stored elsewhere in the profile, and `__proto__`, which would set the prototype. */
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
+/** The log of a request. */
+export function collectLogs({ exchange, mask }: Collecting): Pick<Profile, 'logs'> {
+  return { logs: exchange.recorder.lines.map(line => describeLogLine(line, mask)) }
+}
+
 /** A line as the profile has it, masked. */
-export function describeLogLine({ start, line, location }: RecordedLine, mask: Mask): LogLine {
+function describeLogLine({ start, line, location }: RecordedLine, mask: Mask): LogLine {
   const parsed = parseLine(line)
   const { level, msg } = parsed
   const fields: Record<string, Json> = {}

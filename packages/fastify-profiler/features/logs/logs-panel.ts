@@ -1,8 +1,8 @@
 import { features } from '../../core/feature.ts'
 import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
 import type { Json, LogLine, Profile } from '../../core/profile.ts'
+import type { Fact } from '../../core/view/block.ts'
 import {
-  type HeaderFact,
   levelName,
   levelNames,
   levelTone,
@@ -94,11 +94,11 @@ function renderFurtherLines(profile: Profile, place: Place): Markup[] {
 }
 
 /** How many errors or warnings the log has, in the header of a profile. */
-export function logFacts(profile: Profile): HeaderFact[] {
+export function logFacts(profile: Profile): Fact[] {
   const logs = [{ heading: 'Logs', of: () => profile.logs }, ...features.flatMap(({ lines }) => lines ?? [])]
-  return logs.flatMap(({ heading, of }): HeaderFact[] => {
+  return logs.flatMap(({ heading, of }): Fact[] => {
     const problems = loggedProblems(of(profile))
-    return problems === null ? [] : [[heading, html`<span class="text-${problems.tone}">${problems.text}</span>`]]
+    return problems === null ? [] : [[heading, { strong: problems.text, tone: problems.tone }]]
   })
 }
 

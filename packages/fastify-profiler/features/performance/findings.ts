@@ -16,7 +16,7 @@ import {
   timeByKind,
   type TimedContext,
   type TimeSlice,
-} from './exclusive-time.ts'
+} from '../../core/exclusive-time.ts'
 
 /**
  * What is worth changing in a request. repeated: a query ran again and again. row: calls awaited one after another

@@ -1,12 +1,11 @@
 import type { BuiltInPanel, ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { Profile } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
-import { type Block, blocksHtml, blocksMarkdown } from '../../core/view/block.ts'
-import type { HeaderFact } from '../../core/view/elements.ts'
+import { type Block, blocksHtml, blocksMarkdown, type Fact } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { awaitsInARow } from './awaits-in-a-row.ts'
-import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from './exclusive-time.ts'
+import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from '../../core/exclusive-time.ts'
 import {
   callName,
   type Finding,
@@ -105,7 +104,7 @@ function headlineOf(worst: Finding | undefined, duration: number): string {
 }
 
 /** How long a request waited for connections while nothing else of it ran, for the header of its pages. */
-export function waitingFact(profile: Profile): HeaderFact[] {
+export function waitingFact(profile: Profile): Fact[] {
   const time = new Map(timeByKind(sliceTime(profile))).get('waiting') ?? 0
   return time >= waitedFrom ? [['Waiting', formatDuration(time)]] : []
 }

@@ -18,7 +18,7 @@ import {
   timeKindOf,
   type TimeSlice,
   timesOf,
-} from './exclusive-time.ts'
+} from '../../core/exclusive-time.ts'
 import { repetitionsFrom } from './findings.ts'
 
 /** A rectangle of a bar, in the unit of its scale. */
@@ -304,17 +304,4 @@ export function foldThreshold(query: URLSearchParams | undefined, duration: numb
   const asked = query?.get('fold') ?? ''
   if (/^\d{1,6}(?:\.\d{1,3})?$/.test(asked)) return Number(asked)
   return Math.min(usual, Number((duration * part).toPrecision(1)))
-}
-
-/** What the profile lacks: data over its bounds, and the profiler's notes. */
-export function renderGaps({ dropped, notes }: Profile): Markup | null {
-  if (dropped.length === 0 && notes.length === 0) return null
-  return html`<ul class="notice" aria-label="Missing data">${dropped.map(
-    drop => html`
-<li>${drop.what}: ${drop.count} left out. ${drop.why}</li>`,
-  )}${notes.map(
-    note => html`
-<li>${note}</li>`,
-  )}
-</ul>`
 }

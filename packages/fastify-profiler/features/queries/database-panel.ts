@@ -1,5 +1,7 @@
+import { features } from '../../core/feature.ts'
+import { masked } from '../../core/mask/known-secrets.ts'
 import type { BuiltInPanel, Tone, ToolbarCard, ViewContext } from '../../core/panel.ts'
-import type { DatabaseUse, Query, Repetition, StatementTotals } from '../../core/profile.ts'
+import type { DatabaseUse, Json, Query, Repetition, StatementTotals } from '../../core/profile.ts'
 import { highlightSql, renderSqlBlock } from '../../core/view/code-block.ts'
 import { type Block, blocksMarkdown, type Finding } from '../../core/view/block.ts'
 import { locationText, renderBadge, renderLocation } from '../../core/view/elements.ts'
@@ -14,8 +16,6 @@ import {
   formatShare,
 } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
-import { renderExplainForm, runnableSql } from '../explain/explain-form.ts'
-import { isExplainable } from '../explain/explain-query.ts'
 import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
 
@@ -137,14 +137,32 @@ function renderSpread(queries: readonly Query[], longest: number): Markup {
   return html`<svg class="spread only-wide" aria-hidden="true"><line class="base" x1="0%" x2="100%" y1="8" y2="8"/>${each.slice(0, ticksShown).map(ms => tick(ms, 'each', 3))}${median !== undefined && tick(median, 'median', 0)}</svg>`
 }
 
-function renderQueryBody({ first, number, queries }: QueryGroup, { base, explains, profile }: ViewContext): Markup {
+function renderQueryBody({ first, number, queries }: QueryGroup, context: ViewContext): Markup {
   const errors = [...new Set(queries.flatMap(({ error }) => error ?? []))]
   const given = queries.filter(({ parameters }) => parameters.length > 0)
   return html`<div class="query-body">${errors.map(error => html`<p>${renderBadge('failed', 'error')} ${error}</p>`)}${queries.some(({ duration }) => duration === null) && html`<p>${renderBadge('unfinished', 'warning')} ${notOver}</p>`}
 ${renderSqlBlock(first.sql)}
 ${given.length > 0 && html`<ol class="parameters">${given.slice(0, parametersShown).map(({ parameters }) => html`<li><code>${parametersText(parameters).slice(0, longestParameters)}</code></li>`)}</ol>`}${given.length > parametersShown && html`<p class="muted">and ${given.length - parametersShown} more</p>`}
 <p class="muted">${waitSentences(queries)}</p>
-<div class="copies"><button type="button" data-copy-text="${first.sql}" hidden>Copy SQL</button><button type="button" data-copy-text="${runnableSql(first)}" hidden>Copy runnable SQL</button>${explains === true && isExplainable(first) && renderExplainForm(base, profile.token, number)}</div></div>`
+<div class="copies"><button type="button" data-copy-text="${first.sql}" hidden>Copy SQL</button><button type="button" data-copy-text="${runnableSql(first)}" hidden>Copy runnable SQL</button>${features.map(({ forQuery }) => forQuery?.(first, number, context))}</div></div>`
+}
+
+/** A statement with its parameters in place, to run by hand. What was masked or left out is named in a comment. */
+export function runnableSql({ sql, parameters }: Pick<Query, 'sql' | 'parameters'>): string {
+  let place = 0
+  return sql.replace(/'(?:''|[^'])*'|"(?:""|[^"])*"|\$(\d+)|\?/g, (text, digits?: string) => {
+    if (text !== '?' && digits === undefined) return text
+    const index = digits === undefined ? place++ : Number(digits) - 1
+    const parameter = parameters[index]
+    return parameter === undefined ? text : literal(parameter, index + 1)
+  })
+}
+
+function literal(parameter: Json, number: number): string {
+  if (parameter === null || typeof parameter === 'number' || typeof parameter === 'boolean') return String(parameter)
+  if (typeof parameter === 'string' && parameter.includes(masked)) return `null /* parameter ${number} is masked */`
+  const text = typeof parameter === 'string' ? parameter : JSON.stringify(parameter)
+  return `'${text.replaceAll("'", "''")}'`
 }
 
 /** The longest wait of some queries, with what the pool counted, and the time in which they could not be answered. */

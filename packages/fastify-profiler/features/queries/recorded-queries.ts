@@ -1,12 +1,16 @@
-import { textOf } from '../../core/foreign-value.ts'
+import { maskSpans } from '../../core/collect.ts'
+import type { Collecting } from '../../core/feature.ts'
+import { isObject, textOf } from '../../core/foreign-value.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { Mask } from '../../core/mask/mask.ts'
+import type { RequestSecrets } from '../../core/mask/request-secrets.ts'
 import {
   type BlockedTime,
   type ConnectionWait,
   type DatabaseUse,
   type Json,
   type Location,
+  type Profile,
   type Query,
   type Repetition,
   type Span,
@@ -280,8 +284,32 @@ export interface AskedQuery {
 /** Limits of all parameters of a request. */
 const parametersKept: Room = { values: 500, characters: 200_000 }
 
+/** Learns from the parameters that are documents: their fields have names, as those of a body do. */
+export function learnFromQueries(recorder: Recorder, secrets: RequestSecrets): void {
+  for (const { parameters } of recordedQueries(recorder)?.first ?? []) {
+    if (parameters.some(isObject)) secrets.learnFrom(parameters)
+  }
+}
+
+/** The queries of a request. */
+export function collectQueries({ exchange: { recorder }, mask, time }: Collecting): Pick<Profile, 'database'> {
+  const { spans } = recorder
+  const waits = unusedWaits(recorder)
+  maskSpans(waits, mask)
+  spans.push(...waits)
+  hideValues(spans)
+  return { database: describeQueries(recordedQueries(recorder), spans, time, mask) }
+}
+
+/** Hides values in the statements of spans, since one may be a secret that only its column tells. */
+export function hideValues(spans: readonly Span[]): void {
+  for (const span of spans) {
+    if (span.kind === 'query' && span.detail !== null) span.detail = maskQuery(span.detail, []).sql
+  }
+}
+
 /** The queries of a request, masked. */
-export function describeQueries(
+function describeQueries(
   queries: RecordedQueries | null,
   spans: readonly Span[],
   time: RequestTime,

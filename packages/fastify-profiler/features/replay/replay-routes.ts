@@ -7,7 +7,7 @@ import { isSameOrigin } from '../../core/view/page-guard.ts'
 import type { PageSources, ProfileAction } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
-import { profileUrl, replayUrl } from '../../core/view/urls.ts'
+import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { curlCommand } from '../request/curl-command.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { isRepeatable, NotRepeatable } from './repeatable-request.ts'
@@ -15,7 +15,8 @@ import { applicationOf, replay } from './replay.ts'
 
 /** Sends the request again, if its method may be repeated. */
 export const replayAction: ProfileAction = ({ method, token }, base) =>
-  isRepeatable(method) && html`<form method="post" action="${replayUrl(base, token)}"><button>Replay</button></form>`
+  isRepeatable(method) &&
+  html`<form method="post" action="${base}/${urlPart(token)}/replay"><button>Replay</button></form>`
 
 /** Says why a request was not sent again, and how to do it by hand. */
 export function renderNotReplayedPage({ message }: NotRepeatable, profile: Profile, base: string): string {

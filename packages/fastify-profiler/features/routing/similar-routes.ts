@@ -1,8 +1,9 @@
-import FindMyWay, { type Config, type HTTPMethod, type HTTPVersion } from 'find-my-way'
+import FindMyWay, { type HTTPMethod, type HTTPVersion } from 'find-my-way'
+import type { Collecting } from '../../core/feature.ts'
 import { attempt, read } from '../../core/foreign-value.ts'
-import type { Mask } from '../../core/mask/mask.ts'
-import type { MatchedRoute, NearMiss, Route, Routing } from '../../core/profile.ts'
+import type { MatchedRoute, NearMiss, Profile, Route } from '../../core/profile.ts'
 import { pathOfUrl, requestHost } from '../../core/request-target.ts'
+import { Attachment } from '../../core/watch/attachment.ts'
 import type { Exchange } from '../../core/watch/exchange.ts'
 import type { KnownRoute, KnownRoutes } from '../../core/watch/known-routes.ts'
 
@@ -63,7 +64,7 @@ interface Candidate {
 }
 
 /** Finds the routes that a request nearly matched. */
-export class SimilarRoutes {
+class SimilarRoutes {
   readonly #known: KnownRoutes
   readonly #router: FindMyWay.Instance<HTTPVersion.V1>
   readonly #routeOf = new Map<unknown, Route>()
@@ -71,10 +72,9 @@ export class SimilarRoutes {
   /** The number of known routes that the router has. */
   #learned = 0
 
-  /** @param options from `pathOptions`, so that this router matches the same paths as the application's */
-  constructor(known: KnownRoutes, options: Config<HTTPVersion.V1>) {
+  constructor(known: KnownRoutes) {
     this.#known = known
-    this.#router = FindMyWay(options)
+    this.#router = FindMyWay(known.paths)
   }
 
   /** The routes that are similar to a path without a match, nearest first. */
@@ -174,37 +174,35 @@ function isMethod(method: string): method is HTTPMethod {
   return /^[A-Z-]+$/.test(method) && method !== '*'
 }
 
-interface RoutingParts {
-  routes: KnownRoutes
-  similar: SimilarRoutes
-}
-
 /** Kept for the profile of a request whose error page has shown them. */
 const shown = new WeakMap<object, NearMiss[]>()
 
 /** The route that a request matched, or the routes similar to its path. */
-export function describeRouting(exchange: Exchange, { routes, similar }: RoutingParts, mask: Mask): Routing {
-  const { request, recorder } = exchange
-  const pattern = request === null || request.is404 ? undefined : request.routeOptions.url
+export function collectRouting({ exchange, mask, route, routes }: Collecting): Pick<Profile, 'routing'> {
+  const { recorder, request } = exchange
   const count = routes.all.length
-  if (pattern === undefined || request === null) {
-    return { matched: null, nearMisses: nearMissesOf(exchange, similar), routes: count }
+  if (route === null) {
+    return { routing: { matched: null, nearMisses: nearMissesOf(exchange, routes), routes: count } }
   }
   const matched: MatchedRoute = {
     // Defaults for a route that was added before the profiler and is unknown.
     method: [recorder.method],
-    url: pattern,
+    url: route.url,
     host: null,
-    handler: `${recorder.method} ${pattern}`,
+    handler: `${recorder.method} ${route.url}`,
     plugin: null,
     location: null,
-    ...routes.find(request.routeOptions.handler),
-    params: mask.record(read(request, 'params')),
+    ...routes.find(route.handler),
+    params: mask.record(request === null ? null : read(request, 'params')),
   }
-  return { matched, nearMisses: [], routes: count }
+  return { routing: { matched, nearMisses: [], routes: count } }
 }
 
-function nearMissesOf(exchange: Exchange, similar: SimilarRoutes): NearMiss[] {
+const similarities = new Attachment<SimilarRoutes>()
+
+function nearMissesOf(exchange: Exchange, routes: KnownRoutes): NearMiss[] {
+  const similar = similarities.get(routes) ?? new SimilarRoutes(routes)
+  similarities.set(routes, similar)
   const misses = shown.get(exchange.raw) ?? similar.nearMisses(askedOf(exchange))
   shown.set(exchange.raw, misses)
   return misses

@@ -22,8 +22,8 @@ import {
   formatShare,
   renderClock,
 } from '../../core/view/units.ts'
-import { profileUrl, samplesUrl } from '../../core/view/urls.ts'
-import { resolveLocation } from '../exceptions/source-excerpt.ts'
+import { profileUrl, urlPart } from '../../core/view/urls.ts'
+import { resolveLocation } from '../../core/view/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { percent } from '../performance/waterfall.ts'
 import {
@@ -34,7 +34,12 @@ import {
   garbageCollection,
   outermostCalls,
 } from './call-tree.ts'
-import { arm, isRawSamples } from './sampling.ts'
+import { arm, armedTo, isRawSamples } from './sampling.ts'
+
+/** Where the samples of a request are, and by POST, where the next request to its route is armed. */
+function samplesUrl(base: string, token: string): string {
+  return `${base}/${urlPart(token)}/samples`
+}
 
 const rowHeight = 20
 
@@ -109,12 +114,13 @@ function shown(line: string): string {
 }
 
 /** How to have a request sampled: by a header, or by a button for the next request to this route. */
-function sampleForms({ armed, base, isFile, profile }: ViewContext): Block[] {
+function sampleForms({ base, isFile, profile }: ViewContext): Block[] {
   if (isFile === true) return []
   const { method, routing, token } = profile
   const { matched } = routing
+  const armed = matched === null ? null : armedTo(method, matched.url)
   const form = html`<section aria-labelledby="sample"><h2 id="sample">Sample a request</h2>
-${armed !== undefined && armed !== null && html`<p class="notice">The next request to <code>${method} ${matched?.url}</code> is sampled for its ${armed.kind === 'cpu' ? 'use of the CPU' : 'allocations'}, if it comes before ${renderClock(armed.until)}.</p>`}
+${armed !== null && html`<p class="notice">The next request to <code>${method} ${matched?.url}</code> is sampled for its ${armed.kind === 'cpu' ? 'use of the CPU' : 'allocations'}, if it comes before ${renderClock(armed.until)}.</p>`}
 <p>Send it with the header <code>X-Profile: cpu</code> or <code>X-Profile: allocations</code>${matched === null ? '.' : ', or sample the next one:'}</p>
 ${matched !== null && html`<form class="chips" method="post" action="${samplesUrl(base, token)}"><button name="kind" value="cpu">Profile the CPU of the next request to this route</button><button name="kind" value="allocations">Profile the allocations of the next request to this route</button></form>`}</section>`
   return [{ html: form, markdown: '' }]
@@ -224,7 +230,10 @@ export function samplesRoutes(app: FastifyInstance, sources: PageSources): void 
     const profile = await archive.find(request.params.token)
     if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
     const text = viewContext(profile).readSamples?.() ?? null
-    if (text === null) return sendMissing(request, reply, { what: 'samples', token: profile.token }, sources)
+    if (text === null) {
+      const why = `Request ${profile.token} has no samples.`
+      return sendMissing(request, reply, { what: 'part', why, token: profile.token }, sources)
+    }
     const ending = profile.samples?.kind === 'cpu' ? 'cpuprofile' : 'heapprofile'
     return reply
       .header('content-disposition', `attachment; filename="profile-${profile.token}.${ending}"`)

@@ -1,9 +1,9 @@
 import type { HeapProfiler, Runtime } from 'node:inspector'
-import type { ProfileBounds } from '../../core/bounds.ts'
+import type { Collecting } from '../../core/feature.ts'
 import type { Mask } from '../../core/mask/mask.ts'
-import { type FunctionUse, type NotSampled, type Samples, toMicroseconds } from '../../core/profile.ts'
+import { type FunctionUse, type Profile, type Samples, toMicroseconds } from '../../core/profile.ts'
 import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
-import { type RawSamples, type Sampling, samplingIntervals } from './sampling.ts'
+import { type RawSamples, samplingIntervals, samplingOf } from './sampling.ts'
 
 /** Characters of a name, and of a URL that is no file. */
 const longestText = 200
@@ -44,27 +44,19 @@ function shortened(text: string): string {
 
 const functionsKept = 10
 
-/** The summary of samples, and their text to store. */
-interface DescribedSamples {
-  summary: Samples | NotSampled
-  /** Null if there is nothing to store. */
-  text: string | null
-}
-
-/** Summarises what sampling a request has shown; null if it goes on, as before the response is sent. */
-export function describeSamples(
-  { duration, kind, others, othersCount, raw, why }: Sampling,
-  mask: Mask,
-  bounds: ProfileBounds,
-): DescribedSamples | null {
-  if (why !== null) return { summary: { kind, why: mask.text(why) }, text: null }
-  if (raw === null) return null
+/** What sampling a request has shown; nothing while it goes on, as before the response is sent. */
+export function collectSamples({ bounds, exchange, keepSamples, mask }: Collecting): Pick<Profile, 'samples'> {
+  const sampling = samplingOf(exchange.recorder)
+  if (sampling === null) return {}
+  const { duration, kind, others, othersCount, raw, why } = sampling
+  if (why !== null) return { samples: { kind, why: mask.text(why) } }
+  if (raw === null) return {}
   maskSamples(raw, mask)
   const calls = outermostCalls(raw, duration)
   const text = JSON.stringify(raw)
   const bytes = Buffer.byteLength(text)
   const isStored = bytes <= bounds.samples
-  const summary: Samples = {
+  const samples: Samples = {
     kind,
     duration: toMicroseconds(duration),
     interval: samplingIntervals[kind],
@@ -74,7 +66,8 @@ export function describeSamples(
     others: { count: othersCount, tokens: [...others] },
     unstored: isStored ? null : unstoredText(bytes, bounds.samples),
   }
-  return { summary, text: isStored ? text : null }
+  if (isStored) keepSamples(text)
+  return { samples }
 }
 
 function unstoredText(bytes: number, most: number): string {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ask, questions } from '../../features/agents/questions.ts'
+import { ask, questions } from '../../features/home/question.ts'
 import { defaultProfileBounds, defaultStoreBounds } from '../../core/bounds.ts'
 import type { Profile } from '../../core/profile.ts'
 import { storedSources } from '../../features/command-line/asker.ts'
@@ -65,7 +65,7 @@ try {
     const tokens: number[] = []
     const times: number[] = []
     for (const [tool, given] of asked) {
-      const [question] = questions.filter(question => question.name === tool)
+      const [question] = questions().filter(question => question.name === tool)
       if (question === undefined) throw new Error(`Nobody can ask ${tool}.`)
       const began = performance.now()
       const { text } = await ask(question, given, sources)

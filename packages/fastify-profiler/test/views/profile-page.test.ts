@@ -46,8 +46,8 @@ t.test('the header marks queries that failed or were repeated', async t => {
   const repetition = { kind: 'loop' as const, sql: 'select', count: 9, duration: 3, locations: [] }
   const totals = { count: 2, duration: 3.4 }
   const sql = (changes: object) => page('request', { database: exampleUse([], { ...totals, ...changes }), http: null })
-  t.match(sql({ failed: 1 }), '<span class="text-error">2 · 3.40 ms, 1 failed</span>')
-  t.match(sql({ repetitions: [repetition] }), '<span class="text-warning">2 · 3.40 ms</span>')
+  t.match(sql({ failed: 1 }), '<b class="text-error">2 · 3.40 ms, 1 failed</b>')
+  t.match(sql({ repetitions: [repetition] }), '<b class="text-warning">2 · 3.40 ms</b>')
   t.notMatch(page('request', { database: null }), '<dt>SQL')
 })
 

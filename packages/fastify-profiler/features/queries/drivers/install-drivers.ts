@@ -1,9 +1,9 @@
 import Module, { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { features } from '../../../core/feature.ts'
 import { attempt, isObject } from '../../../core/foreign-value.ts'
 import { complainTo, driverBoundary } from '../../../core/guard.ts'
-import { httpDriver, undiciDriver } from '../../http-client/undici.ts'
 import { type Driver, replaceMethod } from './driver.ts'
 import { drizzleDriver } from './drizzle.ts'
 import { knexDriver } from './knex.ts'
@@ -17,8 +17,6 @@ import { sqliteDriver } from './sqlite.ts'
 /** To watch another library, add its file here. */
 const allDrivers: readonly Driver[] = [
   channelDriver,
-  httpDriver,
-  undiciDriver,
   pgDriver,
   mysql2Driver,
   kyselyDriver,
@@ -54,6 +52,7 @@ export async function installDrivers(
   complainTo(complain)
   if (!isInstalled) {
     isInstalled = true
+    for (const { subscribe } of features) driverBoundary.guard(() => subscribe?.(), undefined)
     for (const driver of allDrivers) {
       for (const name of driver.packages ?? []) watchedPackages.add(name)
       driverBoundary.guard(() => driver.subscribe?.(), undefined)

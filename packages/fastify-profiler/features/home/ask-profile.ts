@@ -1,26 +1,16 @@
+import type { AskedSources, Question } from '../../core/feature.ts'
 import { blocksMarkdown } from '../../core/view/block.ts'
 import type { AnyPanel, ViewContext } from '../../core/panel.ts'
-import type { Profile, Query } from '../../core/profile.ts'
+import type { Profile } from '../../core/profile.ts'
 import { locationText, statusText } from '../../core/view/elements.ts'
 import { code } from '../../core/view/markdown.ts'
 import { panelData, panelMarkdown, renderProfileMarkdown } from '../../core/view/profile-page.ts'
 import { formatDuration } from '../../core/view/units.ts'
 import { exceptionsMarkdown } from '../exceptions/exceptions-markdown.ts'
-import { isExplainable } from '../explain/explain-query.ts'
-import { httpClientPanel } from '../http-client/http-client-panel.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
 import { performancePanel } from '../performance/performance-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
-import {
-  answerText,
-  type AskedSources,
-  callText,
-  missingProfile,
-  type Question,
-  refusal,
-  type Section,
-  tokenIn,
-} from './question.ts'
+import { answerText, callText, missingProfile, questions, refusal, type Section, tokenIn } from './question.ts'
 
 /** Lines of this level say that something is wrong. */
 const warning = 40
@@ -40,13 +30,18 @@ export const profileQuestion: Question = {
     token: { type: 'string', description: 'The token of the request, or "latest".' },
     panel: {
       type: 'string',
-      description:
-        'request, performance, cpu (if sampled), exception, logs, database, http-client, routing, lifecycle, ' +
-        'configuration.',
+      description: 'One of those that the answer without a panel names.',
     },
     from: { type: 'integer', description: 'The line of the panel to go on at. Default: 0.', minimum: 0 },
   },
   required: ['token'],
+  command: {
+    name: 'show',
+    takes: '<token> [panel]',
+    count: [1, 2],
+    says: 'one request, or one of its panels',
+    operands: ([token, panel]) => ({ token, panel }),
+  },
   async answer(asked, sources) {
     const { number, text, tokens } = asked
     const stored = await sources.archive.find(tokenIn(text('token') ?? ''))
@@ -60,7 +55,7 @@ export const profileQuestion: Question = {
       return refusal(`This request has no panel of that name. It has ${filled.map(({ name }) => name).join(', ')}.`)
     }
     const sections =
-      panel === undefined ? tellingSections(context) : [panelSection(context, panel, number('from') ?? 0)]
+      panel === undefined ? tellingSections(context, filled) : [panelSection(context, panel, number('from') ?? 0)]
     const tail = panel === undefined ? hints(profile, filled, sources) : []
     const data = panel === undefined ? profile : { token: profile.token, panel: name, data: panelData(panel, profile) }
     return { text: answerText(leadOf(profile), sections, tail, tokens), data }
@@ -77,11 +72,12 @@ function safeToken(token: string): string {
 }
 
 /** What is most telling about a request, first. */
-function tellingSections(context: ViewContext): Section[] {
+function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Section[] {
   const { profile, root } = context
   const { exceptions, http, logs } = profile
   const warnings = logs.filter(({ level }) => level >= warning)
   const late = lateQueries(profile, root)
+  const client = filled.find(({ name }) => name === 'http-client')
   const part = (heading: string, panel: string, recorded: string): Section => ({
     heading,
     recorded,
@@ -94,7 +90,7 @@ function tellingSections(context: ViewContext): Section[] {
       : []),
     ...(exceptions.length > 0 ? [part('Exceptions', 'exception', exceptionsMarkdown(exceptions, '##', root))] : []),
     ...(warnings.length > 0 ? [part('Warnings and errors of the log', 'logs', logsMarkdown(warnings, root))] : []),
-    ...(http !== null && http.failed > 0 ? [panelSection(context, httpClientPanel, 0)] : []),
+    ...(client !== undefined && http !== null && http.failed > 0 ? [panelSection(context, client, 0)] : []),
     ...(late === '' ? [] : [part('Queries that still ran when the response was sent', 'database', late)]),
     part('Findings and slowest calls', 'performance', panelMarkdown(performancePanel, profile, context)),
   ]
@@ -129,31 +125,11 @@ function call({ token }: Profile, panel: string, from = 0) {
 }
 
 /** What to ask next about a request. */
-function hints(profile: Profile, filled: readonly AnyPanel[], { explainPool }: AskedSources): string[] {
+function hints(profile: Profile, filled: readonly AnyPanel[], sources: AskedSources): string[] {
   const token = safeToken(profile.token)
   const names = filled.map(({ name }) => name)
-  const slowest = explainPool === null ? null : slowestExplainable(profile.database?.queries ?? [])
   return [
     `More: ${callText({ tool: 'profile', arguments: { token, panel: '…' } })}, panels ${names.join(', ')}`,
-    ...(slowest === null
-      ? []
-      : [
-          `Plan of the slowest query (${formatDuration(slowest.duration)}): ` +
-            callText({ tool: 'explain', arguments: { token, query: slowest.number } }),
-        ]),
-    ...(profile.routing.matched === null
-      ? []
-      : [
-          `Compared with the previous request of this route: ${callText({ tool: 'compare', arguments: { b: token } })}`,
-        ]),
+    ...questions().flatMap(({ next }) => next?.({ ...profile, token }, sources) ?? []),
   ]
-}
-
-function slowestExplainable(queries: readonly Query[]): { number: number; duration: number } | null {
-  let slowest: { number: number; duration: number } | null = null
-  for (const [index, query] of queries.entries()) {
-    const duration = query.duration ?? 0
-    if (isExplainable(query) && duration > (slowest?.duration ?? -1)) slowest = { number: index + 1, duration }
-  }
-  return slowest
 }

@@ -1,53 +1,15 @@
+import {
+  type Answer,
+  type Arguments,
+  type AskedSources,
+  features,
+  type Parameter,
+  type Question,
+} from '../../core/feature.ts'
 import { isRecord, unseen, visible } from '../../core/foreign-value.ts'
 import type { Profile } from '../../core/profile.ts'
 import { code, fenced as fencedBlock, fitLines, fitParts, longestFence } from '../../core/view/markdown.ts'
-import type { PageSources } from '../../core/feature.ts'
-import { profilesMarkdown } from '../home/search-page.ts'
-
-/** What answers are made from. */
-export type AskedSources = Pick<
-  PageSources,
-  'archive' | 'base' | 'explainPool' | 'labels' | 'panels' | 'root' | 'viewContext'
->
-
-/** A parameter, as JSON Schema describes it. */
-interface Parameter {
-  type: 'string' | 'integer'
-  description: string
-  minimum?: number
-  maximum?: number
-  enum?: readonly string[]
-}
-
-/** The arguments of a question, checked. */
-export interface Arguments {
-  text: (name: string) => string | null
-  number: (name: string) => number | null
-  /** Tokens that the answer may have. */
-  tokens: number
-  /** The arguments as they were given. */
-  given: Record<string, unknown>
-}
-
-export interface Answer {
-  /** Markdown within the limit of tokens. */
-  text: string
-  /** The same for programs. */
-  data: unknown
-  /** Whether the question could not be answered. */
-  failed?: boolean
-}
-
-/** Something that can be asked about stored requests. Changes nothing. */
-export interface Question {
-  name: string
-  title: string
-  /** When to ask it, in less than 60 words. */
-  description: string
-  parameters: Record<string, Parameter>
-  required: readonly string[]
-  answer: (asked: Arguments, sources: AskedSources) => Promise<Answer>
-}
+import { profilesMarkdown } from './search-page.ts'
 
 /** A question with its arguments, for the one who asks next. */
 interface Call {
@@ -141,7 +103,7 @@ const argumentsMost = 500
 type Asked = Pick<Question, 'name' | 'parameters' | 'required'>
 
 /** Checks the arguments of a question. @returns a sentence if they are invalid */
-export function readArguments({ name, parameters, required }: Asked, given: unknown): Arguments | string {
+function readArguments({ name, parameters, required }: Asked, given: unknown): Arguments | string {
   if (!isRecord(given)) return `The arguments of ${name} are an object.`
   const known: Record<string, Parameter> = { ...parameters, max_tokens: maxTokens }
   const names = Object.keys(known).join(', ')
@@ -205,4 +167,15 @@ export async function missingProfile(
 /** An answer that says why there is none. */
 export function refusal(reason: string): Answer {
   return { text: reason, data: { error: reason }, failed: true }
+}
+
+/** Answers a question. Invalid arguments are answered with what is wrong about them. */
+export async function ask(question: Question, given: unknown, sources: AskedSources): Promise<Answer> {
+  const asked = readArguments(question, given)
+  return typeof asked === 'string' ? refusal(asked) : question.answer(asked, sources)
+}
+
+/** Everything that can be asked. */
+export function questions(): Question[] {
+  return features.flatMap(({ questions }) => questions ?? [])
 }

@@ -1,7 +1,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
-import { originalIn, withoutHiddenFrames } from '../../core/call-site.ts'
+import { originalIn, withoutHiddenFrames } from '../call-site.ts'
 import type {
   Exception,
   Excerpt,
@@ -12,7 +12,7 @@ import type {
   NotSampled,
   Profile,
   Samples,
-} from '../../core/profile.ts'
+} from '../profile.ts'
 
 /** Only source files of a reasonable size are read. */
 const sourceFile = /\.[cm]?[jt]sx?$/

@@ -5,7 +5,7 @@ import {
   type Interruption,
   type Span,
   toMicroseconds,
-} from '../../core/profile.ts'
+} from './profile.ts'
 
 /** The Fastify hooks of each dispatch point. */
 const hooks: Record<DispatchPointName, string[]> = {
