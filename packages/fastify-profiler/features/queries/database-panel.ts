@@ -147,14 +147,12 @@ ${given.length > 0 && html`<ol class="parameters">${given.slice(0, parametersSho
 <div class="copies"><button type="button" data-copy-text="${first.sql}" hidden>Copy SQL</button><button type="button" data-copy-text="${runnableSql(first)}" hidden>Copy runnable SQL</button>${explains === true && isExplainable(first) && renderExplainForm(base, profile.token, number)}</div></div>`
 }
 
-/** The longest wait of some queries, with what the pool counted, and the time in which they could not be answered. */
+/** The longest wait of some queries, and the longest time in which one could not be answered. */
 function waitSentences(queries: readonly Query[]): string {
-  const [longest] = queries.toSorted((one, other) => other.waited - one.waited)
+  const waited = Math.max(...queries.map(query => query.waited))
   const blocked = Math.max(...queries.map(query => query.blocked))
-  const pool = longest?.pool
-  const counts = pool == null ? '' : `: ${pool.open - pool.free} of ${pool.most} in use, ${pool.waiting} waiting`
   const meanwhile = blocked > 0 ? ` The event loop was blocked for ${formatDuration(blocked)} meanwhile.` : ''
-  return `Waited at most ${formatDuration(longest?.waited)} for a connection${counts}.${meanwhile}`
+  return `Waited at most ${formatDuration(waited)} for a connection.${meanwhile}`
 }
 
 /** $1 = "localhost", $2 = 1 */
