@@ -131,6 +131,8 @@ function momentsOf({ duration, eventLoop: { blocked }, lifecycle, spans, token }
 class RunningSpans {
   /** How many operations of each kind run. */
   readonly #operations = new Map<TimeKind, number>()
+  /** Of how many kinds they are. */
+  #kinds = 0
   /** Of the operations that run, the start of the one that ends last; so it is with the waits. */
   #operation: Moment | null = null
   #wait: Moment | null = null
@@ -147,7 +149,9 @@ class RunningSpans {
     if (what === 'own-block') this.#ownBlocks += change
     if (what === 'wait') this.#wait = lastOf(this.#wait, moment)
     if (what === 'operation') {
-      this.#operations.set(kind, (this.#operations.get(kind) ?? 0) + change)
+      const count = (this.#operations.get(kind) ?? 0) + change
+      this.#operations.set(kind, count)
+      if (count === Number(change > 0)) this.#kinds += change
       this.#operation = lastOf(this.#operation, moment)
     }
     if (what !== 'function') return
@@ -158,8 +162,7 @@ class RunningSpans {
   /** What this moment counts for; null if nothing runs. */
   get owner(): Pick<Moment, 'kind' | 'span'> | null {
     if (this.#operation !== null) {
-      const kinds = [...this.#operations].filter(([, count]) => count > 0)
-      return kinds.length === 1 ? this.#operation : { kind: 'several', span: this.#operation.span }
+      return this.#kinds === 1 ? this.#operation : { kind: 'several', span: this.#operation.span }
     }
     if (this.#blocks > 0) return { kind: 'blocked', span: null }
     return this.#wait ?? this.#functions.at(-1) ?? null

@@ -21,6 +21,7 @@ const tolerance = 0.05
  * @param operation what the period is a part of
  */
 export function unblocked(period: Period, blocked: readonly BlockedTime[], operation = period): Period[] {
+  if (blocked.length === 0) return [period]
   let periods = [period]
   for (const { start, duration } of blocked) {
     const end = start + duration

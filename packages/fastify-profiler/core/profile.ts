@@ -324,8 +324,6 @@ export interface Query {
   waited: number
   /** The time in which the event loop was blocked meanwhile. */
   blocked: number
-  /** What the pool counted when it was asked for the connection; null if none was asked. */
-  pool: PoolCounts | null
   /** Null if the query failed or its rows are unknown. */
   rows: number | null
   error: string | null

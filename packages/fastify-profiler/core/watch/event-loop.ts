@@ -71,10 +71,13 @@ class EventLoop {
     this.#idleThen = this.#idleWhenSeen = nodeTiming.idleTime
   }
 
+  /** The end of the last blocked period. */
+  get blockedUntil(): number {
+    return this.#periods.at(-1)?.to ?? 0
+  }
+
   /** The blocked periods that overlap another one, in order. */
   periodsWithin(from: number, to: number): BlockedPeriod[] {
-    const last = this.#periods.at(-1)
-    if (last === undefined || last.to <= from) return []
     return this.#periods.filter(period => period.to > from && period.from < to)
   }
 

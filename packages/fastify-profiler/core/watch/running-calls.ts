@@ -304,6 +304,7 @@ export class RequestClock {
 
   /** When the event loop was blocked in a period of the request. */
   blockedWithin(start: number, end: number): BlockedTime[] {
+    if (eventLoop.blockedUntil <= this.#start) return []
     // An aside has moved the start of the clock, for what came before it as well.
     const moved = this.#asides.reduce((sum, [, took]) => sum + took, 0)
     return eventLoop

@@ -128,9 +128,10 @@ function lostTime(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   ]
 }
 
-/** The tokens of other requests whose code blocked the event loop. */
+/** The tokens of other requests whose code blocked the event loop, the longest first. */
 function blockers({ eventLoop, token }: Profile): string[] {
-  return [...new Set(eventLoop.blocked.flatMap(({ by }) => (by === null || by === token ? [] : by)))]
+  const longestFirst = eventLoop.blocked.toSorted((one, other) => other.duration - one.duration)
+  return [...new Set(longestFirst.flatMap(({ by }) => (by === null || by === token ? [] : by)))]
 }
 
 /** One finding for each cause that queries waited for, with what the pool counted at the longest of their waits. */

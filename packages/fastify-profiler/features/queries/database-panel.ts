@@ -165,14 +165,12 @@ function literal(parameter: Json, number: number): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** The longest wait of some queries, with what the pool counted, and the time in which they could not be answered. */
+/** The longest wait of some queries, and the longest time in which one could not be answered. */
 function waitSentences(queries: readonly Query[]): string {
-  const [longest] = queries.toSorted((one, other) => other.waited - one.waited)
+  const waited = Math.max(...queries.map(query => query.waited))
   const blocked = Math.max(...queries.map(query => query.blocked))
-  const pool = longest?.pool
-  const counts = pool == null ? '' : `: ${pool.open - pool.free} of ${pool.most} in use, ${pool.waiting} waiting`
   const meanwhile = blocked > 0 ? ` The event loop was blocked for ${formatDuration(blocked)} meanwhile.` : ''
-  return `Waited at most ${formatDuration(longest?.waited)} for a connection${counts}.${meanwhile}`
+  return `Waited at most ${formatDuration(waited)} for a connection.${meanwhile}`
 }
 
 /** $1 = "localhost", $2 = 1 */

@@ -344,7 +344,7 @@ function describeStatements(statements: readonly StatementTotals[], mask: Mask):
 }
 
 function describeQuery(query: RecordedQuery, room: Room, mask: Mask): Query {
-  const { system, statement, start, duration, wait, waited, blocked, rows, failure, location, transaction } = query
+  const { system, statement, start, duration, waited, blocked, rows, failure, location, transaction } = query
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
   return {
     system,
@@ -354,7 +354,6 @@ function describeQuery(query: RecordedQuery, room: Room, mask: Mask): Query {
     duration: duration === null ? null : toMicroseconds(duration),
     waited: toMicroseconds(waited),
     blocked: toMicroseconds(blocked),
-    pool: wait?.pool ?? null,
     rows: failure === null ? rows : null,
     error: failure === null ? null : mask.text(errorText(failure.error, secrets)),
     location,

@@ -104,7 +104,6 @@ function busyProfile(): Profile {
     parameters: [index, 'x'.repeat(index % 300)],
     duration: index % 13,
     blocked: 0,
-    pool: null,
   }))
   const repetition = {
     kind: 'loop' as const,

@@ -65,7 +65,6 @@ export function exampleQuery(changes: Partial<Query> = {}): Query {
     duration: 1,
     waited: 0,
     blocked: 0,
-    pool: null,
     rows: 1,
     error: null,
     location: null,

@@ -167,6 +167,8 @@ export function watchedConnect(connect: AnyFunction, countsOf: (pool: object) =>
     if (currentRecorder() === undefined) return Reflect.apply(connect, this, args)
     const counts = driverBoundary.guard(() => countsOf(this), null)
     const isTold = counts !== null && counts.open + counts.free + counts.most + counts.waiting < Infinity
+    // Only who opens a connection wants to know why there was none.
+    if (counts !== null && (counts.free > 0 || counts.open >= counts.most)) counts.closing = null
     const got = beginWait(watched, isTold ? counts : null)
     if (got === null) return Reflect.apply(connect, this, args)
     const end = (connection: unknown) => got(isObject(connection) ? connection : null)
