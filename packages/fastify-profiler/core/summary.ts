@@ -45,6 +45,8 @@ export interface ProfileSummary {
   statements: StatementTotals[]
   /** How often one line ran one statement with different parameters; 0 if that was rare. */
   repeated: number
+  /** Whether that statement changed rows. Missing if not. */
+  repeatedWrites?: true
   /** Milliseconds by what they were spent on, longest first. Together they are the duration. */
   times: Array<[kind: TimeKind, time: number]>
   /** Bytes of the response's body; null if unknown. */

@@ -32,6 +32,8 @@ export interface RouteOverview extends Durations {
   /** Requests that ran one statement in a loop, and how often the worst one did. */
   repeating: number
   repeated: number
+  /** Whether that one changed rows. Missing if not. */
+  repeatedWrites?: true
   /** The exception of the newest request that failed. */
   exception: string | null
   /** The request to look at: the newest that failed, or the one with most repetitions, or the slowest. */
@@ -120,6 +122,7 @@ function routeOf(group: Group, period: Interval): RouteOverview {
     (one, other) => (other.time > (one?.time ?? 0) ? other : one),
     null,
   )
+  const worst = most(group, ({ repeated }) => repeated)
   return {
     method: route === null ? '' : method,
     route,
@@ -128,7 +131,8 @@ function routeOf(group: Group, period: Interval): RouteOverview {
     refused: group.filter(isRefused).length,
     queries: durationsOf(group.map(({ queries }) => queries.count)).p50,
     repeating: group.filter(({ repeated }) => repeated > 0).length,
-    repeated: group.reduce((most, { repeated }) => Math.max(most, repeated), 0),
+    repeated: worst.repeated,
+    ...(worst.repeatedWrites && { repeatedWrites: worst.repeatedWrites }),
     exception: newest?.exception ?? null,
     token: (newest ?? most(group, ({ repeated, duration }) => repeated * 1e9 + duration)).token,
     slices: slicesOf(group, period),

@@ -19,10 +19,11 @@ export function statementTotals(queries: readonly Query[]): StatementTotals[] {
   return [...bySql.values()].sort((one, other) => other.duration - one.duration).slice(0, statementsKept)
 }
 
-/** How often the most repeated statement ran in a loop; 0 without a loop. */
-export function repetitionsOf({ database }: Pick<Profile, 'database'>): number {
-  const loops = (database?.repetitions ?? []).filter(({ kind }) => kind === 'loop')
-  return loops.reduce((most, { count }) => Math.max(most, count), 0)
+/** How often the most repeated statement ran in a loop, and whether it changed rows; 0 without a loop. */
+export function repetitionsOf({ database }: Pick<Profile, 'database'>) {
+  const loops = (database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate')
+  const [worst] = loops.sort((one, other) => other.count - one.count)
+  return { repeated: worst?.count ?? 0, ...(worst?.kind === 'writes' && { repeatedWrites: true as const }) }
 }
 
 /**
@@ -137,7 +138,7 @@ export function summarise(profile: Profile): ProfileSummary {
     logErrors: logs.filter(({ level }) => level >= 50).length,
     queries: { count: database?.count ?? 0, duration: database?.duration ?? 0 },
     statements: statementTotals(database?.queries ?? []),
-    repeated: repetitionsOf(profile),
+    ...repetitionsOf(profile),
     times: timeByKind(sliceTime(profile)).map(([kind, time]) => [kind, toMicroseconds(time)]),
     size: profile.response.bodySize,
     labels,

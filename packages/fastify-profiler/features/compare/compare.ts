@@ -27,7 +27,7 @@ import {
   type StatementPair,
   without,
 } from './comparison.ts'
-import { statementShape } from './statement-shape.ts'
+import { statementShape } from '../queries/statement-shape.ts'
 
 /** Two items that belong together, or one without a counterpart. */
 interface Match<Item> extends Pair<Item> {

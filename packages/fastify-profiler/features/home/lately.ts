@@ -30,7 +30,8 @@ function troublesOf(route: RouteOverview): RouteTrouble[] {
     found.push({ what: 'fails', claim: `${name} fails: ${route.failed} of ${route.count}.`, detail: route.exception })
   }
   if (route.repeating > 0) {
-    const claim = `${name} runs one query ${route.repeated} times (N+1), in ${route.repeating} of ${route.count} requests.`
+    const [what, how] = route.repeatedWrites ? ['statement', ', one at a time'] : ['query', ' (N+1)']
+    const claim = `${name} runs one ${what} ${route.repeated} times${how}, in ${route.repeating} of ${route.count} requests.`
     found.push({ what: 'repeats', claim, detail: null })
   }
   const [before, after] = halves(route)

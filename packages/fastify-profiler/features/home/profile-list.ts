@@ -84,7 +84,7 @@ export function renderProfileRow(profile: ProfileSummary, facts: readonly Fact[]
 
 /** What is worth knowing about a request beside its URL. */
 function renderNotes(profile: ProfileSummary, polls: number | null, base: string): Content {
-  const { exception, logErrors, method, outcome, repeated, route, status, url } = profile
+  const { exception, logErrors, method, outcome, repeated, repeatedWrites, route, status, url } = profile
   const said = outcomeText(outcome)
   const tone = statusTone(status)
   return [
@@ -93,7 +93,8 @@ function renderNotes(profile: ProfileSummary, polls: number | null, base: string
     exception !== null && html`<span class="thrown ${tone}">${exception}</span> `,
     exception === null && status === 404 && route === null && html`<span class="muted">no route</span> `,
     said !== null && html`<span class="muted">${said.toLowerCase()}</span> `,
-    repeated > 0 && html`<span class="warning">N+1: ${count(repeated, 'query', 'queries')} of one shape</span> `,
+    repeated > 0 &&
+      html`<span class="warning">${repeatedWrites === true ? `${repeated} writes, one at a time` : `N+1: ${count(repeated, 'query', 'queries')} of one shape`}</span> `,
     logErrors > 0 && html`<span class="error">${count(logErrors, 'logged error')}</span>`,
   ]
 }

@@ -5,6 +5,7 @@ import type { Block } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
+import { repetitionTexts } from '../queries/remedy.ts'
 import { factsOf } from '../queries/statement.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
 import {
@@ -24,7 +25,7 @@ import {
  * the time belongs to nobody.
  */
 type Finding = { time: number; location: Location | null } & (
-  | { what: 'repeated'; kind: Repetition['kind']; count: number }
+  | { what: 'repeated'; repetition: Repetition }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
   | { what: 'waited' }
@@ -50,30 +51,27 @@ export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Find
 
 /** The findings that a line of code is to blame for, most time first: queries in a loop, and awaits in a row. */
 export function wastefulCalls(profile: Profile): Finding[] {
-  const loops = (profile.database?.repetitions ?? []).filter(({ kind }) => kind === 'loop').map(findingOf)
+  const loops = (profile.database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate').map(findingOf)
   return [...loops, ...rowsOf(profile)].sort((one, other) => other.time - one.time)
 }
 
-/** The repetitions that the drivers have told of, or else those on the timeline. */
+/** The repetitions that the drivers have told of, or else those on the timeline of what no driver tells of. */
 function repeatedQueries({ database, spans }: Profile): Finding[] {
-  const told = database?.repetitions ?? []
-  if (told.length > 0) return told.map(findingOf)
+  if (database !== null) return database.repetitions.map(findingOf)
   return gatherCalls(spans)
     .filter(
       ({ first, ids }) =>
         first.kind === 'query' && ids.length >= repetitionsFrom && !factsOf(first.detail ?? '').isAllowed,
     )
-    .map(({ first, ids, time }) => ({
-      what: 'repeated',
-      kind: 'loop',
-      count: ids.length,
-      time,
-      location: first.location,
-    }))
+    .map(({ first, ids: { length: count }, time: duration }) => {
+      const locations = first.location === null ? [] : [first.location]
+      return findingOf({ kind: 'loop', sql: first.detail ?? first.name, count, duration, locations })
+    })
 }
 
-function findingOf({ kind, count, duration, locations }: Repetition): Finding {
-  return { what: 'repeated', kind, count, time: duration, location: locations[0] ?? null }
+function findingOf(repetition: Repetition): Finding {
+  const { duration, locations } = repetition
+  return { what: 'repeated', repetition, time: duration, location: locations[0] ?? null }
 }
 
 /** The rows of calls that could overlap, but for loops, which one query could replace. */
@@ -134,7 +132,10 @@ export function callName({ isPart, kind, span, times }: SlowCall): string {
 export function findingText(finding: Finding, duration: number): readonly [claim: string, remedy: string] {
   const share = formatShare(finding.time, duration)
   const time = formatDuration(finding.time)
-  if (finding.what === 'repeated') return repeatedText(finding, time)
+  if (finding.what === 'repeated') {
+    const [what, remedy] = repetitionTexts(finding.repetition)
+    return [`${what}, ${time}.`, remedy]
+  }
   if (finding.what === 'row') {
     const { count, saved } = finding
     return [
@@ -154,16 +155,6 @@ export function findingText(finding: Finding, duration: number): readonly [claim
   return [`${callName(finding.call)}: ${time}, ${share} of the request.`, slowRemedy(finding)]
 }
 
-function repeatedText(
-  { kind, count }: Extract<Finding, { what: 'repeated' }>,
-  time: string,
-): readonly [string, string] {
-  if (kind === 'loop') {
-    return [`N+1: ${count} queries of one shape, ${time}.`, 'One query could fetch all the rows.']
-  }
-  return [`${count} queries with the same parameters, ${time}.`, 'The first result could be reused.']
-}
-
 function slowRemedy({ call }: Extract<Finding, { what: 'slow' }>): string {
   if (call.kind === 'hook') return 'It delays every request that it runs for.'
   if (call.kind === 'handler') return 'Its own code, or what it waits for without being recorded.'
@@ -175,7 +166,7 @@ export function findingsBlock(findings: readonly Finding[], duration: number): E
   return {
     findings: findings.map(finding => {
       const [claim, detail] = findingText(finding, duration)
-      const places = finding.location === null ? [] : [finding.location]
+      const places = 'repetition' in finding ? finding.repetition.locations : [finding.location ?? []].flat()
       return { tone: finding.what === 'waited' ? 'neutral' : 'warning', claim, detail, places }
     }),
   }

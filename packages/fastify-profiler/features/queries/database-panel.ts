@@ -17,6 +17,8 @@ import { profileUrl } from '../../core/view/urls.ts'
 import { renderExplainForm, runnableSql } from '../explain/explain-form.ts'
 import { isExplainable } from '../explain/explain-query.ts'
 import { percent } from '../performance/waterfall.ts'
+import { repetitionTexts } from './remedy.ts'
+import { statementShape } from './statement-shape.ts'
 
 /** The queries that one line sent with one statement, in one transaction or outside of any. */
 interface QueryGroup {
@@ -66,8 +68,9 @@ export function queryCard(data: DatabaseUse, { profile, root }: ViewContext): To
   return {
     title: `${counted(count, 'query', 'queries')}, ${formatDuration(duration)}`,
     note: `${formatShare(duration, profile.duration)} of the request`,
-    warnings: repetitions.map(({ kind, count, locations: [location] }) => {
-      const what = kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} equal queries`
+    warnings: repetitions.map(repetition => {
+      const [what] = repetitionTexts(repetition)
+      const [location] = repetition.locations
       return location === undefined ? what : `${what} at ${locationText(location, root)}`
     }),
     rows: groupQueries(queries)
@@ -112,7 +115,8 @@ function renderRun({ transaction, groups }: TransactionRun, row: (group: QueryGr
 function renderRow(group: QueryGroup, data: DatabaseUse, longest: number, context: ViewContext): Markup {
   const { first, queries, number, duration } = group
   const last = number + queries.length - 1
-  const isRepeated = data.repetitions.some(({ sql }) => sql === first.sql) && queries.length > 1
+  const isRepeated =
+    data.repetitions.some(({ sql }) => statementShape(sql) === statementShape(first.sql)) && queries.length > 1
   const isOver = queries.some(query => query.duration !== null)
   const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
   return html`<div class="query-row" id="query-${number}"><details><summary><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, data.duration)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="text-warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
@@ -142,11 +146,6 @@ ${given.length > 0 && html`<ol class="parameters">${given.slice(0, parametersSho
 /** $1 = "localhost", $2 = 1 */
 function parametersText(parameters: readonly unknown[]): string {
   return parameters.map((parameter, index) => `$${index + 1} = ${JSON.stringify(parameter)}`).join(', ')
-}
-
-const repetitionReasons = {
-  loop: 'The same line ran one statement with different parameters. One query could fetch all the rows.',
-  duplicate: 'They have the same parameters. The first result could be reused.',
 }
 
 /** Every query: SQL, parameters, caller, duration, wait for a connection, rows. */
@@ -196,14 +195,14 @@ function totals({ count, duration, failed, queries, rows, transactions, waited }
   }
 }
 
-function repetitionFinding({ kind, sql, count, duration, locations }: Repetition): Finding {
-  const what = kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} equal queries`
+function repetitionFinding(repetition: Repetition): Finding {
+  const [what, remedy] = repetitionTexts(repetition)
   return {
     tone: 'warning',
-    claim: `${what}, ${formatDuration(duration)}.`,
+    claim: `${what}, ${formatDuration(repetition.duration)}.`,
     // A page marks its row in the list.
-    detail: [repetitionReasons[kind], { html: html``, markdown: ` ${code(sql)}` }],
-    places: locations,
+    detail: [remedy, { html: html``, markdown: ` ${code(repetition.sql)}` }],
+    places: repetition.locations,
   }
 }
 

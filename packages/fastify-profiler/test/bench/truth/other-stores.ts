@@ -40,6 +40,9 @@ export const caches: Case[] = [
     'redis-gets': async ({ redis }) => {
       for (const id of ids(8)) await redis?.get(`room:${id * 2}`)
     },
+    'redis-all-at-once': async ({ redis }) => {
+      await Promise.all(ids(8).map(id => redis?.get(`room:${id}`)))
+    },
     'redis-hashes': async ({ redis }) => {
       for (const id of ids(8)) await redis?.hgetall(`hall:${id}`)
     },
@@ -59,9 +62,6 @@ export const caches: Case[] = [
       const pipeline = redis?.pipeline()
       for (const id of ids(8)) pipeline?.get(`room:${id}`)
       await pipeline?.exec()
-    },
-    'redis-all-at-once': async ({ redis }) => {
-      await Promise.all(ids(8).map(id => redis?.get(`room:${id}`)))
     },
     'redis-scan': async ({ redis }) => {
       let cursor = '0'

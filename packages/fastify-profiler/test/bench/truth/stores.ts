@@ -35,7 +35,7 @@ const {
 
 /** Museums are a chain by `next`, and a binary tree by `parent`. Each has four rooms. */
 const create = [
-  `create table museums as select n as id, 'Museum ' || n as name, n / 2 as parent, n + 1 as next from generate_series(1, 200) n`,
+  `create table museums as select n as id, 'Museum ' || n as name, n / 2 as parent, (n * 21 + 37) % 200 + 1 as next from generate_series(1, 200) n`,
   `alter table museums add primary key (id)`,
   `create index on museums (parent)`,
   `create table rooms (id serial primary key, museum_id int, floor int, title text)`,
