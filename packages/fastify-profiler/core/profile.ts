@@ -303,7 +303,7 @@ export interface Repetition {
 /** The HTTP requests that the application has made: the first in full, and totals of all. Times are milliseconds. */
 export interface HttpUse {
   count: number
-  /** Those without a response, and those whose status is 400 or more. */
+  /** Those without a response, and those whose status is 400 or more, but for 404. */
   failed: number
   duration: number
   calls: HttpCall[]

@@ -1,5 +1,6 @@
 import { pointsOf, type StoredPoint, storedPoints } from '../../features/lifecycle/describe-lifecycle.ts'
 import { sliceTime, timeByKind } from '../../features/performance/exclusive-time.ts'
+import { failedCalls } from './failed-calls.ts'
 import { type Location, type Profile, profileVersion, type Query, type Span, toMicroseconds } from '../profile.ts'
 import type { ProfileSummary, StatementTotals } from '../summary.ts'
 
@@ -24,6 +25,15 @@ export function repetitionsOf({ database }: Pick<Profile, 'database'>) {
   const loops = (database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate')
   const [worst] = loops.sort((one, other) => other.count - one.count)
   return { repeated: worst?.count ?? 0, ...(worst?.kind === 'writes' && { repeatedWrites: true as const }) }
+}
+
+/** How many queries and calls failed, with the first error. */
+function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
+  const failed = failedCalls(profile)
+  const [first] = failed
+  if (first === undefined) return {}
+  const queries = failed.filter(({ what }) => what === 'query').length
+  return { failures: { queries, calls: failed.length - queries, first: first.error.slice(0, longestStatement) } }
 }
 
 /**
@@ -139,6 +149,7 @@ export function summarise(profile: Profile): ProfileSummary {
     queries: { count: database?.count ?? 0, duration: database?.duration ?? 0 },
     statements: statementTotals(database?.queries ?? []),
     ...repetitionsOf(profile),
+    ...failuresOf(profile),
     times: timeByKind(sliceTime(profile)).map(([kind, time]) => [kind, toMicroseconds(time)]),
     size: profile.response.bodySize,
     labels,

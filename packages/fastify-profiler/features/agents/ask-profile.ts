@@ -9,6 +9,7 @@ import { exceptionsMarkdown } from '../exceptions/exceptions-markdown.ts'
 import { isExplainable } from '../explain/explain-query.ts'
 import { httpClientPanel } from '../http-client/http-client-panel.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
+import { failedCalls } from '../../core/store/failed-calls.ts'
 import { performancePanel } from '../performance/performance-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import {
@@ -79,7 +80,7 @@ function safeToken(token: string): string {
 /** What is most telling about a request, first. */
 function tellingSections(context: ViewContext): Section[] {
   const { profile, root } = context
-  const { exceptions, http, logs } = profile
+  const { exceptions, logs } = profile
   const warnings = logs.filter(({ level }) => level >= warning)
   const late = lateQueries(profile, root)
   const part = (heading: string, panel: string, recorded: string): Section => ({
@@ -94,7 +95,7 @@ function tellingSections(context: ViewContext): Section[] {
       : []),
     ...(exceptions.length > 0 ? [part('Exceptions', 'exception', exceptionsMarkdown(exceptions, '##', root))] : []),
     ...(warnings.length > 0 ? [part('Warnings and errors of the log', 'logs', logsMarkdown(warnings, root))] : []),
-    ...(http !== null && http.failed > 0 ? [panelSection(context, httpClientPanel, 0)] : []),
+    ...(failedCalls(profile).some(({ what }) => what === 'call') ? [panelSection(context, httpClientPanel, 0)] : []),
     ...(late === '' ? [] : [part('Queries that still ran when the response was sent', 'database', late)]),
     part('Findings and slowest calls', 'performance', panelMarkdown(performancePanel, profile, context)),
   ]

@@ -255,7 +255,7 @@ export const commands: Record<string, Command> = {
   list: {
     takes: '[words]',
     count: [0, Infinity],
-    says: 'requests, newest first: status:5xx route:/carts slower:100ms',
+    says: 'requests, newest first: status:5xx failed:query route:/carts slower:100ms',
     options: optionsOf(searchQuestion),
     run: list,
   },

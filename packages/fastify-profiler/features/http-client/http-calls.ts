@@ -78,7 +78,8 @@ class RecordedHttpCalls {
   end(call: RecordedHttpCall, now: number): void {
     call.duration = now - call.start
     this.duration += call.duration
-    if (call.failure !== null || (call.status ?? 0) >= 400) this.failed++
+    // A 404 only says that there is nothing.
+    if (call.failure !== null || ((call.status ?? 0) >= 400 && call.status !== 404)) this.failed++
   }
 }
 

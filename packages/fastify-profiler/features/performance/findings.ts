@@ -5,6 +5,7 @@ import type { Block } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
+import { swallowedFailures } from '../../core/store/failed-calls.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { factsOf } from '../queries/statement.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
@@ -20,12 +21,15 @@ import {
 } from './exclusive-time.ts'
 
 /**
- * What is worth changing in a request. repeated: a query ran again and again. row: calls awaited one after another
- * could overlap. slow: a call took much of the request. waited: queries waited for a connection. unaccounted: most of
- * the time belongs to nobody.
+ * What is worth changing in a request. failed: queries or calls failed, and the response does not tell. caught: a
+ * failed response whose exception nobody saw. repeated: a query ran again and again. row: calls awaited one after
+ * another could overlap. slow: a call took much of the request. waited: queries waited for a connection. unaccounted:
+ * most of the time belongs to nobody.
  */
 type Finding = { time: number; location: Location | null } & (
   | { what: 'repeated'; repetition: Repetition }
+  | { what: 'failed'; call: 'query' | 'call'; count: number; error: string }
+  | { what: 'caught'; status: number }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
   | { what: 'waited' }
@@ -41,12 +45,31 @@ const slowShare = 0.15
 const waitedFrom = 1
 const findingsShown = 5
 
-/** The findings of a request, most time first. */
+/** The findings of a request: failures, then most time first. */
 export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   const times = new Map(timeByKind(slices))
-  return [...repeatedQueries(profile), ...rowsOf(profile), ...slowCalls(profile, slices), ...lostTime(profile, times)]
-    .sort((one, other) => other.time - one.time)
-    .slice(0, findingsShown)
+  const wasteful = [
+    ...repeatedQueries(profile),
+    ...rowsOf(profile),
+    ...slowCalls(profile, slices),
+    ...lostTime(profile, times),
+  ].sort((one, other) => other.time - one.time)
+  return [...failuresOf(profile), ...wasteful].slice(0, findingsShown)
+}
+
+/** What failed without a word in the response, and a failed response without an exception. */
+function failuresOf(profile: Profile): Finding[] {
+  const { exceptions, outcome, status } = profile
+  const failed = swallowedFailures(profile)
+  const found = (['query', 'call'] as const).flatMap((call): Finding[] => {
+    const those = failed.filter(({ what }) => what === call)
+    const [first] = those
+    if (first === undefined) return []
+    const time = those.reduce((sum, { time }) => sum + time, 0)
+    return [{ what: 'failed', call, count: those.length, error: first.error, time, location: first.location }]
+  })
+  const isCaught = status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
+  return isCaught ? [...found, { what: 'caught', status, time: 0, location: null }] : found
 }
 
 /** The findings that a line of code is to blame for, most time first: queries in a loop, and awaits in a row. */
@@ -136,6 +159,17 @@ export function findingText(finding: Finding, duration: number): readonly [claim
     const [what, remedy] = repetitionTexts(finding.repetition)
     return [`${what}, ${time}.`, remedy]
   }
+  if (finding.what === 'failed') {
+    const { call, count, error } = finding
+    const what = count === 1 ? `1 ${call}` : `${count} ${call === 'query' ? 'queries' : 'calls'}`
+    return [`${what} failed, and the response does not tell.`, error]
+  }
+  if (finding.what === 'caught') {
+    return [
+      `${finding.status} without an exception: whoever sent it may have caught one, which was not seen.`,
+      'Throw it, or hand it over with request.recorder?.exception(error).',
+    ]
+  }
   if (finding.what === 'row') {
     const { count, saved } = finding
     return [
@@ -161,13 +195,20 @@ function slowRemedy({ call }: Extract<Finding, { what: 'slow' }>): string {
   return call.times > 1 ? 'The calls together.' : ''
 }
 
+const tones: Partial<Record<Finding['what'], 'error' | 'neutral'>> = {
+  failed: 'error',
+  caught: 'error',
+  waited: 'neutral',
+}
+
 /** The findings, each with its line. */
 export function findingsBlock(findings: readonly Finding[], duration: number): Extract<Block, { findings: unknown }> {
   return {
     findings: findings.map(finding => {
       const [claim, detail] = findingText(finding, duration)
       const places = 'repetition' in finding ? finding.repetition.locations : [finding.location ?? []].flat()
-      return { tone: finding.what === 'waited' ? 'neutral' : 'warning', claim, detail, places }
+      const tone = tones[finding.what] ?? 'warning'
+      return { tone, claim, detail, places }
     }),
   }
 }

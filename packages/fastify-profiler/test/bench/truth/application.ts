@@ -9,7 +9,10 @@ const stores = await openStores()
 const app = Fastify(profiledOptions({ logger: { level: 'silent' } }))
 await app.register(profiler, { directory: TRUTH_FOLDER, root: import.meta.dirname })
 for (const { name, run } of applications[TRUTH_APPLICATION] ?? []) {
-  app.get(`/${name}`, async (_request, reply) => (await run(stores, reply)) ?? 'done')
+  app.get(`/${name}`, async (_request, reply) => {
+    const result = await run(stores, reply)
+    return reply.sent ? reply : (result ?? 'done')
+  })
 }
 const origin = await app.listen({ port: 0, host: '127.0.0.1' })
 process.send?.({
