@@ -22,6 +22,9 @@ t.teardown(() => service.close())
 const app = await profiledApp(t)
 const call = async (path: string) => (await fetch(`http://127.0.0.1:${servicePort}${path}`)).text()
 app.get('/query', async () => pool.query('fail quietly').catch(() => 'no rows'))
+app.get('/late', async () => {
+  void pool.query('fail after sleep 50').catch(() => null)
+})
 app.get('/call', async () => call('/broken'))
 app.get('/both', async () => Promise.allSettled([pool.query('fail loudly'), call('/broken'), pool.query('select 1')]))
 app.get('/missing', async () => call('/missing'))
@@ -60,6 +63,10 @@ t.test('a query or call that failed is a finding, although the response is a suc
   t.match(await findingsOf('/both'), /1 query failed[^]*1 call failed/)
 })
 
+t.test('what fails after the response is told as such', async t => {
+  t.match(await findingsOf('/late'), /1 query failed after the response\. .*cannot fail after sleep/)
+})
+
 t.test('a 404, a call that was sent again, and a failure that the response tells of are no findings', async t => {
   for (const url of ['/missing', '/again', '/refused']) t.notMatch(await findingsOf(url), /does not tell/)
 })
@@ -74,7 +81,7 @@ t.test('what failed is found by search, and marked in the list', async t => {
     const { profiles } = JSON.parse(await pageOf(app, `search?q=${encodeURIComponent(words)}`, 'application/json'))
     return profiles.map(({ url }: { url: string }) => url).sort()
   }
-  t.same(await urlsOf('failed:query'), ['/both', '/query', '/refused'])
+  t.same(await urlsOf('failed:query'), ['/both', '/late', '/query', '/refused'])
   t.same(await urlsOf('failed:call'), ['/both', '/call'])
   t.match(await pageOf(app, 'search?failed=nothing'), 'failed takes query, call, not')
   const list = await pageOf(app, 'search?q=failed:query')

@@ -5,6 +5,8 @@ interface FailedCall {
   what: 'query' | 'call'
   error: string
   time: number
+  /** Milliseconds since the request arrived. */
+  end: number
   location: Location | null
 }
 
@@ -17,15 +19,17 @@ export function failedCalls({ database, http }: Pick<Profile, 'database' | 'http
       return start > one.start && method === one.method && url === one.url && status !== null && status < 400
     })
   return [
-    ...queries.flatMap(({ duration, error, location, sql, start }): FailedCall[] => {
+    ...queries.flatMap(({ duration, error, location, sql, start, waited }): FailedCall[] => {
       const isSentAgain = queries.some(other => other.start > start && other.sql === sql && other.error === null)
-      return error === null || isSentAgain ? [] : [{ what: 'query', error, time: duration ?? 0, location }]
+      if (error === null || isSentAgain) return []
+      return [{ what: 'query', error, time: duration ?? 0, end: start + waited + (duration ?? 0), location }]
     }),
     ...calls.flatMap((call): FailedCall[] => {
-      const { duration, error, location, method, status, url } = call
+      const { duration, error, location, method, start, status, url } = call
       const isRefused = status !== null && status >= 400 && status !== 404
       if ((error === null && !isRefused) || isMended(call)) return []
-      return [{ what: 'call', error: `${method} ${url}: ${error ?? status}`, time: duration ?? 0, location }]
+      const text = `${method} ${url}: ${error ?? status}`
+      return [{ what: 'call', error: text, time: duration ?? 0, end: start + (duration ?? 0), location }]
     }),
   ]
 }

@@ -28,7 +28,7 @@ import {
  */
 type Finding = { time: number; location: Location | null } & (
   | { what: 'repeated'; repetition: Repetition }
-  | { what: 'failed'; call: 'query' | 'call'; count: number; error: string }
+  | { what: 'failed'; call: 'query' | 'call'; count: number; error: string; isLate: boolean }
   | { what: 'caught'; status: number }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
@@ -44,6 +44,9 @@ const slowFrom = 10
 const slowShare = 0.15
 const waitedFrom = 1
 const findingsShown = 5
+
+/** Milliseconds by which a call that was awaited may seem to end after the response. */
+const clockError = 1
 
 /** The findings of a request: failures, then most time first. */
 export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
@@ -66,7 +69,8 @@ function failuresOf(profile: Profile): Finding[] {
     const [first] = those
     if (first === undefined) return []
     const time = those.reduce((sum, { time }) => sum + time, 0)
-    return [{ what: 'failed', call, count: those.length, error: first.error, time, location: first.location }]
+    const isLate = those.every(({ end }) => end > profile.duration + clockError)
+    return [{ what: 'failed', call, count: those.length, error: first.error, isLate, time, location: first.location }]
   })
   const isCaught = status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
   return isCaught ? [...found, { what: 'caught', status, time: 0, location: null }] : found
@@ -160,9 +164,9 @@ export function findingText(finding: Finding, duration: number): readonly [claim
     return [`${what}, ${time}.`, remedy]
   }
   if (finding.what === 'failed') {
-    const { call, count, error } = finding
+    const { call, count, error, isLate } = finding
     const what = count === 1 ? `1 ${call}` : `${count} ${call === 'query' ? 'queries' : 'calls'}`
-    return [`${what} failed, and the response does not tell.`, error]
+    return [`${what} failed${isLate ? ' after the response' : ', and the response does not tell'}.`, error]
   }
   if (finding.what === 'caught') {
     return [

@@ -77,6 +77,9 @@ export const problems: Case[] = [
     'begins-late': async ({ pool }) => {
       void setTimeout(1600).then(() => pool.query('insert into visits (room_id) values (1)'))
     },
+    'fails-unawaited': async ({ pool }) => {
+      void pool.query('select pg_sleep(0.05) from museums where id = 1 and 1 / (id - 1) = 1').catch(() => null)
+    },
     'never-awaited': async ({ pool }) => {
       void pool.query('select pg_sleep(0.1), * from museums where id = 1')
     },
