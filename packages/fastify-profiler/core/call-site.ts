@@ -74,6 +74,9 @@ function isEntry(entry: object | undefined): entry is SourceMapping {
 /** Frames that find the caller of almost any library. */
 const mostFrames = 64
 
+/** Frames in which the callers of a caller are looked for. */
+const callersSought = 6
+
 /**
  * How many frames it took to find the last caller of each function. No more are captured, since the first frames of a
  * stack cost 3 µs and 30 of them 16: `npm run -w bench callers`.
@@ -98,24 +101,52 @@ export function passThrough(paths: Iterable<string>): void {
   files.clear()
 }
 
+/** Lines that only pass calls on, whatever their file does. */
+const passingLines = new WeakSet<Location>()
+
+/** Shows the caller of a line instead of the line from now on, if the application has one. */
+export function passOn(line: Location): void {
+  passingLines.add(line)
+}
+
 /** Finds the application's line that called `below`, also through `await`; null if there is none on the stack. */
 export function findCaller(below: object & ((...args: never[]) => unknown)): Location | null {
   const few = framesNeeded.get(below) ?? 4
   const sites = captureSites(below, few)
   const caller = nearest(sites, below)
-  return caller !== null || sites.length < few ? caller : nearest(captureSites(below, mostFrames), below)
+  const isFinal = caller !== null && !passingLines.has(caller)
+  return isFinal || sites.length < few ? caller : nearest(captureSites(below, mostFrames), below)
 }
 
+/** The nearest line; one that passes calls on only if there is no other. */
 function nearest(sites: readonly NodeJS.CallSite[], below: object): Location | null {
+  let passing: Location | null = null
   for (const [index, site] of sites.entries()) {
-    const name = site.getFileName()
-    if (typeof name !== 'string') continue
-    const file = files.get(name) ?? learnFile(name)
-    if (file.isSkipped) continue
+    const place = ownPlace(site)
+    if (place === null) continue
+    passing ??= place
+    if (passingLines.has(place)) continue
     framesNeeded.set(below, index + 1)
-    return placeOf(site, file)
+    return place
   }
-  return null
+  return passing
+}
+
+/** The lines of the application that led to a line which called `below`, nearest first; none if it is not there. */
+export function callersAbove(line: Location, below: object & ((...args: never[]) => unknown)): Location[] {
+  const places = captureSites(below, (framesNeeded.get(below) ?? 4) + callersSought).flatMap(
+    site => ownPlace(site) ?? [],
+  )
+  const index = places.indexOf(line)
+  return index === -1 ? [] : places.slice(index + 1)
+}
+
+/** The line of a frame; null if it does not belong to the application. */
+function ownPlace(site: NodeJS.CallSite): Location | null {
+  const name = site.getFileName()
+  if (typeof name !== 'string') return null
+  const file = files.get(name) ?? learnFile(name)
+  return file.isSkipped ? null : placeOf(site, file)
 }
 
 function placeOf(site: NodeJS.CallSite, file: KnownFile): Location {

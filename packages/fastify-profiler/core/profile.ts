@@ -335,20 +335,25 @@ export interface Query {
 
 /** A query that ran more often than necessary. */
 export interface Repetition {
-  /** loop: one line ran it with different parameters (N+1). duplicate: a read with the same parameters. */
-  kind: 'loop' | 'duplicate'
+  /**
+   * loop: one line read with it again and again, for another value each time (N+1). writes: the same, for rows that it
+   * changed. duplicate: a read with the same parameters.
+   */
+  kind: 'loop' | 'writes' | 'duplicate'
   sql: string
   count: number
   /** Total time in milliseconds. */
   duration: number
-  /** The callers: one of a loop, the first few of duplicates. */
+  /** The line of a loop with those that called its function; the first few lines of duplicates. */
   locations: Location[]
+  /** What to write instead, as a sentence. Missing for duplicates. */
+  remedy?: string
 }
 
 /** The HTTP requests that the application has made: the first in full, and totals of all. Times are milliseconds. */
 export interface HttpUse {
   count: number
-  /** Those without a response, and those whose status is 400 or more. */
+  /** Those without a response, and those whose status is 400 or more, but for 404. */
   failed: number
   /** The time in which at least one of them was under way. */
   duration: number

@@ -39,6 +39,10 @@ export interface ProfileSummary {
   statements: StatementTotals[]
   /** How often one line ran one statement with different parameters; 0 if that was rare. */
   repeated: number
+  /** Whether that statement changed rows. Missing if not. */
+  repeatedWrites?: true
+  /** The queries and calls that failed, and the first error. Missing if none did. */
+  failures?: { queries: number; calls: number; first: string }
   /** Milliseconds by what they were spent on, longest first. Together they are the duration. */
   times: Array<[kind: TimeKind, time: number]>
   /** Bytes of the response's body; null if unknown. */
@@ -62,6 +66,8 @@ export interface SearchCriteria {
   sql?: string
   /** A substring of one of the statements that took most time. */
   statement?: string
+  /** What failed in the request. */
+  failed?: Failed
   /** Words, each a substring of the URL, the route, the exception, a label or the token. */
   text?: string
   /** The token of the request that made it with `inject`, or that it repeats. */
@@ -79,6 +85,10 @@ export interface SearchCriteria {
   page?: number
   perPage?: number
 }
+
+export const failedKinds = ['query', 'call'] as const
+
+type Failed = (typeof failedKinds)[number]
 
 export const sortOrders = ['duration', 'sql', 'sqlTime', 'size', 'oldest'] as const
 

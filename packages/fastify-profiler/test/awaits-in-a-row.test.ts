@@ -264,7 +264,7 @@ t.test('a loop that is told as N+1 is not told as awaits in a row, too', async t
   const loop = { kind: 'loop' as const, sql: one, count: 6, duration: 60, locations: [lineAt(50)] }
   t.match(wastefulCalls(looping), [{ what: 'row', count: 6 }])
   looping.database?.repetitions.push(loop, { ...loop, kind: 'duplicate' })
-  t.match(wastefulCalls(looping), [{ what: 'repeated', kind: 'loop', count: 6, location: lineAt(50) }])
+  t.match(wastefulCalls(looping), [{ what: 'repeated', repetition: loop, location: lineAt(50) }])
 })
 
 t.test('one line a route tells of its wasteful calls, with the place and the profile', async t => {

@@ -194,7 +194,9 @@ t.test('the repetitions that drivers tell of are findings, with their line', asy
     duration: 12,
     database: exampleUse([], { duration: 12, repetitions: [{ kind: 'duplicate', ...told }] }),
   })
-  t.same(findingsOf(of, sliceTime(of)), [{ what: 'repeated', kind: 'duplicate', count: 3, time: 4, location }])
+  t.same(findingsOf(of, sliceTime(of)), [
+    { what: 'repeated', repetition: { kind: 'duplicate', ...told }, time: 4, location },
+  ])
 })
 
 const waiting = (start: number, duration: number, pool: ConnectionWait['pool'] = null) => ({

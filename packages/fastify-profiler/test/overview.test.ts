@@ -146,7 +146,7 @@ t.test('a summary has the statements that took most time, and how often one was 
     { ...told, kind: 'loop' as const, count: 3 },
     { ...told, kind: 'duplicate' as const, count: 9 },
   ]
-  t.equal(repetitionsOf({ database: { ...database, repetitions } }), 7)
+  t.same(repetitionsOf({ database: { ...database, repetitions } }), { repeated: 7 })
   t.match(summarise(profile({ database: null })), { statements: [], repeated: 0, size: 5120 })
   const found = summarise(profile({ database: null })).times.map(([kind]) => kind)
   t.same(found, ['sql', 'hook', 'handler', 'sending', 'cache', 'unaccounted'])

@@ -336,7 +336,7 @@ const searched = appWithProfiles(t, { labels: ['license'] }).then(async ({ app }
 })
 const searchParameters =
   'status, method, sql, token, url, route, host, ip, exception, parent, statement, text, ' +
-  'durationFrom, durationTo, timeFrom, timeTo, page, perPage, sort, license, panel, period'
+  'durationFrom, durationTo, timeFrom, timeTo, page, perPage, failed, sort, license, panel, period'
 const panelNames =
   'request, performance, cpu, exception, logs, database, http-client, routing, lifecycle, configuration'
 const takesTime = 'takes an ISO 8601 time such as 2026-11-22T09:30Z, or milliseconds since 1970'

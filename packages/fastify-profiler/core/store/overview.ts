@@ -32,8 +32,12 @@ export interface RouteOverview extends Durations {
   /** Requests that ran one statement in a loop, and how often the worst one did. */
   repeating: number
   repeated: number
+  /** Whether that one changed rows. Missing if not. */
+  repeatedWrites?: true
   /** The exception of the newest request that failed. */
   exception: string | null
+  /** Requests that were answered although queries or calls failed, and the error of the newest. Missing if none was. */
+  swallowing?: { queries: number; calls: number; first: string }
   /** The request to look at: the newest that failed, or the one with most repetitions, or the slowest. */
   token: string
   slices: PeriodSlice[]
@@ -120,6 +124,8 @@ function routeOf(group: Group, period: Interval): RouteOverview {
     (one, other) => (other.time > (one?.time ?? 0) ? other : one),
     null,
   )
+  const swallowing = group.filter(isSwallowing)
+  const worst = most(group, ({ repeated }) => repeated)
   return {
     method: route === null ? '' : method,
     route,
@@ -128,11 +134,32 @@ function routeOf(group: Group, period: Interval): RouteOverview {
     refused: group.filter(isRefused).length,
     queries: durationsOf(group.map(({ queries }) => queries.count)).p50,
     repeating: group.filter(({ repeated }) => repeated > 0).length,
-    repeated: group.reduce((most, { repeated }) => Math.max(most, repeated), 0),
+    repeated: worst.repeated,
+    ...(worst.repeatedWrites && { repeatedWrites: worst.repeatedWrites }),
     exception: newest?.exception ?? null,
-    token: (newest ?? most(group, ({ repeated, duration }) => repeated * 1e9 + duration)).token,
+    ...(isGroup(swallowing) && { swallowing: swallowingOf(swallowing) }),
+    token: (newest ?? (isGroup(swallowing) ? most(swallowing, ({ time }) => time) : worstOf(group))).token,
     slices: slicesOf(group, period),
   }
+}
+
+function isGroup(summaries: ProfileSummary[]): summaries is Group {
+  return summaries.length > 0
+}
+
+function worstOf(group: Group): ProfileSummary {
+  return most(group, ({ repeated, duration }) => repeated * 1e9 + duration)
+}
+
+/** Whether a request was answered although something in it failed. */
+function isSwallowing({ failures, status }: ProfileSummary): boolean {
+  return failures !== undefined && status !== null && status < 400
+}
+
+function swallowingOf(group: Group): RouteOverview['swallowing'] & {} {
+  const withSome = (what: 'queries' | 'calls') => group.filter(({ failures }) => (failures?.[what] ?? 0) > 0).length
+  const first = most(group, ({ time }) => time).failures?.first ?? ''
+  return { queries: withSome('queries'), calls: withSome('calls'), first }
 }
 
 function exceptionOf(group: Group, period: Interval): ExceptionOverview {
@@ -196,7 +223,8 @@ function durationsOf(list: readonly number[]): Durations {
 }
 
 function byTrouble(one: RouteOverview, other: RouteOverview): number {
-  return other.failed - one.failed || other.p50 * other.count - one.p50 * one.count
+  const swallowed = Number(other.swallowing !== undefined) - Number(one.swallowing !== undefined)
+  return other.failed - one.failed || swallowed || other.p50 * other.count - one.p50 * one.count
 }
 
 function isFailed({ status }: ProfileSummary): boolean {

@@ -10,6 +10,7 @@ import {
   toMicroseconds,
 } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
+import { failedCalls } from './failed-calls.ts'
 
 const statementsKept = 5
 const longestStatement = 200
@@ -28,10 +29,20 @@ export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'stateme
   return [...bySql.values()].sort((one, other) => other.duration - one.duration).slice(0, statementsKept)
 }
 
-/** How often the most repeated statement ran in a loop; 0 without a loop. */
-export function repetitionsOf({ database }: Pick<Profile, 'database'>): number {
-  const loops = (database?.repetitions ?? []).filter(({ kind }) => kind === 'loop')
-  return loops.reduce((most, { count }) => Math.max(most, count), 0)
+/** How often the most repeated statement ran in a loop, and whether it changed rows; 0 without a loop. */
+export function repetitionsOf({ database }: Pick<Profile, 'database'>) {
+  const loops = (database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate')
+  const [worst] = loops.sort((one, other) => other.count - one.count)
+  return { repeated: worst?.count ?? 0, ...(worst?.kind === 'writes' && { repeatedWrites: true as const }) }
+}
+
+/** How many queries and calls failed, with the first error. */
+function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
+  const failed = failedCalls(profile)
+  const [first] = failed
+  if (first === undefined) return {}
+  const queries = failed.filter(({ what }) => what === 'query').length
+  return { failures: { queries, calls: failed.length - queries, first: first.error.slice(0, longestStatement) } }
 }
 
 /**
@@ -165,7 +176,8 @@ export function summarise(profile: Profile): ProfileSummary {
     logErrors: logs.filter(({ level }) => level >= 50).length,
     queries: { count: database?.count ?? 0, duration: database?.duration ?? 0 },
     statements: statementTotals(database),
-    repeated: repetitionsOf(profile),
+    ...repetitionsOf(profile),
+    ...failuresOf(profile),
     times: timeByKind(sliceTime(profile)).map(([kind, time]) => [kind, toMicroseconds(time)]),
     size: profile.response.bodySize,
     labels,

@@ -1,4 +1,4 @@
-import { type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../summary.ts'
+import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../summary.ts'
 import * as forms from './search-forms.ts'
 import type { SearchForm } from './search-forms.ts'
 import { readWords } from './search-words.ts'
@@ -112,11 +112,13 @@ export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNam
   const parameters = new SearchParameters(withWords(asked, labels))
   const texts = parameters.takeAll(textCriteria)
   const numbers = parameters.takeAll(numberCriteria)
+  const failed = parameters.take('failed', forms.oneOf(failedKinds))
   const sort = parameters.take('sort', forms.oneOf<SortOrder>(sortOrders))
   const labelled = parameters.takeAll(Object.fromEntries(labels.map(name => [name, forms.text])))
   const criteria: SearchCriteria = {
     ...texts,
     ...numbers,
+    ...(failed !== null && { failed }),
     ...(sort !== null && { sort }),
     ...(Object.keys(labelled).length > 0 && { labels: labelled }),
   }

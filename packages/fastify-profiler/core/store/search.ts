@@ -72,6 +72,10 @@ export function matcherOf(criteria: SearchCriteria): (summary: ProfileSummary) =
     const isWanted = numberTest(criteria.sql)
     tests.push(({ queries }) => isWanted(queries.count))
   }
+  const { failed } = criteria
+  if (failed !== undefined) {
+    tests.push(({ failures }) => (failures?.[failed === 'query' ? 'queries' : 'calls'] ?? 0) > 0)
+  }
   text(criteria.statement, ({ statements }) => statements.map(({ sql }) => sql).join('\n'))
   for (const word of criteria.text?.split(/\s+/) ?? []) text(word, searchedText)
   if (durationFrom !== undefined) tests.push(summary => summary.duration >= durationFrom)

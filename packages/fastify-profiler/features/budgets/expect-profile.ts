@@ -70,7 +70,7 @@ class Expectation implements ProfileExpectation {
   }
 
   noLoops(): this {
-    const loops = (this.#profile.database?.repetitions ?? []).filter(({ kind }) => kind === 'loop')
+    const loops = (this.#profile.database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate')
     const lines = loops.map(({ count, sql, duration, locations: [location = null] }) =>
       lineOf(`${count} × ${short(sql)}, ${formatDuration(duration)}`, location),
     )

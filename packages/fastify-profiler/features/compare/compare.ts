@@ -28,6 +28,7 @@ import {
   type StatementPair,
   without,
 } from './comparison.ts'
+import { statementShape } from '../queries/statement-shape.ts'
 
 /** Two items that belong together, or one without a counterpart. */
 interface Match<Item> extends Pair<Item> {
@@ -289,22 +290,4 @@ function withoutNumbers(text: string): string {
 
 function notesOf(side: 'A' | 'B', { dropped }: Profile): string[] {
   return dropped.map(({ what, count }) => `The profile of ${side} is incomplete. Left out: ${what} (${count}).`)
-}
-
-const strings = /'(?:[^']|'')*'/g
-const numbers = /(?<![\w$.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)/gi
-const placeholders = /\$\d+|(?<=[\s(,=<>])[:@]\w+/g
-const lists = /\(\s*\?(?:\s*,\s*\?)+\s*\)/g
-const rows = /(\(\?\))(?:\s*,\s*\(\?\))+/g
-
-/** A statement without its values: literals and placeholders become ?, and lists of them one. */
-function statementShape(sql: string): string {
-  return sql
-    .replace(strings, '?')
-    .replace(placeholders, '?')
-    .replace(numbers, '?')
-    .replace(lists, '(?)')
-    .replace(rows, '$1')
-    .replace(/\s+/g, ' ')
-    .trim()
 }

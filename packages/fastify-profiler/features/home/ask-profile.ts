@@ -8,6 +8,7 @@ import { panelData, panelMarkdown, renderProfileMarkdown } from '../../core/view
 import { formatDuration } from '../../core/view/units.ts'
 import { exceptionsMarkdown } from '../exceptions/exceptions-markdown.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
+import { failedCalls } from '../../core/store/failed-calls.ts'
 import { performancePanel } from '../performance/performance-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { answerText, callText, missingProfile, questions, refusal, type Section, tokenIn } from './question.ts'
@@ -74,7 +75,7 @@ function safeToken(token: string): string {
 /** What is most telling about a request, first. */
 function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Section[] {
   const { profile, root } = context
-  const { exceptions, http, logs } = profile
+  const { exceptions, logs } = profile
   const warnings = logs.filter(({ level }) => level >= warning)
   const late = lateQueries(profile, root)
   const client = filled.find(({ name }) => name === 'http-client')
@@ -90,7 +91,9 @@ function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Sec
       : []),
     ...(exceptions.length > 0 ? [part('Exceptions', 'exception', exceptionsMarkdown(exceptions, '##', root))] : []),
     ...(warnings.length > 0 ? [part('Warnings and errors of the log', 'logs', logsMarkdown(warnings, root))] : []),
-    ...(client !== undefined && http !== null && http.failed > 0 ? [panelSection(context, client, 0)] : []),
+    ...(client !== undefined && failedCalls(profile).some(({ what }) => what === 'call')
+      ? [panelSection(context, client, 0)]
+      : []),
     ...(late === '' ? [] : [part('Queries that still ran when the response was sent', 'database', late)]),
     part('Findings and slowest calls', 'performance', panelMarkdown(performancePanel, profile, context)),
   ]

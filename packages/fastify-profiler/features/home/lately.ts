@@ -16,9 +16,9 @@ const enoughRequests = 20
 
 /** What is wrong with a route. */
 interface RouteTrouble {
-  what: 'fails' | 'repeats' | 'slower'
+  what: 'fails' | 'swallows' | 'repeats' | 'slower'
   claim: string
-  /** The newest exception; null if there was none. */
+  /** The newest exception or failure; null if there was none. */
   detail: string | null
 }
 
@@ -29,8 +29,14 @@ function troublesOf(route: RouteOverview): RouteTrouble[] {
   if (route.failed > 0) {
     found.push({ what: 'fails', claim: `${name} fails: ${route.failed} of ${route.count}.`, detail: route.exception })
   }
+  const { calls = 0, first = null, queries = 0 } = route.swallowing ?? {}
+  for (const [count, what] of [[queries, 'a failed query'] as const, [calls, 'a failed call'] as const]) {
+    const claim = `${name} answers in spite of ${what}: ${count} of ${route.count}.`
+    if (count > 0) found.push({ what: 'swallows', claim, detail: first })
+  }
   if (route.repeating > 0) {
-    const claim = `${name} runs one query ${route.repeated} times (N+1), in ${route.repeating} of ${route.count} requests.`
+    const [what, how] = route.repeatedWrites ? ['statement', ', one at a time'] : ['query', ' (N+1)']
+    const claim = `${name} runs one ${what} ${route.repeated} times${how}, in ${route.repeating} of ${route.count} requests.`
     found.push({ what: 'repeats', claim, detail: null })
   }
   const [before, after] = halves(route)
@@ -90,7 +96,7 @@ export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: strin
     troublesOf(route).map(({ what, claim, detail }) => {
       const url = `${routeUrl(route, base)}${what === 'fails' ? '&status=5xx' : ''}`
       return {
-        tone: what === 'fails' ? 'error' : 'warning',
+        tone: what === 'fails' || what === 'swallows' ? 'error' : 'warning',
         claim: shortened(claim, longestCell),
         detail: shortened(detail ?? '', longestCell),
         aside: { html: html`<a href="${url}">Requests</a>`, markdown: code(route.token) },

@@ -78,7 +78,8 @@ export const searchQuestion: Question = {
       type: 'string',
       description:
         'Words of the URL, route or exception, and fields: status:5xx method:POST route:/carts slower:100ms sql:>20 ' +
-        'statement:"from carts" since:2026-11-22T09:30Z until: parent: host: ip: token:. Default: everything.',
+        'statement:"from carts" failed:query failed:call since:2026-11-22T09:30Z until: parent: host: ip: token:. ' +
+        'Default: everything.',
     },
     sort: { type: 'string', description: 'Largest first instead of newest first.', enum: sortOrders },
     page: { type: 'integer', description: 'Default: 1.', minimum: 1, maximum: 100_000 },
@@ -88,7 +89,7 @@ export const searchQuestion: Question = {
     name: 'list',
     takes: '[words]',
     count: [0, Infinity],
-    says: 'requests, newest first: status:5xx route:/carts slower:100ms',
+    says: 'requests, newest first: status:5xx failed:query route:/carts slower:100ms',
     operands: words => ({ query: words.length === 0 ? undefined : words.join(' ') }),
   },
   async answer({ given, number, text, tokens }, { archive, base, labels }) {

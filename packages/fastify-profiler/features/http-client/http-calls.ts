@@ -91,7 +91,8 @@ class RecordedHttpCalls {
     call.duration = lengthOf(unblocked(whole, blocked))
     call.blocked = now - start - call.duration
     if (head !== null) call.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))
-    if (call.failure !== null || (call.status ?? 0) >= 400) this.failed++
+    // A 404 only says that there is nothing.
+    if (call.failure !== null || ((call.status ?? 0) >= 400 && call.status !== 404)) this.failed++
   }
 }
 

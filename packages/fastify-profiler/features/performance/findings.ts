@@ -4,7 +4,9 @@ import type { ConnectionWait, Location, PoolCounts, Profile, Repetition } from '
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
+import { swallowedFailures } from '../../core/store/failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
+import { repetitionTexts } from '../queries/remedy.ts'
 import { factsOf } from '../queries/statement.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
 import {
@@ -19,12 +21,15 @@ import {
 } from '../../core/exclusive-time.ts'
 
 /**
- * What is worth changing in a request. repeated: a query ran again and again. row: calls awaited one after another
- * could overlap. slow: a call took much of the request. waited: queries waited for a connection. blocked: code of
- * others, or of nobody known, blocked the event loop. unaccounted: most of the time belongs to nobody.
+ * What is worth changing in a request. failed: queries or calls failed, and the response does not tell. caught: a
+ * failed response whose exception nobody saw. repeated: a query ran again and again. row: calls awaited one after
+ * another could overlap. slow: a call took much of the request. waited: queries waited for a connection. blocked: code
+ * of others, or of nobody known, blocked the event loop. unaccounted: most of the time belongs to nobody.
  */
 export type Finding = { time: number; location: Location | null } & (
-  | { what: 'repeated'; kind: Repetition['kind']; count: number }
+  | { what: 'repeated'; repetition: Repetition }
+  | { what: 'failed'; call: 'query' | 'call'; count: number; error: string; isLate: boolean }
+  | { what: 'caught'; status: number }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
   | { what: 'waited'; pool: PoolCounts | null; longest: number }
@@ -42,36 +47,52 @@ const slowShare = 0.15
 export const waitedFrom = 1
 const findingsShown = 5
 
-/** The findings of a request, most time first. */
+/** Milliseconds by which a call that was awaited may seem to end after the response. */
+const clockError = 1
+
+/** The findings of a request: failures, then most time first. */
 export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   const repeated = repeatedQueries(profile).map(finding => withOwnTime(finding, profile, slices))
-  return [...repeated, ...rowsOf(profile), ...slowCalls(profile, slices), ...lostTime(profile, slices)]
-    .sort((one, other) => other.time - one.time)
-    .slice(0, findingsShown)
+  const wasteful = [...repeated, ...rowsOf(profile), ...slowCalls(profile, slices), ...lostTime(profile, slices)].sort(
+    (one, other) => other.time - one.time,
+  )
+  return [...failuresOf(profile), ...wasteful].slice(0, findingsShown)
+}
+
+/** What failed without a word in the response, and a failed response without an exception. */
+function failuresOf(profile: Profile): Finding[] {
+  const { exceptions, outcome, status } = profile
+  const failed = swallowedFailures(profile)
+  const found = (['query', 'call'] as const).flatMap((call): Finding[] => {
+    const those = failed.filter(({ what }) => what === call)
+    const [first] = those
+    if (first === undefined) return []
+    const time = those.reduce((sum, { time }) => sum + time, 0)
+    const isLate = those.every(({ end }) => end > profile.duration + clockError)
+    return [{ what: 'failed', call, count: those.length, error: first.error, isLate, time, location: first.location }]
+  })
+  const isCaught = status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
+  return isCaught ? [...found, { what: 'caught', status, time: 0, location: null }] : found
 }
 
 /** The findings that a line of code is to blame for, most time first: queries in a loop, and awaits in a row. */
 export function wastefulCalls(profile: Profile): Finding[] {
-  const loops = (profile.database?.repetitions ?? []).filter(({ kind }) => kind === 'loop').map(findingOf)
+  const loops = (profile.database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate').map(findingOf)
   return [...loops, ...rowsOf(profile)].sort((one, other) => other.time - one.time)
 }
 
-/** The repetitions that the drivers have told of, or else those on the timeline. */
+/** The repetitions that the drivers have told of, or else those on the timeline of what no driver tells of. */
 function repeatedQueries(profile: Profile): Finding[] {
-  const told = profile.database?.repetitions ?? []
-  if (told.length > 0) return told.map(findingOf)
+  if (profile.database !== null) return profile.database.repetitions.map(findingOf)
   return gatherCalls(profile)
     .filter(
       ({ first, times }) =>
         first.kind === 'query' && times >= repetitionsFrom && !factsOf(first.detail ?? '').isAllowed,
     )
-    .map(({ first, time, times }) => ({
-      what: 'repeated',
-      kind: 'loop',
-      count: times,
-      time,
-      location: first.location,
-    }))
+    .map(({ first, time: duration, times: count }) => {
+      const locations = first.location === null ? [] : [first.location]
+      return findingOf({ kind: 'loop', sql: first.detail ?? first.name, count, duration, locations })
+    })
 }
 
 /** The time of repeated queries that ran at once counts once, as far as they are on the timeline. */
@@ -84,8 +105,9 @@ function withOwnTime(finding: Finding, { database, spans }: Profile, slices: rea
   return { ...finding, time: Math.min(finding.time, own.length > 0 ? lengthOf(own) : most, most) }
 }
 
-function findingOf({ kind, count, duration, locations }: Repetition): Finding {
-  return { what: 'repeated', kind, count, time: duration, location: locations[0] ?? null }
+function findingOf(repetition: Repetition): Finding {
+  const { duration, locations } = repetition
+  return { what: 'repeated', repetition, time: duration, location: locations[0] ?? null }
 }
 
 /** The rows of calls that could overlap, but for loops, which one query could replace. */
@@ -185,7 +207,21 @@ export function callName({ isPart, kind, span, times }: SlowCall): string {
 export function findingText(finding: Finding, duration: number): readonly [claim: string, remedy: Inline] {
   const share = formatShare(finding.time, duration)
   const time = formatDuration(finding.time)
-  if (finding.what === 'repeated') return repeatedText(finding, time)
+  if (finding.what === 'repeated') {
+    const [what, remedy] = repetitionTexts(finding.repetition)
+    return [`${what}, ${time}.`, remedy]
+  }
+  if (finding.what === 'failed') {
+    const { call, count, error, isLate } = finding
+    const what = count === 1 ? `1 ${call}` : `${count} ${call === 'query' ? 'queries' : 'calls'}`
+    return [`${what} failed${isLate ? ' after the response' : ', and the response does not tell'}.`, error]
+  }
+  if (finding.what === 'caught') {
+    return [
+      `${finding.status} without an exception: whoever sent it may have caught one, which was not seen.`,
+      'Throw it, or hand it over with request.recorder?.exception(error).',
+    ]
+  }
   if (finding.what === 'row') {
     const { count, saved } = finding
     return [
@@ -239,16 +275,6 @@ function waitText(finding: Extract<Finding, { what: 'waited' }>): readonly [clai
   ]
 }
 
-function repeatedText(
-  { kind, count }: Extract<Finding, { what: 'repeated' }>,
-  time: string,
-): readonly [string, string] {
-  if (kind === 'loop') {
-    return [`N+1: ${count} queries of one shape, ${time}.`, 'One query could fetch all the rows.']
-  }
-  return [`${count} queries with the same parameters, ${time}.`, 'The first result could be reused.']
-}
-
 function slowRemedy({ call }: Extract<Finding, { what: 'slow' }>): string {
   if (call.blocking >= slowFrom) return `Nothing else could run. ${sampling}`
   if (call.kind === 'hook') return 'It delays every request that it runs for.'
@@ -256,13 +282,20 @@ function slowRemedy({ call }: Extract<Finding, { what: 'slow' }>): string {
   return call.times > 1 ? 'The calls together.' : ''
 }
 
+const tones: Partial<Record<Finding['what'], 'error' | 'neutral'>> = {
+  failed: 'error',
+  caught: 'error',
+  waited: 'neutral',
+}
+
 /** The findings, each with its line. */
 export function findingsBlock(findings: readonly Finding[], duration: number): Extract<Block, { findings: unknown }> {
   return {
     findings: findings.map(finding => {
       const [claim, detail] = findingText(finding, duration)
-      const places = finding.location === null ? [] : [finding.location]
-      return { tone: finding.what === 'waited' ? 'neutral' : 'warning', claim, detail, places }
+      const places = 'repetition' in finding ? finding.repetition.locations : [finding.location ?? []].flat()
+      const tone = tones[finding.what] ?? 'warning'
+      return { tone, claim, detail, places }
     }),
   }
 }

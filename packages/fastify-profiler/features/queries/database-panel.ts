@@ -18,6 +18,8 @@ import {
 import { profileUrl } from '../../core/view/urls.ts'
 import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
+import { repetitionTexts } from './remedy.ts'
+import { statementShape } from './statement-shape.ts'
 
 /** The queries that one line sent with one statement, in one transaction or outside of any. */
 interface QueryGroup {
@@ -67,8 +69,9 @@ export function queryCard(data: DatabaseUse, { profile, root }: ViewContext): To
   return {
     title: `${counted(count, 'query', 'queries')}, ${formatDuration(duration)}`,
     note: `${formatShare(duration, profile.duration)} of the request`,
-    warnings: repetitions.map(({ kind, count, locations: [location] }) => {
-      const what = kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} equal queries`
+    warnings: repetitions.map(repetition => {
+      const [what] = repetitionTexts(repetition)
+      const [location] = repetition.locations
       return location === undefined ? what : `${what} at ${locationText(location, root)}`
     }),
     rows: groupQueries(queries)
@@ -121,7 +124,8 @@ function renderRow(group: QueryGroup, data: DatabaseUse, { longest, whole }: Lis
   const { first, queries, number, duration } = group
   const waited = Math.max(...queries.map(query => query.waited))
   const last = number + queries.length - 1
-  const isRepeated = data.repetitions.some(({ sql }) => sql === first.sql) && queries.length > 1
+  const isRepeated =
+    data.repetitions.some(({ sql }) => statementShape(sql) === statementShape(first.sql)) && queries.length > 1
   const isOver = queries.some(query => query.duration !== null)
   const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
   return html`<div class="query-row" id="query-${number}"><details><summary><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="text-warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
@@ -176,11 +180,6 @@ function waitSentences(queries: readonly Query[]): string {
 /** $1 = "localhost", $2 = 1 */
 function parametersText(parameters: readonly unknown[]): string {
   return parameters.map((parameter, index) => `$${index + 1} = ${JSON.stringify(parameter)}`).join(', ')
-}
-
-const repetitionReasons = {
-  loop: 'The same line ran one statement with different parameters. One query could fetch all the rows.',
-  duplicate: 'They have the same parameters. The first result could be reused.',
 }
 
 /** Every query: SQL, parameters, caller, duration, wait for a connection, rows. */
@@ -254,14 +253,14 @@ function totals({ count, duration, failed, rows, shapes, transactions, waited }:
 }
 
 /** @param most the time in which any query ran: those that ran at once do not add up */
-function repetitionFinding({ kind, sql, count, duration, locations }: Repetition, most: number): Finding {
-  const what = kind === 'loop' ? `N+1: ${count} queries of one shape` : `${count} equal queries`
+function repetitionFinding(repetition: Repetition, most: number): Finding {
+  const [what, remedy] = repetitionTexts(repetition)
   return {
     tone: 'warning',
-    claim: `${what}, ${formatDuration(Math.min(duration, most))}.`,
+    claim: `${what}, ${formatDuration(Math.min(repetition.duration, most))}.`,
     // A page marks its row in the list.
-    detail: [repetitionReasons[kind], { html: html``, markdown: ` ${code(sql)}` }],
-    places: locations,
+    detail: [remedy, { html: html``, markdown: ` ${code(repetition.sql)}` }],
+    places: repetition.locations,
   }
 }
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { performance } from 'node:perf_hooks'
-import { findCaller } from '../../core/call-site.ts'
+import { callersAbove, findCaller, passOn } from '../../core/call-site.ts'
 import type { AnyFunction } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Location, PoolCounts } from '../../core/profile.ts'
@@ -52,6 +52,31 @@ function openRecorder(): Recorder | null {
  */
 const askedAbove = new AsyncLocalStorage<QueryCall | undefined>()
 
+/** A line that sends the same statement this often may be called in a loop by another one. */
+const callersFrom = 2
+const callersTo = 5
+
+/** What each line sends. */
+const sent = new WeakMap<Location, string>()
+
+/** A line that sends statements for different tables passes them on for its callers. */
+function learnCaller(location: Location, statement: string): void {
+  const { name, transaction } = factsOf(statement)
+  if (transaction !== null) return
+  const known = sent.get(location)
+  if (known === undefined) sent.set(location, name)
+  else if (known !== name) passOn(location)
+}
+
+/** Lines in functions that only libraries call, such as handlers. */
+const uncalled = new WeakSet<Location>()
+
+function callersOf(location: Location, below: AnyFunction): readonly Location[] {
+  const callers = uncalled.has(location) ? [] : callersAbove(location, below)
+  if (callers.length === 0) uncalled.add(location)
+  return callers
+}
+
 /** A query that a builder, a pool or a driver has begun. Ending it twice does nothing. */
 export class QueryCall {
   readonly recorder: Recorder
@@ -69,9 +94,14 @@ export class QueryCall {
     this.query = query
     this.#connection = connection
     this.#isOpener = above === undefined
+    const { repetitions } = queriesOf(recorder)
+    if (above === undefined) repetitions.begin(query)
     if (connection === null) return
     query.system = system
-    if (query.parameters.length === 0) query.parameters = parameters
+    if (query.parameters.length === 0 && parameters.length > 0) {
+      query.parameters = parameters
+      repetitions.begin(query)
+    }
     query.sent = above === undefined ? query.start : recorder.now()
     if (above !== undefined) query.wait ??= { start: query.start, duration: 0, pool: null }
     if (query.wait !== null) query.wait.duration = query.sent - query.start
@@ -85,15 +115,15 @@ export class QueryCall {
   }
 
   /** @param rows the rows that it has returned or changed; null if it is unknown */
-  end(rows: number | null): void {
-    driverBoundary.guard(() => this.#end(rows, null), undefined)
+  end(rows: number | null, result?: unknown): void {
+    driverBoundary.guard(() => this.#end(rows, null, result), undefined)
   }
 
   fail(error: unknown): void {
     driverBoundary.guard(() => this.#end(null, { error }), undefined)
   }
 
-  #end(rows: number | null, failure: RecordedQuery['failure']): void {
+  #end(rows: number | null, failure: RecordedQuery['failure'], result?: unknown): void {
     const { query, recorder } = this
     if (recorder.finished || this.#isOver) return
     this.#isOver = true
@@ -109,7 +139,7 @@ export class QueryCall {
     if (!this.#isOpener) return
     // Whoever awaits a query is on the stack again when it ends, even if its sender was not.
     query.location ??= findCaller(findCaller)
-    queriesOf(recorder).end(query)
+    queriesOf(recorder).end(query, result)
     // Learnt at once, since only the first queries are kept.
     for (const secret of secretsInQuery(query.statement, query.parameters)) recorder.conceal(secret)
     query.span.end(query.failure === null ? 'continued' : 'threw', { location: query.location })
@@ -139,7 +169,10 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
   const queries = queriesOf(recorder)
   const { connection, parameters, statement, system } = asked
   const holder = connection === null ? undefined : connections.get(connection)
-  const location = asked.location ?? callerHint ?? findCaller(below) ?? holder?.location ?? null
+  const found = asked.location ?? callerHint
+  const location = found ?? findCaller(below) ?? holder?.location ?? null
+  if (found == null && location !== null) learnCaller(location, statement)
+  const times = queries.repetitions.ask(asked)
   const query: RecordedQuery = {
     system,
     statement,
@@ -154,6 +187,9 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     rows: null,
     failure: null,
     transaction: null,
+    values: [],
+    feeder: null,
+    ...(callersFrom <= times && times <= callersTo && location !== null && { callers: callersOf(location, below) }),
     span: recorder.span({ kind: 'query', name: factsOf(statement).name, detail: statement, location }),
   }
   queries.begin(query)

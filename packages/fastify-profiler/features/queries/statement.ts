@@ -30,6 +30,12 @@ interface StatementFacts {
   isReading: boolean
   /** Whether its author repeats it on purpose, and says so in a comment: profiler: allow. */
   isAllowed: boolean
+  /** Whether it changes rows, keys or documents. */
+  isWriting: boolean
+  /** Whether it reads something that stays the same until it is changed. */
+  isSteady: boolean
+  /** Whether one statement could do what several of its kind do. */
+  isLoopable: boolean
 }
 
 const control =
@@ -39,13 +45,36 @@ const allowed = /(?:\/\*|--)\s*profiler:\s*allow\b/i
 
 const reading = /^[\s(]*(?:select|with|values|table|show|get|mget|hget|hgetall|hmget|exists|find|aggregate|count)\b/i
 
+const writing =
+  /^\s*(?:insert|update|delete|replace|merge|findandmodify)\b|^(?:p?setn?x?|setex|mset|[hsz]?(?:set|add|rem)|[lr]pushx?|h?del|unlink|p?expire)$/i
+
+/** What sets a session up, and what changes with each call. */
+const settings =
+  /^\s*(?:set|reset|show|fetch|move|close|declare|(?:un)?listen|notify|lock|explain|analyze|vacuum|discard|create|alter|drop|truncate|copy|prepare|deallocate|use|pragma|call|do|grant|revoke|getmore)\s+\S/i
+const passing =
+  /\b(?:nextval|currval|lastval|random|rand|uuid\w*|gen_random_uuid|clock_timestamp|last_insert_id|pg_\w+)\s*\(|\bfor\s+(?:no\s+key\s+)?(?:update|share)\b|\bskip\s+locked\b/i
+
+/** Commands of Redis that go on where the one before ended, wait, or belong to a connection. */
+const session =
+  /^(?:[hsz]?scan|select|ping|auth|hello|info|config|client|multi|exec|eval\w*|(?:un)?watch|x\w*read\w*|b\w*pop\w*|p?(?:un)?subscribe|publish|quit|time)$/i
+const command = /^(?:\w+|(?:find|aggregate|count|distinct|insert|update|delete|findandmodify) \S+)$/i
+const tables = /\b(?:from|into|update)\s/i
+const calls = /^\s*select\s+(?:pg_\w+|set_config|(?:next|set|curr)val)\s*\(/i
+
 /** Finds what a statement does by its text. */
-export const factsOf = rememberStatements((statement): StatementFacts => ({
-  name: nameOf(statement),
-  transaction: transactionOf(statement),
-  isReading: reading.test(statement),
-  isAllowed: allowed.test(statement),
-}))
+export const factsOf = rememberStatements((statement): StatementFacts => {
+  const isReading = reading.test(statement)
+  const isCommand = command.test(statement) && !session.test(statement)
+  return {
+    name: nameOf(statement),
+    transaction: transactionOf(statement),
+    isReading,
+    isAllowed: allowed.test(statement),
+    isWriting: writing.test(statement),
+    isSteady: isReading && (isCommand || tables.test(statement)) && !passing.test(statement),
+    isLoopable: isCommand || (!settings.test(statement) && (tables.test(statement) || !calls.test(statement))),
+  }
+})
 
 function transactionOf(statement: string): StatementFacts['transaction'] {
   const match = control.exec(statement)

@@ -40,11 +40,13 @@ t.test('the queries of one line with one statement are one row, with their numbe
 })
 
 t.test('a repeated statement is a finding with its line, and its row is marked', async t => {
-  const told = { sql: query().sql, count: 20, duration: 35.9, locations: [location] }
+  const remedy = 'One query could fetch all: select … from carts where id = any($1).'
+  const told = { sql: query().sql, count: 20, duration: 35.9, locations: [location], remedy }
   const found = (kind: Repetition['kind']) =>
     page(use([query(), query()], { duration: 40, repetitions: [{ kind, ...told }] }))
-  t.match(text(found('loop')), /N\+1: 20 queries of one shape, 35\.9 ms\. The same line ran .* cart\.ts:41/)
-  t.match(text(found('duplicate')), '20 equal queries, 35.9 ms. They have the same parameters.')
+  t.match(text(found('loop')), /N\+1: 20 queries of one shape, 35\.9 ms\. .*where id = any\(\$1\)\. .*cart\.ts:41/)
+  t.match(text(found('writes')), /20 × \w+ \w+, one at a time, 35\.9 ms\./)
+  t.match(text(found('duplicate')), '20 equal queries, 35.9 ms.')
   t.match(found('loop'), '<b class="text-warning">2 ×</b>')
   t.match(page(use([query(), query()])), '<b>2 ×</b>')
 })

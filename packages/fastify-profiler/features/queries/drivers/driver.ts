@@ -90,7 +90,11 @@ export function watchedMethod(method: AnyFunction, { read, rowsIn, takesCallback
     const asked = driverBoundary.guard(() => read(args, this), null)
     const call = asked === null ? null : beginQuery(asked, watched)
     if (call === null) return Reflect.apply(method, this, args)
-    const end = (result: unknown) => call.end(driverBoundary.guard(() => rowsIn(result), null))
+    const end = (result: unknown) =>
+      call.end(
+        driverBoundary.guard(() => rowsIn(result), null),
+        result,
+      )
     const tell = (error: unknown, result: unknown) => (error ? call.fail(error) : end(result))
     const hasCallback = takesCallback && followCallback(args, tell)
     let result: unknown

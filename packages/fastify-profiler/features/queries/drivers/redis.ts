@@ -118,7 +118,7 @@ function begin(command: object, below: AnyFunction): void {
     const call = beginQuery(readCommand(name, listOf(args)), below)
     if (call === null) return
     known.add(command)
-    hear(command, 'resolve', () => call.end(null))
+    hear(command, 'resolve', value => call.end(null, value))
     hear(command, 'reject', error => call.fail(error))
   }, undefined)
 }
@@ -166,7 +166,7 @@ function follow(name: string, read: (context: object) => AskedQuery | null): voi
     },
     end() {},
     asyncStart() {},
-    asyncEnd: context => callOf(context)?.end(null),
+    asyncEnd: context => callOf(context)?.end(null, propertyOf(context, 'result')),
     error: context => callOf(context)?.fail(propertyOf(context, 'error')),
   })
 }

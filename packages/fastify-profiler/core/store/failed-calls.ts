@@ -1,0 +1,40 @@
+import type { HttpCall, Location, Profile } from '../profile.ts'
+
+/** A query or an HTTP request of a request that failed, and that was not sent again with success. */
+interface FailedCall {
+  what: 'query' | 'call'
+  error: string
+  time: number
+  /** Milliseconds since the request arrived. */
+  end: number
+  location: Location | null
+}
+
+/** The queries and calls that failed. A 404 only says that there is nothing. */
+export function failedCalls({ database, http }: Pick<Profile, 'database' | 'http'>): FailedCall[] {
+  const queries = database?.queries ?? []
+  const calls = http?.calls ?? []
+  const isMended = (one: HttpCall) =>
+    calls.some(({ method, start, status, url }) => {
+      return start > one.start && method === one.method && url === one.url && status !== null && status < 400
+    })
+  return [
+    ...queries.flatMap(({ duration, error, location, sql, start, waited }): FailedCall[] => {
+      const isSentAgain = queries.some(other => other.start > start && other.sql === sql && other.error === null)
+      if (error === null || isSentAgain) return []
+      return [{ what: 'query', error, time: duration ?? 0, end: start + waited + (duration ?? 0), location }]
+    }),
+    ...calls.flatMap((call): FailedCall[] => {
+      const { duration, error, location, method, start, status, url } = call
+      const isRefused = status !== null && status >= 400 && status !== 404
+      if ((error === null && !isRefused) || isMended(call)) return []
+      const text = `${method} ${url}: ${error ?? status}`
+      return [{ what: 'call', error: text, time: duration ?? 0, end: start + (duration ?? 0), location }]
+    }),
+  ]
+}
+
+/** The failures that the response of a request does not tell of. */
+export function swallowedFailures(profile: Pick<Profile, 'database' | 'http' | 'status'>): FailedCall[] {
+  return profile.status !== null && profile.status < 400 ? failedCalls(profile) : []
+}

@@ -1,0 +1,322 @@
+import { attempt, isObject, propertyOf, textOf } from '../../core/foreign-value.ts'
+import { type Location, type Repetition, toMicroseconds } from '../../core/profile.ts'
+import { remedyOf, rolesIn } from './remedy.ts'
+import { readShape } from './statement-shape.ts'
+import { factsOf } from './statement.ts'
+
+/** A query, as far as repetitions are looked for. Times are milliseconds. */
+export interface RepeatedQuery {
+  readonly system: string
+  readonly statement: string
+  readonly parameters: readonly unknown[]
+  readonly location: Location | null
+  readonly start: number
+  readonly duration: number | null
+  readonly waited: number
+  readonly failure: { readonly error: unknown } | null
+  /** One text for each question mark of its shape; empty until its parameters are known. */
+  values: readonly string[]
+  /** The shape whose result had a value that this one has instead of that of the query before. */
+  feeder: Shape | null
+  /** The lines that called the function with its location, nearest first. Missing if nobody looked for them. */
+  callers?: readonly Location[]
+}
+
+/** Queries of one shape by one line. */
+interface Shape {
+  /** The first statement, and without its values. */
+  sql: string
+  text: string
+  system: string
+  location: Location | null
+  count: number
+  duration: number
+  locations: Location[]
+  /** The values of the first queries, one text for each slot. */
+  samples: Array<readonly string[]>
+  latest: readonly string[]
+  /** The callers of the function that has the line, as far as they were looked for. */
+  callers: Set<Location | null>
+  /** Queries whose value came from the result before, and the shape that had that result. */
+  fed: number
+  feeder: Shape | null
+  /** When the last one ended, and how many equal ones followed after a pause in which nothing else was asked. */
+  ended: number
+  pauses: number
+}
+
+/** Fewer queries are not reported as a loop. */
+export const loopFrom = 5
+
+/** With fewer different values, the queries are no loop over a list. */
+const distinctFrom = 3
+
+/** From this many callers on, the function is called by several lines, and not by a loop. */
+const callersFrom = 3
+
+/** Milliseconds between two equal queries of somebody who waits for a change. */
+const pauseFrom = 5
+
+/** Limits per request. */
+export const mostShapes = 1000
+const mostLocations = 3
+const mostFound = 20
+const mostSamples = 20
+const sampledCharacters = 100_000
+
+/** Limits of the values of one query. */
+const mostSlots = 20
+const mostItems = 20
+const longestValue = 200
+const longestJson = 10_000
+
+/** Between the items of a list in a value, and between the fields of a row. */
+const item = '\0'
+const field = '\u0001'
+
+/** The rows that the next query of a walk has its value from: the first and the last, as the library made them. */
+interface LastResult {
+  shape: Shape
+  rows: readonly unknown[]
+}
+
+/** Finds the repeated queries of one request. */
+export class Repetitions {
+  /** By statement without values. Queries of one shape share their caller, too. */
+  readonly #shapes = new Map<string, Shape[]>()
+  /** By statement and values. */
+  readonly #reads = new Map<string, Shape>()
+  /** How often each statement without values was asked. */
+  readonly #asked = new Map<string, number>()
+  /** How many statements have changed each table. */
+  readonly #writes = new Map<string, number>()
+  #count = 0
+  #characters = 0
+  #last: LastResult | null = null
+  #lastRead: Shape | null = null
+
+  /** A query is asked. @returns how often one of its shape was; 0 if that does not matter */
+  ask({ statement, system }: Pick<RepeatedQuery, 'statement' | 'system'>): number {
+    const { isAllowed, isLoopable } = factsOf(statement)
+    if (isAllowed || !isLoopable) return 0
+    const text = textOfShape(statement, system)
+    const count = (this.#asked.get(text) ?? 0) + 1
+    if (count > 1 || this.#asked.size < mostShapes) this.#asked.set(text, count)
+    return count
+  }
+
+  /** The parameters of a query are known, and it is about to be sent. */
+  begin(query: RepeatedQuery): void {
+    const { parameters, statement, system } = query
+    query.values = valuesOf(statement, system, parameters)
+    const before = this.#shapes.get(textOfShape(statement, system))?.at(-1)
+    const last = this.#last
+    if (before === undefined || last === null || before.fed < before.count - 1) return
+    const changed = query.values.filter((value, index) => value !== before.latest[index])
+    if (changed.length > 0 && last.rows.some(row => hasOneOf(row, changed))) query.feeder = last.shape
+  }
+
+  /** A query has ended. @param result what the library returned; undefined if that is unknown */
+  end(query: RepeatedQuery, result: unknown): void {
+    const { callers, failure, feeder, statement, system, values } = query
+    const { name, transaction, isAllowed, isLoopable, isReading, isSteady } = factsOf(statement)
+    if (transaction !== null || isAllowed) return
+    const shape = this.#shapeOf(query)
+    if (shape !== null) {
+      count(shape, query)
+      if (callers !== undefined) shape.callers.add(callers[0] ?? null)
+      if (callers?.[0] !== undefined) addLocation(shape, callers[0])
+      if (feeder !== null) Object.assign(shape, { fed: shape.fed + 1, feeder })
+      const size = values.reduce((sum, { length }) => sum + length, 0)
+      if (isLoopable && shape.samples.length < mostSamples && this.#characters + size <= sampledCharacters) {
+        this.#characters += size
+        shape.samples.push(values)
+      }
+      shape.latest = values
+      this.#last = { shape, rows: endsOf(result) }
+    }
+    const [, table = ''] = name.split(' ')
+    if (!isReading) this.#writes.set(table, (this.#writes.get(table) ?? 0) + 1)
+    if (!isSteady || failure !== null) this.#lastRead = null
+    else {
+      this.#read(`${this.#writes.get(table) ?? 0}${system}${statement}${field}${values.join(field)}`, query)
+    }
+  }
+
+  /** The most frequent first, limited to a readable number. */
+  found(): Repetition[] {
+    const loops = [...this.#shapes.values()].flat().filter(isLoop)
+    const inLoops = new Set(loops.map(({ sql }) => sql))
+    const duplicates = [...this.#reads.values()].filter(
+      ({ count, pauses, sql }) => count - pauses > 1 && !inLoops.has(sql),
+    )
+    return [...loops.map(describeLoop), ...duplicates.map(shape => describe('duplicate', shape))]
+      .sort((one, other) => other.count - one.count)
+      .slice(0, mostFound)
+  }
+
+  /** @returns null if there are too many shapes to add another */
+  #shapeOf(query: RepeatedQuery): Shape | null {
+    const text = textOfShape(query.statement, query.system)
+    const shapes = this.#shapes.get(text) ?? []
+    // Equal locations are the same object.
+    const known = shapes.find(shape => shape.location === query.location)
+    if (known !== undefined) return known
+    if (this.#count >= mostShapes) return null
+    this.#count++
+    const shape = newShape(query, text)
+    shapes.push(shape)
+    this.#shapes.set(text, shapes)
+    return shape
+  }
+
+  #read(key: string, query: RepeatedQuery): void {
+    const isLast = this.#lastRead === this.#reads.get(key)
+    let shape = this.#reads.get(key)
+    if (shape === undefined) {
+      if (this.#reads.size >= mostShapes || key.length > longestValue * mostSlots) return
+      shape = newShape(query, '')
+      this.#reads.set(key, shape)
+    } else if (isLast && query.start - shape.ended >= pauseFrom) shape.pauses++
+    count(shape, query)
+    shape.ended = query.start + query.waited + (query.duration ?? 0)
+    this.#lastRead = shape
+  }
+}
+
+function newShape({ location, statement, system }: RepeatedQuery, text: string): Shape {
+  const none = { locations: [], samples: [], latest: [], callers: new Set<Location | null>(), feeder: null }
+  return { sql: statement, text, system, location, count: 0, duration: 0, fed: 0, ended: 0, pauses: 0, ...none }
+}
+
+function count(shape: Shape, { duration, location }: RepeatedQuery): void {
+  shape.count++
+  shape.duration += duration ?? 0
+  if (location !== null) addLocation(shape, location)
+}
+
+function addLocation({ locations }: Shape, location: Location): void {
+  if (locations.length < mostLocations && !locations.includes(location)) locations.push(location)
+}
+
+/** Statements of Redis and MongoDB have no values in them. */
+function textOfShape(statement: string, system: string): string {
+  return hasStatements(system) ? readShape(statement).shape : statement
+}
+
+function hasStatements(system: string): boolean {
+  return system !== 'redis' && system !== 'mongodb'
+}
+
+/** The values of a query, one text for each slot of its shape. Those of a list are in one text. */
+function valuesOf(statement: string, system: string, parameters: readonly unknown[]): readonly string[] {
+  if (system === 'redis') {
+    const isList = /^(?:mget|del|unlink|exists|touch)$/.test(statement)
+    return isList ? [textsIn(parameters).join(item)] : textsIn(parameters)
+  }
+  if (system === 'mongodb') return fieldsIn(parameters[0]).slice(0, mostSlots)
+  return readShape(statement)
+    .slots.slice(0, mostSlots)
+    .map(({ isList, sources }) =>
+      sources
+        .slice(0, mostItems)
+        .map(source => valueText(typeof source === 'number' ? parameters[source] : named(source, parameters[0])))
+        .join(isList ? item : field),
+    )
+}
+
+/** A literal as it is, and the value of a parameter with a name. */
+function named(source: string, parameters: unknown): unknown {
+  if (/^[:@]/.test(source)) return propertyOf(parameters, source.slice(1))
+  return source.replace(/^e?'|'$/gi, '')
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return textsIn(value).join(item)
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`
+  if (isObject(value) && !(value instanceof Date)) return fieldsIn(value).join(field).replaceAll(item, ',')
+  const text = value instanceof Date ? String(Number(value)) : textOf(value)
+  // Lists are also written as an array of PostgreSQL, or as JSON.
+  if (/^\{[^:]*,[^:]*\}$/.test(text)) return text.slice(1, longestValue).replaceAll(',', item)
+  const list = text.startsWith('[') && text.length < longestJson ? attempt((): unknown => JSON.parse(text), null) : null
+  if (Array.isArray(list)) return textsIn(list).join(item)
+  return text.length > longestValue ? `${text.slice(0, longestValue)}… ${text.length}` : text
+}
+
+function textsIn(values: readonly unknown[]): string[] {
+  return values.slice(0, mostItems).map(valueText)
+}
+
+/** The values of a document's fields, however deep, with those of each list as one. */
+function fieldsIn(value: unknown, depth = 4): string[] {
+  if (Array.isArray(value) && value.length !== 1) return [value.slice(0, mostItems).map(textOf).join(item)]
+  const isPlain = Array.isArray(value) || (isObject(value) && textOf(value) === '[object Object]')
+  if (!isPlain || depth === 0) return [textOf(value)]
+  return Object.values(value)
+    .slice(0, mostSlots)
+    .flatMap((field: unknown) => fieldsIn(field, depth - 1))
+}
+
+/** The first and the last row of a result. */
+function endsOf(result: unknown): readonly unknown[] {
+  const rows: unknown = propertyOf(result, 'rows') ?? result
+  if (!Array.isArray(rows)) return [rows]
+  // mysql2 answers with a list of rows and a list of columns.
+  const list: readonly unknown[] = Array.isArray(rows[0]) ? rows[0] : rows
+  return [list[0], list.at(-1)]
+}
+
+/** Whether a row has one of the values. A key of Redis ends with what was read. */
+function hasOneOf(row: unknown, values: readonly string[]): boolean {
+  if (Buffer.isBuffer(row)) return hasOneOf(String(row.subarray(0, longestValue)), values)
+  if (typeof row === 'string') return row !== '' && values.some(value => value.endsWith(row))
+  if (!isObject(row)) return false
+  return Object.values(row)
+    .slice(0, mostItems)
+    .some(value => values.includes(valueText(value)))
+}
+
+const severalRows = /\bvalues\s*\(.*\)\s*,\s*\(/i
+
+/** Whether one line asked again and again for a single thing, which one statement could have asked for at once. */
+function isLoop(shape: Shape): boolean {
+  const { callers, count, samples } = shape
+  if (count < loopFrom || samples.length < loopFrom || callers.size >= callersFrom) return false
+  if (severalRows.test(shape.text) || isWalk(shape, [])) return false
+  if (new Set(samples.map(values => values.join(field))).size < distinctFrom) return false
+  const roles = hasStatements(shape.system) ? rolesIn(shape.text) : []
+  const varying = (samples[0] ?? []).flatMap((first, index) => {
+    const values = samples.map(sample => sample[index] ?? '')
+    return values.some(value => value !== first) ? [{ values, role: roles[index]?.role ?? 'equal' }] : []
+  })
+  // Pages, and a value that is written again and again.
+  if (varying.some(({ role }) => role === 'page') || varying.every(({ role }) => role === 'set')) return false
+  return varying.every(({ values }) => !values.some(value => value.includes(item)) || isGrowing(values))
+}
+
+/** Whether each list is the one before with one value more. */
+function isGrowing(lists: readonly string[]): boolean {
+  return lists.slice(1).every((list, index) => {
+    const before = `${lists[index]}${item}`
+    return list.startsWith(before) && !list.slice(before.length).includes(item)
+  })
+}
+
+/** Whether each value came from the result before, and that of the result before as well. */
+function isWalk(shape: Shape, seen: readonly Shape[]): boolean {
+  const { count, feeder, fed } = shape
+  if (feeder === null || fed < count - 1) return false
+  return feeder === shape || seen.includes(shape) || isWalk(feeder, [...seen, shape])
+}
+
+function describeLoop(shape: Shape): Repetition {
+  const { isReading, isWriting } = factsOf(shape.sql)
+  const [first = [], ...others] = shape.samples
+  const varying = first.map((value, index) => others.some(sample => sample[index] !== value))
+  const kind = isWriting && !isReading ? 'writes' : 'loop'
+  return { ...describe(kind, shape), remedy: remedyOf(shape, varying) }
+}
+
+function describe(kind: Repetition['kind'], { sql, count, duration, locations }: Shape): Repetition {
+  return { kind, sql, count, duration: toMicroseconds(duration), locations }
+}

@@ -1,0 +1,56 @@
+import { rememberStatements } from './statement.ts'
+
+/** A value in a statement with its cast: a text, a placeholder, or a number. */
+const values =
+  /(?:\be'(?:''|\\.|[^'\\])*'|'(?:[^']|'')*'|\$\d+|\?|(?<=[\s(,=<>])[:@]\w+|(?<![\w$.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w))(?:::"?[\w.]+"?(?:\(\d+(?:,\s*\d+)?\))?(?:\[\])?)*/gis
+const cast = /::(?!.*')[^]*$/
+const row = /\(\s*\?(?:\s*,\s*\?)*\s*\)/.source
+const groups = new RegExp(`${row}(?:\\s*,\\s*${row})*|\\[\\s*\\?(?:\\s*,\\s*\\?)*\\s*\\]|\\?`, 'g')
+const beforeList = /\b(?:in|any|all|some|array)\s*$/i
+
+/** Where one question mark of a shape gets its values from. */
+interface Slot {
+  /** The position of a parameter, or else a literal or the name of a parameter, as it is written. */
+  sources: ReadonlyArray<number | string>
+  /** Whether these are several values for one place, such as those of IN, or several rows. */
+  isList: boolean
+}
+
+interface StatementShape {
+  /** The statement without its values: literals and placeholders are ?, lists and rows of them are one. */
+  shape: string
+  /** One for each question mark. */
+  slots: readonly Slot[]
+}
+
+/** Reads a statement without its values, and where they are. */
+export const readShape = rememberStatements((sql): StatementShape => {
+  const all: Array<number | string> = []
+  let position = 0
+  const plain = sql.replace(values, found => {
+    const value = found.replace(cast, '')
+    if (value === '?') all.push(position++)
+    else all.push(/^\$\d/.test(value) ? Number(value.slice(1)) - 1 : value)
+    return '?'
+  })
+  const slots: Slot[] = []
+  let first = 0
+  const shape = plain
+    .replace(groups, (found: string, offset: number) => {
+      const sources = all.slice(first, (first += found.split('?').length - 1))
+      const rows = found.split('(').length - 1
+      const isList =
+        sources.length > 1 && (rows > 1 || found.startsWith('[') || beforeList.test(plain.slice(0, offset)))
+      slots.push({ sources, isList })
+      if (found === '?') return found
+      return found.startsWith('[') ? '[?]' : '(?)'
+    })
+    .replace(/\s+/g, ' ')
+    .trim()
+  return { shape, slots }
+})
+
+/** A statement without its values: literals and placeholders become ?, and lists of them one. */
+export function statementShape(sql: string): string {
+  return readShape(sql).shape
+}

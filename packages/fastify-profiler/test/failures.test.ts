@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import pg from 'pg'
+import t from 'tap'
+import { servePostgres } from './drivers/postgres-server.ts'
+import { pageOf, profiledApp } from './profiled-app.ts'
+
+const port = await servePostgres(t)
+const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester' })
+let asked = 0
+const statuses: Record<string, number> = { '/broken': 503, '/missing': 404 }
+const service = createServer(({ url = '' }, response) => {
+  const isTooEarly = url === '/flaky' && asked++ === 0
+  response.writeHead(isTooEarly ? 503 : (statuses[url] ?? 200)).end()
+}).listen(0, '127.0.0.1')
+await once(service, 'listening')
+const { port: servicePort } = service.address() as AddressInfo
+t.teardown(() => pool.end())
+t.teardown(() => service.close())
+
+const app = await profiledApp(t)
+const call = async (path: string) => (await fetch(`http://127.0.0.1:${servicePort}${path}`)).text()
+app.get('/query', async () => pool.query('fail quietly').catch(() => 'no rows'))
+app.get('/late', async () => {
+  void pool.query('fail after sleep 50').catch(() => null)
+})
+app.get('/call', async () => call('/broken'))
+app.get('/both', async () => Promise.allSettled([pool.query('fail loudly'), call('/broken'), pool.query('select 1')]))
+app.get('/missing', async () => call('/missing'))
+app.get('/again', async () => {
+  await call('/flaky')
+  return call('/flaky')
+})
+app.get('/refused', async (_request, reply) => {
+  await pool.query('fail at once').catch(() => null)
+  return reply.code(409).send('There is one already')
+})
+app.get('/caught', async (_request, reply) => {
+  try {
+    throw new Error('The museum burns')
+  } catch {
+    return reply.code(500).send('Sorry')
+  }
+})
+app.get('/thrown', async () => {
+  throw new Error('The museum burns')
+})
+
+/** The findings of a request, as text. */
+async function findingsOf(url: string): Promise<string> {
+  const { headers } = await app.inject(url)
+  await app.profiler.settled()
+  return pageOf(app, `${headers['x-debug-token']}?panel=performance`, 'text/markdown')
+}
+
+t.test('a query or call that failed is a finding, although the response is a success', async t => {
+  t.match(
+    await findingsOf('/query'),
+    /1 query failed, and the response does not tell\. .*cannot fail quietly.*failures/,
+  )
+  t.match(await findingsOf('/call'), /1 call failed, and the response does not tell\. GET .*broken.*503/)
+  t.match(await findingsOf('/both'), /1 query failed[^]*1 call failed/)
+})
+
+t.test('what fails after the response is told as such', async t => {
+  t.match(await findingsOf('/late'), /1 query failed after the response\. .*cannot fail after sleep/)
+})
+
+t.test('a 404, a call that was sent again, and a failure that the response tells of are no findings', async t => {
+  for (const url of ['/missing', '/again', '/refused']) t.notMatch(await findingsOf(url), /does not tell/)
+})
+
+t.test('a 5xx without an exception says so', async t => {
+  t.match(await findingsOf('/caught'), /500 without an exception/)
+  t.notMatch(await findingsOf('/thrown'), /without an exception/)
+})
+
+t.test('what failed is found by search, and marked in the list', async t => {
+  const urlsOf = async (words: string) => {
+    const { profiles } = JSON.parse(await pageOf(app, `search?q=${encodeURIComponent(words)}`, 'application/json'))
+    return profiles.map(({ url }: { url: string }) => url).sort()
+  }
+  t.same(await urlsOf('failed:query'), ['/both', '/late', '/query', '/refused'])
+  t.same(await urlsOf('failed:call'), ['/both', '/call'])
+  t.match(await pageOf(app, 'search?failed=nothing'), 'failed takes query, call, not')
+  const list = await pageOf(app, 'search?q=failed:query')
+  t.match(list, '1 failed query')
+  t.match(list, /value="failed:query"/)
+})
+
+t.test('the overview tells of routes that answer in spite of a failure', async t => {
+  const app = await profiledApp(t)
+  app.get('/both', async () => Promise.allSettled([pool.query('fail loudly'), call('/broken')]))
+  app.get('/missing', async () => call('/missing'))
+  for (const url of ['/both', '/both', '/missing']) await app.inject(url)
+  const home = await pageOf(app, '')
+  t.match(home, /GET \/both answers in spite of a failed query: 2 of 2\.[^]*cannot fail loudly/)
+  t.match(home, /GET \/both answers in spite of a failed call: 2 of 2\./)
+  t.notMatch(home, /GET \/missing answers/)
+})

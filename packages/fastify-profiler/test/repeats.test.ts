@@ -1,0 +1,284 @@
+import {
+  CompiledQuery,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely'
+import t from 'tap'
+import type { Profile } from '../core/profile.ts'
+import { linesOf, profileOf } from './drivers/driver-app.ts'
+
+const lineOf = linesOf(import.meta.filename)
+
+type Rows = object[]
+
+/** Answers a statement with rows that depend on its first parameter, or on the first number in its text. */
+let answer = (_given: number): Rows => []
+
+class StandIn extends DummyDriver {
+  override async acquireConnection() {
+    return {
+      executeQuery: async <Row>({ parameters, sql }: CompiledQuery) => {
+        const rows = answer(Number(parameters[0] ?? /\d+/.exec(sql)?.[0]))
+        return { rows: rows as Row[] }
+      },
+      async *streamQuery() {},
+    }
+  }
+}
+
+const db = new Kysely<unknown>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new StandIn(),
+    createIntrospector: db => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+})
+
+const ask = async (sql: string, ...values: unknown[]) => (await db.executeQuery(CompiledQuery.raw(sql, values))).rows
+
+const ids = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+/** Asks for each number from 1 on, one after another. */
+const each = (sql: (id: number) => string, values: (id: number) => unknown[] = () => [], count = 6) => {
+  return async () => {
+    for (const id of ids(count)) await ask(sql(id), ...values(id))
+  }
+}
+
+const one = 'select * from rooms where id = $1'
+
+/** Loops, with the remedy of each. */
+const loops: Record<string, [run: () => Promise<unknown>, remedy: string]> = {
+  'one query for each item': [
+    each(
+      () => one,
+      id => [id],
+      5,
+    ),
+    'select … from rooms where id = any($1)',
+  ],
+  'all at once': [() => Promise.all(ids(9).map(async id => ask(one, id))), 'where id = any($1)'],
+  'numbers in the text': [each(id => `select * from rooms where id = ${id}`), 'where id = any($1)'],
+  'texts in the text': [each(id => `select * from rooms where name = 'It''s ${id}'`), 'where name = any($1)'],
+  'casts of literals': [each(id => `select * from rooms where id = '${id}'::int`), 'where id = any($1)'],
+  'lists of one': [
+    each(
+      () => 'select * from rooms where "r"."id" in ($1)',
+      id => [id],
+    ),
+    'where "r"."id" = any($1)',
+  ],
+  'arrays of one': [
+    each(
+      () => 'select * from rooms where id = any($1)',
+      id => [[id]],
+    ),
+    'where id = any($1)',
+  ],
+  'lists that grow by one': [each(id => `select * from rooms where id in (${ids(id)})`), 'where id = any($1)'],
+  'a constant list beside it': [
+    each(
+      () => 'select * from rooms where museum = $1 and floor in ($2, $3)',
+      id => [id, 1, 2],
+    ),
+    'where museum = any($1)',
+  ],
+  'two columns': [
+    each(
+      () => 'select * from rooms where museum = $1 and floor = $2',
+      id => [id % 3, id],
+    ),
+    'where (museum, floor) in (…)',
+  ],
+  totals: [
+    each(
+      () => 'select count(*) from rooms where museum = $1',
+      id => [id],
+    ),
+    'any($1) group by museum',
+  ],
+  inserts: [
+    each(
+      () => 'insert into visits (room, note) values ($1, $2)',
+      id => [id, 'x'],
+    ),
+    'insert into visits (…) values',
+  ],
+  updates: [
+    each(
+      () => 'update rooms set open = true where id = $1',
+      id => [id],
+    ),
+    'set … where id = any($1)',
+  ],
+  'updates to other values': [
+    each(
+      () => 'update rooms set floor = $2 where id = $1',
+      id => [id, id],
+    ),
+    'from unnest(',
+  ],
+  deletes: [
+    each(
+      () => 'delete from visits where room = $1',
+      id => [id],
+    ),
+    'delete from visits where room = any($1)',
+  ],
+}
+
+for (const [name, [run, remedy]] of Object.entries(loops)) {
+  t.test(`a loop is told with its remedy: ${name}`, async t => {
+    const found = await repetitionsOf(run)
+    t.equal(found.length, 1)
+    t.match(found[0]?.remedy, remedy)
+    t.equal(found[0]?.kind, /^(?:inserts|updates|deletes)/.test(name) ? 'writes' : 'loop')
+  })
+}
+
+const walk = (sql: (id: number) => string, next: (rows: unknown[]) => number) => async () => {
+  for (let id = 1, step = 0; step < 8; step++) id = next(await ask(sql(id), ...(sql(id).includes('$1') ? [id] : [])))
+}
+
+const healthy: Record<string, () => Promise<unknown>> = {
+  'four of a kind': each(
+    () => one,
+    id => [id],
+    4,
+  ),
+  'arrays of several': each(
+    () => 'select * from rooms where id = any($1)',
+    id => [[id, id + 1]],
+  ),
+  'lists of several': each(id => `select * from rooms where id in (${[id, id * 2, id * 3]})`),
+  'lists of different lengths': each(id => `select * from rooms where id in (${ids(9).slice(-id - 1)})`),
+  'inserts of rows': each(
+    () => 'insert into visits (room) values ($1), ($2)',
+    id => [id, id],
+  ),
+  'inserts of rows with defaults': each(id => `insert into visits values (${id}, now()), (${id + 9}, now())`),
+  'inserts of arrays': each(
+    () => 'insert into visits select * from unnest($1::int[])',
+    id => [[id, id + 1]],
+  ),
+  'inserts of JSON': each(
+    () => 'insert into visits select * from jsonb_to_recordset($1)',
+    id => [`[{"a":${id}},{"a":1}]`],
+  ),
+  'updates with arrays': each(
+    () => 'update rooms set floor = $1 where id = any($2)',
+    id => [id, [id, 7]],
+  ),
+  'one row that is updated again': each(
+    () => 'update jobs set progress = $1 where id = $2',
+    id => [id, 7],
+  ),
+  savepoints: each(id => `savepoint s${id}`),
+  settings: each(id => `set local statement_timeout = ${id}`),
+  'settings by a function': each(
+    () => "select set_config('tenant', $1, true)",
+    id => [id],
+  ),
+  'fetches from a cursor': each(id => `fetch ${id} from rooms_cursor`),
+  'pages by offset': each(
+    () => 'select * from rooms order by id limit 10 offset $1',
+    id => [id * 10],
+  ),
+  'pages by key': walk(
+    () => 'select * from rooms where id > $1 order by id limit 2',
+    rows => idIn(rows.at(-1)),
+  ),
+  'a walk': walk(
+    () => one,
+    rows => idIn(rows[0]),
+  ),
+  'a walk with literals': walk(
+    id => `select * from rooms where id = ${id}`,
+    rows => idIn(rows[0]),
+  ),
+  'a walk by two statements': async () => {
+    for (let id = 1, step = 0; step < 6; step++) {
+      const [museum] = await ask('select * from museums where room = $1', id)
+      const [room] = await ask(one, idIn(museum))
+      id = idIn(room)
+    }
+  },
+  'values that change by themselves': each(() => "select nextval('rooms_id_seq')"),
+  'jobs that are taken': each(() => 'select * from jobs limit 1 for update skip locked'),
+  'a read after a change': async () => {
+    await ask(one, 1)
+    await ask('update rooms set floor = 2 where id = 1')
+    await ask(one, 1)
+  },
+  'five lines through a function': async () => {
+    await askForSeveralTables()
+    const findRoom = async (id: number) => ask(one, id)
+    await findRoom(10)
+    await findRoom(24)
+    await findRoom(31)
+    await findRoom(47)
+    await findRoom(58)
+  },
+  'a loop that its author allows': each(
+    () => `${one} /* profiler: allow */`,
+    id => [id],
+  ),
+}
+
+for (const [name, run] of Object.entries(healthy)) {
+  t.test(`a healthy shape is not accused: ${name}`, async t => {
+    t.same(await repetitionsOf(run), [])
+  })
+}
+
+t.test('a loop through a function has its line and the line that calls it', async t => {
+  const findHall = async (id: number) => ask('select * from halls where id = $1', id) // finds a hall
+  const [found] = await repetitionsOf(async () => {
+    await askForSeveralTables()
+    for (const id of ids(6)) {
+      await findHall(id) // calls for halls
+    }
+  })
+  t.match(found?.locations, [{ line: lineOf('finds a hall') }, { line: lineOf('calls for halls') }])
+})
+
+/** Shows that "ask" only passes statements on. */
+async function askForSeveralTables(): Promise<void> {
+  await ask('select * from museums')
+  await ask('select * from visits')
+}
+
+t.test('equal queries are told, unless they wait for a change', async t => {
+  const read = async () => ask('select floor from rooms where id = $1', 3)
+  const told = await repetitionsOf(async () => {
+    await read()
+    await read()
+  })
+  t.match(told, [{ kind: 'duplicate', count: 2 }])
+  const polled = await repetitionsOf(async () => {
+    for (let turn = 0; turn < 4; turn++) {
+      await read()
+      for (const end = performance.now() + 6; performance.now() < end;);
+    }
+  })
+  t.same(polled, [])
+})
+
+/** The numbers follow each other in no order that a loop would have. */
+function nextOf(id: number): Rows {
+  return [{ id: (id * 21 + 37) % 200 }]
+}
+
+function idIn(row: unknown): number {
+  return Number(Reflect.get(Object(row), 'id'))
+}
+
+async function repetitionsOf(run: () => Promise<unknown>) {
+  answer = nextOf
+  const { database }: Profile = await profileOf(t, run)
+  return database?.repetitions ?? []
+}
