@@ -10,13 +10,20 @@ const folders = ['cli', 'src', 'plugins', 'routes', ...process.argv.slice(2)]
 /** Folders with TypeScript that is built already, or is run as it is. */
 const leftOut = ['dist', 'examples', 'test/applications/examples'].map(folder => join(profiler, folder) + sep)
 
+/** Folders of the profiler that only an argument adds. */
+const optional = ['test', 'bench']
+
 await Promise.all([
   transpile('.', [...roof, ...folders.flatMap(sourcesIn)]),
   transpile(
     profiler,
-    sourcesIn(profiler).filter(file => folders.includes('test') || !file.startsWith(join(profiler, 'test'))),
+    sourcesIn(profiler).filter(file => optional.every(folder => folders.includes(folder) || !isBelow(folder, file))),
   ),
 ])
+
+function isBelow(folder, file) {
+  return file.startsWith(join(profiler, folder) + sep)
+}
 
 function sourcesIn(folder) {
   const files = readdirSync(folder, { recursive: true })

@@ -42,7 +42,7 @@ export default config(
   },
   {
     // Tests and benchmarks read untyped answers, throw odd values on purpose, and let tap await subtests.
-    files: ['**/test/**/*.ts', 'bench/**/*.ts'],
+    files: ['**/test/**/*.ts', '**/bench/**/*.ts'],
     rules: {
       '@typescript-eslint/await-thenable': 'off',
       '@typescript-eslint/no-misused-promises': 'off',

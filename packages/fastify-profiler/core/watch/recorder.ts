@@ -131,6 +131,10 @@ const ignoredSpan: OpenSpan = { id: null, end() {}, waitsFor() {} }
 
 export const notesKept = 20
 
+function pluralOf(kind: SpanKind): string {
+  return kind === 'query' ? 'queries' : kind === 'http' ? 'HTTP requests' : 'calls'
+}
+
 /** Operations of one kind that have spans of their own. More would push the hooks of the request off the timeline. */
 const operationsKept = 1000
 
@@ -256,7 +260,9 @@ export class Recorder {
     const { kind } = span
     const count = this.#operations[kind] ?? 0
     if (count >= operationsKept || this.#spans.isFull) {
-      this.note(`The timeline has a line of its own for the first ${count} of kind ${kind}; the others share lines.`)
+      this.note(
+        `The timeline shows the first ${count.toLocaleString('en')} ${pluralOf(kind)} one by one, and later ones together.`,
+      )
       return null
     }
     this.#operations[kind] = count + 1

@@ -134,7 +134,7 @@ t.test('only the first of many requests are listed', async t => {
     'all count on the timeline',
   )
   t.equal(http?.calls.length, 100)
-  t.match(notes, [/first 1000 of kind http; the others share lines/])
+  t.match(notes, [/first 1,000 HTTP requests one by one, and later ones together/])
 })
 
 t.test('a request to an own service carries the trace, and its profile there is a child', async t => {

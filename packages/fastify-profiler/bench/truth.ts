@@ -125,7 +125,7 @@ function verdictOf(planted: Case, troubles: readonly string[], profiles: readonl
 
 /** The line of the planted problems that ends with a comment. */
 function lineOf(comment: string): number {
-  const file = join(import.meta.dirname, '../../../test/bench/truth/plain-pg.ts')
+  const file = join(import.meta.dirname, '../../bench/truth/plain-pg.ts')
   return (
     readFileSync(file, 'utf8')
       .split('\n')

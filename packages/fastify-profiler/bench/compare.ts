@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import { compare } from '../../features/compare/compare.ts'
-import { profile, span } from '../views/example-profile.ts'
+import { compare } from '../features/compare/compare.ts'
+import { profile, span } from '../test/views/example-profile.ts'
 
 // How long the comparison of two requests takes.
 

@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ask, questions } from '../../features/home/question.ts'
-import { defaultProfileBounds, defaultStoreBounds } from '../../core/bounds.ts'
-import type { Profile } from '../../core/profile.ts'
-import { storedSources } from '../../features/command-line/asker.ts'
-import { ProfileStore } from '../../core/store/profile-store.ts'
-import { serialise, summarise } from '../../core/store/profile-text.ts'
-import { configuration, failedProfile, notFoundProfile, profile } from '../views/example-profile.ts'
+import { ask, questions } from '../features/home/question.ts'
+import { defaultProfileBounds, defaultStoreBounds } from '../core/bounds.ts'
+import type { Profile } from '../core/profile.ts'
+import { storedSources } from '../features/command-line/asker.ts'
+import { ProfileStore } from '../core/store/profile-store.ts'
+import { serialise, summarise } from '../core/store/profile-text.ts'
+import { configuration, failedProfile, notFoundProfile, profile } from '../test/views/example-profile.ts'
 
 const profiles = 10_000
 const queries = 100_000

@@ -59,7 +59,7 @@ interface Running {
   ended?: Usage
 }
 
-const workspace = join(import.meta.dirname, '../../..')
+const workspace = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'fastify-profiler-cost-'))
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 
@@ -94,7 +94,7 @@ function install(): void {
   const run = (folder: string, ...args: string[]) => {
     execFileSync('npm', [...args, '--loglevel=error'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   }
-  cpSync(join(workspace, 'test/bench/cost'), scratch, { recursive: true })
+  cpSync(join(workspace, 'bench/cost'), scratch, { recursive: true })
   writeFileSync(join(scratch, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   run(workspace, 'pack', '--pack-destination', scratch)
   const tarball = String(readdirSync(scratch).find(name => name.endsWith('.tgz')))

@@ -1,6 +1,6 @@
 /** One of the applications, with its profiler. Sends its origin to its parent, and which stores it has not. */
 import Fastify from 'fastify'
-import profiler, { profiledOptions } from '../../../index.ts'
+import profiler, { profiledOptions } from '../../index.ts'
 import { applications } from './applications.ts'
 import { closeStores, openStores } from './stores.ts'
 

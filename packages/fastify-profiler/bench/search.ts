@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { profileVersion } from '../../core/profile.ts'
-import type { ProfileSummary } from '../../core/summary.ts'
-import { ProfileStore } from '../../core/store/profile-store.ts'
+import { profileVersion } from '../core/profile.ts'
+import type { ProfileSummary } from '../core/summary.ts'
+import { ProfileStore } from '../core/store/profile-store.ts'
 
 const searches = 25
 /** About the size of a profile for a request with 10 hooks and 5 queries. */

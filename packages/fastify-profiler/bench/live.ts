@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
-import profiler, { profiledOptions } from '../../index.ts'
+import profiler, { profiledOptions } from '../index.ts'
 
 const requests = 1000
 /** Milliseconds between two requests. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import Fastify from 'fastify'
-import { profiled } from '../../testing.ts'
+import { profiled } from '../testing.ts'
 
 // What profiling a request adds to an inject in a test, its profile being read included.
 

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
 import pg from 'pg'
-import profiler, { profiledOptions } from '../../index.ts'
+import profiler, { profiledOptions } from '../index.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'profiler-bugs-'))
 const pool = new pg.Pool({ connectionString: process.env.TEST_DATABASE_URL, max: 4 })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import profiler from '../../index.ts'
+import profiler from '../index.ts'
 
 // How long a failed request takes until its error page is there: the first of a process, and the quickest of all.
 
