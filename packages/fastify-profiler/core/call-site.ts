@@ -31,7 +31,7 @@ export function captureSites(
 }
 
 const folder = dirname(fileURLToPath(import.meta.resolve('fastify-profiler/package.json'))) + sep
-const notShipped = ['test', 'dist/test', 'examples'].map(name => join(folder, name) + sep)
+const notShipped = ['bench', 'dist/bench', 'test', 'dist/test', 'examples'].map(name => join(folder, name) + sep)
 
 /**
  * Whether a file is the profiler's own: its wrappers are on all stacks. In a workspace, it is not below node_modules,

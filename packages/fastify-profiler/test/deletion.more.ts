@@ -36,7 +36,7 @@ const { options } = ts.parseJsonConfigFileContent(
   folder,
 )
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter(name => /^(?!(?:dist|test|examples|node_modules)\/).*\.ts$/.test(name))
+  .filter(name => /^(?!(?:bench|dist|test|examples|node_modules)\/).*\.ts$/.test(name))
   .map(name => join(folder, name))
 const parsed = new Map<string, ts.SourceFile | undefined>()
 

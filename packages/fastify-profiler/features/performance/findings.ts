@@ -179,7 +179,8 @@ function waits({ duration, eventLoop, spans }: Profile, slices: readonly TimeSli
 /** Why a query had to wait, by what its pool counted when it was asked. Nothing else is said to be the cause. */
 function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
   if (pool === null) return 'queue'
-  if (pool.free > 0) return 'unknown'
+  // A pool lends what is free only after all have asked.
+  if (pool.free > pool.waiting) return 'unknown'
   return pool.open < pool.most ? 'opening' : 'busy'
 }
 
