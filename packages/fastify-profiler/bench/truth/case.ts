@@ -12,7 +12,7 @@ export const kinds = {
   'caught 5xx': /exception.*(?:caught|seen)/i,
   'waits in a row': /one after another/,
   'blocked loop': /blocked/,
-  'busy pool': /connections? .*(?:busy|in use)/,
+  'busy pool': /connections?:? .*(?:busy|in use)/,
   'cache misses': /\bmiss(?:es|ed)?\b/,
 } satisfies Record<string, RegExp>
 
