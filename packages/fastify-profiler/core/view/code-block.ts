@@ -126,6 +126,24 @@ function shown(line: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
 }
 
+/** The lines of a statement with one part underlined. */
+function underlined(sql: string, [start, end]: Part): Markup[] {
+  const before = highlightSql(sql.slice(0, start))
+  const [first, ...after] = highlightSql(sql.slice(end))
+  const joint = html`${before.pop()}<u class="wrong">${sql.slice(start, end)}</u>${first}`
+  return [...before, joint, ...after]
+}
+
+/** A statement as text, with a line of carets below one part. */
+export function markedSql(sql: string, part: Part | null): string {
+  if (part === null) return sql
+  const [start, end] = part
+  const lineStart = sql.lastIndexOf('\n', start) + 1
+  const lineEnd = sql.indexOf('\n', end)
+  const carets = ' '.repeat(start - lineStart) + '^'.repeat(end - start)
+  return lineEnd === -1 ? `${sql}\n${carets}` : `${sql.slice(0, lineEnd)}\n${carets}${sql.slice(lineEnd)}`
+}
+
 /** Numbered lines of TypeScript, with the relevant line marked. */
 export function renderExcerpt(excerpt: Excerpt): Markup {
   const lines = highlightTypescript(excerpt.lines.map(shown))
@@ -142,10 +160,13 @@ export function renderCodeBlock(text: string): Markup {
   return html`<pre tabindex="0"><code>${text}</code></pre>`
 }
 
-/** An SQL statement with syntax highlighting; long lines wrap. */
-export function renderSqlBlock(sql: string): Markup {
+/** A part of a text, from one index to another. */
+type Part = readonly [start: number, end: number]
+
+/** An SQL statement with syntax highlighting; long lines wrap. @param wrong the part to underline */
+export function renderSqlBlock(sql: string, wrong: Part | null = null): Markup {
   const text = sql.length > MAX_SQL ? `${sql.slice(0, MAX_SQL)}…` : sql
-  const lines = highlightSql(text)
+  const lines = wrong === null ? highlightSql(text) : underlined(text, wrong)
   // Focusable only where the keyboard may have to scroll.
   const isLong = text.length > LONG_SQL || lines.length > LONG_SQL_LINES
   return html`<pre class="sql"${isLong && html` tabindex="0"`}><code>${lines.map((line, index) => (index === 0 ? line : html`\n${line}`))}</code></pre>`

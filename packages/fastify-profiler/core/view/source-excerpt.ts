@@ -85,13 +85,22 @@ const excerptsPerException = 12
  */
 export function resolveSources(profile: Profile): Profile {
   const files = new Map<string, SourceText | null>()
-  const exceptions = profile.exceptions.map(exception => withExcerpts(exception, files))
+  const exceptions = profile.exceptions.map(exception => withExcerpts(withSender(exception, profile), files))
   const logs = profile.logs.map(line => ({
     ...line,
     fields: Object.fromEntries(Object.entries(line.fields).map(([name, value]) => [name, cleared(value)])),
   }))
   const samples = profile.samples === undefined ? undefined : withLines(profile.samples, files)
   return { ...profile, exceptions, logs, ...(samples !== undefined && { samples }) }
+}
+
+/** An error of a query may have no frame of the application: then the line that sent the query stands for it. */
+function withSender(exception: Exception, { database }: Profile): Exception {
+  const { frames, message } = exception
+  if (message === '' || frames.some(({ kind }) => kind === 'own')) return exception
+  const query = database?.queries.find(({ error }) => error?.endsWith(message) === true)
+  if (query === undefined || query.location === null) return exception
+  return { ...exception, frames: [...frames, { ...query.location, function: 'sent the query', kind: 'own' }] }
 }
 
 function withLines(samples: Samples | NotSampled, files: Map<string, SourceText | null>): Samples | NotSampled {

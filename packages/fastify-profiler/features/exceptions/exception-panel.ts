@@ -11,6 +11,7 @@ import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { renderLogTable } from '../logs/logs-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { exceptionSectionsMarkdown, renderErrorMarkdown } from './exceptions-markdown.ts'
+import { failedQueryOf, renderFailedQuery } from './failed-query.ts'
 import { exceptionCard, renderExceptions, renderStackTraces } from './exceptions.ts'
 
 /**
@@ -24,10 +25,12 @@ export function renderExceptionSections(context: ViewContext, level: HeadingLeve
 <section id="${id}" aria-labelledby="${id}-title">${renderHeading(level, `${id}-title`, title)}
 ${body}</section>`
   const counted = (title: string, amount: number) => html`${title} <span class="count">${amount}</span>`
+  const inner = level === 2 ? 3 : 4
+  const failed = failedQueryOf(profile)
   const thrown =
     exceptions.length === 0
       ? renderEmptyState('No exception was thrown.')
-      : renderExceptions(profile, context, level === 2 ? 3 : 4)
+      : html`${failed !== null && renderFailedQuery(failed, context, inner)}${renderExceptions(profile, context, inner)}`
   const matches = html`Nearest routes`
   const isRouting = isRoutingFailure(profile)
   return html`${isRouting && section('matches', matches, blocksHtml(nearestRoutes(profile), context))}

@@ -6,6 +6,7 @@ import { blocks, code, codeBlock, fitLines, fitParts, plain, shortened } from '.
 import { profileUrl } from '../../core/view/urls.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
+import { failedQueryMarkdown, failedQueryOf } from './failed-query.ts'
 import { foldedExceptions, stackTraceText, tellingFrames } from './exceptions.ts'
 
 /** Every exception of the chain with its message, its properties and the source line that threw it. */
@@ -81,7 +82,11 @@ export function renderErrorMarkdown({ profile, base, root }: ViewContext): strin
     `# ${statusText(profile.status)}${message === '' ? '' : `: ${plain(message)}`}`,
     `${code(shortened(`${profile.method} ${profile.url}`, headMost))}, profile ${code(shortened(`${base}/${profile.token}`, headMost))}`,
   )
+  const failed = failedQueryOf(profile)
   const parts: Part[] = [
+    ...(failed === null
+      ? []
+      : [{ heading: `Query ${failed.number} failed`, panel: 'database', markdown: failedQueryMarkdown(failed) }]),
     {
       heading: `Exceptions (${exceptions.length})`,
       panel: 'exception',
@@ -128,7 +133,9 @@ function telling(logs: readonly LogLine[]): readonly LogLine[] {
 /** The sections of a failed request as Markdown, below the heading of its panel. */
 export function exceptionSectionsMarkdown({ profile, root }: ViewContext): string {
   const { exceptions, logs } = profile
+  const failed = failedQueryOf(profile)
   return blocks(
+    failed === null ? null : blocks(`### Query ${failed.number} failed`, failedQueryMarkdown(failed)),
     isRoutingFailure(profile) ? blocks('### Nearest routes', blocksMarkdown(nearestRoutes(profile), root)) : null,
     `### Exceptions (${exceptions.length})`,
     exceptionsMarkdown(exceptions, '####', root),

@@ -4,7 +4,20 @@ import type { Exception, Frame } from '../../core/profile.ts'
 import { rootCauseOf, renderExceptionTree, renderExceptions } from '../../features/exceptions/exceptions.ts'
 import { exceptionsMarkdown, stackTracesMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
 import { stackTraceText } from '../../features/exceptions/exceptions.ts'
-import { exception, failedProfile, foreignFrames, notFoundProfile, ownFrame, profile } from './example-profile.ts'
+import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
+import { renderErrorPage } from '../../features/exceptions/error-page.ts'
+import { resolveSources } from '../../core/view/source-excerpt.ts'
+import {
+  context,
+  exampleQuery,
+  exampleUse,
+  exception,
+  failedProfile,
+  foreignFrames,
+  notFoundProfile,
+  ownFrame,
+  profile,
+} from './example-profile.ts'
 
 const place = { root: '/srv/museum', editorUrl: null }
 
@@ -129,4 +142,47 @@ t.test('the Markdown has each message, source with the line marked, and stack', 
   t.match(text, '### 5. TimeoutError (member)')
   t.match(stackTracesMarkdown(exceptions, place.root), 'at showMuseum (routes/museums.ts:41:11)')
   t.notMatch(exceptionsMarkdown([exception({ message: '', frames: foreignFrames() })], '###', place.root), '```ts')
+})
+
+const sender = { file: '/srv/museum/routes/works.ts', line: 7, column: 3 }
+
+/** A request that failed because of a query. */
+const failedBy = (sql: string, changes: Partial<Exception>) => {
+  const thrown = exception({ class: 'error', frames: foreignFrames(), ...changes })
+  const query = exampleQuery({ sql, error: `error: ${thrown.message}`, location: sender })
+  return profile({ status: 500, exceptions: [thrown], database: exampleUse([exampleQuery(), query]) })
+}
+
+for (const [message, properties, sql, marked] of [
+  [
+    'column "nmae" does not exist',
+    { position: '8' },
+    'select nmae\nfrom works',
+    'select nmae\n       ^^^^\nfrom works',
+  ],
+  ['syntax error at or near "form"', { position: '10' }, 'select *\nform works', 'select *\nform works\n^^^^'],
+  [
+    "Unknown column 'nmae' in 'field list'",
+    {},
+    'select id, nmae from works',
+    'select id, nmae from works\n           ^^^^',
+  ],
+  ['column "id" is ambiguous', {}, 'select id from works where id = 1', 'select id from works where id = 1'],
+  ['deadlock detected', {}, 'update works set year = 1', 'update works set year = 1'],
+  ['column "nmae" does not exist', { position: '90000' }, 'select [masked]', 'select [masked]'],
+] as const) {
+  t.test(`a query that failed shows what is wrong in it: ${message}`, async t => {
+    const markdown = renderErrorMarkdown(context(failedBy(sql, { message, properties })))
+    t.match(markdown, `## Query 2 failed\n\n\`\`\`sql\n${marked}\n\`\`\`\n`)
+  })
+}
+
+t.test('a query that failed has what the database suggests, and the line that sent it', async t => {
+  const message = 'column "nmae" does not exist'
+  const failed = failedBy('select nmae', { message, code: '42703', properties: { hint: 'Perhaps <name>.' } })
+  const page = renderErrorPage(context(failed)).replace(/<[^>]+>/g, '')
+  t.match(page, /Query 2 failed 42703 · sent by routes\/works\.ts:7/)
+  t.match(page, 'The database suggests: Perhaps &lt;name&gt;.')
+  const [resolved] = resolveSources(failed).exceptions
+  t.match(resolved?.frames.at(-1), { ...sender, kind: 'own' }, 'for an error without a frame of the application')
 })

@@ -17,6 +17,7 @@ import { actions, panels } from './example-panels.ts'
 import {
   context,
   cpuProfile,
+  exception,
   exampleQuery,
   exampleUse,
   failedProfile,
@@ -115,6 +116,10 @@ const known = new Set(
   [
     failedProfile({ database, samples: samples() }),
     notFoundProfile({ database, samples: refused }),
+    failedProfile({
+      exceptions: [exception({ message: 'no "nmae"' })],
+      database: exampleUse([{ ...query, sql: 'select nmae', error: 'no "nmae"' }]),
+    }),
     failedProfile({
       status: 301,
       outcome: 'aborted',

@@ -1,0 +1,71 @@
+import type { ViewContext } from '../../core/panel.ts'
+import type { Exception, Profile, Query } from '../../core/profile.ts'
+import { markedSql, renderSqlBlock } from '../../core/view/code-block.ts'
+import { type HeadingLevel, renderHeading, renderLocation } from '../../core/view/elements.ts'
+import { html, type Markup } from '../../core/view/html.ts'
+import { blocks, codeBlock, plain } from '../../core/view/markdown.ts'
+import { profileUrl } from '../../core/view/urls.ts'
+import { runnableSql } from '../queries/database-panel.ts'
+
+/** The query whose error a request threw. */
+interface FailedQuery {
+  query: Query
+  /** Its number on the Database panel. */
+  number: number
+  /** The part of its statement that is wrong, as far as the database tells: from one index to another. */
+  wrong: readonly [start: number, end: number] | null
+  /** What the database suggests. */
+  hint: string | null
+  code: string | null
+}
+
+/** Finds the query that made a request fail; null if none did. */
+export function failedQueryOf({ database, exceptions }: Pick<Profile, 'database' | 'exceptions'>): FailedQuery | null {
+  for (const [index, query] of (database?.queries ?? []).entries()) {
+    const { error, sql } = query
+    const exception = exceptions.find(({ message }) => message !== '' && error?.endsWith(message) === true)
+    if (exception === undefined) continue
+    const { hint } = exception.properties
+    return {
+      query,
+      number: index + 1,
+      wrong: wrongPart(sql, exception),
+      hint: typeof hint === 'string' && hint !== '' ? hint : null,
+      code: exception.code,
+    }
+  }
+  return null
+}
+
+/** At the position that the database names, or where the name in the message stands: column "nmae" does not exist. */
+function wrongPart(sql: string, { message, properties }: Exception): FailedQuery['wrong'] {
+  const name = /["'`]([^"'`\n]+)["'`]/.exec(message)?.[1] ?? null
+  const position = Number(properties.position) - 1
+  const word = Number.isInteger(position) ? (/^(?:[\w."]+|\S)/.exec(sql.slice(position))?.[0] ?? null) : null
+  // Where values were masked, positions are those of another text.
+  if (word !== null && (name === null || word.includes(name) || name.includes(word))) {
+    return [position, position + word.length]
+  }
+  const start = name === null ? -1 : sql.indexOf(name)
+  return name === null || start === -1 || sql.lastIndexOf(name) !== start ? null : [start, start + name.length]
+}
+
+/** The statement with a line below what is wrong, as a compiler shows an error. */
+export function renderFailedQuery(failed: FailedQuery, context: ViewContext, level: HeadingLevel): Markup {
+  const { code, hint, number, query, wrong } = failed
+  const { base, profile } = context
+  const sent = query.location === null ? null : html`sent by ${renderLocation(query.location, context)}`
+  return html`
+<section aria-labelledby="failed-query">${renderHeading(level, 'failed-query', html`Query ${number} failed <small>${[code, sent].filter(part => part !== null).map((part, index) => html`${index > 0 && ' · '}${part}`)}</small>`)}
+${renderSqlBlock(query.sql, wrong)}
+${hint !== null && html`<p class="notice warning"><b>The database suggests:</b> ${hint}</p>`}
+<div class="copies"><button type="button" data-copy-text="${runnableSql(query)}" hidden>Copy runnable SQL</button><a class="button" href="${profileUrl(base, profile.token, 'database')}#query-${number}">Open in Database</a></div></section>`
+}
+
+/** The same as Markdown, without its heading. */
+export function failedQueryMarkdown({ hint, query, wrong }: FailedQuery): string {
+  return blocks(
+    codeBlock(markedSql(query.sql, wrong), 'sql'),
+    hint === null ? null : `The database suggests: ${plain(hint)}`,
+  )
+}
