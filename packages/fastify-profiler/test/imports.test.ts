@@ -7,7 +7,7 @@ const folder = dirname(dirname(import.meta.dirname))
 const libraries = ['fastify', 'fastify-plugin', 'find-my-way', 'negotiator', 'pino']
 
 const imports = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter(name => /^(?!(?:dist|test|examples|node_modules)\/).*\.ts$/.test(name))
+  .filter(name => /^(?!(?:bench|dist|test|examples|node_modules)\/).*\.ts$/.test(name))
   .flatMap(name => importsOf(name).map(from => ({ name, from })))
 
 function importsOf(name: string): string[] {
