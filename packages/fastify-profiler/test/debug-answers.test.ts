@@ -334,6 +334,26 @@ t.test('the toolbar is not added to responses that are not complete HTML pages',
   t.match((await app.inject({ url: '/page', headers: { ...browser, 'sec-fetch-dest': 'iframe' } })).body, 'toolbar.js')
 })
 
+t.test('repeated headers in a list for writeHead are all sent', async t => {
+  const app = await profiledApp(t)
+  const headers = ['Set-Cookie', 'a=1', 'set-cookie', 'b=2', 'Link', '<x>', 'Link', '<y>', 'X-One', '1']
+  app.get('/flat', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, headers).end('ok')
+  })
+  app.get('/uneven', (_request, reply) => {
+    reply.hijack()
+    t.throws(() => reply.raw.writeHead(200, ['X-One']), { code: 'ERR_INVALID_ARG_VALUE' })
+    reply.raw.writeHead(200).end('ok')
+  })
+  const { origin } = await listen(app)
+  const { headers: got } = await fetch(`${origin}/flat`)
+  t.strictSame(got.getSetCookie(), ['a=1', 'b=2'])
+  t.match([got.get('link'), got.get('x-one')], ['<x>, <y>', '1'])
+  t.ok(got.has('x-debug-token'))
+  t.equal((await fetch(`${origin}/uneven`)).status, 200)
+})
+
 t.test('raw responses are left unchanged, however they are written', async t => {
   const app = await profiledApp(t)
   const type = { 'content-type': 'text/html' }

@@ -282,3 +282,49 @@ async function repetitionsOf(run: () => Promise<unknown>) {
   const { database }: Profile = await profileOf(t, run)
   return database?.repetitions ?? []
 }
+
+for (const [name, value] of Object.entries({
+  'an array of PostgreSQL': `{${','.repeat(200_000)}`,
+  'a list in lists': '['.repeat(4900) + ']'.repeat(4900),
+  'a text of colons': ':'.repeat(200_000),
+})) {
+  t.test(`a long value costs little, as a parameter and in the text: ${name}`, async t => {
+    const before = process.cpuUsage()
+    const { database } = await profileOf(t, async () => {
+      await ask(one, value)
+      await ask(`select * from rooms where name = '${value}'`)
+      await ask(`insert into rooms values ${'(point(?, ?), ?), '.repeat(5000)}(null, null)`)
+    })
+    t.equal(database?.count, 3)
+    t.match(
+      database?.queries.map(({ duration }) => typeof duration),
+      ['number', 'number', 'number'],
+      'and the queries have ended',
+    )
+    const { user } = process.cpuUsage(before)
+    t.comment(`${Math.round(user / 1000)} ms of CPU`)
+  })
+}
+
+t.test('queries whose long values differ at their end are not equal', async t => {
+  const bytes = (last: number) => Buffer.from([...Array(15).fill(0), last])
+  for (const value of [
+    (id: number) => bytes(id),
+    (id: number) => `${'x'.repeat(300)}${id}`,
+    (id: number) => [...ids(25), id],
+  ]) {
+    const { database } = await profileOf(t, async () => {
+      for (const id of ids(4)) await ask(one, value(id))
+    })
+    t.strictSame(database?.repetitions, [])
+  }
+})
+
+t.test('a remedy has nothing of the values in the text', async t => {
+  const { database } = await profileOf(
+    t,
+    each(id => `select coalesce('from hunter2', x) from rooms where id = ${id}`),
+  )
+  t.match(database?.repetitions, [{ kind: 'loop' }])
+  t.notMatch(database?.repetitions[0]?.remedy, 'hunter2')
+})

@@ -19,9 +19,11 @@ export function failedCalls({ database, http }: Pick<Profile, 'database' | 'http
       return start > one.start && method === one.method && url === one.url && status !== null && status < 400
     })
   return [
-    ...queries.flatMap(({ duration, error, location, sql, start, waited }): FailedCall[] => {
-      const isSentAgain = queries.some(other => other.start > start && other.sql === sql && other.error === null)
-      if (error === null || isSentAgain) return []
+    ...queries.flatMap(({ duration, error, location, parameters, sql, start, waited }): FailedCall[] => {
+      if (error === null) return []
+      const values = JSON.stringify(parameters)
+      const later = queries.filter(other => other.start > start && other.sql === sql && other.error === null)
+      if (later.some(other => JSON.stringify(other.parameters) === values)) return []
       return [{ what: 'query', error, time: duration ?? 0, end: start + waited + (duration ?? 0), location }]
     }),
     ...calls.flatMap((call): FailedCall[] => {

@@ -103,12 +103,35 @@ function watchPipe(response: ServerResponse, answer: SentAnswer, observer: Answe
 function takeHeaders(response: ServerResponse, args: unknown[]): unknown[] | null {
   const headers = args.at(-1)
   if (typeof headers === 'string') return args
+  if (Array.isArray(headers)) return takeList(response, headers) ? args.slice(0, -1) : null
   if (headers !== undefined && !isHeaders(headers)) return null
   for (const [name, value] of Object.entries(headers ?? {})) {
     // Left for Node, which throws for it.
     if (value !== undefined) response.setHeader(name, value)
   }
   return args.slice(0, -1)
+}
+
+/**
+ * Sets headers from a list of names and values, or of pairs. Node 20 keeps only the last header of a name once another
+ * header is set, as the profiler does.
+ * @returns false for a list that Node must handle
+ */
+function takeList(response: ServerResponse, list: readonly unknown[]): boolean {
+  const items: readonly unknown[] = list.every(Array.isArray) ? list.flat() : list
+  if (items.length % 2 !== 0 || response.getHeaderNames().length > 0) return false
+  const lines = new Map<string, { name: string; values: string[] }>()
+  for (let index = 0; index < items.length; index += 2) {
+    const [name, value] = items.slice(index, index + 2)
+    if (typeof name !== 'string' || (typeof value !== 'string' && typeof value !== 'number')) return false
+    const line = lines.get(name.toLowerCase()) ?? { name, values: [] }
+    lines.set(name.toLowerCase(), line)
+    line.values.push(String(value))
+  }
+  for (const { name, values } of lines.values()) {
+    response.setHeader(name, values.length === 1 ? String(values[0]) : values)
+  }
+  return true
 }
 
 function isHeaders(value: unknown): value is OutgoingHttpHeaders {

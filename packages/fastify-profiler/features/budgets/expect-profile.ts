@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert'
-import type { DatabaseUse, Location, LogLine, Profile, Unseen } from '../../core/profile.ts'
+import type { DatabaseUse, HttpCall, Location, LogLine, Profile, Unseen } from '../../core/profile.ts'
 import { levelName, locationText } from '../../core/view/elements.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
 import { sliceTime, slowestCalls } from '../../core/exclusive-time.ts'
@@ -53,8 +53,13 @@ class Expectation implements ProfileExpectation {
       ...(status !== null && status >= 500 ? [`status ${status}`] : []),
       ...exceptions.map(({ class: name, message }) => short(`${name}: ${message}`)),
       ...errorLines(logs),
-      ...failuresOf('query', 'queries', database?.failed, database?.queries, ({ sql }) => sql),
-      ...failuresOf('HTTP request', undefined, http?.failed, http?.calls, ({ method, url }) => `${method} ${url}`),
+      ...failuresOf(
+        'query',
+        'queries',
+        database?.failed,
+        database?.queries.map(({ sql, ...query }) => ({ ...query, name: sql })),
+      ),
+      ...failuresOf('HTTP request', undefined, http?.failed, http?.calls.map(namedCall)),
     ]
     if (errors.length > 0) this.#fail(this.noErrors, 'has errors', errors, errors.length, 0)
     return this.#seen(this.noErrors, ['logs', 'queries', 'calls'])
@@ -137,19 +142,24 @@ function errorLines(logs: readonly LogLine[]): string[] {
   return logs.filter(({ level }) => level >= 50).map(({ level, message }) => `${levelName(level)}: ${short(message)}`)
 }
 
+/** A 404 only says that there is nothing. */
+function namedCall({ error, location, method, status, url }: HttpCall) {
+  const isRefused = status !== null && status >= 400 && status !== 404
+  return { name: `${method} ${url}`, error: error ?? (isRefused ? `status ${status}` : null), location }
+}
+
 /** The failed ones of the queries or calls that the profile holds, and the number of the others. */
-function failuresOf<Call extends { error: string | null; location: Location | null }>(
+function failuresOf(
   singular: string,
   plural: string | undefined,
   failed = 0,
-  calls: readonly Call[] = [],
-  nameOf: (call: Call) => string,
+  calls: ReadonlyArray<{ name: string; error: string | null; location: Location | null }> = [],
 ): string[] {
   const held = calls.filter(({ error }) => error !== null)
   const others = failed - held.length
   return [
-    ...held.map(call =>
-      lineOf(`failed ${singular}: ${short(nameOf(call))}: ${short(call.error ?? '')}`, call.location),
+    ...held.map(({ error, location, name }) =>
+      lineOf(`failed ${singular}: ${short(name)}: ${short(error ?? '')}`, location),
     ),
     ...(others > 0 ? [`${count(others, `other failed ${singular}`, plural && `other failed ${plural}`)}`] : []),
   ]

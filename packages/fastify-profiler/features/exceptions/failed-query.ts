@@ -38,7 +38,7 @@ export function failedQueryOf({ database, exceptions }: Pick<Profile, 'database'
 }
 
 /** At the position that the database names, or where the name in the message stands: column "nmae" does not exist. */
-function wrongPart(sql: string, { message, properties }: Exception): FailedQuery['wrong'] {
+function wrongPart(sql: string, { code, message, properties }: Exception): FailedQuery['wrong'] {
   const name = /["'`]([^"'`\n]+)["'`]/.exec(message)?.[1] ?? null
   const position = Number(properties.position) - 1
   const word = Number.isInteger(position) ? (/^(?:[\w."]+|\S)/.exec(sql.slice(position))?.[0] ?? null) : null
@@ -46,8 +46,11 @@ function wrongPart(sql: string, { message, properties }: Exception): FailedQuery
   if (word !== null && (name === null || word.includes(name) || name.includes(word))) {
     return [position, position + word.length]
   }
-  const start = name === null ? -1 : sql.indexOf(name)
-  return name === null || start === -1 || sql.lastIndexOf(name) !== start ? null : [start, start + name.length]
+  // The message of an invalid value quotes the value.
+  if (name === null || code === '22P02') return null
+  const places = [...sql.matchAll(/[\w$.]+/g)].filter(([word]) => word === name)
+  const [place, ...others] = places
+  return place === undefined || others.length > 0 ? null : [place.index, place.index + name.length]
 }
 
 /** The statement with a line below what is wrong, as a compiler shows an error. */

@@ -151,7 +151,7 @@ export const explainQuestion: Question = {
   description:
     'Call when one query of a request is slow: tells in words what its PostgreSQL plan does wrong, such as a missing ' +
     'index, with the statement that would help. Plans the stored query without running it. Needs the running ' +
-    'application and its option explainPool.',
+    'application.',
   parameters: {
     token: { type: 'string', description: 'The token of the request, or "latest".' },
     query: { type: 'integer', description: 'The number of the query on the panel database, from 1.', minimum: 1 },
@@ -174,7 +174,7 @@ export const explainQuestion: Question = {
   async answer(asked, sources) {
     const { given, number, text, tokens } = asked
     if (sources.explainPool === null) {
-      return refusal('Queries are explained by a running application that has the option explainPool.')
+      return refusal('Queries are explained by the running application.')
     }
     const profile = await findProfile(text('token') ?? '', sources)
     if (profile === null) return missingProfile('token', asked, sources)

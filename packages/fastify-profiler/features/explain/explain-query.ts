@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { ExplainClient, ExplainPool } from '../../core/feature.ts'
-import { isObject, isRecord, propertyOf, read, textOf } from '../../core/foreign-value.ts'
+import { isObject, isRecord, listOf, propertyOf, read, textOf } from '../../core/foreign-value.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { Json, Query } from '../../core/profile.ts'
 import { functionsIn, type Table } from './filter.ts'
@@ -126,7 +126,8 @@ async function askGenerically(client: ExplainClient, { sql }: Query): Promise<{ 
 
 /** The message of the first cause: an application may wrap the database's errors. */
 function deepestMessage(error: unknown): string {
-  const cause = propertyOf(error, 'cause')
+  // An address of two families has an error for each, and no message of its own.
+  const cause = propertyOf(error, 'cause') ?? listOf(propertyOf(error, 'errors'))[0]
   return cause === undefined ? textOf(propertyOf(error, 'message')) : deepestMessage(cause)
 }
 

@@ -104,16 +104,13 @@ function withClass(key: Key | null): Key | null {
 
 function keyFrom(expression: string, use: Key['use'], source: Source): Key | null {
   const text = unwrapped(expression)
-  const { table } = source
   // A varchar is compared as text, and its index is used as it is.
   const inner = /^\(([^()]+)\)::text$/.exec(text)?.[1]
   const column = inner !== undefined && typeOf(inner, source) === 'character varying' ? inner : text
   if (isColumn(column, source)) return { text: nameOf(column, source), use }
   if (!readsColumns(text, source) || use === 'gin') return null
   // The time zone of a session decides what such a value is, so that no index can have it.
-  const isZoned = Object.entries(table.columns).some(
-    ([name, type]) => type === 'timestamp with time zone' && new RegExp(`\\b${name}\\b`).test(withoutTexts(text)),
-  )
+  const isZoned = namesIn(text).some(name => typeOf(name, source) === 'timestamp with time zone')
   const isFixed = functionsIn(text).every(name => source.immutable.has(name))
   if (isZoned || !isFixed) return null
   const bare = source.alias === null ? text : text.replaceAll(`${source.alias}.`, '')
@@ -121,7 +118,7 @@ function keyFrom(expression: string, use: Key['use'], source: Source): Key | nul
 }
 
 function typeOf(column: string, source: Source): string | undefined {
-  const name = nameOf(column, source)
+  const name = nameOf(column, source).replace(/^"(.*)"$/s, '$1')
   return Object.hasOwn(source.table.columns, name) ? source.table.columns[name] : undefined
 }
 
@@ -130,13 +127,17 @@ function isColumn(text: string, source: Source): boolean {
 }
 
 function nameOf(column: string, { alias }: Source): string {
-  return alias !== null && column.startsWith(`${alias}.`) ? column.slice(alias.length + 1) : column
+  const prefix = alias === null ? null : [`${alias}.`, `"${alias}".`].find(start => column.startsWith(start))
+  return prefix == null ? column : column.slice(prefix.length)
 }
 
 /** Whether an expression depends on the row. */
 function readsColumns(expression: string, source: Source): boolean {
-  const names = withoutTexts(expression).match(/[a-z_"][\w".]*/gi) ?? []
-  return names.some(name => isColumn(name, source))
+  return namesIn(expression).some(name => isColumn(name, source))
+}
+
+function namesIn(expression: string): readonly string[] {
+  return withoutTexts(expression).match(/[a-z_"][\w".]*/gi) ?? []
 }
 
 function withoutTexts(expression: string): string {

@@ -8,7 +8,12 @@ export const ownConnections: ExplainPool = {
     const client = theOnly(watchedServers()).makeClient()
     // An idle connection that breaks must not end the process.
     client.on('error', () => {})
-    await client.connect()
+    try {
+      await client.connect()
+    } catch (error) {
+      client.end().catch(() => {})
+      throw error
+    }
     return {
       query: query => client.query(query),
       release: () => {
@@ -21,10 +26,11 @@ export const ownConnections: ExplainPool = {
 function theOnly([server, ...others]: readonly WatchedServer[]): WatchedServer {
   if (server === undefined) {
     throw new NoPlan(
-      'The application has sent no query with pg since it started. Send the request again, then explain.',
+      'The application has sent no query with pg since it started. Send the request again, then explain. ' +
+        'If it uses another library, or another way to connect, its option explainPool gives a pool.',
     )
   }
   if (others.length === 0) return server
-  const names = [server, ...others].map(({ name }) => name).join(', ')
+  const names = [server, ...others.slice(0, 3)].map(({ name }) => name).join(', ')
   throw new NoPlan(`The application uses several databases (${names}). Its option explainPool says which to ask.`)
 }

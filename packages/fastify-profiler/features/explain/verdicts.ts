@@ -103,7 +103,7 @@ function advice(claim: string, filter: string, table: string, indexes: readonly 
     indexes.length === 1
       ? 'An index would find them at once:'
       : 'An index for each alternative would find them at once:'
-  return warning(claim, remedy, indexes.map(keys => `create index on ${table} ${keys}`).join('; '))
+  return warning(claim, remedy, indexes.map(keys => `create index on ${quoted(table)} ${keys}`).join('; '))
 }
 
 function withoutIndex(filter: string): string {
@@ -179,7 +179,7 @@ function sorted(limit: PlanNode, nodes: readonly PlanNode[], { immutable, tables
       : indexesFor(`(${filter})`, table, scan.alias, immutable, order)
     : []
   if (indexes.length !== 1) return warning(claim, '')
-  const sql = `create index on ${table.parent ?? table.name} ${indexes[0]}`
+  const sql = `create index on ${quoted(table.parent ?? table.name)} ${indexes[0]}`
   return warning(claim, 'An index has them in this order:', sql)
 }
 
@@ -208,7 +208,7 @@ function misjudged({ type, relation, expected, actual }: PlanNode): Verdict[] {
   if (actual === null || actual < manyRows || actual / Math.max(1, expected) < wrongBy) return []
   const where = relation === null ? `from its ${type}` : `of ${relation}`
   const claim = `Expected ${exact(expected)} rows ${where}, and got ${exact(actual)}.`
-  return warning(claim, 'The statistics may be old.', relation === null ? null : `analyze ${relation}`)
+  return warning(claim, 'The statistics may be old.', relation === null ? null : `analyze ${quoted(relation)}`)
 }
 
 function spilled({ spilled, actual, type }: PlanNode): Verdict[] {
@@ -224,4 +224,12 @@ function sum(nodes: readonly PlanNode[], of: (node: PlanNode) => number): number
 
 function exact(number: number): string {
   return Math.round(number).toLocaleString('en')
+}
+
+const reserved =
+  /^(?:all|and|any|as|case|check|column|constraint|default|desc|do|else|end|from|grant|group|in|into|is|limit|not|null|offset|on|only|or|order|primary|references|select|table|then|to|union|unique|user|using|when|where|window|with)$/
+
+/** A name as a statement has it. */
+function quoted(name: string): string {
+  return /^[a-z_][a-z0-9_$]*$/.test(name) && !reserved.test(name) ? name : `"${name.replaceAll('"', '""')}"`
 }

@@ -95,12 +95,14 @@ export class QueryCall {
     this.#connection = connection
     this.#isOpener = above === undefined
     const { repetitions } = queriesOf(recorder)
-    if (above === undefined) repetitions.begin(query)
+    // A query that cannot be analysed is still recorded.
+    const analyse = () => driverBoundary.guard(() => repetitions.begin(query), undefined)
+    if (above === undefined) analyse()
     if (connection === null) return
     query.system = system
     if (query.parameters.length === 0 && parameters.length > 0) {
       query.parameters = parameters
-      repetitions.begin(query)
+      analyse()
     }
     query.sent = above === undefined ? query.start : recorder.now()
     if (above !== undefined) query.wait ??= { start: query.start, duration: 0, pool: null }

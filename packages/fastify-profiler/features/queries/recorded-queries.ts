@@ -1,6 +1,7 @@
 import { maskSpans } from '../../core/collect.ts'
 import type { Collecting } from '../../core/feature.ts'
 import { isObject, textOf } from '../../core/foreign-value.ts'
+import { driverBoundary } from '../../core/guard.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { RequestSecrets } from '../../core/mask/request-secrets.ts'
@@ -162,7 +163,7 @@ class RecordedQueries {
     totals.count++
     totals.duration += duration ?? 0
     if (totals.count > 1 || this.statements.size < mostShapes) this.statements.set(statement, totals)
-    this.repetitions.end(query, result)
+    driverBoundary.guard(() => this.repetitions.end(query, result), undefined)
   }
 }
 

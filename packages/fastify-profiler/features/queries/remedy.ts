@@ -22,18 +22,24 @@ interface ValueRole {
 }
 
 const pages = /\b(?:limit|offset|first|next|top)\s*\(?$/i
-const equal = /([\w."`]+)\s*(?:=|\bin|\bi?like|\bis not distinct from)\s*(?:any\s*)?[([]?$/i
+const equal = /([\w."`]+)\s*(?:=|\bin|\bis not distinct from)\s*(?:any\s*)?[([]?$/i
 const range = /(?:[<>]=?|\bbetween(?: \? and)?)\s*\(?$/i
 const pagesByKey = /\blimit\b|\bfetch (?:first|next)\b|\btop\b/i
+
+/** Limits of what is read of a statement. */
+const mostRoles = 21
+const longestBefore = 200
 
 /** What each question mark of a shape is for. */
 export function rolesIn(shape: string): ValueRole[] {
   const isUpdate = /^\s*update\b/i.test(shape)
-  return [...shape.matchAll(/\?/g)].map(({ index }): ValueRole => {
-    const before = shape.slice(0, index)
+  const isPaged = pagesByKey.test(shape)
+  const condition = shape.search(/\bwhere\b/i)
+  return [...shape.matchAll(/\?/g)].slice(0, mostRoles).map(({ index }): ValueRole => {
+    const before = shape.slice(Math.max(0, index - longestBefore), index)
     if (pages.test(before)) return { role: 'page', column: null }
-    if (range.test(before)) return { role: pagesByKey.test(shape) ? 'page' : 'other', column: null }
-    if (isUpdate && !/\bwhere\b/i.test(before)) return { role: 'set', column: null }
+    if (range.test(before)) return { role: isPaged ? 'page' : 'other', column: null }
+    if (isUpdate && (condition === -1 || index < condition)) return { role: 'set', column: null }
     if (/\bvalues\s*\(?$/i.test(before)) return { role: 'insert', column: null }
     const [, column = null] = equal.exec(before) ?? []
     return { role: column === null ? 'other' : 'equal', column }
@@ -52,7 +58,8 @@ export function remedyOf(
   varying: readonly boolean[],
 ): string {
   if (system === 'redis') return several[sql] ?? 'A pipeline would send all at once.'
-  const { name, isWriting } = factsOf(sql)
+  // Of the statement without its values, since a literal may be a secret.
+  const { name, isWriting } = factsOf(system === 'mongodb' ? sql : text)
   const [verb = '', table = ''] = name.split(' ')
   if (system === 'mongodb') {
     return isWriting ? 'bulkWrite or insertMany would send all at once.' : 'One find with $in could fetch all.'

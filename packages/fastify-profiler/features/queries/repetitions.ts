@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { attempt, isObject, propertyOf, textOf } from '../../core/foreign-value.ts'
 import { type Location, type Repetition, toMicroseconds } from '../../core/profile.ts'
 import { remedyOf, rolesIn } from './remedy.ts'
@@ -215,14 +216,21 @@ function valuesOf(statement: string, system: string, parameters: readonly unknow
     return isList ? [textsIn(parameters).join(item)] : textsIn(parameters)
   }
   if (system === 'mongodb') return fieldsIn(parameters[0]).slice(0, mostSlots)
-  return readShape(statement)
-    .slots.slice(0, mostSlots)
-    .map(({ isList, sources }) =>
-      sources
-        .slice(0, mostItems)
-        .map(source => valueText(typeof source === 'number' ? parameters[source] : named(source, parameters[0])))
-        .join(isList ? item : field),
-    )
+  const { slots } = readShape(statement)
+  const textOfSource = (source: number | string) =>
+    valueText(typeof source === 'number' ? parameters[source] : named(source, parameters[0]))
+  const kept = slots.slice(0, mostSlots).map(({ isList, sources }) => {
+    const texts = sources.slice(0, mostItems).map(textOfSource)
+    if (sources.length > mostItems) texts.push(fingerprint(sources.slice(mostItems).map(textOfSource).join(field)))
+    return texts.join(isList ? item : field)
+  })
+  const others = slots.slice(mostSlots).flatMap(({ sources }) => sources.map(textOfSource))
+  return others.length === 0 ? kept : [...kept, fingerprint(others.join(field))]
+}
+
+/** Stands for a long value, whose whole text is not kept. */
+function fingerprint(value: string | Uint8Array): string {
+  return createHash('sha1').update(value).digest('base64')
 }
 
 /** A literal as it is, and the value of a parameter with a name. */
@@ -231,20 +239,26 @@ function named(source: string, parameters: unknown): unknown {
   return source.replace(/^e?'|'$/gi, '')
 }
 
-function valueText(value: unknown): string {
-  if (Array.isArray(value)) return textsIn(value).join(item)
-  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`
+/** @param depth the lists in lists that are read */
+function valueText(value: unknown, depth = 4): string {
+  if (Array.isArray(value)) return depth === 0 ? '…' : textsIn(value, depth - 1).join(item)
+  if (ArrayBuffer.isView(value)) return fingerprint(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
   if (isObject(value) && !(value instanceof Date)) return fieldsIn(value).join(field).replaceAll(item, ',')
   const text = value instanceof Date ? String(Number(value)) : textOf(value)
   // Lists are also written as an array of PostgreSQL, or as JSON.
-  if (/^\{[^:]*,[^:]*\}$/.test(text)) return text.slice(1, longestValue).replaceAll(',', item)
-  const list = text.startsWith('[') && text.length < longestJson ? attempt((): unknown => JSON.parse(text), null) : null
-  if (Array.isArray(list)) return textsIn(list).join(item)
-  return text.length > longestValue ? `${text.slice(0, longestValue)}… ${text.length}` : text
+  if (text.length < longestJson && depth > 0) {
+    const isArray = text.startsWith('{') && text.endsWith('}') && text.includes(',') && !text.includes(':')
+    if (isArray) return text.slice(1, -1).replaceAll(',', item)
+    const list = text.startsWith('[') ? attempt((): unknown => JSON.parse(text), null) : null
+    if (Array.isArray(list)) return textsIn(list, depth - 1).join(item)
+  }
+  return text.length > longestValue ? `${text.slice(0, longestValue)}… ${fingerprint(text)}` : text
 }
 
-function textsIn(values: readonly unknown[]): string[] {
-  return values.slice(0, mostItems).map(valueText)
+function textsIn(values: readonly unknown[], depth?: number): string[] {
+  const texts = values.slice(0, mostItems).map(value => valueText(value, depth))
+  if (values.length > mostItems) texts.push(fingerprint(values.slice(mostItems).map(textOf).join(field)))
+  return texts
 }
 
 /** The values of a document's fields, however deep, with those of each list as one. */

@@ -3,9 +3,10 @@ import { rememberStatements } from './statement.ts'
 /** A value in a statement with its cast: a text, a placeholder, or a number. */
 const values =
   /(?:\be'(?:''|\\.|[^'\\])*'|'(?:[^']|'')*'|\$\d+|\?|(?<=[\s(,=<>])[:@]\w+|(?<![\w$.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w))(?:::"?[\w.]+"?(?:\(\d+(?:,\s*\d+)?\))?(?:\[\])?)*/gis
-const cast = /::(?!.*')[^]*$/
 const row = /\(\s*\?(?:\s*,\s*\?)*\s*\)/.source
 const groups = new RegExp(`${row}(?:\\s*,\\s*${row})*|\\[\\s*\\?(?:\\s*,\\s*\\?)*\\s*\\]|\\?`, 'g')
+/** Characters before a value that tell whether it is one of a list. */
+const longestBefore = 20
 const beforeList = /\b(?:in|any|all|some|array)\s*$/i
 
 /** Where one question mark of a shape gets its values from. */
@@ -28,7 +29,7 @@ export const readShape = rememberStatements((sql): StatementShape => {
   const all: Array<number | string> = []
   let position = 0
   const plain = sql.replace(values, found => {
-    const value = found.replace(cast, '')
+    const value = withoutCast(found)
     if (value === '?') all.push(position++)
     else all.push(/^\$\d/.test(value) ? Number(value.slice(1)) - 1 : value)
     return '?'
@@ -40,7 +41,8 @@ export const readShape = rememberStatements((sql): StatementShape => {
       const sources = all.slice(first, (first += found.split('?').length - 1))
       const rows = found.split('(').length - 1
       const isList =
-        sources.length > 1 && (rows > 1 || found.startsWith('[') || beforeList.test(plain.slice(0, offset)))
+        sources.length > 1 &&
+        (rows > 1 || found.startsWith('[') || beforeList.test(plain.slice(Math.max(0, offset - longestBefore), offset)))
       slots.push({ sources, isList })
       if (found === '?') return found
       return found.startsWith('[') ? '[?]' : '(?)'
@@ -49,6 +51,11 @@ export const readShape = rememberStatements((sql): StatementShape => {
     .trim()
   return { shape, slots }
 })
+
+function withoutCast(value: string): string {
+  const start = value.indexOf('::', value.lastIndexOf("'") + 1)
+  return start === -1 ? value : value.slice(0, start)
+}
 
 /** A statement without its values: literals and placeholders become ?, and lists of them one. */
 export function statementShape(sql: string): string {

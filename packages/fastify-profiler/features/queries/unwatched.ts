@@ -36,7 +36,7 @@ export function unwatchedLibraries(folder: string): Unseen[] {
   // Prisma's adapters send their queries with libraries such as pg.
   const hasAdapter = names.some(name => name.startsWith('@prisma/adapter-'))
   return names.flatMap(name => {
-    const what = libraries[name]
+    const what = Object.hasOwn(libraries, name) ? libraries[name] : undefined
     if (what === undefined || (name === '@prisma/client' && hasAdapter)) return []
     const version = versionOf(name, file)
     return version === null

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
@@ -61,6 +62,9 @@ export interface WatchedServer {
   makeClient: () => OwnClient
 }
 
+/** An application may have a database for each of its customers. */
+const mostServers = 20
+const connectionTimeoutMillis = 2000
 const servers = new Map<string, WatchedServer>()
 const seen = new WeakSet<object>()
 
@@ -74,12 +78,14 @@ function rememberServer(client: object): void {
   seen.add(client)
   const { constructor: Client } = client
   const parameters = propertyOf(client, 'connectionParameters')
-  if (!isObject(parameters) || !isClientClass(Client)) return
+  // A stream of the application's own leads elsewhere than these parameters.
+  const isPlain = propertyOf(propertyOf(client, 'connection'), 'stream') instanceof Socket
+  if (!isPlain || !isObject(parameters) || !isClientClass(Client) || servers.size >= mostServers) return
   // Node-postgres hides these two from copies.
   const hidden = { password: propertyOf(client, 'password'), ssl: propertyOf(client, 'ssl') }
   const { host, port, database } = { host: '', port: '', database: '', ...parameters }
   const name = `${host}:${port}/${database}`
-  servers.set(name, { name, makeClient: () => new Client({ ...parameters, ...hidden }) })
+  servers.set(name, { name, makeClient: () => new Client({ ...parameters, ...hidden, connectionTimeoutMillis }) })
 }
 
 function isClientClass(value: unknown): value is new (options: object) => OwnClient {
