@@ -1,4 +1,4 @@
-import type { HttpCall, Location, Profile } from '../profile.ts'
+import type { Exception, HttpCall, Location, Profile, Query } from '../profile.ts'
 
 /** A query or an HTTP request of a request that failed, and that was not sent again with success. */
 interface FailedCall {
@@ -10,7 +10,17 @@ interface FailedCall {
   location: Location | null
 }
 
-/** The queries and calls that failed. A 404 only says that there is nothing. */
+/** Whether a status says that a call failed. A 404 only says that there is nothing. */
+export function isRefusal(status: number | null): boolean {
+  return status !== null && status >= 400 && status !== 404
+}
+
+/** Whether an exception is the error that a query ended with. */
+export function isErrorOf({ error }: Query, { message }: Pick<Exception, 'message'>): boolean {
+  return message !== '' && error?.endsWith(message) === true
+}
+
+/** The queries and calls that failed. */
 export function failedCalls({ database, http }: Pick<Profile, 'database' | 'http'>): FailedCall[] {
   const queries = database?.queries ?? []
   const calls = http?.calls ?? []
@@ -28,8 +38,7 @@ export function failedCalls({ database, http }: Pick<Profile, 'database' | 'http
     }),
     ...calls.flatMap((call): FailedCall[] => {
       const { duration, error, location, method, start, status, url } = call
-      const isRefused = status !== null && status >= 400 && status !== 404
-      if ((error === null && !isRefused) || isMended(call)) return []
+      if ((error === null && !isRefusal(status)) || isMended(call)) return []
       const text = `${method} ${url}: ${error ?? status}`
       return [{ what: 'call', error: text, time: duration ?? 0, end: start + (duration ?? 0), location }]
     }),

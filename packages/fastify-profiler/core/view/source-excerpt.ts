@@ -13,6 +13,7 @@ import type {
   Profile,
   Samples,
 } from '../profile.ts'
+import { isErrorOf } from '../store/failed-calls.ts'
 
 /** Only source files of a reasonable size are read. */
 const sourceFile = /\.[cm]?[jt]sx?$/
@@ -96,9 +97,9 @@ export function resolveSources(profile: Profile): Profile {
 
 /** An error of a query may have no frame of the application: then the line that sent the query stands for it. */
 function withSender(exception: Exception, { database }: Profile): Exception {
-  const { frames, message } = exception
-  if (message === '' || frames.some(({ kind }) => kind === 'own')) return exception
-  const query = database?.queries.find(({ error }) => error?.endsWith(message) === true)
+  const { frames } = exception
+  if (frames.some(({ kind }) => kind === 'own')) return exception
+  const query = database?.queries.find(query => isErrorOf(query, exception))
   if (query === undefined || query.location === null) return exception
   return { ...exception, frames: [...frames, { ...query.location, function: 'sent the query', kind: 'own' }] }
 }

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { clearInterval, setInterval } from 'node:timers'
 
 /** A period in which code ran without a pause, so that no answer could be read. Times by `performance.now()`. */
-export interface BlockedPeriod {
+interface BlockedPeriod {
   from: number
   to: number
   /** The token of the request that was the last to do anything before; null if the event loop has turned since. */

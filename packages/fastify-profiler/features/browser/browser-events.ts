@@ -21,7 +21,7 @@ declare module '../../core/profile.ts' {
  * Something that went wrong in the browser that shows a page. error: a script threw. rejection: a promise was rejected
  * and nobody handled it. request: one of the page's own requests failed.
  */
-export interface BrowserEvent {
+interface BrowserEvent {
   kind: 'error' | 'rejection' | 'request'
   /** Milliseconds since the browser asked for the page. */
   time: number

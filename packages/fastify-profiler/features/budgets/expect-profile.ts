@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert'
 import type { DatabaseUse, HttpCall, Location, LogLine, Profile, Unseen } from '../../core/profile.ts'
+import { isRefusal } from '../../core/store/failed-calls.ts'
 import { levelName, locationText } from '../../core/view/elements.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
 import { sliceTime, slowestCalls } from '../../core/exclusive-time.ts'
@@ -142,10 +143,8 @@ function errorLines(logs: readonly LogLine[]): string[] {
   return logs.filter(({ level }) => level >= 50).map(({ level, message }) => `${levelName(level)}: ${short(message)}`)
 }
 
-/** A 404 only says that there is nothing. */
 function namedCall({ error, location, method, status, url }: HttpCall) {
-  const isRefused = status !== null && status >= 400 && status !== 404
-  return { name: `${method} ${url}`, error: error ?? (isRefused ? `status ${status}` : null), location }
+  return { name: `${method} ${url}`, error: error ?? (isRefusal(status) ? `status ${status}` : null), location }
 }
 
 /** The failed ones of the queries or calls that the profile holds, and the number of the others. */

@@ -1,5 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Exception, Profile, Query } from '../../core/profile.ts'
+import { isErrorOf } from '../../core/store/failed-calls.ts'
 import { markedSql, renderSqlBlock } from '../../core/view/code-block.ts'
 import { type HeadingLevel, renderHeading, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
@@ -22,14 +23,13 @@ interface FailedQuery {
 /** Finds the query that made a request fail; null if none did. */
 export function failedQueryOf({ database, exceptions }: Pick<Profile, 'database' | 'exceptions'>): FailedQuery | null {
   for (const [index, query] of (database?.queries ?? []).entries()) {
-    const { error, sql } = query
-    const exception = exceptions.find(({ message }) => message !== '' && error?.endsWith(message) === true)
+    const exception = exceptions.find(exception => isErrorOf(query, exception))
     if (exception === undefined) continue
     const { hint } = exception.properties
     return {
       query,
       number: index + 1,
-      wrong: wrongPart(sql, exception),
+      wrong: wrongPart(query.sql, exception),
       hint: typeof hint === 'string' && hint !== '' ? hint : null,
       code: exception.code,
     }

@@ -33,11 +33,7 @@ function missingText(missing: Missing): string {
 }
 
 /** The profiler's own 404 page: says what is missing, and what there is. */
-export function notFoundBlocks(
-  missing: Missing,
-  newest: readonly ProfileSummary[],
-  options: SearchBarOptions,
-): Block[] {
+function notFoundBlocks(missing: Missing, newest: readonly ProfileSummary[], options: SearchBarOptions): Block[] {
   const { base } = options
   const list =
     newest.length === 0

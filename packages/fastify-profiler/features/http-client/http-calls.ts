@@ -14,6 +14,7 @@ import {
   type Span,
   toMicroseconds,
 } from '../../core/profile.ts'
+import { isRefusal } from '../../core/store/failed-calls.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { currentRecorder } from '../../core/watch/recorders.ts'
@@ -91,8 +92,7 @@ class RecordedHttpCalls {
     call.duration = lengthOf(unblocked(whole, blocked))
     call.blocked = now - start - call.duration
     if (head !== null) call.head = lengthOf(unblocked({ start, end: start + head }, blocked, whole))
-    // A 404 only says that there is nothing.
-    if (call.failure !== null || ((call.status ?? 0) >= 400 && call.status !== 404)) this.failed++
+    if (call.failure !== null || isRefusal(call.status)) this.failed++
   }
 }
 

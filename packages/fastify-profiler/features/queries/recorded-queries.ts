@@ -81,7 +81,7 @@ const statementsKept = 20
 const recorded = new Attachment<RecordedQueries>()
 
 /** The queries that a recorder has recorded; null if there were none. */
-export function recordedQueries({ records }: Recorder): RecordedQueries | null {
+function recordedQueries({ records }: Recorder): RecordedQueries | null {
   return recorded.get(records) ?? null
 }
 
@@ -103,7 +103,7 @@ export interface UnusedWait {
 }
 
 /** Waits for connections without a query, as spans of their own. */
-export function unusedWaits(recorder: Recorder): Span[] {
+function unusedWaits(recorder: Recorder): Span[] {
   const waits = [...(recordedQueries(recorder)?.waits ?? [])].filter(({ wait }) => wait.duration >= shortestWait)
   const now = recorder.now()
   return waits.map(({ wait, location, parent, failed }) => ({
