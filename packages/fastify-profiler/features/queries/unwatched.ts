@@ -21,7 +21,6 @@ const libraries: Record<string, Exclude<Unseen['what'], 'logs'>> = {
   'neo4j-driver': 'queries',
   oracledb: 'queries',
   'pg-native': 'queries',
-  postgres: 'queries',
   sqlite3: 'queries',
   tedious: 'queries',
   '@grpc/grpc-js': 'calls',

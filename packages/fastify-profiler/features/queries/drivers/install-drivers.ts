@@ -11,6 +11,7 @@ import { kyselyDriver } from './kysely.ts'
 import { mongodbDriver } from './mongodb.ts'
 import { mysql2Driver } from './mysql2.ts'
 import { pgDriver } from './pg.ts'
+import { postgresDriver } from './postgres.ts'
 import { channelDriver, ioredisDriver, redisDriver } from './redis.ts'
 import { sqliteDriver } from './sqlite.ts'
 
@@ -18,6 +19,7 @@ import { sqliteDriver } from './sqlite.ts'
 const allDrivers: readonly Driver[] = [
   channelDriver,
   pgDriver,
+  postgresDriver,
   mysql2Driver,
   kyselyDriver,
   knexDriver,
