@@ -127,7 +127,7 @@ function followResult(result: unknown, call: QueryCall, end: (result: unknown) =
 }
 
 /** Tells of a promise's end. The promise that it returns must be passed on, or rejections would count as handled. */
-function followPromise(
+export function followPromise(
   promise: PromiseLike<unknown>,
   resolved: (result: unknown) => void,
   rejected: (error: unknown) => void,
