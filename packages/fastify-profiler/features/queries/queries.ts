@@ -45,7 +45,7 @@ export function withCaller<Result>(location: Location | null, call: () => Result
 
 /** The line of the application that calls `below`; null outside a profiled request. */
 export function callerInRequest(below: AnyFunction): Location | null {
-  return openRecorder() && driverBoundary.guard(() => findCaller(below), null)
+  return openRecorder() && (callerHint ?? driverBoundary.guard(() => findCaller(below), null))
 }
 
 /** Who asks for a query, for a library that loses it until the query is sent; null outside a profiled request. */

@@ -32,6 +32,7 @@ class Statement {
 
 class Database {
   prepare(source: string): Statement {
+    if (source.startsWith('wrong')) throw new TypeError('It is wrong.')
     return new Statement(source)
   }
 
@@ -69,11 +70,19 @@ t.test('statements have their SQL, parameters, rows, transaction and caller', as
   })
 })
 
-t.test('the application gets the error of the driver itself', async t => {
+t.test('the application gets the error of the driver itself, also of a statement that cannot be prepared', async t => {
   const { database } = await profileOf(t, () => {
     t.throws(() => new Database().prepare('fail').run(), { name: 'TypeError', message: 'It failed.' })
+    t.throws(() => new Database().prepare('wrong'), { message: 'It is wrong.' }) // wrong
   })
-  t.match(database, { count: 1, failed: 1, queries: [{ error: 'TypeError: It failed.', rows: null }] })
+  t.match(database, {
+    count: 2,
+    failed: 2,
+    queries: [
+      { sql: 'fail', error: 'TypeError: It failed.', rows: null },
+      { sql: 'wrong', error: 'TypeError: It is wrong.', location: { line: lineOf('wrong') } },
+    ],
+  })
 })
 
 t.test('a statement that was prepared unseen has its own connection, or that of its database', async t => {

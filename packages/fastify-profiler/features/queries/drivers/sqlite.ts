@@ -1,4 +1,5 @@
 import { type AnyFunction, isObject } from '../../../core/foreign-value.ts'
+import { beginQuery } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import { classItself, type Driver, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
 
@@ -20,7 +21,7 @@ const databases = new WeakMap<object, object>()
 /** The class of statements is exported by neither library, so that it is patched when the first is prepared. */
 function watchedPrepare(prepare: AnyFunction): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
-    const statement: unknown = Reflect.apply(prepare, this, args)
+    const statement: unknown = prepared(prepare, this, args, watched)
     if (!isObject(statement)) return statement
     databases.set(statement, this)
     const rowsOf: Record<string, (result: unknown) => number | null> = {
@@ -34,6 +35,17 @@ function watchedPrepare(prepare: AnyFunction): AnyFunction {
       replaceMethod(statement, name, method => watchedMethod(method, { read: readStatement, rowsIn }))
     }
     return statement
+  }
+}
+
+/** A statement that is wrong fails before it can be a query. */
+function prepared(prepare: AnyFunction, database: object, args: readonly unknown[], below: AnyFunction): unknown {
+  try {
+    return Reflect.apply(prepare, database, args)
+  } catch (error) {
+    const asked = readText(args, database)
+    if (asked !== null) beginQuery(asked, below)?.fail(error)
+    throw error
   }
 }
 
