@@ -12,12 +12,16 @@ class Statement {
     this.source = source
   }
 
+  bind(..._values: unknown[]): this {
+    return this
+  }
+
   all(..._values: unknown[]): unknown[] {
     return [{ one: 1 }, { one: 2 }]
   }
 
-  get(...values: unknown[]): unknown {
-    return values[0] === 'nobody' ? undefined : { one: 1 }
+  get(..._values: unknown[]): unknown {
+    return this.source === 'select none' ? undefined : { one: 1 }
   }
 
   run(..._values: unknown[]): { changes: number } {
@@ -50,7 +54,7 @@ t.test('statements have their SQL, parameters, rows, transaction and caller', as
     t.same(db.prepare('select one from museums where id = ?').all(7).length, 2) // all
     db.prepare('select password from users where name = @name').get({ name: 'nobody', token: 'hunter2' })
     db.prepare('select one').get()
-    db.prepare('select one').get('nobody')
+    db.prepare('select none').bind(5, 'nobody').get()
     db.prepare('update users set password = ?').run(['hunter2'])
     db.exec('commit')
     t.strictSame([...db.prepare('select one').iterate()], [{ one: 1 }])
@@ -62,7 +66,7 @@ t.test('statements have their SQL, parameters, rows, transaction and caller', as
       { parameters: [7], rows: 2, transaction: 1, location: { line: lineOf('all') } },
       { parameters: [{ name: 'nobody', token: '[masked]' }], rows: 1 },
       { rows: 1 },
-      { rows: 0 },
+      { parameters: [5, 'nobody'], rows: 0 },
       { parameters: ['[masked]'], rows: 3 },
       { sql: 'commit', transaction: 1 },
       { rows: null, transaction: null },

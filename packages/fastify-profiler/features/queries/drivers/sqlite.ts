@@ -24,6 +24,7 @@ function watchedPrepare(prepare: AnyFunction): AnyFunction {
     const statement: unknown = prepared(prepare, this, args, watched)
     if (!isObject(statement)) return statement
     databases.set(statement, this)
+    replaceMethod(statement, 'bind', watchedBind)
     const rowsOf: Record<string, (result: unknown) => number | null> = {
       all: result => (Array.isArray(result) ? result.length : null),
       get: result => (result === undefined ? 0 : 1),
@@ -35,6 +36,16 @@ function watchedPrepare(prepare: AnyFunction): AnyFunction {
       replaceMethod(statement, name, method => watchedMethod(method, { read: readStatement, rowsIn }))
     }
     return statement
+  }
+}
+
+/** The values that were bound to a statement for good. */
+const bound = new WeakMap<object, readonly unknown[]>()
+
+function watchedBind(bind: AnyFunction): AnyFunction {
+  return function watched(this: object, ...values: unknown[]): unknown {
+    bound.set(this, values)
+    return Reflect.apply(bind, this, values)
   }
 }
 
@@ -60,5 +71,5 @@ function readStatement(args: readonly unknown[], statement: object): AskedQuery 
   // better-sqlite3 begins its transactions past its own `prepare`.
   const own: unknown = Reflect.get(statement, 'database')
   const connection = isObject(own) ? own : (databases.get(statement) ?? statement)
-  return { system: 'sqlite', statement: sql, parameters: args.flat(1), connection }
+  return { system: 'sqlite', statement: sql, parameters: (bound.get(statement) ?? args).flat(1), connection }
 }
