@@ -187,7 +187,9 @@ function unsentAbove(recorder: Recorder, statement: string): RecordedQuery | und
   const above = askedAbove.getStore()
   if (above === undefined || above.recorder !== recorder) return undefined
   const { query } = above
-  return query.statement === statement && query.sent === null && query.duration === null ? query : undefined
+  // A command of MongoDB may add the collection.
+  const isSame = query.statement === statement || statement.startsWith(`${query.statement} `)
+  return isSame && query.sent === null && query.duration === null ? query : undefined
 }
 
 function senderOf(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Sender {
