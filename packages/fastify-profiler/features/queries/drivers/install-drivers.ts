@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { features } from '../../../core/feature.ts'
 import { attempt, isObject } from '../../../core/foreign-value.ts'
 import { complainTo, driverBoundary } from '../../../core/guard.ts'
+import { type Dependent, dependentsIn } from '../unwatched.ts'
 import { type Driver, replaceMethod } from './driver.ts'
 import { drizzleDriver } from './drizzle.ts'
 import { knexDriver } from './knex.ts'
@@ -62,7 +63,12 @@ export async function installDrivers(
     watchLoading()
   }
   lookForModules()
-  await Promise.all(folders.flatMap(folder => allDrivers.map(driver => patchModules(driver, folder))))
+  await Promise.all(
+    [...new Set(folders)].flatMap(folder => {
+      const dependents = dependentsIn(folder)
+      return allDrivers.map(driver => patchModules(driver, folder, dependents))
+    }),
+  )
 }
 
 /** Patches what was loaded without a word: Node's own modules, when they are imported by ES modules. */
@@ -117,12 +123,18 @@ function patch(name: string, exports: unknown): void {
 }
 
 /** Nothing tells of ES modules that are loaded later, so that they are loaded now, if the application has them. */
-async function patchModules({ packages = [], moduleFiles }: Driver, folder: string): Promise<void> {
+async function patchModules(
+  { packages = [], moduleFiles }: Driver,
+  folder: string,
+  dependents: readonly Dependent[],
+): Promise<void> {
   if (moduleFiles === undefined) return
   for (const name of packages) {
-    const file = attempt(() => createRequire(join(folder, 'package.json')).resolve(name), null)
-    if (file === null) continue
-    for (const moduleFile of moduleFiles(file)) {
+    const from = dependents.filter(({ names }) => names.includes(name)).map(({ file }) => file)
+    const copies = [join(folder, 'package.json'), ...from].flatMap(
+      file => attempt(() => createRequire(file).resolve(name), null) ?? [],
+    )
+    for (const moduleFile of new Set(copies.flatMap(moduleFiles))) {
       try {
         const exports: unknown = await import(pathToFileURL(moduleFile).href)
         patch(name, exports)
