@@ -69,13 +69,14 @@ export const applications: readonly Application[] = [
     ],
   },
   {
-    name: 'drizzle on pg',
+    name: 'drizzle on pg and on postgres.js',
     folder: 'drizzle',
-    packages: ['drizzle-orm', 'pg'],
+    packages: ['drizzle-orm', 'pg', 'postgres'],
     needs: 'PostgreSQL',
     requests: [
       { path: '/types', queries: 1 },
       { path: '/now', queries: 1 },
+      { path: '/postgres-js', queries: 2 },
     ],
   },
   {
