@@ -1,6 +1,5 @@
-import { STATUS_CODES } from 'node:http'
 import { join } from 'node:path'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import {
   defaultProfileBounds,
   defaultStoreBounds,
@@ -16,7 +15,6 @@ import { ProfileStore } from './core/store/profile-store.ts'
 import { ViewerAccess } from './core/view/viewer-access.ts'
 import { type ExplainPool, features } from './core/feature.ts'
 import './features/index.ts'
-import { profiledLogger } from './features/logs/log-recorder.ts'
 
 /** The longest delay of Node's timers. */
 const longestPatience = 2 ** 31 - 1
@@ -224,27 +222,4 @@ export interface ProfilerParts {
   complain: (error: unknown, message: string) => void
   /** Tells about a route's wasteful calls; null if nobody wants to know. */
   advise: ((sentence: string) => void) | null
-}
-
-/**
- * Prepares the options of the Fastify constructor, so that the profiler sees log lines of every level and requests that
- * fail before any hook runs. Without the profiler, the application works as before.
- */
-export function profiledOptions<Options extends FastifyServerOptions>(options: Options) {
-  return {
-    ...options,
-    ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
-    frameworkErrors: options.frameworkErrors ?? answerAsFastify,
-  }
-}
-
-/** Sends the same response as Fastify without `frameworkErrors`. */
-function answerAsFastify(
-  { code, message, statusCode = 400 }: FastifyError,
-  _request: FastifyRequest,
-  { raw: response }: FastifyReply,
-): void {
-  const body = JSON.stringify({ error: STATUS_CODES[statusCode], code, message, statusCode })
-  response.writeHead(statusCode, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
-  response.end(body)
 }

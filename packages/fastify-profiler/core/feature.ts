@@ -7,7 +7,7 @@ import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Mask } from './mask/mask.ts'
 import type { RequestSecrets } from './mask/request-secrets.ts'
 import type { RequestTime } from './periods.ts'
-import type { Dropped, LogLine, Profile, Query } from './profile.ts'
+import type { Dropped, LogLine, Profile, Query, Unseen } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
@@ -19,6 +19,7 @@ import type { Exchange } from './watch/exchange.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
 import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
 import type { Recorder } from './watch/recorder.ts'
+import type { Recorders } from './watch/recorders.ts'
 
 /** What explaining needs of a pool; a `pg.Pool` has it. */
 export interface ExplainPool {
@@ -48,6 +49,11 @@ export interface PageSources {
   bounds: ProfileBounds
   secrets: KnownSecrets | null
   boundary: Boundary
+  recorders: Recorders
+  /** Sentences that every profile starts with. */
+  notes: Set<string>
+  /** What no profile shows. Each has a note, too. */
+  unseen: Unseen[]
   /** How it starts. */
   start: ApplicationStart
   versions: Record<string, string>
@@ -216,6 +222,8 @@ interface Failures {
 
 /** What a feature does at the moments of an application's life. */
 export interface RunningFeature {
+  /** The application waits for it before it is ready, though not for long. */
+  prepared?: Promise<void>
   /** The application is ready. @param configuration the key of its configuration */
   ready?: (configuration: string) => void
   /** A profile was stored. */
@@ -228,7 +236,7 @@ export interface RunningFeature {
 export interface Feature {
   name: string
   /** Begins to work for an application, before its plugins load. */
-  start?: (sources: PageSources) => RunningFeature
+  start?: (sources: PageSources) => RunningFeature | void
   /** Called when Fastify has found the route of a request. */
   entered?: (request: EnteredRequest) => void
   /** Subscribes to diagnostics channels, once a process. */

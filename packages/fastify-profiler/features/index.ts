@@ -23,11 +23,12 @@ import { collectHttpCalls, learnFromHttpCalls } from './http-client/http-calls.t
 import { httpClientPanel } from './http-client/http-client-panel.ts'
 import { watchHttpCalls } from './http-client/undici.ts'
 import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
-import { collectLogs, markEarlierLogger } from './logs/log-recorder.ts'
+import { collectLogs, markEarlierLogger, watchLoggers } from './logs/log-recorder.ts'
 import { logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
 import { databasePanel } from './queries/database-panel.ts'
+import { installDrivers, watchLibraries } from './queries/drivers/install-drivers.ts'
 import { collectQueries, learnFromQueries } from './queries/recorded-queries.ts'
 import { rememberApplication } from './replay/replay.ts'
 import { replayAction, replayRoutes } from './replay/replay-routes.ts'
@@ -57,11 +58,20 @@ features.push(
     routes: exceptionRoutes,
     failures: { collect: collectExceptions, page: renderErrorPage, markdown: renderErrorMarkdown },
   },
-  { name: 'logs', panel: logsPanel, facts: logFacts, entered: markEarlierLogger, collect: collectLogs },
+  {
+    name: 'logs',
+    panel: logsPanel,
+    facts: logFacts,
+    start: watchLoggers,
+    entered: markEarlierLogger,
+    collect: collectLogs,
+  },
   {
     name: 'queries',
     panel: databasePanel,
     facts: profile => [...callsFact('SQL', profile.database), ...waitingFact(profile)],
+    subscribe: installDrivers,
+    start: watchLibraries,
     learn: learnFromQueries,
     collect: collectQueries,
   },
