@@ -89,7 +89,6 @@ export class Profiler {
       notes,
       unseen,
       start,
-      versions: versionsOf(parts),
       viewContext: (profile: Profile) => this.viewContext(profile),
     }
     const running = features.flatMap(({ start }) => start?.(sources) ?? [])
@@ -229,7 +228,7 @@ export class Profiler {
   /** The key starts with the time, so that the newest one is last when sorted by key. */
   #describeConfiguration(): Configuration {
     const content = {
-      versions: { node: process.version.slice(1), ...versionsOf(this.#parts) },
+      versions: { node: process.version.slice(1), ...this.#parts.versions },
       environment: process.env.NODE_ENV ?? null,
       settings: this.#parts.settings,
       plugins: this.#application.plugins.root,
@@ -250,10 +249,6 @@ export class Profiler {
     // Fastify's request has no decorators here, such as `recorder`.
     this.#application.recorders.record(request, recorder => recorder.failing(error))
   }
-}
-
-function versionsOf({ app, versions }: ProfilerParts): Record<string, string> {
-  return { fastify: app.version, ...versions }
 }
 
 /** Milliseconds that the start waits for features, such as for drivers, whose loading takes long on a busy machine. */
