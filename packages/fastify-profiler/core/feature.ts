@@ -253,6 +253,8 @@ export interface Feature {
   panel?: AnyPanel
   /** Asks for plans of queries, unless the application has a pool for it. */
   explainPool?: ExplainPool
+  /** The stylesheet of what it shows, by its path in the package. */
+  style?: string
   /** Adds its pages. Clients without access do not find them. */
   routes?: (app: FastifyInstance, sources: PageSources) => void
   /** A link in the top bar of every page. The path is below the profiler's. */

@@ -41,13 +41,19 @@ import { sampleIfAsked } from './samples/sampling.ts'
 
 // In the order of the menu and of the header. The application's own panels come before the last.
 features.push(
-  { name: 'home', routes: homeRoutes, questions: [overviewQuestion, searchQuestion, profileQuestion] },
+  {
+    name: 'home',
+    style: 'features/home/home.css',
+    routes: homeRoutes,
+    questions: [overviewQuestion, searchQuestion, profileQuestion],
+  },
   { name: 'live', routes: eventRoutes, start: sendRows },
   { name: 'request', panel: requestPanel },
-  { name: 'performance', panel: performancePanel, start: adviseOnCalls },
+  { name: 'performance', panel: performancePanel, style: 'features/performance/performance.css', start: adviseOnCalls },
   {
     name: 'samples',
     panel: cpuPanel,
+    style: 'features/samples/samples.css',
     routes: samplesRoutes,
     entered: request => sampleIfAsked(request),
     collect: collectSamples,
@@ -55,12 +61,14 @@ features.push(
   {
     name: 'exceptions',
     panel: exceptionPanel,
+    style: 'features/exceptions/exceptions.css',
     routes: exceptionRoutes,
     failures: { collect: collectExceptions, page: renderErrorPage, markdown: renderErrorMarkdown },
   },
   {
     name: 'logs',
     panel: logsPanel,
+    style: 'features/logs/logs.css',
     facts: logFacts,
     start: watchLoggers,
     entered: markEarlierLogger,
@@ -69,6 +77,7 @@ features.push(
   {
     name: 'queries',
     panel: databasePanel,
+    style: 'features/queries/queries.css',
     facts: profile => [...callsFact('SQL', profile.database), ...waitingFact(profile)],
     subscribe: installDrivers,
     start: watchLibraries,
@@ -83,10 +92,11 @@ features.push(
     learn: learnFromHttpCalls,
     collect: collectHttpCalls,
   },
-  { name: 'routing', panel: routingPanel, collect: collectRouting },
-  { name: 'lifecycle', panel: lifecyclePanel },
+  { name: 'routing', panel: routingPanel, style: 'features/routing/routing.css', collect: collectRouting },
+  { name: 'lifecycle', panel: lifecyclePanel, style: 'features/lifecycle/lifecycle.css' },
   {
     name: 'compare',
+    style: 'features/compare/compare.css',
     routes: compareRoutes,
     action: compareAction,
     pair: { label: 'Compare', path: 'compare' },
@@ -100,7 +110,7 @@ features.push(
     questions: [explainQuestion],
   },
   { name: 'replay', routes: replayRoutes, action: replayAction, start: rememberApplication },
-  { name: 'export', routes: exportRoutes, action: exportAction },
+  { name: 'export', style: 'features/export/export.css', routes: exportRoutes, action: exportAction },
   {
     name: 'boot',
     routes: bootRoutes,

@@ -89,7 +89,7 @@ function diagnosticBody(
     return Buffer.from(failures.markdown(context))
   }
   setHeader(response, 'content-type', 'text/html; charset=utf-8')
-  setHeader(response, 'content-security-policy', errorPagePolicy)
+  setHeader(response, 'content-security-policy', errorPagePolicy())
   return Buffer.from(failures.page(context))
 }
 

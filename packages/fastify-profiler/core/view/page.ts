@@ -12,13 +12,14 @@ interface Asset {
   version: string
 }
 
-function read(name: string): string {
-  return readFileSync(new URL(import.meta.resolve(`#assets/${name}`)), 'utf8')
+/** A file by its path in the package. */
+function read(path: string): string {
+  return readFileSync(new URL(import.meta.resolve(`#assets/${path}`)), 'utf8')
 }
 
 /** A stylesheet without comments and indentation: the error page includes its own. */
-function readStyle(name: string): string {
-  return read(name)
+function readStyle(path: string): string {
+  return read(path)
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,]) ?/g, '$1')
@@ -28,20 +29,26 @@ function asset(type: string, body: string): Asset {
   return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 12) }
 }
 
-const language = readStyle('language.css')
-const frame = readStyle('frame.css')
-const exception = readStyle('exception.css')
+let stylesheet: Asset | undefined
 
-/** The files below `<base>/assets/`. Each stylesheet includes language.css, so that it works alone. */
+/** The files below `<base>/assets/`. */
 export const assets = {
-  'profiler.css': asset('text/css; charset=utf-8', language + frame + exception + readStyle('profiler.css')),
-  'exception.css': asset('text/css; charset=utf-8', language + exception),
-  'error-page.css': asset('text/css; charset=utf-8', language + frame + exception + readStyle('error-page.css')),
-  'profiler.js': asset('text/javascript; charset=utf-8', read('profiler.js')),
+  /** Made when a page is first shown: the list of features is complete only then. */
+  get 'profiler.css'(): Asset {
+    if (stylesheet === undefined) {
+      const paths = ['core/view/assets/language.css', 'core/view/assets/frame.css']
+      for (const { style } of features) if (style !== undefined) paths.push(style)
+      stylesheet = asset('text/css; charset=utf-8', paths.map(readStyle).join(''))
+    }
+    return stylesheet
+  },
+  'profiler.js': asset('text/javascript; charset=utf-8', read('core/view/assets/profiler.js')),
   // The stylesheet is embedded: the application's Content-Security-Policy would have to allow a linked one.
   'toolbar.js': asset(
     'text/javascript; charset=utf-8',
-    read('toolbar.js').replace("'TOOLBAR_CSS'", () => JSON.stringify(readStyle('toolbar.css'))),
+    read('core/view/assets/toolbar.js').replace("'TOOLBAR_CSS'", () =>
+      JSON.stringify(readStyle('core/view/assets/toolbar.css')),
+    ),
   ),
 } as const
 
@@ -141,11 +148,15 @@ const shared =
 export const profilerPolicy = `${shared}; style-src 'self'`
 
 /** The policy of the error page: allows its inline stylesheet by hash. */
-export const errorPagePolicy = `${shared}; ${inlined('error-page.css')}`
+export function errorPagePolicy(): string {
+  return `${shared}; ${inlinedStyle()}`
+}
 
 /** The policy of a profile that was saved as a file: its inline stylesheet, and nothing else. */
-export const filePolicy = `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; ${inlined('profiler.css')}`
+export function filePolicy(): string {
+  return `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; ${inlinedStyle()}`
+}
 
-function inlined(name: AssetName): string {
-  return `style-src 'sha256-${createHash('sha256').update(assets[name].body).digest('base64')}'`
+function inlinedStyle(): string {
+  return `style-src 'sha256-${createHash('sha256').update(assets['profiler.css'].body).digest('base64')}'`
 }

@@ -13,9 +13,6 @@ import { renderExceptionSections } from './exception-panel.ts'
 import { renderErrorMarkdown } from './exceptions-markdown.ts'
 import { nearestOwnFrame, rootCauseOf } from './exceptions.ts'
 
-// Trusted markup: the text must stay byte for byte what the policy's hash covers.
-const style = html`<style>${new Markup(assets['error-page.css'].body)}</style>`
-
 const causeLength = 120
 
 /**
@@ -30,7 +27,8 @@ export function renderErrorPage(context: ViewContext): string {
   return renderDocument({
     title: `${message.slice(0, 150)} (${statusText(profile.status)})`,
     className: 'error-page',
-    style,
+    // Trusted markup: the text must stay byte for byte what the policy's hash covers.
+    style: html`<style>${new Markup(assets['profiler.css'].body)}</style>`,
     script: assetUrl(base, 'profiler.js'),
     body: html`<a class="skip" href="#main">Skip to content</a>
 ${renderTopBar(base, 'exception', false)}
