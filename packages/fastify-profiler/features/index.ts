@@ -8,9 +8,8 @@ import { browserLines, browserRoutes, withEvents } from './browser/browser-event
 import { compareAction, compareQuestion, compareRoutes } from './compare/compare-routes.ts'
 import { configurationPanel, routesQuestion } from './configuration.ts'
 import { collectExceptions } from './exceptions/describe-failures.ts'
-import { renderErrorPage } from './exceptions/error-page.ts'
 import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
-import { renderErrorMarkdown } from './exceptions/exceptions-markdown.ts'
+import { explainFailure } from './exceptions/failed-answer.ts'
 import { explainButton, explainQuestion, explainRoutes } from './explain/explain-page.ts'
 import { ownConnections } from './explain/own-connection.ts'
 import { exportAction, exportRoutes } from './export/export-routes.ts'
@@ -38,6 +37,8 @@ import { collectRouting } from './routing/similar-routes.ts'
 import { cpuPanel, samplesRoutes } from './samples/cpu-panel.ts'
 import { collectSamples } from './samples/describe-samples.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
+import { permitCachedToolbar, toolbarScript } from './toolbar/toolbar-place.ts'
+import { addToolbar } from './toolbar/toolbar.ts'
 
 // In the order of the menu and of the header. The application's own panels come before the last.
 features.push(
@@ -63,7 +64,8 @@ features.push(
     panel: exceptionPanel,
     style: 'features/exceptions/exceptions.css',
     routes: exceptionRoutes,
-    failures: { collect: collectExceptions, page: renderErrorPage, markdown: renderErrorMarkdown },
+    failures: collectExceptions,
+    answer: { body: explainFailure },
   },
   {
     name: 'logs',
@@ -127,6 +129,11 @@ features.push(
     complete: withEvents,
     lines: { heading: 'In the browser', note: 'ms since it asked for the page', of: browserLines },
     reports: 'browser',
+  },
+  {
+    name: 'toolbar',
+    answer: { head: permitCachedToolbar, body: addToolbar },
+    assets: { 'toolbar.js': toolbarScript },
   },
   { name: 'agents', routes: mcpRoutes, commands: agentCommands },
   { name: 'configuration', panel: configurationPanel, questions: [routesQuestion] },

@@ -1,31 +1,23 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { features } from '../feature.ts'
+import { type Asset, features } from '../feature.ts'
 import { type Content, html, type Markup } from './html.ts'
 import { profileUrl } from './urls.ts'
 
-/** One of the profiler's own files. */
-interface Asset {
-  type: string
-  body: string
-  /** Hash of the body: a URL with the current version may be cached forever. */
-  version: string
-}
-
 /** A file by its path in the package. */
-function read(path: string): string {
+export function readFile(path: string): string {
   return readFileSync(new URL(import.meta.resolve(`#assets/${path}`)), 'utf8')
 }
 
 /** A stylesheet without comments and indentation: the error page includes its own. */
-function readStyle(path: string): string {
-  return read(path)
+export function readStyle(path: string): string {
+  return readFile(path)
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,]) ?/g, '$1')
 }
 
-function asset(type: string, body: string): Asset {
+export function asset(type: string, body: string): Asset {
   return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 12) }
 }
 
@@ -42,21 +34,18 @@ export const assets = {
     }
     return stylesheet
   },
-  'profiler.js': asset('text/javascript; charset=utf-8', read('core/view/assets/profiler.js')),
-  // The stylesheet is embedded: the application's Content-Security-Policy would have to allow a linked one.
-  'toolbar.js': asset(
-    'text/javascript; charset=utf-8',
-    read('core/view/assets/toolbar.js').replace("'TOOLBAR_CSS'", () =>
-      JSON.stringify(readStyle('core/view/assets/toolbar.css')),
-    ),
-  ),
+  'profiler.js': asset('text/javascript; charset=utf-8', readFile('core/view/assets/profiler.js')),
 } as const
 
-type AssetName = keyof typeof assets
+/** An asset of the core or of a feature. */
+export function findAsset(name: string): Asset | undefined {
+  const lists: Array<Record<string, Asset> | undefined> = [assets, ...features.map(({ assets }) => assets)]
+  return lists.find(list => list !== undefined && Object.hasOwn(list, name))?.[name]
+}
 
 /** URL of an asset; its version lets browsers cache it forever. */
-export function assetUrl(base: string, name: AssetName): string {
-  return `${base}/assets/${name}?v=${assets[name].version}`
+export function assetUrl(base: string, name: string): string {
+  return `${base}/assets/${name}?v=${findAsset(name)?.version}`
 }
 
 interface Document {

@@ -11,7 +11,7 @@ import { renderNotReplayedPage } from '../../features/replay/replay-routes.ts'
 import { renderProfileFile } from '../../features/export/export-routes.ts'
 import { NotRepeatable } from '../../features/replay/repeatable-request.ts'
 import { renderSearchPage } from '../../features/home/search-page.ts'
-import { renderToolbar } from '../../core/view/toolbar.ts'
+import { renderToolbar } from '../../features/toolbar/toolbar.ts'
 import { overviewOf } from '../../core/store/overview.ts'
 import { actions, panels } from './example-panels.ts'
 import {

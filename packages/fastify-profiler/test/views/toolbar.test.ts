@@ -1,6 +1,7 @@
 import t from 'tap'
 import { assets, assetUrl } from '../../core/view/page.ts'
-import { renderToolbar, toolbarEntries } from '../../core/view/toolbar.ts'
+import { toolbarScript } from '../../features/toolbar/toolbar-place.ts'
+import { renderToolbar, toolbarEntries } from '../../features/toolbar/toolbar.ts'
 import { panels } from './example-panels.ts'
 import { context, failedProfile, notFoundProfile, profile } from './example-profile.ts'
 
@@ -37,7 +38,7 @@ t.test('without problems there is no item for logs and exceptions', async t => {
 })
 
 t.test("the script contains the stylesheet, so that a page's policy cannot block it", async t => {
-  t.match(assets['toolbar.js'].body, /const css = ".*:host{/)
+  t.match(toolbarScript.body, /const css = ".*:host{/)
 })
 
 t.test("an asset's URL changes with its content", async t => {
