@@ -269,6 +269,8 @@ export interface Feature {
   answer?: Answers
   /** What arrived for a profile after its response, from a file of its own. Added whenever the profile is read. */
   complete?: (profile: Profile, directory: StoreDirectory) => Partial<Profile>
+  /** Its part of a profile with what is read from disk when it is viewed, such as source code. */
+  readSources?: (profile: Profile) => Partial<Profile>
   /** Shows its part of a profile. The menu has the panels in the order of the features. */
   panel?: AnyPanel
   /** Asks for plans of queries, unless the application has a pool for it. */

@@ -1,5 +1,5 @@
 import { features } from '../core/feature.ts'
-import { callsFact } from '../core/view/profile-header.ts'
+import { callsFact } from './home/profile-header.ts'
 import { agentCommands } from './agents/agent-commands.ts'
 import { mcpRoutes } from './agents/mcp-routes.ts'
 import { keepBoot } from './boot/boot-log.ts'
@@ -10,6 +10,7 @@ import { configurationPanel, routesQuestion } from './configuration.ts'
 import { collectExceptions } from './exceptions/describe-failures.ts'
 import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
 import { explainFailure } from './exceptions/failed-answer.ts'
+import { readSources } from './exceptions/source-excerpt.ts'
 import { explainButton, explainQuestion, explainRoutes } from './explain/explain-page.ts'
 import { ownConnections } from './explain/own-connection.ts'
 import { exportAction, exportRoutes } from './export/export-routes.ts'
@@ -23,7 +24,7 @@ import { httpClientPanel } from './http-client/http-client-panel.ts'
 import { watchHttpCalls } from './http-client/undici.ts'
 import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
 import { collectLogs, markEarlierLogger, watchLoggers } from './logs/log-recorder.ts'
-import { logFacts, logsPanel } from './logs/logs-panel.ts'
+import { clearLogs, logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
 import { databasePanel } from './queries/database-panel.ts'
@@ -35,10 +36,13 @@ import { requestPanel } from './request/request-panel.ts'
 import { routingPanel } from './routing/routing-panel.ts'
 import { collectRouting } from './routing/similar-routes.ts'
 import { cpuPanel, samplesRoutes } from './samples/cpu-panel.ts'
-import { collectSamples } from './samples/describe-samples.ts'
+import { collectSamples, readLines } from './samples/describe-samples.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
 import { permitCachedToolbar, toolbarScript } from './toolbar/toolbar-place.ts'
 import { addToolbar } from './toolbar/toolbar.ts'
+
+// What features add to the type of a profile.
+export type * from './samples/samples.ts'
 
 // In the order of the menu and of the header. The application's own panels come before the last.
 features.push(
@@ -58,6 +62,7 @@ features.push(
     routes: samplesRoutes,
     entered: request => sampleIfAsked(request),
     collect: collectSamples,
+    readSources: readLines,
   },
   {
     name: 'exceptions',
@@ -65,6 +70,7 @@ features.push(
     style: 'features/exceptions/exceptions.css',
     routes: exceptionRoutes,
     failures: collectExceptions,
+    readSources,
     answer: { body: explainFailure },
   },
   {
@@ -75,6 +81,7 @@ features.push(
     start: watchLoggers,
     entered: markEarlierLogger,
     collect: collectLogs,
+    readSources: clearLogs,
   },
   {
     name: 'queries',

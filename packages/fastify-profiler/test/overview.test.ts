@@ -4,8 +4,8 @@ import { repetitionsOf, statementTotals, summarise } from '../core/store/profile
 import { renderOverview } from '../features/home/lately.ts'
 import { overviewOf } from '../core/store/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
-import { readSearch } from '../core/store/search-criteria.ts'
-import { readWords, wordsOf } from '../core/store/search-words.ts'
+import { readSearch } from '../features/home/search-criteria.ts'
+import { readWords, wordsOf } from '../features/home/search-words.ts'
 import { exampleQuery, exampleUse, profile, summary } from './views/example-profile.ts'
 
 const minute = 60_000

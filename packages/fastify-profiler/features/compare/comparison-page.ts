@@ -12,7 +12,7 @@ import {
 import { type Column, figures, levelName, statusText, statusTone } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { renderPage } from '../../core/view/page.ts'
-import { renderRequestLine } from '../../core/view/profile-header.ts'
+import { renderRequestLine } from '../home/profile-header.ts'
 import {
   alignNumber,
   count,

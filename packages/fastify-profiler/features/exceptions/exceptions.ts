@@ -1,6 +1,5 @@
 import type { ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { Exception, Excerpt, Frame, Profile } from '../../core/profile.ts'
-import { renderExcerpt } from '../../core/view/code-block.ts'
 import {
   type HeadingLevel,
   locationText,
@@ -13,6 +12,7 @@ import {
 import { html, type Markup } from '../../core/view/html.ts'
 import { count } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
+import { renderExcerpt } from './source-excerpt.ts'
 
 /** The index of the error at the bottom of a chain: the cause, or else the first member, of each in turn. */
 export function rootCauseOf(exceptions: readonly Exception[], from = 0): number {

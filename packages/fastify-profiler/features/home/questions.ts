@@ -1,5 +1,5 @@
 import type { AskedSources, Question } from '../../core/feature.ts'
-import { readSearch } from '../../core/store/search-criteria.ts'
+import { readSearch } from './search-criteria.ts'
 import { sortOrders } from '../../core/summary.ts'
 import { type Block, blocksMarkdown } from '../../core/view/block.ts'
 import { count, formatDuration } from '../../core/view/units.ts'

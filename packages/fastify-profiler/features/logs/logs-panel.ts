@@ -1,3 +1,4 @@
+import { withoutHiddenFrames } from '../../core/call-site.ts'
 import { features } from '../../core/feature.ts'
 import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
 import type { Json, LogLine, Profile } from '../../core/profile.ts'
@@ -180,4 +181,18 @@ ${renderFurtherLines(context.profile, context)}`,
       markdown: logsMarkdown(logs, context.root),
     },
   ],
+}
+
+/** The log of a profile for viewing: logged stacks without the profiler's own frames. */
+export function clearLogs({ logs }: Profile): Pick<Profile, 'logs'> {
+  const clear = (fields: LogLine['fields']) =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cleared(value)]))
+  return { logs: logs.map(line => ({ ...line, fields: clear(line.fields) })) }
+}
+
+function cleared(value: Json): Json {
+  if (typeof value === 'string') return withoutHiddenFrames(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(cleared)
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cleared(item)]))
 }

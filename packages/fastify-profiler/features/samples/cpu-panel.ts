@@ -1,13 +1,6 @@
 import type { SourceMap } from 'node:module'
 import type { FastifyInstance } from 'fastify'
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
-import {
-  type FunctionUse,
-  isSampleKind,
-  type NotSampled,
-  type OtherRequests,
-  type Samples,
-} from '../../core/profile.ts'
 import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { lineText } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
@@ -23,7 +16,7 @@ import {
   renderClock,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { resolveLocation } from '../../core/view/source-excerpt.ts'
+import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { percent } from '../performance/waterfall.ts'
 import {
@@ -34,6 +27,7 @@ import {
   garbageCollection,
   outermostCalls,
 } from './call-tree.ts'
+import { type FunctionUse, isSampleKind, type NotSampled, type OtherRequests, type Samples } from './samples.ts'
 import { arm, armedTo, isRawSamples } from './sampling.ts'
 
 /** Where the samples of a request are, and by POST, where the next request to its route is armed. */

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import { databasePanel, groupQueries, divideByTransaction, runnableSql } from '../../features/queries/database-panel.ts'
-import { renderPanelBody } from '../../core/view/profile-page.ts'
+import { renderPanelBody } from '../../features/home/profile-page.ts'
 import { context, exampleQuery, exampleUse, profile } from './example-profile.ts'
 
 const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }

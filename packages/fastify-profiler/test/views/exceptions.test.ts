@@ -6,7 +6,7 @@ import { exceptionsMarkdown, stackTracesMarkdown } from '../../features/exceptio
 import { stackTraceText } from '../../features/exceptions/exceptions.ts'
 import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
 import { renderErrorPage } from '../../features/exceptions/error-page.ts'
-import { resolveSources } from '../../core/view/source-excerpt.ts'
+import { readSources } from '../../features/exceptions/source-excerpt.ts'
 import {
   context,
   exampleQuery,
@@ -183,6 +183,6 @@ t.test('a query that failed has what the database suggests, and the line that se
   const page = renderErrorPage(context(failed)).replace(/<[^>]+>/g, '')
   t.match(page, /Query 2 failed 42703 · sent by routes\/works\.ts:7/)
   t.match(page, 'The database suggests: Perhaps &lt;name&gt;.')
-  const [resolved] = resolveSources(failed).exceptions
+  const [resolved] = readSources(failed).exceptions
   t.match(resolved?.frames.at(-1), { ...sender, kind: 'own' }, 'for an error without a frame of the application')
 })

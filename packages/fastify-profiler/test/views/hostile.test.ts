@@ -6,7 +6,7 @@ import { renderComparisonPage, renderComparisonMarkdown } from '../../features/c
 import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
 import { renderErrorPage } from '../../features/exceptions/error-page.ts'
 import { renderNotFoundPage } from '../../features/home/not-found-page.ts'
-import { renderProfileMarkdown, renderProfilePage } from '../../core/view/profile-page.ts'
+import { renderProfileMarkdown, renderProfilePage } from '../../features/home/profile-page.ts'
 import { renderNotReplayedPage } from '../../features/replay/replay-routes.ts'
 import { renderProfileFile } from '../../features/export/export-routes.ts'
 import { NotRepeatable } from '../../features/replay/repeatable-request.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { renderCodeBlock, renderExcerpt, renderSqlBlock } from '../../core/view/code-block.ts'
+import { renderCodeBlock, renderSqlBlock } from '../../core/view/code-block.ts'
+import { renderExcerpt } from '../../features/exceptions/source-excerpt.ts'
 import { escape, html } from '../../core/view/html.ts'
 import { locationText, renderLocation, renderSeverity, renderValue, valueText } from '../../core/view/elements.ts'
 import { renderLogTable, logsMarkdown } from '../../features/logs/logs-panel.ts'
@@ -7,7 +8,7 @@ import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.
 import { levelName, levelTone, outcomeText, statusText, statusTone } from '../../core/view/elements.ts'
 import { comparePaths, differenceText } from '../../features/routing/routing-panel.ts'
 import { curlCommand } from '../../features/request/curl-command.ts'
-import { mediaTypeName } from '../../core/request-target.ts'
+import { mediaTypeName } from '../../features/home/profile-header.ts'
 import { renderTime } from '../../core/view/units.ts'
 import {
   alignNumber,

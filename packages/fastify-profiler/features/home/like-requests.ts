@@ -1,9 +1,9 @@
-import type { Sightings } from '../feature.ts'
-import type { Profile } from '../profile.ts'
-import type { ProfileSummary, SearchCriteria } from '../summary.ts'
-import type { ProfileArchive } from './profile-archive.ts'
-import { summarise } from './profile-text.ts'
-import { perPageLimit } from './search.ts'
+import type { Sightings } from '../../core/feature.ts'
+import type { Profile } from '../../core/profile.ts'
+import type { ProfileSummary, SearchCriteria } from '../../core/summary.ts'
+import type { ProfileArchive } from '../../core/store/profile-archive.ts'
+import { summarise } from '../../core/store/profile-text.ts'
+import { perPageLimit } from '../../core/store/search.ts'
 
 type Source = Pick<ProfileArchive, 'search'>
 
