@@ -27,6 +27,7 @@ import { collectLogs, markEarlierLogger } from './logs/log-recorder.ts'
 import { logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
+import { troublesOf } from './performance/troubles.ts'
 import { databasePanel } from './queries/database-panel.ts'
 import { collectQueries, learnFromQueries } from './queries/recorded-queries.ts'
 import { rememberApplication } from './replay/replay.ts'
@@ -43,7 +44,7 @@ features.push(
   { name: 'home', routes: homeRoutes, questions: [overviewQuestion, searchQuestion, profileQuestion] },
   { name: 'live', routes: eventRoutes, start: sendRows },
   { name: 'request', panel: requestPanel },
-  { name: 'performance', panel: performancePanel, start: adviseOnCalls },
+  { name: 'performance', panel: performancePanel, start: adviseOnCalls, troubles: troublesOf },
   {
     name: 'samples',
     panel: cpuPanel,
