@@ -27,6 +27,7 @@ import { collectLogs, markEarlierLogger, watchLoggers } from './logs/log-recorde
 import { clearLogs, logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
+import { troublesOf } from './performance/troubles.ts'
 import { databasePanel } from './queries/database-panel.ts'
 import { installDrivers, watchLibraries } from './queries/drivers/install-drivers.ts'
 import { collectQueries, learnFromQueries } from './queries/recorded-queries.ts'
@@ -54,7 +55,13 @@ features.push(
   },
   { name: 'live', routes: eventRoutes, start: sendRows },
   { name: 'request', panel: requestPanel },
-  { name: 'performance', panel: performancePanel, style: 'features/performance/performance.css', start: adviseOnCalls },
+  {
+    name: 'performance',
+    panel: performancePanel,
+    style: 'features/performance/performance.css',
+    start: adviseOnCalls,
+    troubles: troublesOf,
+  },
   {
     name: 'samples',
     panel: cpuPanel,

@@ -1,5 +1,5 @@
 import { pointsOf, type StoredPoint, storedPoints } from '../dispatch-points.ts'
-import { sliceTime, timeByKind } from '../exclusive-time.ts'
+import { sliceTime, timeByKind, type TimeSlice } from '../exclusive-time.ts'
 import {
   type DatabaseUse,
   type Location,
@@ -9,7 +9,7 @@ import {
   type StatementTotals,
   toMicroseconds,
 } from '../profile.ts'
-import type { ProfileSummary } from '../summary.ts'
+import type { ProfileSummary, Trouble } from '../summary.ts'
 import { failedCalls } from './failed-calls.ts'
 
 const statementsKept = 5
@@ -154,11 +154,16 @@ interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
   lifecycle: StoredPoint[]
 }
 
-/** Makes the summary of a profile, for searches. */
-export function summarise(profile: Profile): ProfileSummary {
+/** Makes the summary of a profile, for searches. @param troublesOf what the features tell about its route */
+export function summarise(
+  profile: Profile,
+  troublesOf: (slices: readonly TimeSlice[]) => readonly Trouble[] = () => [],
+): ProfileSummary {
   const { token, parent, time, duration, status, outcome, method, url, host, ip } = profile
   const { isReplay, routing, exceptions, logs, labels, database } = profile
   const [exception] = exceptions
+  const slices = sliceTime(profile)
+  const troubles = troublesOf(slices)
   return {
     token,
     parent,
@@ -178,7 +183,8 @@ export function summarise(profile: Profile): ProfileSummary {
     statements: statementTotals(database),
     ...repetitionsOf(profile),
     ...failuresOf(profile),
-    times: timeByKind(sliceTime(profile)).map(([kind, time]) => [kind, toMicroseconds(time)]),
+    ...(troubles.length > 0 && { troubles }),
+    times: timeByKind(slices).map(([kind, time]) => [kind, toMicroseconds(time)]),
     size: profile.response.bodySize,
     labels,
   }

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { setImmediate } from 'node:timers'
 import type { Collector } from '../collect.ts'
+import { features } from '../feature.ts'
 import type { Boundary } from '../guard.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
@@ -60,7 +61,7 @@ export class ProfileWriter {
 
   /** @returns null if it is stored already */
   #write(exchange: Exchange): Profile | null {
-    const { bytes, collector, open, store, written } = this.#parts
+    const { boundary, bytes, collector, open, store, written } = this.#parts
     if (!open.remove(exchange)) return null
     exchange.recorder.finish()
     const { profile, text } = collector.collect(exchange, (profile, samples) => {
@@ -71,7 +72,9 @@ export class ProfileWriter {
       this.#textCost = performance.now() - before
       return { profile, text }
     })
-    const summary = summarise(profile)
+    const summary = summarise(profile, slices =>
+      features.flatMap(({ troubles }) => boundary.guard(() => troubles?.(profile, slices) ?? [], [])),
+    )
     store.write(summary, text)
     written(summary, profile)
     return profile

@@ -16,7 +16,7 @@ export const overviewQuestion: Question = {
   title: 'What matters lately',
   description:
     'Call first, when something is slow or fails and you do not know which request. Tells what went wrong lately by ' +
-    'route, exception and SQL shape (failures, N+1, got slower), each with the token of a request to look at.',
+    'route, exception and SQL shape (failures, N+1, slow queries, got slower), each with its line and the token of a request to look at.',
   parameters: {
     minutes: {
       type: 'integer',
@@ -36,16 +36,23 @@ export const overviewQuestion: Question = {
   async answer({ given, number, tokens }, sources) {
     const { base, root } = sources
     const { overview, period } = overviewOf(number('minutes'), sources)
-    const { exceptions, failed, p95, refused, requests, routes, statements } = overview
+    const { exceptions, failed, left, p95, refused, requests, routes, statements } = overview
     const more = () => ({ tool: 'overview', arguments: { ...given, max_tokens: moreTokens(tokens) } })
     const troubles = troublesLately(overview, base)
-    const part = (heading: string, list: readonly unknown[], block: Block): Section[] =>
-      list.length === 0 ? [] : [{ heading, recorded: blocksMarkdown([block], root), more }]
+    const part = (name: string, list: readonly unknown[], block: Block, left = 0): Section[] => {
+      const heading = left > 0 ? `${name}, ${left} not listed` : name
+      return list.length === 0 ? [] : [{ heading, recorded: blocksMarkdown([block], root), more }]
+    }
     const sections = [
       ...part('Troubles', troubles, { findings: troubles }),
-      ...part('By exception', exceptions, exceptionTable(overview, base)),
-      ...part('By route, times in ms', routes, routeTable(routes, base)),
-      ...part('By SQL shape, most time first, times in ms', statements, statementTable(overview, base)),
+      ...part('By exception', exceptions, exceptionTable(exceptions, base), left.exceptions),
+      ...part('By route, times in ms', routes, routeTable(routes, base), left.routes),
+      ...part(
+        'By SQL shape, most time first, times in ms',
+        statements,
+        statementTable(statements, base),
+        left.statements,
+      ),
     ]
     const outcomes = `${failed} failed, ${refused} refused, p95 ${formatDuration(p95)}`
     const lead = `# ${count(requests, 'request')} ${period}: ${outcomes}`

@@ -5,7 +5,7 @@ import { shortened } from './fit-markdown.ts'
 import { type Period, readSearch, type Search } from './search-criteria.ts'
 import { wordsOf } from './search-words.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
-import { renderEmptyState, renderProblems, titled } from '../../core/view/elements.ts'
+import { type Place, renderEmptyState, renderProblems, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
 import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
@@ -79,6 +79,7 @@ function range(legend: string, name: string, attributes: Markup, from: Content, 
 interface HomeOverview {
   overview: Overview
   period: Period
+  place: Place
 }
 
 /** Whether a search has any criterion. Without one the page lists the latest requests. */
@@ -95,7 +96,7 @@ export function renderSearchPage(
   const { criteria, problems, profiles, total } = result
   const title = isSearch(criteria) ? `${count(total, 'request')} found` : 'Requests'
   const overview =
-    home !== null && home.overview.requests > 0 && renderOverview(home.overview, home.period, options.base)
+    home !== null && home.overview.requests > 0 && renderOverview(home.overview, home.period, options.base, home.place)
   return renderPage({
     title: `${title} · Profiler`,
     base: options.base,
@@ -211,12 +212,13 @@ const minute = 60_000
 const lengths: Record<Period, number> = { '15min': 15 * minute, '1h': 60 * minute, all: Infinity }
 
 /** The overview of the home page; null for a search and for later pages. Without recent requests it is about all. */
-function homeOf({ criteria, period }: Search, { archive }: PageSources): HomeOverview | null {
+function homeOf({ criteria, period }: Search, { archive, editorUrl, root }: PageSources): HomeOverview | null {
   if (isSearch(criteria) || (criteria.page ?? 1) > 1) return null
+  const place = { editorUrl, root }
   const since = (period: Period) => archive.overview(Date.now() - lengths[period])
   const overview = since(period ?? '15min')
-  if (period !== null || overview.requests > 0) return { overview, period: period ?? '15min' }
-  return { overview: since('all'), period: 'all' }
+  if (period !== null || overview.requests > 0) return { overview, period: period ?? '15min', place }
+  return { overview: since('all'), period: 'all', place }
 }
 
 /** The list of requests, and the form that searches it. */

@@ -41,7 +41,7 @@ export type Finding = { time: number; location: Location | null } & (
 export const repetitionsFrom = 5
 
 /** A call is slow from this many milliseconds on, if it takes this part of its request. */
-const slowFrom = 10
+export const slowFrom = 10
 const slowShare = 0.15
 /** Shorter waits, in milliseconds, are not worth a word. */
 export const waitedFrom = 1
@@ -177,7 +177,7 @@ function waits({ duration, eventLoop, spans }: Profile, slices: readonly TimeSli
 }
 
 /** Why a query had to wait, by what its pool counted when it was asked. Nothing else is said to be the cause. */
-function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
+export function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
   if (pool === null) return 'queue'
   // A pool lends what is free only after all have asked.
   if (pool.free > pool.waiting) return 'unknown'

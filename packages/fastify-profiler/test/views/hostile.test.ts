@@ -1,4 +1,5 @@
 import t from 'tap'
+import { noPlace } from '../../core/view/elements.ts'
 import { compare } from '../../features/compare/compare.ts'
 import { compareSets, renderSetComparisonPage } from '../../features/compare/compare-sets.ts'
 import type { Profile } from '../../core/profile.ts'
@@ -55,7 +56,7 @@ function pages(profile: Profile): string[] {
     renderSearchPage(
       list,
       { base: '/_profiler' },
-      { overview: overviewOf([hostileSummary], 0, Infinity), period: 'all' },
+      { overview: overviewOf([hostileSummary], 0, Infinity), period: 'all', place: noPlace },
     ),
     renderNotFoundPage({ what: 'panel', token: profile.token, panel: profile.url, panels }, list.profiles, {
       base: '/_profiler',

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { noPlace } from '../../core/view/elements.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
 import { overviewOf, type Overview } from '../../core/store/overview.ts'
 import { blocksMarkdown } from '../../core/view/block.ts'
@@ -169,16 +170,17 @@ const checkouts = requests(36, n => ({
   duration: n < 18 ? 20 : 60,
   ...(n > 31 && failing),
 }))
+const troubles = [{ what: 'repeated', claim: 'N+1: 20 queries.', detail: '', location: null }] as const
 const carts = requests(8, n => ({
   route: '/cart',
   time: n * minute,
   duration: 18,
-  repeated: n < 7 ? 20 : 0,
+  ...(n < 7 && { troubles }),
   statements,
 }))
 const missing = requests(16, () => ({ route: null, time: 0, duration: 2, status: 404, exception: 'NotFoundError: no' }))
 const lately = overviewOf([...checkouts, ...carts, ...missing], 0, 12 * minute)
-const home = (overview: Overview) => renderSearchPage(result(), options, { overview, period: '1h' })
+const home = (overview: Overview) => renderSearchPage(result(), options, { overview, period: '1h', place: noPlace })
 
 t.test('the home page starts with what matters lately, in words that lead to the requests', async t => {
   const page = text(home(lately))
@@ -189,7 +191,11 @@ t.test('the home page starts with what matters lately, in words that lead to the
 })
 
 t.test('routes, statements and exceptions have their figures, and lead to their requests', async t => {
-  const tables = [routeTable(lately.routes, ''), statementTable(lately, ''), exceptionTable(lately, '')]
+  const tables = [
+    routeTable(lately.routes, ''),
+    statementTable(lately.statements, ''),
+    exceptionTable(lately.exceptions, ''),
+  ]
   const markdown = blocksMarkdown(tables, '').replaceAll('`k3Jx9PzQ4wTn`', 'token')
   t.match(markdown, '| `POST /checkout` | token | 36 | 20.0 | 60.0 | 60.0 | 0 | 4 | 2 |')
   t.match(markdown, '| `GET /cart` | token | 8 | 18.0 | 18.0 | 18.0 | 0 | 0 | 2 |')
@@ -204,7 +210,7 @@ t.test('what is wrong with a route leads to its requests, or for a text to one o
   t.match(troublesLately(lately, '/_profiler'), [
     { tone: 'error', claim: 'POST /checkout fails: 4 of 36.', aside: { markdown: '`k3Jx9PzQ4wTn`' } },
     { tone: 'warning', claim: 'POST /checkout got slower: p95 20.0 ms → 60.0 ms.' },
-    { tone: 'warning', claim: 'GET /cart runs one query 20 times (N+1), in 7 of 8 requests.' },
+    { tone: 'warning', claim: 'GET /cart, 7 of 8: N+1: 20 queries.' },
   ])
 })
 
