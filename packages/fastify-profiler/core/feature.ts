@@ -7,12 +7,11 @@ import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Mask } from './mask/mask.ts'
 import type { RequestSecrets } from './mask/request-secrets.ts'
 import type { RequestTime } from './periods.ts'
-import type { TimeSlice } from './exclusive-time.ts'
 import type { Dropped, Exception, LogLine, Profile, Query, Unseen } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
-import type { ProfileSummary, SearchCriteria, Trouble } from './summary.ts'
+import type { ProfileSummary, SearchCriteria } from './summary.ts'
 import type { Fact, Inline } from './view/block.ts'
 import type { Content } from './view/html.ts'
 import type { ApplicationStart } from './watch/application-start.ts'
@@ -272,8 +271,8 @@ export interface Feature {
   complete?: (profile: Profile, directory: StoreDirectory) => Partial<Profile>
   /** Its part of a profile with what is read from disk when it is viewed, such as source code. */
   readSources?: (profile: Profile) => Partial<Profile>
-  /** What a profile tells about its route, for the overview. */
-  troubles?: (profile: Profile, slices: readonly TimeSlice[]) => readonly Trouble[]
+  /** What lists and searches know about its part of a profile. */
+  summarise?: (profile: Profile) => Partial<ProfileSummary>
   /** Shows its part of a profile. The menu has the panels in the order of the features. */
   panel?: AnyPanel
   /** Asks for plans of queries, unless the application has a pool for it. */

@@ -9,6 +9,7 @@ import { compareAction, compareQuestion, compareRoutes } from './compare/compare
 import { configurationPanel, routesQuestion } from './configuration.ts'
 import { collectExceptions } from './exceptions/describe-failures.ts'
 import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
+import { summariseExceptions } from './exceptions/exceptions.ts'
 import { explainFailure } from './exceptions/failed-answer.ts'
 import { readSources } from './exceptions/source-excerpt.ts'
 import { explainButton, explainQuestion, explainRoutes } from './explain/explain-page.ts'
@@ -27,10 +28,11 @@ import { collectLogs, markEarlierLogger, watchLoggers } from './logs/log-recorde
 import { clearLogs, logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
-import { troublesOf } from './performance/troubles.ts'
+import { summarisePerformance } from './performance/troubles.ts'
 import { databasePanel } from './queries/database-panel.ts'
 import { installDrivers, watchLibraries } from './queries/drivers/install-drivers.ts'
 import { collectQueries, learnFromQueries } from './queries/recorded-queries.ts'
+import { summariseQueries } from './queries/summarise-queries.ts'
 import { rememberApplication } from './replay/replay.ts'
 import { replayAction, replayRoutes } from './replay/replay-routes.ts'
 import { requestPanel } from './request/request-panel.ts'
@@ -60,7 +62,7 @@ features.push(
     panel: performancePanel,
     style: 'features/performance/performance.css',
     start: adviseOnCalls,
-    troubles: troublesOf,
+    summarise: summarisePerformance,
   },
   {
     name: 'samples',
@@ -77,6 +79,7 @@ features.push(
     style: 'features/exceptions/exceptions.css',
     routes: exceptionRoutes,
     failures: collectExceptions,
+    summarise: summariseExceptions,
     readSources,
     answer: { body: explainFailure },
   },
@@ -89,6 +92,7 @@ features.push(
     entered: markEarlierLogger,
     collect: collectLogs,
     readSources: clearLogs,
+    summarise: ({ logs }) => ({ logErrors: logs.filter(({ level }) => level >= 50).length }),
   },
   {
     name: 'queries',
@@ -99,6 +103,7 @@ features.push(
     start: watchLibraries,
     learn: learnFromQueries,
     collect: collectQueries,
+    summarise: summariseQueries,
   },
   {
     name: 'http-client',

@@ -1,4 +1,4 @@
-import { quantile } from '../../core/store/overview.ts'
+import { quantile } from '../home/overview.ts'
 import type { ProfileSummary, TimeKind } from '../../core/summary.ts'
 import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
 import { noPlace } from '../../core/view/elements.ts'

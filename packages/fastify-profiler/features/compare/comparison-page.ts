@@ -24,7 +24,7 @@ import {
   renderTime,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { kindView, renderKind } from '../../core/exclusive-time.ts'
+import { kindView, renderKind } from '../performance/exclusive-time.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { axisTicks, type BarPiece, hatchPattern, percent, renderPieces } from '../performance/waterfall.ts'
 import {

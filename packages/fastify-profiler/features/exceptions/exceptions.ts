@@ -9,6 +9,7 @@ import {
   renderKeyValueTable,
   renderLocation,
 } from '../../core/view/elements.ts'
+import type { ProfileSummary } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { count } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
@@ -289,4 +290,9 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
     ...(place !== undefined && { note: locationText(place, root) }),
     rows: all.map(({ class: name, message, relation }) => [relation, `${name}: ${message}`, '']),
   }
+}
+
+/** What lists and searches know about the exceptions of a request. */
+export function summariseExceptions({ exceptions: [thrown] }: Profile): Pick<ProfileSummary, 'exception'> {
+  return { exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200) }
 }

@@ -1,6 +1,6 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Exception, Profile, Query } from '../../core/profile.ts'
-import { isErrorOf } from '../../core/store/failed-calls.ts'
+import { isErrorOf } from '../performance/failed-calls.ts'
 import { type Part, renderSqlBlock } from '../../core/view/code-block.ts'
 import { type HeadingLevel, renderHeading, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'

@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { originalIn } from '../../core/call-site.ts'
 import type { Exception, Excerpt, Frame, Location, Profile } from '../../core/profile.ts'
-import { isErrorOf } from '../../core/store/failed-calls.ts'
+import { isErrorOf } from '../performance/failed-calls.ts'
 import { highlight } from '../../core/view/code-block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 

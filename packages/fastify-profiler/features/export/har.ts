@@ -6,7 +6,7 @@ import { type HeaderLine, type Json, type Profile, toMicroseconds } from '../../
 import { outcomeText } from '../../core/view/elements.ts'
 import { urlPart } from '../../core/view/urls.ts'
 import { requestTarget, sentBody, sentHost, sentPairs, sentText } from '../request/sent-request.ts'
-import { sliceTime, timeByKind } from '../../core/exclusive-time.ts'
+import { sliceTime, timeByKind } from '../performance/exclusive-time.ts'
 
 /** What RFC 3986 allows neither in a path nor in a query. */
 const invalid = /%(?![\da-f]{2})|[^\w\-.~:/?@!$&'()*+,;=%]/giu

@@ -8,7 +8,7 @@ import { panelData, panelMarkdown, renderProfileMarkdown } from './profile-page.
 import { formatDuration } from '../../core/view/units.ts'
 import { exceptionsMarkdown } from '../exceptions/exceptions-markdown.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
-import { failedCalls } from '../../core/store/failed-calls.ts'
+import { failedCalls } from '../performance/failed-calls.ts'
 import { performancePanel } from '../performance/performance-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { answerText, callText, missingProfile, questions, refusal, type Section, tokenIn } from './question.ts'

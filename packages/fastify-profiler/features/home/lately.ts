@@ -7,7 +7,7 @@ import {
   type StatementOverview,
   type RouteOverview,
   type RouteTrouble,
-} from '../../core/store/overview.ts'
+} from './overview.ts'
 import type { Period } from './search-criteria.ts'
 import { type Block, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
 import { figures, type Place } from '../../core/view/elements.ts'

@@ -1,5 +1,5 @@
 import { features } from '../../core/feature.ts'
-import type { PeriodSlice } from '../../core/store/overview.ts'
+import type { PeriodSlice } from './overview.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../core/summary.ts'
 import { outcomeText, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Overview } from '../../core/store/overview.ts'
+import { type Overview, overviewOf } from './overview.ts'
 import { shortened } from './fit-markdown.ts'
 import { type Period, readSearch, type Search } from './search-criteria.ts'
 import { wordsOf } from './search-words.ts'
@@ -215,7 +215,7 @@ const lengths: Record<Period, number> = { '15min': 15 * minute, '1h': 60 * minut
 function homeOf({ criteria, period }: Search, { archive, editorUrl, root }: PageSources): HomeOverview | null {
   if (isSearch(criteria) || (criteria.page ?? 1) > 1) return null
   const place = { editorUrl, root }
-  const since = (period: Period) => archive.overview(Date.now() - lengths[period])
+  const since = (period: Period) => overviewOf(archive.summaries(), Date.now() - lengths[period])
   const overview = since(period ?? '15min')
   if (period !== null || overview.requests > 0) return { overview, period: period ?? '15min', place }
   return { overview: since('all'), period: 'all', place }

@@ -4,7 +4,7 @@ import type { ConnectionWait, Location, PoolCounts, Profile, Repetition } from '
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { swallowedFailures } from '../../core/store/failed-calls.ts'
+import { swallowedFailures } from './failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { factsOf } from '../queries/statement.ts'
@@ -18,7 +18,7 @@ import {
   timeByKind,
   type TimedContext,
   type TimeSlice,
-} from '../../core/exclusive-time.ts'
+} from './exclusive-time.ts'
 
 /**
  * What is worth changing in a request. failed: queries or calls failed, and the response does not tell. caught: a

@@ -5,7 +5,7 @@ import { type Block, blocksHtml, blocksMarkdown, type Fact } from '../../core/vi
 import { html, type Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { awaitsInARow } from './awaits-in-a-row.ts'
-import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from '../../core/exclusive-time.ts'
+import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from './exclusive-time.ts'
 import {
   callName,
   type Finding,

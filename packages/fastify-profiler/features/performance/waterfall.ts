@@ -18,7 +18,7 @@ import {
   timeKindOf,
   type TimeSlice,
   timesOf,
-} from '../../core/exclusive-time.ts'
+} from './exclusive-time.ts'
 import { repetitionsFrom } from './findings.ts'
 
 /** A rectangle of a bar, in the unit of its scale. */

@@ -1,4 +1,4 @@
-import { timeKindOf } from '../../core/exclusive-time.ts'
+import { timeKindOf } from '../performance/exclusive-time.ts'
 import { type Diagnosis, features } from '../../core/feature.ts'
 import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../../core/panel.ts'
 import { visible } from '../../core/foreign-value.ts'

@@ -13,7 +13,7 @@ import { renderProfileFile } from '../../features/export/export-routes.ts'
 import { NotRepeatable } from '../../features/replay/repeatable-request.ts'
 import { renderSearchPage } from '../../features/home/search-page.ts'
 import { renderToolbar } from '../../features/toolbar/toolbar.ts'
-import { overviewOf } from '../../core/store/overview.ts'
+import { overviewOf } from '../../features/home/overview.ts'
 import { actions, panels } from './example-panels.ts'
 import {
   context,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { noPlace } from '../../core/view/elements.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
-import { overviewOf, type Overview } from '../../core/store/overview.ts'
+import { overviewOf, type Overview } from '../../features/home/overview.ts'
 import { blocksMarkdown } from '../../core/view/block.ts'
 import { escape } from '../../core/view/html.ts'
 import { renderProfileList, type ListOptions } from '../../features/home/profile-list.ts'
