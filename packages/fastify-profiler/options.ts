@@ -101,7 +101,7 @@ const textOrNone = text('must be text', () => true)
 
 /** A list is separated by commas in the environment. */
 const list: Read<string[]> = (value, option) => {
-  const items: unknown[] = Array.isArray(value) ? value : String(value).split(/\s*,\s*/)
+  const items: unknown[] = typeof value === 'string' ? value.trim().split(/\s*,\s*/) : [value].flat()
   return items.map(item => textOrNone(item, option)).filter(item => item !== '')
 }
 

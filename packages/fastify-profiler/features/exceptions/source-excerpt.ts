@@ -134,6 +134,7 @@ function excerptOf(frame: Frame, files: SourceTexts): Excerpt | null {
   return { first, lines: lines.slice(first - 1, frame.line + around), line: frame.line }
 }
 
+/** The text of a source file; null if it cannot be shown. @param files those of the files so far */
 export function sourceOf(file: string, files: SourceTexts): SourceText | null {
   const known = files.get(file)
   if (known !== undefined) return known
