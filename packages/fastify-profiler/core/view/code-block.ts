@@ -79,7 +79,7 @@ const LONG_SQL_LINES = 20
 function underlined(sql: string, [start, end]: Part): Markup[] {
   const before = highlightSql(sql.slice(0, start))
   const [first, ...after] = highlightSql(sql.slice(end))
-  const joint = html`${before.pop()}<u class="wrong">${sql.slice(start, end)}</u>${first}`
+  const joint = html`${before.pop()}<u class="wrong error">${sql.slice(start, end)}</u>${first}`
   return [...before, joint, ...after]
 }
 

@@ -39,7 +39,7 @@ ${renderTopBar(base, 'exception', false)}
 ${renderFacts(errorFacts(context), context)}
 </section>
 <main id="main" class="wide" tabindex="-1">
-<nav class="jump" aria-label="Sections"><ul>
+<nav class="jump" aria-label="Sections"><ul class="row">
 <li><a href="#exceptions">Exceptions <span class="count">${exceptions.length}</span></a></li>
 <li><a href="#logs">Logs <span class="count">${logs.length}</span></a></li>
 <li><a href="#stack-traces">Stack Traces <span class="count">${exceptions.length}</span></a></li>

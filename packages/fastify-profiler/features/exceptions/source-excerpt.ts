@@ -207,7 +207,7 @@ export function renderExcerpt(excerpt: Excerpt): Markup {
   return html`<pre class="source" tabindex="0"><code>${lines.map((line, index) => {
     const number = excerpt.first + index
     return number === excerpt.line
-      ? html`<mark class="line" data-line="${number}">${line}\n</mark>`
+      ? html`<mark class="line error" data-line="${number}">${line}\n</mark>`
       : html`<span class="line" data-line="${number}">${line}\n</span>`
   })}</code></pre>`
 }
