@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
@@ -90,7 +91,10 @@ parentPort?.postMessage(null)
 
 function serve(port: MessagePort): void {
   // PGlite has one session. A new connection must not inherit the state of the last one.
-  const fresh = database.exec('rollback').then(() => database.exec('discard all'))
+  // In the next turn, since a connection that has closed may have left messages.
+  const fresh = turn()
+    .then(() => database.exec('rollback'))
+    .then(() => database.exec('discard all'))
   port.on('message', (bytes: Uint8Array) => {
     void answer(bytes)
   })
