@@ -139,13 +139,13 @@ function openSocket(path: string): Database {
     }
   }
   const pool = withoutUncaughtErrors(new pg.Pool({ ...embeddedConfig, maxUses: 1, stream: () => new LockSocket() }))
-  let open = 0
-  pool.on('connect', () => open++).on('remove', () => open--)
+  const clients = new Set<pg.PoolClient>()
+  pool.on('connect', client => clients.add(client)).on('remove', client => clients.delete(client))
   const availability = new Availability()
   const guarded = new GuardedPool(pool, availability, { waiting: Infinity })
   // The server closes a connection once it knows of its changes. The pool itself does not wait for that.
   const closeRest = async () => {
-    while (open > 0) await once(pool, 'remove')
+    while (clients.size > 0) await once(pool, 'remove')
   }
   return { ...assemble(guarded, new Changes(), availability, closeRest), isShared: false }
 }
