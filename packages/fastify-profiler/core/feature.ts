@@ -98,7 +98,7 @@ export type AskedSources = Pick<
 
 /** A parameter, as JSON Schema describes it. */
 export interface Parameter {
-  type: 'string' | 'integer'
+  type: 'string' | 'integer' | 'boolean'
   description: string
   minimum?: number
   maximum?: number

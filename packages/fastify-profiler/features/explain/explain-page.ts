@@ -13,6 +13,7 @@ import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
 import { canRunAgain, explainQuery, type Explanation, isExplainable, NoPlan } from './explain-query.ts'
+import { poolFor } from './own-connection.ts'
 import type { PlanNode } from './plan.ts'
 
 /** Where the plan of a stored query is asked for, by POST. */
@@ -130,10 +131,11 @@ export function explainRoutes(app: FastifyInstance, sources: PageSources): void 
       if (query === undefined) return sendMissing(request, reply, { what: 'page', path: request.url }, sources)
       const context = viewContext(profile)
       const run = queryOf(request).has('run')
-      const explained = await explainQuery(explainPool, query, run)
+      const pool = poolFor(query, explainPool)
+      const explained = await explainQuery(pool, query, run)
       const failure = explained instanceof NoPlan ? explained.message : null
       return sendFormats(request, reply, {
-        html: () => renderExplainPage(explained, query, number, canRunAgain(explainPool, query), context),
+        html: () => renderExplainPage(explained, query, number, canRunAgain(pool, query), context),
         json: () => (failure === null ? explained : { error: failure }),
         markdown: () => {
           const section = explained instanceof NoPlan ? 'No plan' : 'Plan'
@@ -144,17 +146,21 @@ export function explainRoutes(app: FastifyInstance, sources: PageSources): void 
   )
 }
 
-/** The plan of a stored query. Plans only: nothing is run. */
+/** The plan of a stored query. Runs nothing, unless it is told to. */
 export const explainQuestion: Question = {
   name: 'explain',
   title: 'Plan of a query',
   description:
-    'Call when one query of a request is slow: tells in words what its PostgreSQL plan does wrong, such as a missing ' +
-    'index, with the statement that would help. Plans the stored query without running it. Needs the running ' +
-    'application.',
+    'Call when one query of a request is slow: tells in words what its plan does wrong, such as a missing index, with ' +
+    'the statement that would help (PostgreSQL, MySQL, MariaDB). Plans the stored query without running it, unless ' +
+    'run is true. Needs the running application.',
   parameters: {
     token: { type: 'string', description: 'The token of the request, or "latest".' },
     query: { type: 'integer', description: 'The number of the query on the panel database, from 1.', minimum: 1 },
+    run: {
+      type: 'boolean',
+      description: 'Runs a SELECT again, read-only and for 2 s at most: tells the rows and times of each step.',
+    },
     from: { type: 'integer', description: 'The line of the answer to go on at. Default: 0.', minimum: 0 },
   },
   required: ['token', 'query'],
@@ -182,7 +188,7 @@ export const explainQuestion: Question = {
     const wanted = number('query') ?? 0
     const query = queries[wanted - 1]
     if (query === undefined) return refusal(`This request has ${queries.length} stored queries, counted from 1.`)
-    const explained = await explainQuery(sources.explainPool, query)
+    const explained = await explainQuery(poolFor(query, sources.explainPool), query, given.run === true)
     const failed = explained instanceof NoPlan
     const section = {
       heading: 'Plan',
