@@ -3,7 +3,7 @@ import { callsFact } from '../core/view/profile-header.ts'
 import { agentCommands } from './agents/agent-commands.ts'
 import { mcpRoutes } from './agents/mcp-routes.ts'
 import { keepBoot } from './boot/boot-log.ts'
-import { bootRoutes } from './boot/boot-page.ts'
+import { bootQuestion, bootRoutes } from './boot/boot-page.ts'
 import { browserLines, browserRoutes, withEvents } from './browser/browser-events.ts'
 import { compareAction, compareQuestion, compareRoutes } from './compare/compare-routes.ts'
 import { configurationPanel, routesQuestion } from './configuration.ts'
@@ -29,12 +29,12 @@ import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
 import { databasePanel } from './queries/database-panel.ts'
 import { collectQueries, learnFromQueries } from './queries/recorded-queries.ts'
-import { rememberApplication } from './replay/replay.ts'
-import { replayAction, replayRoutes } from './replay/replay-routes.ts'
+import { rememberApplication, repeat } from './replay/replay.ts'
+import { replayAction, replayQuestion, replayRoutes } from './replay/replay-routes.ts'
 import { requestPanel } from './request/request-panel.ts'
 import { routingPanel } from './routing/routing-panel.ts'
 import { collectRouting } from './routing/similar-routes.ts'
-import { cpuPanel, samplesRoutes } from './samples/cpu-panel.ts'
+import { cpuPanel, sampleQuestion, samplesRoutes } from './samples/cpu-panel.ts'
 import { collectSamples } from './samples/describe-samples.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
 
@@ -50,6 +50,7 @@ features.push(
     routes: samplesRoutes,
     entered: request => sampleIfAsked(request),
     collect: collectSamples,
+    questions: [sampleQuestion],
   },
   {
     name: 'exceptions',
@@ -89,12 +90,20 @@ features.push(
     forQuery: explainButton,
     questions: [explainQuestion],
   },
-  { name: 'replay', routes: replayRoutes, action: replayAction, start: rememberApplication },
+  {
+    name: 'replay',
+    routes: replayRoutes,
+    action: replayAction,
+    start: rememberApplication,
+    repeat,
+    questions: [replayQuestion],
+  },
   { name: 'export', routes: exportRoutes, action: exportAction },
   {
     name: 'boot',
     routes: bootRoutes,
     start: keepBoot,
+    questions: [bootQuestion],
     link: { label: 'Boot', path: 'boot' },
     forPlugins: base => [
       { link: 'How the application started', to: `${base}/boot` },

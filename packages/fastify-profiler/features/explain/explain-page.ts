@@ -161,7 +161,7 @@ export const explainQuestion: Question = {
       type: 'boolean',
       description: 'Runs a SELECT again, read-only and for 2 s at most: tells the rows and times of each step.',
     },
-    from: { type: 'integer', description: 'The line of the answer to go on at. Default: 0.', minimum: 0 },
+    from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: ['token', 'query'],
   command: {

@@ -22,7 +22,7 @@ export async function explainOnMysql(client: ExplainClient, query: Query, run: b
   const plan = textOf(valuesOf(explained.rows[0])[0])
   const steps: Step[] = []
   // MariaDB copies the backslashes of a condition as they are.
-  addSteps(JSON.parse(plan.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')), 0, steps)
+  addSteps(JSON.parse(plan.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')), -1, steps)
   const words = [...new Set(sql.match(/[\p{L}\p{N}_$]+/gu))]
   const known = await client.query({ text: columnQuery, values: [words] })
   const tables = new Map<string, Map<string, string>>()

@@ -84,7 +84,7 @@ const tokensMost = 50_000
 /** Every question has it. */
 export const maxTokens: Parameter = {
   type: 'integer',
-  description: 'Most tokens of the answer, estimated as 4 bytes each. Default: 2000.',
+  description: 'Most tokens of the answer. Default: 2000.',
   minimum: 500,
   maximum: tokensMost,
 }
