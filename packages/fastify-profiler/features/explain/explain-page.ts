@@ -14,7 +14,7 @@ import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
 import { canRunAgain, explainQuery, type Explanation, isExplainable, NoPlan } from './explain-query.ts'
 import { poolFor } from './own-connection.ts'
-import type { PlanNode } from './plan.ts'
+import type { ShownNode } from './plan.ts'
 
 /** Where the plan of a stored query is asked for, by POST. */
 function explainUrl(base: string, token: string, number: number | string): string {
@@ -78,7 +78,7 @@ ${canRun && html`<form method="post" action="${explainUrl(base, token, number)}?
   })
 }
 
-function planTable(nodes: readonly PlanNode[]): Block {
+function planTable(nodes: readonly ShownNode[]): Block {
   const hasRun = nodes.some(({ actual }) => actual !== null)
   const ran = [
     { label: 'Rows', kind: 'number' },
@@ -96,7 +96,7 @@ function planTable(nodes: readonly PlanNode[]): Block {
 }
 
 /** A step is indented by its depth. */
-function stepCell(node: PlanNode): Inline {
+function stepCell(node: ShownNode): Inline {
   const text = stepText(node)
   return {
     html: html`<span class="depth-${Math.min(node.depth, 6)}">${text}</span>`,
@@ -105,7 +105,7 @@ function stepCell(node: PlanNode): Inline {
 }
 
 /** Seq Scan on carts, filter (user_id = 12) */
-function stepText({ type, index, relation, filter }: PlanNode): string {
+function stepText({ type, index, relation, filter }: ShownNode): string {
   const using = index === null ? '' : ` using ${index}`
   const on = relation === null ? '' : ` on ${relation}`
   return `${type}${using}${on}${filter === null ? '' : `, filter ${filter}`}`

@@ -5,7 +5,7 @@ import { masked } from '../../core/mask/known-secrets.ts'
 import type { Json, Query } from '../../core/profile.ts'
 import { functionsIn, type Table } from './filter.ts'
 import { explainOnMysql } from './mysql.ts'
-import { planIn, type PlanNode } from './plan.ts'
+import { planIn, type PlanNode, type ShownNode } from './plan.ts'
 import { type Schema, type Verdict, verdictsOf } from './verdicts.ts'
 
 /** Why a query has no plan, as a sentence. */
@@ -53,7 +53,7 @@ class Deadline {
 export interface Explanation {
   plan: 'values' | 'generic' | 'run'
   verdicts: Verdict[]
-  nodes: PlanNode[]
+  nodes: ShownNode[]
 }
 
 /** Milliseconds that a query may take. */
@@ -216,12 +216,8 @@ function tableOf(row: object): Table {
 }
 
 /** Whether all values of a query are known. */
-function areComplete({ sql, parameters, system }: Query): boolean {
-  return (
-    (system === 'mysql' || placeholdersIn(sql) <= parameters.length) &&
-    !sql.includes(masked) &&
-    parameters.every(isKept)
-  )
+function areComplete({ sql, parameters }: Query): boolean {
+  return placeholdersIn(sql) <= parameters.length && !sql.includes(masked) && parameters.every(isKept)
 }
 
 /** The highest number of a placeholder. */

@@ -2,14 +2,14 @@ import type { ExplainClient } from '../../core/feature.ts'
 import { isRecord, listOf, textOf } from '../../core/foreign-value.ts'
 import type { Query } from '../../core/profile.ts'
 import { parts, unwrapped } from './filter.ts'
-import type { PlanNode } from './plan.ts'
+import type { ShownNode } from './plan.ts'
 import { exact, manyRows, soundVerdict, type Verdict, warning } from './verdicts.ts'
 
 /** MySQL prefers a scan earlier than PostgreSQL does. */
 const smallPart = 0.05
 
 /** A table that a plan of MySQL reads. */
-interface Step extends PlanNode {
+interface Step extends ShownNode {
   /** The columns that are looked up in its index. */
   lookedUp: string[]
 }
@@ -81,20 +81,12 @@ function stepOf(table: Record<string, unknown>, depth: number, join: unknown): S
     type: types[textOf(table.access_type)] ?? textOf(table.access_type),
     depth,
     relation: textOf(table.table_name),
-    schema: null,
-    alias: null,
     index: typeof table.key === 'string' ? table.key : null,
     filter: conditions.size === 0 ? null : [...conditions].map(condition => `(${condition})`).join(' and '),
-    condition: null,
-    sortKeys: [],
     expected: number('rows') ?? number('rows_examined_per_scan') ?? 0,
-    costs: [0, 0],
     // What a join's own condition leaves is counted elsewhere.
     actual: read === null || join !== null ? null : (read * (loops ?? 1) * (number('r_filtered') ?? 100)) / 100,
-    loops,
-    dropped: null,
     time: number('r_table_time_ms'),
-    spilled: null,
     lookedUp: table.access_type === 'ref' ? listOf(table.used_key_parts).map(textOf) : [],
   }
 }

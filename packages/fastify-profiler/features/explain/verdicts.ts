@@ -44,7 +44,7 @@ export function verdictsOf(nodes: readonly PlanNode[], schema: Schema): Verdict[
 }
 
 /** Nothing is wrong about a plan. */
-export function soundVerdict(nodes: readonly PlanNode[]): Verdict {
+export function soundVerdict(nodes: ReadonlyArray<Pick<PlanNode, 'index'>>): Verdict {
   const indexes = [...new Set(nodes.flatMap(({ index }) => index ?? []))]
   const claim = `No missing index found.${indexes.length > 0 ? ` It uses ${indexes.join(', ')}.` : ''}`
   return { tone: 'neutral', claim, remedy: '', sql: null }
