@@ -100,12 +100,15 @@ export type ProfileAction = (profile: Profile, base: string, related: RelatedPro
 /** What answers to questions are made from. */
 export type AskedSources = Pick<
   PageSources,
-  'archive' | 'base' | 'explainPool' | 'labels' | 'panels' | 'root' | 'viewContext'
->
+  'archive' | 'base' | 'explainPool' | 'labels' | 'panels' | 'root' | 'store' | 'viewContext'
+> & {
+  /** The running application; null if answers come from its files. */
+  app: FastifyInstance | null
+}
 
 /** A parameter, as JSON Schema describes it. */
 export interface Parameter {
-  type: 'string' | 'integer'
+  type: 'string' | 'integer' | 'boolean'
   description: string
   minimum?: number
   maximum?: number
@@ -139,15 +142,19 @@ interface Typed {
   says: string
 }
 
-/** Something that agents and the command line can ask about stored requests. Changes nothing. */
+/** Something that agents and the command line can ask about stored requests. Changes nothing, unless it says so. */
 export interface Question {
   name: string
+  /** It has the application do something, as a button of a page does. */
+  acts?: boolean
   title: string
   /** When to ask it, in less than 60 words. */
   description: string
   parameters: Record<string, Parameter>
   required: readonly string[]
   answer: (asked: Arguments, sources: AskedSources) => Promise<Answer>
+  /** What the overview says of it; null for nothing. Recorded text. */
+  lately?: (sources: AskedSources) => string | null
   /** What asking it would tell about a profile, with the call; null for nothing. */
   next?: (profile: Profile, sources: AskedSources) => string | null
   /** Its command. `operands` gives them the names of parameters. */
@@ -289,6 +296,8 @@ export interface Feature {
   facts?: (profile: Profile) => readonly Fact[]
   /** What the header of a profile offers. */
   action?: ProfileAction
+  /** Sends the request of a profile again. @returns the token of the new profile, or why there is none */
+  repeat?: (app: FastifyInstance, profile: Profile) => Promise<string | Error>
   /** What can be done with two requests of a list. The path gets their tokens as `request`, the newer one first. */
   pair?: { label: string; path: string }
   /** What can be done with a query of a profile, by its number from 1. */

@@ -77,7 +77,7 @@ export const routesQuestion: Question = {
     'application with methods, handler and where each was registered.',
   parameters: {
     path: { type: 'string', description: 'Only routes whose pattern or handler contains this text.' },
-    from: { type: 'integer', description: 'The line of the list to go on at. Default: 0.', minimum: 0 },
+    from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: [],
   command: {

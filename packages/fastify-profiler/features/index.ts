@@ -3,7 +3,7 @@ import { callsFact } from './home/profile-header.ts'
 import { agentCommands } from './agents/agent-commands.ts'
 import { mcpRoutes } from './agents/mcp-routes.ts'
 import { keepBoot } from './boot/boot-log.ts'
-import { bootRoutes } from './boot/boot-page.ts'
+import { bootQuestion, bootRoutes } from './boot/boot-page.ts'
 import { browserLines, browserRoutes, withEvents } from './browser/browser-events.ts'
 import { compareAction, compareQuestion, compareRoutes } from './compare/compare-routes.ts'
 import { configurationPanel, routesQuestion } from './configuration.ts'
@@ -33,12 +33,12 @@ import { databasePanel } from './queries/database-panel.ts'
 import { installDrivers, watchLibraries } from './queries/drivers/install-drivers.ts'
 import { collectQueries, learnFromQueries } from './queries/recorded-queries.ts'
 import { summariseQueries } from './queries/summarise-queries.ts'
-import { rememberApplication } from './replay/replay.ts'
-import { replayAction, replayRoutes } from './replay/replay-routes.ts'
+import { rememberApplication, repeat } from './replay/replay.ts'
+import { replayAction, replayQuestion, replayRoutes } from './replay/replay-routes.ts'
 import { requestPanel } from './request/request-panel.ts'
 import { routingPanel } from './routing/routing-panel.ts'
 import { collectRouting } from './routing/similar-routes.ts'
-import { cpuPanel, samplesRoutes } from './samples/cpu-panel.ts'
+import { cpuPanel, sampleQuestion, samplesRoutes } from './samples/cpu-panel.ts'
 import { collectSamples, readLines } from './samples/describe-samples.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
 import { permitCachedToolbar, toolbarScript } from './toolbar/toolbar-place.ts'
@@ -72,6 +72,7 @@ features.push(
     entered: request => sampleIfAsked(request),
     collect: collectSamples,
     readSources: readLines,
+    questions: [sampleQuestion],
   },
   {
     name: 'exceptions',
@@ -130,12 +131,20 @@ features.push(
     forQuery: explainButton,
     questions: [explainQuestion],
   },
-  { name: 'replay', routes: replayRoutes, action: replayAction, start: rememberApplication },
+  {
+    name: 'replay',
+    routes: replayRoutes,
+    action: replayAction,
+    start: rememberApplication,
+    repeat,
+    questions: [replayQuestion],
+  },
   { name: 'export', style: 'features/export/export.css', routes: exportRoutes, action: exportAction },
   {
     name: 'boot',
     routes: bootRoutes,
     start: keepBoot,
+    questions: [bootQuestion],
     link: { label: 'Boot', path: 'boot' },
     forPlugins: base => [
       { link: 'How the application started', to: `${base}/boot` },

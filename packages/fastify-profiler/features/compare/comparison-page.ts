@@ -1,3 +1,4 @@
+import { features } from '../../core/feature.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import {
@@ -31,6 +32,7 @@ import {
   comparisonSentence,
   conclusionsOf,
   groundsText,
+  isSameRoute,
   pairName,
   sameText,
   surenessText,
@@ -44,6 +46,7 @@ import {
   type StatementPair,
   type ValuePair,
 } from './comparison.ts'
+import { enough } from './verdict.ts'
 
 /** The gap between pieces, as a part of the scale. Four gaps are the least width of a piece. */
 const resolution = 1 / 500
@@ -222,13 +225,24 @@ export function comparisonUrl(base: string, a: string, b: string): string {
   return `${base}/compare/${urlPart(a)}/${urlPart(b)}`
 }
 
+/** How often B is sent again to be sure. */
+export const replays = 7
+
+/** Whether more requests like B, which are the later ones, would make the comparison certain. */
+function isWorthReplays({ a, b, verdict }: Comparison): boolean {
+  const isRepeatable = features.some(({ repeat }) => repeat !== undefined) && /^(?:GET|HEAD)$/.test(b.method)
+  return (
+    isRepeatable && verdict.sureness === 'seen' && verdict.requests.a >= enough && a.time < b.time && isSameRoute(a, b)
+  )
+}
+
 function renderActions(comparison: Comparison, place: Place): Markup {
   const { base } = place
   const { a, b } = comparison
   const { method, route } = b
-  const isOneRoute = route !== null && a.route === route && a.method === method
+  const isOneRoute = route !== null && isSameRoute(a, b)
   const wholeRoute = `${base}/compare?method=${urlPart(method)}&route=${urlPart(route ?? '')}&at=${Math.max(a.time, b.time)}`
-  return html`<span class="right chips"><a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, place)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${wholeRoute}">Compare the whole route…</a>`}</span>`
+  return html`<span class="right chips">${isWorthReplays(comparison) && html`<form method="post" action="${comparisonUrl(base, a.token, b.token)}"><button class="button primary">Replay B ${replays} times to be sure</button></form>`}<a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, place)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${wholeRoute}">Compare the whole route…</a>`}</span>`
 }
 
 function findingsOf(comparison: Comparison): Finding[] {

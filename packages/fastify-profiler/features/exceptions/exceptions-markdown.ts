@@ -40,7 +40,7 @@ export function stackTracesMarkdown(exceptions: readonly Exception[], root: stri
 }
 
 /** The source around a frame, with the frame's line marked. */
-function excerptMarkdown(excerpt: Excerpt): string {
+export function excerptMarkdown(excerpt: Excerpt): string {
   const width = String(excerpt.first + excerpt.lines.length).length
   return codeBlock(
     excerpt.lines

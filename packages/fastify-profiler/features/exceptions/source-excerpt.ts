@@ -127,11 +127,16 @@ function originalFrame(frame: Frame, files: SourceTexts): Frame {
   return { ...frame, ...originalIn(sourceOf(frame.file, files)?.map, frame) }
 }
 
-function excerptOf(frame: Frame, files: SourceTexts): Excerpt | null {
-  const lines = sourceOf(frame.file, files)?.lines
-  if (lines === undefined || frame.line > lines.length) return null
-  const first = Math.max(1, frame.line - around)
-  return { first, lines: lines.slice(first - 1, frame.line + around), line: frame.line }
+/** The source around a line; null if it cannot be read. */
+export function excerptOf(
+  { file, line }: Pick<Location, 'file' | 'line'>,
+  files: SourceTexts = new Map(),
+  beside = around,
+): Excerpt | null {
+  const lines = sourceOf(file, files)?.lines
+  if (lines === undefined || line > lines.length) return null
+  const first = Math.max(1, line - beside)
+  return { first, lines: lines.slice(first - 1, line + beside), line }
 }
 
 /** The text of a source file; null if it cannot be shown. @param files those of the files so far */

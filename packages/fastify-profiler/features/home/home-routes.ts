@@ -6,7 +6,7 @@ import { queryOf } from '../../core/view/page-guard.ts'
 import { findAsset } from '../../core/view/page.ts'
 import { panelData, renderProfileMarkdown, renderProfilePage } from './profile-page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
-import { urlPart } from '../../core/view/urls.ts'
+import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from './not-found-page.ts'
 import { searchRoutes, showSearch } from './search-page.ts'
 
@@ -75,6 +75,10 @@ function unknownPageRoute(app: FastifyInstance, sources: PageSources): void {
 
   app.get<{ Params: { '*': string } }>(`${base}/*`, async function showOther(request, reply) {
     const path = request.params['*']
+    const [token = '', panel = '', ...rest] = path.split('/')
+    if (rest.length === 0 && sources.panels.some(({ name }) => name === panel)) {
+      return reply.redirect(profileUrl(base, token, panel), 302)
+    }
     if (!path.endsWith('/')) return sendMissing(request, reply, { what: 'page', path }, sources)
     const query = queryOf(request).toString()
     const segments = path

@@ -4,7 +4,7 @@ import { sortOrders } from '../../core/summary.ts'
 import { type Block, blocksMarkdown } from '../../core/view/block.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
 import { exceptionTable, routeTable, statementTable, troublesLately } from './lately.ts'
-import { answerText, callText, moreTokens, type Section } from './question.ts'
+import { answerText, callText, moreTokens, questions, type Section } from './question.ts'
 import { renderSearchMarkdown } from './search-page.ts'
 import { overviewOf } from './overview.ts'
 
@@ -46,6 +46,10 @@ export const overviewQuestion: Question = {
     }
     const sections = [
       ...part('Troubles', troubles, { findings: troubles }),
+      ...questions().flatMap(({ lately, name, title }) => {
+        const recorded = lately?.(sources) ?? null
+        return recorded === null ? [] : [{ heading: title, recorded, more: () => ({ tool: name, arguments: {} }) }]
+      }),
       ...part('By exception', exceptions, exceptionTable(exceptions, base), left.exceptions),
       ...part('By route, times in ms', routes, routeTable(routes, base), left.routes),
       ...part(

@@ -4,6 +4,7 @@ import type { Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import { renderBadge, renderEmptyState, renderIndent, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
+import { factsOf } from '../queries/statement.ts'
 import { count, formatDuration, formatMilliseconds, formatNumber, formatShare } from '../../core/view/units.ts'
 import {
   childrenOf,
@@ -274,7 +275,8 @@ function phaseOf({ hook, kind, routeLevel }: Span): string | null {
 }
 
 function renderMarks(span: Span, all: readonly Span[]): Markup {
-  const isLoop = span.kind === 'query' && timesOf(all) >= repetitionsFrom
+  const isAllowed = factsOf(span.detail ?? '').isAllowed
+  const isLoop = span.kind === 'query' && timesOf(all) >= repetitionsFrom && !isAllowed
   const telling = all.find(({ outcome }) => outcome === 'threw' || outcome === 'unfinished') ?? span
   const isUsual = telling.outcome === 'continued' || (telling.outcome === 'replied' && span.hook === null)
   return html`${isLoop && renderBadge('N+1', 'warning')}${!isUsual && renderBadge(telling.outcome, outcomeTones[telling.outcome])}`

@@ -5,7 +5,7 @@ import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { lineText } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/feature.ts'
+import type { PageSources, Question } from '../../core/feature.ts'
 import {
   alignNumber,
   count as counted,
@@ -18,6 +18,7 @@ import {
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
+import { findProfile, missingProfile, refusal } from '../home/question.ts'
 import { percent } from '../performance/waterfall.ts'
 import {
   type CallCell,
@@ -247,4 +248,40 @@ export function samplesRoutes(app: FastifyInstance, sources: PageSources): void 
     arm(profile.method, matched.url, kind)
     return reply.redirect(profileUrl(base, profile.token, 'cpu'), 303)
   })
+}
+
+/** What the form does, for agents and the command line. */
+export const sampleQuestion: Question = {
+  name: 'sample',
+  acts: true,
+  title: 'Sample the CPU',
+  description:
+    'Call when a request is slow without slow calls, or allocates much: the next request to its route is sampled, ' +
+    'within five minutes. Send it again, or call replay. Then the panel cpu of the new profile names the hot lines.',
+  parameters: {
+    token: { type: 'string', description: 'The token of a request to the route, or "latest".' },
+    kind: { type: 'string', description: 'Default: cpu.', enum: ['cpu', 'allocations'] },
+  },
+  required: ['token'],
+  command: {
+    name: 'sample',
+    takes: '<token>',
+    count: [1, 1],
+    says: 'samples the CPU in the next request to the route',
+    operands: ([token]) => ({ token }),
+  },
+  async answer(asked, sources) {
+    if (sources.app === null) return refusal('Requests are sampled by the running application.')
+    const profile = await findProfile(asked.text('token') ?? '', sources)
+    if (profile === null) return missingProfile('token', asked, sources)
+    const { matched } = profile.routing
+    const kind = asked.text('kind') ?? 'cpu'
+    if (matched === null || !isSampleKind(kind)) {
+      return refusal('This request has no route, so there is nothing to sample.')
+    }
+    arm(profile.method, matched.url, kind)
+    const text =
+      'The next request to the route of this one is sampled. Send it, then ask for the panel cpu of its profile.'
+    return { text, data: { method: profile.method, route: matched.url, kind } }
+  },
 }

@@ -47,6 +47,12 @@ t.test('what ran is listed in order, what it called below it, and gaps in betwee
   ])
 })
 
+t.test('a repetition that a comment allows has no mark', t => {
+  const detail = 'select * from t /* profiler: allow */'
+  t.notMatch(waterfall([0, 10, 20, 30, 40, 50].map(n => query(n, { detail }))), 'N+1')
+  t.end()
+})
+
 t.test('repetitions of a query are one line, with its number, its time and a mark', async t => {
   const text = waterfall([span({ duration: 100 }), ...[0, 10, 20, 30, 40, 50].map(n => query(n, { parent: 0 }))])
   t.match(text, /<b>6 ×<\/b> <span class="sr-only">query: <\/span>select t/)
