@@ -158,8 +158,9 @@ function print(): void {
     )
   }
   const [load = 0] = loadavg()
-  if (load > availableParallelism())
+  if (load > availableParallelism()) {
     console.log(`The machine is busy (load ${load.toFixed(1)}): the times of pairs drift.`)
+  }
   const wrong = [...plans].filter(([, complaints]) => complaints.length > 0)
   const complaints = wrong.map(([text, [first]]) => `${text}: ${first}`).join('; ')
   console.log(row(['plans', plans.size, plans.size - wrong.length, wrong.length, '', complaints]))
