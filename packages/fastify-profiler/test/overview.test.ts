@@ -1,12 +1,14 @@
 import t from 'tap'
 import { type ProfileSummary, type SortOrder, sortOrders, type Trouble } from '../core/summary.ts'
-import { repetitionsOf, statementTotals, summarise } from '../core/store/profile-text.ts'
+import '../features/index.ts'
+import { summarise } from '../core/store/profile-writer.ts'
+import { repetitionsOf, statementTotals } from '../features/queries/summarise-queries.ts'
 import { renderOverview, troublesLately } from '../features/home/lately.ts'
-import { overviewOf } from '../core/store/overview.ts'
+import { overviewOf } from '../features/home/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
-import { readSearch } from '../core/store/search-criteria.ts'
 import { noPlace } from '../core/view/elements.ts'
-import { readWords, wordsOf } from '../core/store/search-words.ts'
+import { readSearch } from '../features/home/search-criteria.ts'
+import { readWords, wordsOf } from '../features/home/search-words.ts'
 import { exampleQuery, exampleUse, profile, summary } from './views/example-profile.ts'
 
 const minute = 60_000

@@ -8,7 +8,7 @@ import type { Profile } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
 import type { Exchange, OpenExchanges, Patience } from '../watch/exchange.ts'
 import type { ProfileStore } from './profile-store.ts'
-import { type ProfileText, serialise, summarise } from './profile-text.ts'
+import { type ProfileText, serialise } from './profile-text.ts'
 
 interface ProfileWriterParts {
   open: OpenExchanges
@@ -72,11 +72,38 @@ export class ProfileWriter {
       this.#textCost = performance.now() - before
       return { profile, text }
     })
-    const summary = summarise(profile, slices =>
-      features.flatMap(({ troubles }) => boundary.guard(() => troubles?.(profile, slices) ?? [], [])),
-    )
+    const summary = summarise(profile, call => boundary.guard(call, undefined))
     store.write(summary, text)
     written(summary, profile)
     return profile
   }
+}
+
+/** Makes the summary of a profile, for lists and searches. @param guard makes a call that may fail */
+export function summarise(profile: Profile, guard: (call: () => void) => void = call => call()): ProfileSummary {
+  const { token, parent, time, duration, status, outcome, method, url, host, ip, isReplay, labels } = profile
+  const summary: ProfileSummary = {
+    token,
+    parent,
+    ...(isReplay && { isReplay }),
+    time,
+    duration,
+    status,
+    outcome,
+    method,
+    url: url.slice(0, 500),
+    host,
+    ip,
+    route: profile.routing.matched?.url ?? null,
+    exception: null,
+    logErrors: 0,
+    queries: { count: 0, duration: 0 },
+    statements: [],
+    repeated: 0,
+    times: [],
+    size: profile.response.bodySize,
+    labels,
+  }
+  for (const { summarise } of features) guard(() => Object.assign(summary, summarise?.(profile)))
+  return summary
 }

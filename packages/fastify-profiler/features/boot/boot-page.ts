@@ -18,7 +18,7 @@ import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
-import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../../core/exclusive-time.ts'
+import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../performance/exclusive-time.ts'
 import { renderSlowestFive } from '../performance/findings.ts'
 import { renderTimeBar } from '../performance/performance-panel.ts'
 import { foldThreshold, hatchPattern, renderWaterfall } from '../performance/waterfall.ts'
@@ -50,7 +50,7 @@ function bootBlocks(boot: Boot, context: BootContext): Block[] {
     {
       section: 'Plugins',
       note: 'in the order they ran, each with what it waited for',
-      actions: html`<form class="right"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form>`,
+      actions: html`<form class="right chips"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form>`,
       blocks: [{ html: renderWaterfall(timed, threshold), markdown: stepsMarkdown(spans, context.root) }],
     },
     {

@@ -1,4 +1,4 @@
-import { quantile } from '../../core/store/overview.ts'
+import { quantile } from '../home/overview.ts'
 import type { ProfileSummary, TimeKind } from '../../core/summary.ts'
 import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
 import { noPlace } from '../../core/view/elements.ts'
@@ -112,7 +112,7 @@ function mediansTable({ before, since }: SetComparison): Block {
   return {
     title: 'Medians',
     lines: 'compared',
-    columns: [{ label: 'Measure' }, { label: 'A: before' }, { label: 'B: since' }],
+    columns: [{ label: 'Measure' }, { label: 'A: before', kind: 'text' }, { label: 'B: since', kind: 'text' }],
     rows: [
       row('Time', 'duration', formatDuration),
       row('Queries', 'queries', String),
@@ -183,7 +183,7 @@ export function renderSetComparisonMarkdown(comparison: SetComparison, base: str
 }
 
 function renderMomentForm({ at, method, route }: SetComparison, base: string): Markup {
-  return html`<form class="moment" action="${base}/compare"><input type="hidden" name="method" value="${method}"><input type="hidden" name="route" value="${route}"><label for="at">Moment (UTC)</label> <input id="at" type="datetime-local" step="1" name="at" value="${inputTime(at)}" required> <button>Compare</button></form>`
+  return html`<form class="row" action="${base}/compare"><input type="hidden" name="method" value="${method}"><input type="hidden" name="route" value="${route}"><label for="at">Moment (UTC)</label> <input id="at" type="datetime-local" step="1" name="at" value="${inputTime(at)}" required> <button>Compare</button></form>`
 }
 
 function renderSpreads(before: RequestSet, since: RequestSet): Markup {

@@ -9,7 +9,7 @@ import {
   timeByKind,
   timeKindOf,
   type TimeSlice,
-} from '../../core/exclusive-time.ts'
+} from '../performance/exclusive-time.ts'
 import {
   type ComparedRequest,
   compareValues,

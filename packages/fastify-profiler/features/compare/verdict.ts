@@ -1,4 +1,4 @@
-import { quantile } from '../../core/store/overview.ts'
+import { quantile } from '../home/overview.ts'
 
 // Whether requests of one side take longer than those of another. Times are milliseconds.
 

@@ -8,7 +8,8 @@ import {
 } from '../../core/feature.ts'
 import { isRecord, unseen, visible } from '../../core/foreign-value.ts'
 import type { Profile } from '../../core/profile.ts'
-import { code, fenced as fencedBlock, fitLines, fitParts, longestFence } from '../../core/view/markdown.ts'
+import { code, fenced as fencedBlock, longestFence } from '../../core/view/markdown.ts'
+import { fitLines, fitParts } from './fit-markdown.ts'
 import { profilesMarkdown } from './search-page.ts'
 
 /** A question with its arguments, for the one who asks next. */

@@ -1,11 +1,12 @@
 import type { AskedSources, Question } from '../../core/feature.ts'
-import { readSearch } from '../../core/store/search-criteria.ts'
+import { readSearch } from './search-criteria.ts'
 import { sortOrders } from '../../core/summary.ts'
 import { type Block, blocksMarkdown } from '../../core/view/block.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
 import { exceptionTable, routeTable, statementTable, troublesLately } from './lately.ts'
 import { answerText, callText, moreTokens, type Section } from './question.ts'
 import { renderSearchMarkdown } from './search-page.ts'
+import { overviewOf } from './overview.ts'
 
 const minute = 60_000
 const minutesUsual = 15
@@ -35,7 +36,7 @@ export const overviewQuestion: Question = {
   },
   async answer({ given, number, tokens }, sources) {
     const { base, root } = sources
-    const { overview, period } = overviewOf(number('minutes'), sources)
+    const { overview, period } = overviewFor(number('minutes'), sources)
     const { exceptions, failed, left, p95, refused, requests, routes, statements } = overview
     const more = () => ({ tool: 'overview', arguments: { ...given, max_tokens: moreTokens(tokens) } })
     const troubles = troublesLately(overview, base)
@@ -61,12 +62,12 @@ export const overviewQuestion: Question = {
   },
 }
 
-function overviewOf(minutes: number | null, { archive }: AskedSources) {
-  const lately = archive.overview(Date.now() - (minutes ?? minutesUsual) * minute)
+function overviewFor(minutes: number | null, { archive }: AskedSources) {
+  const lately = overviewOf(archive.summaries(), Date.now() - (minutes ?? minutesUsual) * minute)
   if (minutes !== null || lately.requests > 0) {
     return { overview: lately, period: `in the last ${count(minutes ?? minutesUsual, 'minute')}` }
   }
-  return { overview: archive.overview(0), period: 'stored' }
+  return { overview: overviewOf(archive.summaries(), 0), period: 'stored' }
 }
 
 /** Rows of a page. Its number does not depend on how long an answer may be, or pages would skip requests. */

@@ -1,7 +1,7 @@
 import type { Location, Profile } from '../../core/profile.ts'
 import { factsOf } from '../queries/statement.ts'
 import { valuesOfCall, valuesOfQuery, valuesOfRequest } from '../request/known-values.ts'
-import { isOperation } from '../../core/exclusive-time.ts'
+import { isOperation } from './exclusive-time.ts'
 
 /** Calls of one function that were awaited one after another, although none needed the result of another. */
 export interface AwaitsInARow {

@@ -1,7 +1,8 @@
-import type { TimeSlice } from '../../core/exclusive-time.ts'
-import type { Location, Profile } from '../../core/profile.ts'
-import type { Trouble } from '../../core/summary.ts'
+import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
+import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { nearestOwnFrame, rootCauseOf } from '../exceptions/exceptions.ts'
+import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
+import { failedCalls } from './failed-calls.ts'
 import { causeOf, type Finding, findingsOf, findingText, slowFrom } from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
@@ -10,8 +11,28 @@ const slowQueryShare = 0.5
 
 const longestText = 200
 
+/** What lists and searches know about the time of a request, and about what was wrong. */
+export function summarisePerformance(profile: Profile): Partial<ProfileSummary> {
+  const slices = sliceTime(profile)
+  const troubles = troublesOf(profile, slices)
+  return {
+    ...failuresOf(profile),
+    ...(troubles.length > 0 && { troubles }),
+    times: timeByKind(slices).map(([kind, time]) => [kind, toMicroseconds(time)]),
+  }
+}
+
+/** How many queries and calls failed, with the first error. */
+function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
+  const failed = failedCalls(profile)
+  const [first] = failed
+  if (first === undefined) return {}
+  const queries = failed.filter(({ what }) => what === 'query').length
+  return { failures: { queries, calls: failed.length - queries, first: first.error.slice(0, longestText) } }
+}
+
 /** What is worth changing about a request's route, as far as one request tells. */
-export function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
+function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const { database, duration, exceptions, http, status } = profile
   const failed = Number(status) >= 500
   const isFine = !failed && !database?.failed && !database?.repetitions.length && !http?.failed

@@ -1,12 +1,12 @@
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
 import type { HeaderLine, Json, Profile, RequestRecord, ResponseRecord } from '../../core/profile.ts'
-import { sentHost } from '../../core/request-target.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { outcomeText, statusText, valueText } from '../../core/view/elements.ts'
 import { html } from '../../core/view/html.ts'
 import { formatBytes } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from './curl-command.ts'
+import { sentHost } from './sent-request.ts'
 
 /** A body: JSON indented, a form as pairs, a multipart form with its files, and any other as text. */
 function bodySection(request: RequestRecord): Block {

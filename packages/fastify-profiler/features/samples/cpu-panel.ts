@@ -1,13 +1,6 @@
 import type { SourceMap } from 'node:module'
 import type { FastifyInstance } from 'fastify'
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
-import {
-  type FunctionUse,
-  isSampleKind,
-  type NotSampled,
-  type OtherRequests,
-  type Samples,
-} from '../../core/profile.ts'
 import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { lineText } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
@@ -23,7 +16,7 @@ import {
   renderClock,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { resolveLocation } from '../../core/view/source-excerpt.ts'
+import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { percent } from '../performance/waterfall.ts'
 import {
@@ -34,6 +27,7 @@ import {
   garbageCollection,
   outermostCalls,
 } from './call-tree.ts'
+import { type FunctionUse, isSampleKind, type NotSampled, type OtherRequests, type Samples } from './samples.ts'
 import { arm, armedTo, isRawSamples } from './sampling.ts'
 
 /** Where the samples of a request are, and by POST, where the next request to its route is armed. */
@@ -54,7 +48,7 @@ function functionName(name: string): string {
 /** Calls as cells: each is as wide as its share, and lies below the function that calls it. Readable without script. */
 function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string): Markup {
   const maps = new Map<string, SourceMap | null>()
-  return html`<ul class="legend"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
+  return html`<ul class="legend row"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
 <svg class="icicle" role="img" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map(cell => renderCell(cell, placeOf(cell.call, root, maps)))}
 </svg>
 ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sliceTime } from '../../core/exclusive-time.ts'
+import { sliceTime } from '../../features/performance/exclusive-time.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import { foldThreshold, axisTicks, waterfallScale, waterfallRows } from '../../features/performance/waterfall.ts'
 import { renderWaterfall } from '../../features/performance/waterfall.ts'

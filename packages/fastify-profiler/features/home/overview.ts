@@ -1,4 +1,4 @@
-import type { ProfileSummary, Trouble } from '../summary.ts'
+import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 
 /** What happened lately, by route, statement and exception. Times are milliseconds. */
 export interface Overview {
@@ -75,7 +75,7 @@ const slicesPerPeriod = 12
 const rowsKept = 200
 
 /** Summarises requests that are newer than a time, up to now. */
-export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, now: number): Overview {
+export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, now = Date.now()): Overview {
   const lately = [...summaries].filter(({ time }) => time >= since && time <= now)
   const first = lately.reduce((earliest, { time }) => Math.min(earliest, time), now)
   const period = { start: Math.max(since, first), end: now }
