@@ -166,7 +166,7 @@ export function inlineHtml(inline: Inline, place: Place): Markup {
   if ('small' in inline) return html`<small>${inlineHtml(inline.small, place)}</small>`
   if ('muted' in inline) return html`<span class="muted">${inlineHtml(inline.muted, place)}</span>`
   if ('strong' in inline) {
-    return html`<b${inline.tone !== undefined && html` class="text-${inline.tone}"`}>${inlineHtml(inline.strong, place)}</b>`
+    return html`<b${inline.tone !== undefined && html` class="${inline.tone}"`}>${inlineHtml(inline.strong, place)}</b>`
   }
   if ('link' in inline) return html`<a href="${inline.to}">${inlineHtml(inline.link, place)}</a>`
   return 'value' in inline ? renderValue(inline.value) : inline.html

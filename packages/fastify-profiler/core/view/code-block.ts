@@ -130,7 +130,7 @@ function shown(line: string): string {
 function underlined(sql: string, [start, end]: Part): Markup[] {
   const before = highlightSql(sql.slice(0, start))
   const [first, ...after] = highlightSql(sql.slice(end))
-  const joint = html`${before.pop()}<u class="wrong">${sql.slice(start, end)}</u>${first}`
+  const joint = html`${before.pop()}<u class="wrong error">${sql.slice(start, end)}</u>${first}`
   return [...before, joint, ...after]
 }
 
@@ -150,7 +150,7 @@ export function renderExcerpt(excerpt: Excerpt): Markup {
   return html`<pre class="source" tabindex="0"><code>${lines.map((line, index) => {
     const number = excerpt.first + index
     return number === excerpt.line
-      ? html`<mark class="line" data-line="${number}">${line}\n</mark>`
+      ? html`<mark class="line error" data-line="${number}">${line}\n</mark>`
       : html`<span class="line" data-line="${number}">${line}\n</span>`
   })}</code></pre>`
 }

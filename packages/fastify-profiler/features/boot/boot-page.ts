@@ -50,7 +50,7 @@ function bootBlocks(boot: Boot, context: BootContext): Block[] {
     {
       section: 'Plugins',
       note: 'in the order they ran, each with what it waited for',
-      actions: html`<form class="right"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form>`,
+      actions: html`<form class="right chips"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form>`,
       blocks: [{ html: renderWaterfall(timed, threshold), markdown: stepsMarkdown(spans, context.root) }],
     },
     {

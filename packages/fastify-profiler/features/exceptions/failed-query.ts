@@ -62,7 +62,7 @@ export function renderFailedQuery(failed: FailedQuery, context: ViewContext, lev
 <section aria-labelledby="failed-query">${renderHeading(level, 'failed-query', html`Query ${number} failed <small>${[code, sent].filter(part => part !== null).map((part, index) => html`${index > 0 && ' · '}${part}`)}</small>`)}
 ${renderSqlBlock(query.sql, wrong)}
 ${hint !== null && html`<p class="notice warning"><b>The database suggests:</b> ${hint}</p>`}
-<div class="copies"><button type="button" data-copy-text="${runnableSql(query)}" hidden>Copy runnable SQL</button><a class="button" href="${profileUrl(base, profile.token, 'database')}#query-${number}">Open in Database</a></div></section>`
+<div class="chips"><button type="button" data-copy-text="${runnableSql(query)}" hidden>Copy runnable SQL</button><a class="button" href="${profileUrl(base, profile.token, 'database')}#query-${number}">Open in Database</a></div></section>`
 }
 
 /** The same as Markdown, without its heading. */

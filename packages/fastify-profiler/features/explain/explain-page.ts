@@ -3,6 +3,7 @@ import type { PageSources, Question } from '../../core/feature.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import type { Query } from '../../core/profile.ts'
 import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
+import { renderIndent } from '../../core/view/elements.ts'
 import { type Content, html } from '../../core/view/html.ts'
 import { plain } from '../../core/view/markdown.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
@@ -98,7 +99,7 @@ function planTable(nodes: readonly PlanNode[]): Block {
 function stepCell(node: PlanNode): Inline {
   const text = stepText(node)
   return {
-    html: html`<span class="depth-${Math.min(node.depth, 6)}">${text}</span>`,
+    html: html`${renderIndent(node.depth)}${text}`,
     markdown: plain(`${'· '.repeat(node.depth)}${text}`),
   }
 }

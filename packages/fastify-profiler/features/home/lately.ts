@@ -75,7 +75,7 @@ export function renderOverview(overview: Overview, period: Period, base: string)
     blocksHtml([{ section, ...(note !== undefined && { note }), blocks }], noPlace, 2)
   const more = routes.slice(routesOpen)
   const asked = more.reduce((sum, route) => sum + route.count, 0)
-  return html`<section><div class="head"><h1>What matters lately</h1><span class="muted">${count(requests, 'request')}${failed > 0 && html` · <b class="text-error">${failed.toLocaleString('en')} failed</b>`}${refused > 0 && ` · ${refused.toLocaleString('en')} refused`} · p95 ${formatDuration(p95)}</span><nav class="right chips" aria-label="Period">${Object.entries(periodNames).map(([name, label]) => html`<a class="chip" href="${base}/?period=${name}"${name === period && html` aria-current="true"`}>${label}</a>`)}</nav></div>
+  return html`<section><div class="head"><h1>What matters lately</h1><span class="muted">${count(requests, 'request')}${failed > 0 && html` · <b class="error">${failed.toLocaleString('en')} failed</b>`}${refused > 0 && ` · ${refused.toLocaleString('en')} refused`} · p95 ${formatDuration(p95)}</span><nav class="right chips" aria-label="Period">${Object.entries(periodNames).map(([name, label]) => html`<a class="chip" href="${base}/?period=${name}"${name === period && html` aria-current="true"`}>${label}</a>`)}</nav></div>
 ${blocksHtml([{ findings: troublesLately(overview, base).slice(0, findingsShown) }], noPlace)}</section>
 <div class="two home">${part(
     'By route',
@@ -114,8 +114,8 @@ const longestCell = 160
 
 /** What links to all requests of a row in a page, and leads to one of them in a text. */
 const example = { label: 'Profile', only: 'text' } as const
-const tally = figures('Count', 'count')
-const times = [figures('p50', 'ms', true), figures('p95', 'ms'), figures('Worst', 'ms', true)]
+const tally = figures('Count')
+const times = [figures('p50', true), figures('p95'), figures('Worst', true)]
 
 function timesOf({ p50, p95, worst }: Pick<RouteOverview, 'p50' | 'p95' | 'worst'>): Inline[] {
   return [formatMilliseconds(p50), slowCell(p95), slowCell(worst)]
@@ -129,12 +129,12 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
     columns: [
       { label: 'Route' },
       example,
-      { label: 'p95 over time', width: 'spark', isWide: true, only: 'page' },
+      { label: 'p95 over time', isWide: true, only: 'page' },
       tally,
       ...times,
-      figures('4xx', 'few', true),
-      figures('5xx', 'few'),
-      figures('SQL', 'few', true),
+      figures('4xx', true),
+      figures('5xx'),
+      figures('SQL', true),
     ],
     rows: routes.map(route => [
       { link: { code: shortened(routeName(route), longestCell) }, to: routeUrl(route, base) },
@@ -184,9 +184,9 @@ export function exceptionTable({ exceptions }: Overview, base: string): Block {
     columns: [
       { label: 'Exception' },
       example,
-      { label: 'Over time', width: 'spark', isWide: true, only: 'page' },
+      { label: 'Over time', isWide: true, only: 'page' },
       tally,
-      figures('Last', 'when'),
+      figures('Last'),
     ],
     rows: exceptions.map(({ token, exception, count, fails, last, slices }) => [
       {

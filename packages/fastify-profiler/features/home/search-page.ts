@@ -53,7 +53,7 @@ ${labels.map(name => text(name, titled(name), criteria.labels?.[name]))}
 ${range('Duration in ms', 'duration', html`type="number" min="0" step="any"`, criteria.durationFrom, criteria.durationTo)}
 ${range('Time in UTC', 'time', html`type="datetime-local" step="1"`, inputTime(criteria.timeFrom), inputTime(criteria.timeTo))}
 ${text('token', 'Token', criteria.token)}
-<p class="actions"><button>Search</button> <a href="${base}/">Clear</a></p>
+<p class="row"><button>Search</button> <a href="${base}/">Clear</a></p>
 </form>`
 }
 
@@ -71,7 +71,7 @@ function text(name: string, label: string, value: Content): Markup {
 
 function range(legend: string, name: string, attributes: Markup, from: Content, to: Content): Markup {
   return html`<fieldset class="range"><legend>${legend}</legend>
-<input name="${name}From" aria-label="${legend}, from" ${attributes} value="${from}"><span aria-hidden="true">to</span><input name="${name}To" aria-label="${legend}, to" ${attributes} value="${to}"></fieldset>`
+<input name="${name}From" aria-label="${legend}, from" ${attributes} value="${from}"><span class="short" aria-hidden="true">to</span><input name="${name}To" aria-label="${legend}, to" ${attributes} value="${to}"></fieldset>`
 }
 
 /** What the home page shows above the list. */
@@ -112,12 +112,12 @@ ${renderPaging(result, options)}</section>`,
 export function renderSearchBox(criteria: SearchCriteria, options: SearchBarOptions): Markup {
   const { base, panel } = options
   return html`<form class="search-box" action="${base}/search" role="search" aria-label="Search">${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}<input type="search" name="q" aria-label="Search requests" value="${wordsOf(criteria)}" placeholder="status:5xx  route:/checkout  slower:100ms  sql:&gt;10  or any text of the URL, exception or token" maxlength="4000"><button>Search</button></form>
-<details class="fold fields"><summary>Fields</summary>${renderSearchBar(criteria, options)}</details>`
+<details class="fold"><summary>Fields</summary>${renderSearchBar(criteria, options)}</details>`
 }
 
 /** Shown by the script when the browser receives events; without them the page is reloaded. */
 function renderLiveControls({ base }: SearchBarOptions): Markup {
-  return html`<span class="live" hidden>Live</span><button type="button" class="pause" hidden>Pause</button><a class="chip fresh" href="${base}/">Reload</a>`
+  return html`<span class="live good" hidden>Live</span><button type="button" class="pause" hidden>Pause</button><a class="chip fresh" href="${base}/">Reload</a>`
 }
 
 /** Links to frequent searches. */

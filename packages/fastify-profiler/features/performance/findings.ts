@@ -190,10 +190,10 @@ export function renderSlowestFive(calls: readonly SlowCall[], context: TimedCont
   const five = calls.slice(0, 5)
   const together = five.reduce((sum, { time }) => sum + time, 0)
   return html`<section aria-labelledby="slowest"><h2 id="slowest">Slowest five <small>ms and share; ${formatShare(together, duration)} of ${whole} together</small></h2>
-<table class="lines slowest"><caption class="sr-only">Slowest five</caption><colgroup><col><col class="where only-wide"><col class="ms"><col class="share"></colgroup>
+<table class="lines slowest"><caption class="sr-only">Slowest five</caption>
 <tbody>${five.map(
     call => html`
-<tr><th scope="row">${renderKind(call.kind)} ${callName(call)}</th><td class="number only-wide">${call.span?.location != null && renderLocation(call.span.location, context)}</td><td class="number">${formatMilliseconds(call.time)}</td><td class="number muted">${formatShare(call.time, duration)}</td></tr>`,
+<tr><th scope="row">${renderKind(call.kind)} ${callName(call)}</th><td class="only-wide">${call.span?.location != null && renderLocation(call.span.location, context)}</td><td class="number">${formatMilliseconds(call.time)}</td><td class="number muted">${formatShare(call.time, duration)}</td></tr>`,
   )}
 </tbody></table></section>`
 }

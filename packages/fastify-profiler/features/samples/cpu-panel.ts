@@ -54,7 +54,7 @@ function functionName(name: string): string {
 /** Calls as cells: each is as wide as its share, and lies below the function that calls it. Readable without script. */
 function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string): Markup {
   const maps = new Map<string, SourceMap | null>()
-  return html`<ul class="legend"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
+  return html`<ul class="legend row"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
 <svg class="icicle" role="img" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map(cell => renderCell(cell, placeOf(cell.call, root, maps)))}
 </svg>
 ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`
