@@ -75,7 +75,7 @@ t.test('two ticked requests of the list are compared, the older one first', asyn
   const [older, newer] = [await tokenOf('/cart'), await tokenOf('/cart')]
   const list = await pageOf(app, '')
   t.match(list, new RegExp(`name="request" value="${newer}".*name="request" value="${older}"`, 's'))
-  t.match(list, '<form class="tray row only-wide" id="pair" action="/_profiler/compare"')
+  t.match(list, /<form [^>]*id="pair" action="\/_profiler\/compare"/)
   t.match(await app.inject(`/_profiler/compare?request=${newer}&request=${older}`), {
     statusCode: 302,
     headers: { location: `/_profiler/compare/${older}/${newer}` },
