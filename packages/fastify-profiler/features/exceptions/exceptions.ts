@@ -72,11 +72,10 @@ export function renderExceptionTree(
   const depths = depthsOf(exceptions)
   const same = samePlaces(exceptions, [root, ...exceptions.keys()])
   return html`<ol class="chain rows" aria-label="Exception chain">${exceptions.map((exception, index) => {
-    const depth = depths[index] ?? 0
     const isRoot = index === root && root > 0
     const other = same[index]
     return html`
-<li class="cells${isRoot && ' error'}"><span class="badge ${isRoot ? 'solid' : 'neutral'}">${index + 1}</span><span class="said">${depth > 0 && html`${renderIndent(depth - 1)}<i class="elbow"></i>`}<span class="sr-only">${relationText(exception, exceptions)} </span><a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span>${markOf(index, root)}</span><span class="cut">${other == null ? renderPlace(exception, place) : html`<span class="muted">same place as ${other + 1}</span>`}</span></li>`
+<li class="cells${isRoot && ' error'}"><span class="badge ${isRoot ? 'solid' : 'neutral'}">${index + 1}</span><span class="said">${renderIndent(depths[index] ?? 0)}<span class="sr-only">${relationText(exception, exceptions)} </span><a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span>${markOf(index, root)}</span><span class="cut">${other == null ? renderPlace(exception, place) : html`<span class="muted">same place as ${other + 1}</span>`}</span></li>`
   })}
 </ol>`
 }

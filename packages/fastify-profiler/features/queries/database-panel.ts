@@ -138,7 +138,7 @@ function renderSpread(queries: readonly Query[], longest: number): Markup {
   const median = each.length > 1 ? each[Math.floor(each.length / 2)] : undefined
   const tick = (ms: number, name: string, top: number) =>
     html`<line class="${name}" x1="${percent(ms, longest * 1.02)}" x2="${percent(ms, longest * 1.02)}" y1="${top}" y2="${16 - top}"/>`
-  return html`<svg class="spread only-wide" aria-hidden="true"><line class="base" x1="0%" x2="100%" y1="8" y2="8"/>${each.slice(0, ticksShown).map(ms => tick(ms, 'each', 3))}${median !== undefined && tick(median, 'median', 0)}</svg>`
+  return html`<svg class="spread only-wide" width="100%" height="16" aria-hidden="true"><line class="base" x1="0%" x2="100%" y1="8" y2="8"/>${each.slice(0, ticksShown).map(ms => tick(ms, 'each', 3))}${median !== undefined && tick(median, 'median', 0)}</svg>`
 }
 
 function renderQueryBody({ first, number, queries }: QueryGroup, context: ViewContext): Markup {
