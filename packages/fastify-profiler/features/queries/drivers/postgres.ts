@@ -1,12 +1,12 @@
 import { Stream } from 'node:stream'
 import { dirname, join } from 'node:path'
-import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import { type AnyFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
 import type { Location } from '../../../core/profile.ts'
 import { currentRecorder } from '../../../core/watch/recorders.ts'
 import { beginQuery, type QueryCall, senderInRequest } from '../queries.ts'
 import type { AskedQuery, Sender } from '../recorded-queries.ts'
-import { type Driver, prototypeOf, replaceMethod } from './driver.ts'
+import { type Driver, hear, prototypeOf, replaceMethod } from './driver.ts'
 
 /**
  * postgres.js. A query is a promise: its constructor knows the caller, `handle` that it is awaited, and the connection
@@ -59,6 +59,7 @@ function follow(query: object, below: AnyFunction): void {
   const call = calls.get(query) ?? begin(query, below)
   if (call === null) return
   calls.set(query, call)
+  // Each time, since a cursor sets new functions for each batch of rows.
   hear(query, 'resolve', result => {
     // COPY answers with a stream first.
     if (!(result instanceof Stream)) call.end('cursorFn' in query ? null : rowsIn(result), result)
@@ -71,21 +72,6 @@ function begin(query: object, below: AnyFunction): QueryCall | null {
   const isOwn = propertyOf(propertyOf(query, 'handler'), 'name') === 'execute'
   if (isOwn || propertyOf(query, 'executed') === true) return null
   return beginQuery(askedBy(query), below)
-}
-
-/** The functions that were replaced. A cursor sets new ones for each batch of rows. */
-const heard = new WeakSet<AnyFunction>()
-
-/** The promise itself stays as it is, handled or not. */
-function hear(query: object, name: 'resolve' | 'reject', tell: (value: unknown) => void): void {
-  const settle: unknown = Reflect.get(query, name)
-  if (!isFunction(settle) || heard.has(settle)) return
-  const watched = (value: unknown): unknown => {
-    tell(value)
-    return Reflect.apply(settle, query, [value])
-  }
-  heard.add(watched)
-  Reflect.set(query, name, watched)
 }
 
 /** The lines that began the transaction of each connection. */

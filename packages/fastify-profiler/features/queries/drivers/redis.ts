@@ -4,7 +4,7 @@ import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../.
 import { driverBoundary } from '../../../core/guard.ts'
 import { beginQuery, type QueryCall } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { type Driver, followPromise, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
+import { type Driver, followPromise, hear, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
 
 /** Commands whose arguments are keys and positions, none of them a value. */
 const keysOnly =
@@ -130,17 +130,6 @@ function begin(command: object, below: AnyFunction): QueryCall | null {
     hear(command, 'reject', error => call.fail(error))
     return call
   }, null)
-}
-
-/** A command has the functions that settle its promise. The promise itself stays as it is, handled or not. */
-function hear(command: object, name: 'resolve' | 'reject', tell: (value: unknown) => void): void {
-  const settle: unknown = Reflect.get(command, name)
-  if (!isFunction(settle)) return
-  Reflect.set(command, name, function (this: unknown, ...values: unknown[]): unknown {
-    tell(values[0])
-    const settled: unknown = Reflect.apply(settle, this, values)
-    return settled
-  })
 }
 
 /** Tracing channels, and the query that the start of each tells of; null if it is none or told by another one. */
