@@ -26,6 +26,7 @@ import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
 import { collectLogs, markEarlierLogger } from './logs/log-recorder.ts'
 import { logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
+import { watchNest } from './nest.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
 import { databasePanel } from './queries/database-panel.ts'
 import { collectQueries, learnFromQueries } from './queries/recorded-queries.ts'
@@ -37,6 +38,7 @@ import { collectRouting } from './routing/similar-routes.ts'
 import { cpuPanel, samplesRoutes } from './samples/cpu-panel.ts'
 import { collectSamples } from './samples/describe-samples.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
+import { watchTrpc } from './trpc.ts'
 
 // In the order of the menu and of the header. The application's own panels come before the last.
 features.push(
@@ -108,6 +110,8 @@ features.push(
     lines: { heading: 'In the browser', note: 'ms since it asked for the page', of: browserLines },
     reports: 'browser',
   },
+  { name: 'nest', start: watchNest },
+  { name: 'trpc', start: watchTrpc },
   { name: 'agents', routes: mcpRoutes, commands: agentCommands },
   { name: 'configuration', panel: configurationPanel, questions: [routesQuestion] },
 )

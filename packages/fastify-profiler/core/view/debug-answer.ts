@@ -56,8 +56,9 @@ function diagnose({ raw, request, recorder, hijacked }: Exchange, response: Serv
   const type = String(response.getHeader('content-type') ?? '')
   const isHtml = /^text\/html\b/i.test(type)
   if (statusCode >= 400) {
-    // A handler may send an error status on purpose (an invalid form, "no such user").
-    const isAccident = recorder.failures.length > 0 || request === null || request.is404
+    // A handler may send an error status on purpose (an invalid form, "no such user"), or a page for what it caught.
+    const isUnanswered = recorder.failures.some(({ from }) => from === 'thrown' || (from === 'caught' && !isHtml))
+    const isAccident = isUnanswered || request === null || request.is404
     const form = preferredForm(raw)
     if (isAccident && form === 'html' && isNavigation(raw)) return 'error-page'
     if (isAccident && form === 'markdown') return 'error-markdown'
