@@ -248,7 +248,7 @@ interface Collected {
 /** Why a request failed, if there is a feature that tells. */
 function collectFailures(collecting: Collecting): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const failures = features.find(({ failures }) => failures !== undefined)?.failures
-  return failures?.collect(collecting) ?? { exceptions: [], lifecycle: [] }
+  return failures?.(collecting) ?? { exceptions: [], lifecycle: [] }
 }
 
 /** The pattern of the route that matched. */

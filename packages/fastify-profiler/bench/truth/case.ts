@@ -26,6 +26,8 @@ export interface Case {
   expects: Kind | null
   /** The comment at the end of the line that the answer has to name. */
   at?: string
+  /** Requests that are sent at the same time, as under load. Default: 1. */
+  atOnce?: number
   run: (stores: Stores, reply: FastifyReply) => unknown
 }
 

@@ -2,7 +2,6 @@ import type { StoreBounds } from '../bounds.ts'
 import type { Configuration, Profile } from '../profile.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
 import { newToken } from '../watch/recorder.ts'
-import { type Overview, overviewOf } from './overview.ts'
 import { type Batch, bytesOf } from './profile-segment.ts'
 import { parseProfile, type ProfileText, samplesIn, type StoredSummary } from './profile-text.ts'
 import { matcherOf, newestFirst, pageOf } from './search.ts'
@@ -141,24 +140,19 @@ export class ProfileStore {
 
   /** Searches the profiles, newest first. */
   search(criteria: SearchCriteria): SearchResult {
-    return pageOf(criteria, this.#summaries().filter(matcherOf(criteria)))
-  }
-
-  /** Summarises the requests since a time, by route, statement and exception. */
-  overview(since: number): Overview {
-    return overviewOf(this.#summaries(), since, Date.now())
+    return pageOf(criteria, this.summaries().filter(matcherOf(criteria)))
   }
 
   /** Finds the profiles before and after another, in the order of a search. */
   neighbours(token: string): Neighbours {
-    const tokens = newestFirst(this.#summaries()).map(summary => summary.token)
+    const tokens = newestFirst(this.summaries()).map(summary => summary.token)
     const place = tokens.indexOf(token)
     if (place === -1) return { previous: null, next: null }
     return { previous: tokens[place + 1] ?? null, next: tokens[place - 1] ?? null }
   }
 
   /** The summaries of all profiles, in reverse, because sorting by time keeps the order within a millisecond. */
-  #summaries(): ProfileSummary[] {
+  summaries(): ProfileSummary[] {
     this.flush()
     this.#segments.refresh()
     return [...this.#segments.summaries(), ...this.#unwritten.summaries()].reverse()

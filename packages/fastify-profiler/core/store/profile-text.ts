@@ -1,49 +1,6 @@
 import { pointsOf, type StoredPoint, storedPoints } from '../dispatch-points.ts'
-import { sliceTime, timeByKind } from '../exclusive-time.ts'
-import {
-  type DatabaseUse,
-  type Location,
-  type Profile,
-  profileVersion,
-  type Span,
-  type StatementTotals,
-  toMicroseconds,
-} from '../profile.ts'
+import { type Location, type Profile, profileVersion, type Span } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
-import { failedCalls } from './failed-calls.ts'
-
-const statementsKept = 5
-const longestStatement = 200
-
-/** The statements of a request that took most time. */
-export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
-  const bySql = new Map<string, StatementTotals>()
-  const listed = database?.queries.map(({ duration, sql }) => ({ sql, count: 1, duration: duration ?? 0 }))
-  for (const { count, duration, sql: whole } of database?.statements ?? listed ?? []) {
-    const sql = whole.slice(0, longestStatement)
-    const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0 }
-    totals.count += count
-    totals.duration = toMicroseconds(totals.duration + duration)
-    bySql.set(sql, totals)
-  }
-  return [...bySql.values()].sort((one, other) => other.duration - one.duration).slice(0, statementsKept)
-}
-
-/** How often the most repeated statement ran in a loop, and whether it changed rows; 0 without a loop. */
-export function repetitionsOf({ database }: Pick<Profile, 'database'>) {
-  const loops = (database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate')
-  const [worst] = loops.sort((one, other) => other.count - one.count)
-  return { repeated: worst?.count ?? 0, ...(worst?.kind === 'writes' && { repeatedWrites: true as const }) }
-}
-
-/** How many queries and calls failed, with the first error. */
-function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
-  const failed = failedCalls(profile)
-  const [first] = failed
-  if (first === undefined) return {}
-  const queries = failed.filter(({ what }) => what === 'query').length
-  return { failures: { queries, calls: failed.length - queries, first: first.error.slice(0, longestStatement) } }
-}
 
 /**
  * The stored form of a span, without property names. Times are whole microseconds, which are quicker to write than
@@ -152,36 +109,6 @@ export const bytesPerCharacter = 3
 
 interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
   lifecycle: StoredPoint[]
-}
-
-/** Makes the summary of a profile, for searches. */
-export function summarise(profile: Profile): ProfileSummary {
-  const { token, parent, time, duration, status, outcome, method, url, host, ip } = profile
-  const { isReplay, routing, exceptions, logs, labels, database } = profile
-  const [exception] = exceptions
-  return {
-    token,
-    parent,
-    ...(isReplay && { isReplay }),
-    time,
-    duration,
-    status,
-    outcome,
-    method,
-    url: url.slice(0, 500),
-    host,
-    ip,
-    route: routing.matched?.url ?? null,
-    exception: exception === undefined ? null : `${exception.class}: ${exception.message}`.slice(0, 200),
-    logErrors: logs.filter(({ level }) => level >= 50).length,
-    queries: { count: database?.count ?? 0, duration: database?.duration ?? 0 },
-    statements: statementTotals(database),
-    ...repetitionsOf(profile),
-    ...failuresOf(profile),
-    times: timeByKind(sliceTime(profile)).map(([kind, time]) => [kind, toMicroseconds(time)]),
-    size: profile.response.bodySize,
-    labels,
-  }
 }
 
 /**

@@ -2,12 +2,13 @@ import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { setImmediate } from 'node:timers'
 import type { Collector } from '../collect.ts'
+import { features } from '../feature.ts'
 import type { Boundary } from '../guard.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
 import type { Exchange, OpenExchanges, Patience } from '../watch/exchange.ts'
 import type { ProfileStore } from './profile-store.ts'
-import { type ProfileText, serialise, summarise } from './profile-text.ts'
+import { type ProfileText, serialise } from './profile-text.ts'
 
 interface ProfileWriterParts {
   open: OpenExchanges
@@ -60,7 +61,7 @@ export class ProfileWriter {
 
   /** @returns null if it is stored already */
   #write(exchange: Exchange): Profile | null {
-    const { bytes, collector, open, store, written } = this.#parts
+    const { boundary, bytes, collector, open, store, written } = this.#parts
     if (!open.remove(exchange)) return null
     exchange.recorder.finish()
     const { profile, text } = collector.collect(exchange, (profile, samples) => {
@@ -71,9 +72,38 @@ export class ProfileWriter {
       this.#textCost = performance.now() - before
       return { profile, text }
     })
-    const summary = summarise(profile)
+    const summary = summarise(profile, call => boundary.guard(call, undefined))
     store.write(summary, text)
     written(summary, profile)
     return profile
   }
+}
+
+/** Makes the summary of a profile, for lists and searches. @param guard makes a call that may fail */
+export function summarise(profile: Profile, guard: (call: () => void) => void = call => call()): ProfileSummary {
+  const { token, parent, time, duration, status, outcome, method, url, host, ip, isReplay, labels } = profile
+  const summary: ProfileSummary = {
+    token,
+    parent,
+    ...(isReplay && { isReplay }),
+    time,
+    duration,
+    status,
+    outcome,
+    method,
+    url: url.slice(0, 500),
+    host,
+    ip,
+    route: profile.routing.matched?.url ?? null,
+    exception: null,
+    logErrors: 0,
+    queries: { count: 0, duration: 0 },
+    statements: [],
+    repeated: 0,
+    times: [],
+    size: profile.response.bodySize,
+    labels,
+  }
+  for (const { summarise } of features) guard(() => Object.assign(summary, summarise?.(profile)))
+  return summary
 }

@@ -10,7 +10,7 @@ import { sendFormats } from '../../core/view/send-formats.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { renderLogTable } from '../logs/logs-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
-import { isSilentFailure, silentFailure } from '../../core/store/failed-calls.ts'
+import { isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
 import { exceptionSectionsMarkdown, renderErrorMarkdown } from './exceptions-markdown.ts'
 import { failedQueryOf, renderFailedQuery } from './failed-query.ts'
 import { exceptionCard, renderExceptions, renderStackTraces } from './exceptions.ts'
@@ -66,7 +66,7 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
   },
 }
 
-/** The exception of a request as a document of its own, with the stylesheet that it needs. */
+/** The exception of a request as a document of its own, with its stylesheet. */
 export function exceptionRoutes(app: FastifyInstance, sources: PageSources): void {
   const { archive, base, viewContext } = sources
 
@@ -98,7 +98,7 @@ ${renderExceptionSections(context, 2)}</main>`,
     async function sendExceptionCss(request, reply) {
       const { token } = request.params
       if ((await archive.find(token)) === null) return sendUnknown(request, reply, token, sources)
-      const { type, body } = assets['exception.css']
+      const { type, body } = assets['profiler.css']
       return reply.header('cache-control', 'private, max-age=3600').type(type).send(body)
     },
   )

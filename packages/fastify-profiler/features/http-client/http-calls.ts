@@ -14,7 +14,7 @@ import {
   type Span,
   toMicroseconds,
 } from '../../core/profile.ts'
-import { isRefusal } from '../../core/store/failed-calls.ts'
+import { isRefusal } from '../performance/failed-calls.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { currentRecorder } from '../../core/watch/recorders.ts'

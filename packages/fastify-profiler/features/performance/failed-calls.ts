@@ -1,4 +1,4 @@
-import type { Exception, HttpCall, Location, Profile, Query } from '../profile.ts'
+import type { Exception, HttpCall, Location, Profile, Query } from '../../core/profile.ts'
 
 /** A query or an HTTP request of a request that failed, and that was not sent again with success. */
 interface FailedCall {
