@@ -116,7 +116,7 @@ const places = new WeakMap<object, Location | null>()
 /** The files of scripts, by their ids. */
 const scripts = new Map<string, string>()
 
-/** Where a function stands, which V8 tells the inspector alone. Asked once for each: the first time takes 40 ms. */
+/** Where a function stands, which V8 tells the inspector alone. Asked once for each: the first takes 40 to 70 ms. */
 function placeOf(subject: unknown): Location | null {
   if (!isFunction(subject)) return null
   const known = places.get(subject)
