@@ -10,7 +10,7 @@ import type {
 import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
 import { findCaller } from '../../core/call-site.ts'
 import type { Collecting, PageSources } from '../../core/feature.ts'
-import { attempt, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
+import { attempt, isError, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { EnteredRequest } from '../../core/watch/exchanges.ts'
@@ -33,6 +33,7 @@ interface Metadata {
 
 /** Lines of this level and above have their caller. A stack for each line would cost a request 3 µs a line. */
 const warning = 40
+const error = 50
 
 /** Shows each line of a logger to its request's recorder on the way to the application's stream. */
 class RecordingStream implements DestinationStream, Metadata {
@@ -75,7 +76,10 @@ class RecordingStream implements DestinationStream, Metadata {
     const recorder = recorderFor(this.lastLogger)
     if (recorder === undefined) return
     const { write } = RecordingStream.prototype
-    recorder.line(line, (this.lastLevel ?? 0) >= warning ? findCaller(write) : null)
+    const { lastLevel = 0, lastObj } = this
+    recorder.line(line, lastLevel >= warning ? findCaller(write) : null)
+    const err = lastLevel >= error ? propertyOf(lastObj, 'err') : null
+    if (isError(err)) recorder.exception(err, 'logged')
   }
 
   /** Called by pino before the process ends. */
@@ -193,7 +197,7 @@ function recordsEveryLevel(logger: object): boolean {
 }
 
 /** Records the lines of a logger and of its children: of every level if it is pino. The output stays the same. */
-function recordEveryLineOf(logger: object): void {
+export function recordEveryLineOf(logger: object): void {
   if (streamOf(logger) instanceof RecordingStream) return
   if (!writeEveryLevel(logger, (stream, isWanted) => new RecordingStream(stream, isWanted))) recordLinesOf(logger)
 }
@@ -252,6 +256,13 @@ function followRequestLoggers(app: FastifyInstance, recorders: Recorders): void 
   })
 }
 
+const othersLoggers = new WeakSet<FastifyInstance>()
+
+/** Tells that an application writes its lines with another logger than Fastify's, and that those are recorded. */
+export function hasOtherLogger(app: FastifyInstance): void {
+  othersLoggers.add(app)
+}
+
 /** Records the log of an application, and tells what cannot be recorded of it. */
 export function watchLoggers({ app, notes, recorders, unseen }: PageSources): void {
   followRequestLoggers(app, recorders)
@@ -269,8 +280,9 @@ interface LoggerGap {
 }
 
 /** What the profiler does not see of an application's log; null if it sees every line. */
-function loggerGap({ log }: Pick<FastifyInstance, 'log'>): LoggerGap | null {
-  if (recordsEveryLevel(log)) return null
+function loggerGap(app: FastifyInstance): LoggerGap | null {
+  const { log } = app
+  if (recordsEveryLevel(log) || othersLoggers.has(app)) return null
   const none = 'There are no log lines, since'
   if (isSilent(log)) return { says: `${none} the application was made without a logger.`, hidesErrors: true }
   if (streamOf(log) === null) return { says: `${none} the application's logger is not pino.`, hidesErrors: true }

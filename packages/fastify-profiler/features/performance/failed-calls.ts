@@ -45,6 +45,17 @@ export function failedCalls({ database, http }: Pick<Profile, 'database' | 'http
   ]
 }
 
+/** Whether the application answered with a 5xx, and nothing told of an exception. */
+export function isSilentFailure({ exceptions, outcome, status }: Pick<Profile, 'exceptions' | 'outcome' | 'status'>) {
+  return status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
+}
+
+/** What a 5xx without an exception says, and how the next one gets it. */
+export const silentFailure = [
+  'without an exception: the application’s own handler answered, and what it caught was not seen.',
+  'Log it with request.log.error(error), or hand it over with request.recorder?.exception(error).',
+] as const
+
 /** The failures that the response of a request does not tell of. */
 export function swallowedFailures(profile: Pick<Profile, 'database' | 'http' | 'status'>): FailedCall[] {
   return profile.status !== null && profile.status < 400 ? failedCalls(profile) : []

@@ -62,6 +62,12 @@ export function dependentsIn(folder: string): Dependent[] {
   return [{ file, names }, ...others.map(other => ({ file: other, names: dependenciesIn(other) }))]
 }
 
+/** The package.json of an application that depends on a package; null if it does not. */
+export function dependentFile(name: string, folder: string): string | null {
+  const file = nearestPackage(folder)
+  return file !== null && Object.hasOwn(dependenciesIn(file), name) ? file : null
+}
+
 function nearestPackage(folder: string): string | null {
   const file = join(folder, 'package.json')
   if (attempt(() => readFileSync(file), null) !== null) return file

@@ -7,6 +7,7 @@ import { driverBoundary } from '../../../core/guard.ts'
 import { type Dependent, dependentsIn, unwatchedLibraries } from '../unwatched.ts'
 import { type Driver, replaceMethod } from './driver.ts'
 import { drizzleDriver } from './drizzle.ts'
+import { graphqlDriver } from './graphql.ts'
 import { knexDriver } from './knex.ts'
 import { kyselyDriver } from './kysely.ts'
 import { mongodbDriver } from './mongodb.ts'
@@ -29,6 +30,7 @@ const allDrivers: readonly Driver[] = [
   ioredisDriver,
   redisDriver,
   sqliteDriver,
+  graphqlDriver,
 ]
 
 /** The package of a file, also in pnpm's folders: that below the last node_modules. */
