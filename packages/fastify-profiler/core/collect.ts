@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from './bounds.ts'
-import { type Collecting, features } from './feature.ts'
+import { type Collecting, features, type LatePart } from './feature.ts'
 import type { FinishedRequest, Panel } from './panel.ts'
 import { attempt, isFunction, isObject, kindOfFailure, read, textOf } from './foreign-value.ts'
 import type { Boundary } from './guard.ts'
@@ -21,6 +21,7 @@ import {
   type Outcome,
   type Profile,
   profileVersion,
+  type Query,
   type RequestRecord,
   type ResponseRecord,
   type Span,
@@ -164,12 +165,17 @@ function learnSecrets(
   secrets.learnFromHeaders(headers.request)
   secrets.learnFromHeaders(headers.response)
   secrets.learnFromUrl(recorder.url)
-  for (const secret of recorder.secrets) secrets.add(secret)
-  secrets.dropped += recorder.droppedSecrets
-  for (const { learn } of features) learn?.(recorder, secrets)
+  learnRecorded(recorder, secrets)
   for (const part of ['body', 'params', 'query']) secrets.learnFrom(request === null ? null : read(request, part))
   for (const url of [recorder.url, headerOf(headers.request, 'referer') ?? '']) secrets.learnSpellings(url)
   return secrets
+}
+
+/** Learns the secrets that panels have named, and those in what features have recorded. */
+function learnRecorded(recorder: Recorder, secrets: RequestSecrets): void {
+  for (const secret of recorder.secrets) secrets.add(secret)
+  secrets.dropped += recorder.droppedSecrets
+  for (const { learn } of features) learn?.(recorder, secrets)
 }
 
 /** Spans whose names may contain secrets. The names of all others are those of functions. */
@@ -239,10 +245,11 @@ interface CollectionParts {
   toError: (thrown: Error) => Error
 }
 
-/** A profile, and the text of its samples to store; null if there is none. */
 interface Collected {
   profile: Profile
+  /** The text of its samples to store; null if there are none. */
   samples: string | null
+  secrets: RequestSecrets
 }
 
 /** Why a request failed, if there is a feature that tells. */
@@ -308,7 +315,7 @@ function collect(exchange: Exchange, parts: CollectionParts, route: MatchedPatte
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
   countDropped(recorder, collecting, secrets)
   profile.cost.collect = Math.round((performance.now() - before) * 1000)
-  return { profile, samples }
+  return { profile, samples, secrets }
 }
 
 /** Makes a profile of an exchange that `collect` cannot read. It has the head of the request and response only. */
@@ -373,6 +380,37 @@ function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], ma
   }
 }
 
+/** Adds to a stored profile what came later. */
+function addPart(profile: Profile, { database, exceptions = [], http, logs = [] }: LatePart): void {
+  const before = profile.exceptions.length
+  const parentOf = ({ parent }: Exception) => (parent === null ? null : parent + before)
+  profile.exceptions.push(...exceptions.map(exception => ({ ...exception, parent: parentOf(exception) })))
+  profile.logs.push(...logs)
+  if (database != null) {
+    const { failed, queries, rows, shapes } = database
+    const all = (profile.database ??= { ...database, count: 0, failed: 0, rows: 0, repetitions: [], queries: [] })
+    all.count += addCalls(all.queries, queries)
+    all.failed += failed
+    all.rows += rows
+    all.shapes = Math.max(all.shapes, shapes, new Set(all.queries.map(({ sql }) => sql)).size)
+  }
+  if (http != null) {
+    const all = (profile.http ??= { ...http, count: 0, failed: 0, calls: [] })
+    all.count += addCalls(all.calls, http.calls)
+    all.failed += http.failed
+  }
+}
+
+/** Adds calls, and replaces those that were unfinished. @returns the number of new ones */
+function addCalls<Call extends Pick<Query, 'duration' | 'start'>>(calls: Call[], added: readonly Call[]): number {
+  const count = calls.length
+  for (const call of added) {
+    const place = calls.findIndex(({ duration, start }) => duration === null && start === call.start)
+    calls.splice(place === -1 ? calls.length : place, 1, call)
+  }
+  return calls.length - count
+}
+
 /** Of a request whose exceptions alone are told. */
 const noTime = { duration: 0, blocked: [] }
 
@@ -396,15 +434,23 @@ export class Collector {
    * bare profile instead, so that every request has one.
    * @returns the result of `use`
    */
-  collect<Result>(exchange: Exchange, use: (profile: Profile, samples: string | null) => Result): Result {
+  collect<Result>(exchange: Exchange, use: (collected: Collected) => Result): Result {
     try {
-      const { profile, samples } = collect(exchange, this.#parts, matchedPattern(exchange))
-      return use(profile, samples)
+      return use(collect(exchange, this.#parts, matchedPattern(exchange)))
     } catch (error) {
       this.#boundary.tell(error)
-      const { profile, samples } = collectBare(exchange, this.#parts, kindOfFailure(error))
-      return use(profile, samples)
+      return use(collectBare(exchange, this.#parts, kindOfFailure(error)))
     }
+  }
+
+  /** Adds to a stored profile what its request has done since, with the request's own secrets masked. */
+  addLate(profile: Profile, recorder: Recorder, secrets: RequestSecrets): void {
+    const { bounds, toError } = this.#parts
+    learnRecorded(recorder, secrets)
+    const mask = new Mask(bounds, secrets)
+    const time = { duration: profile.duration, blocked: [] }
+    const collecting = { exchange: { recorder }, mask, bounds, time, toError, drop() {} }
+    for (const { collectLate } of features) addPart(profile, collectLate?.(collecting) ?? {})
   }
 
   /** Makes only the exceptions of an exchange, masked and bounded. Throws if a value cannot be read. */

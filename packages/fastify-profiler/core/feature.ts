@@ -205,6 +205,14 @@ export interface Collecting {
   keepSamples: (text: string) => void
 }
 
+/** What is known of work that came after its profile was stored. */
+export type CollectingLate = Omit<Collecting, 'exchange' | 'keepSamples' | 'route' | 'routes'> & {
+  exchange: Pick<Exchange, 'recorder'>
+}
+
+/** What can be added to a stored profile. */
+export type LatePart = Partial<Pick<Profile, 'database' | 'exceptions' | 'http' | 'logs'>>
+
 /** Why a request failed. */
 interface Failures {
   /** Called before the rest is collected, since nothing matters more if there is too much to mask. */
@@ -237,6 +245,8 @@ export interface Feature {
   learn?: (recorder: Recorder, secrets: RequestSecrets) => void
   /** Its part of a profile, masked and bounded, after the response was sent. */
   collect?: (collecting: Collecting) => Partial<Profile>
+  /** Its part of what the request did after its profile was stored. */
+  collectLate?: (collecting: CollectingLate) => LatePart
   /** Tells why a request failed. One feature does. */
   failures?: Failures
   /** What arrived for a profile after its response, from a file of its own. Added whenever the profile is read. */

@@ -41,8 +41,10 @@ export interface ProfileSummary {
   repeated: number
   /** Whether that statement changed rows. Missing if not. */
   repeatedWrites?: true
-  /** The queries and calls that failed, and the first error. Missing if none did. */
-  failures?: { queries: number; calls: number; first: string }
+  /** The queries and calls that failed, the errors that nobody caught, and the first error. Missing if none did. */
+  failures?: { queries: number; calls: number; errors?: number; first: string }
+  /** When an error of it, its exception, ended the process. Missing if none did. */
+  crash?: number
   /** Milliseconds by what they were spent on, longest first. Together they are the duration. */
   times: Array<[kind: TimeKind, time: number]>
   /** Bytes of the response's body; null if unknown. */

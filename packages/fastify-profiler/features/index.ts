@@ -11,6 +11,7 @@ import { collectExceptions } from './exceptions/describe-failures.ts'
 import { renderErrorPage } from './exceptions/error-page.ts'
 import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
 import { renderErrorMarkdown } from './exceptions/exceptions-markdown.ts'
+import { knowApplication, watchUncaught } from './exceptions/uncaught.ts'
 import { explainButton, explainQuestion, explainRoutes } from './explain/explain-page.ts'
 import { ownConnections } from './explain/own-connection.ts'
 import { exportAction, exportRoutes } from './export/export-routes.ts'
@@ -55,15 +56,26 @@ features.push(
     name: 'exceptions',
     panel: exceptionPanel,
     routes: exceptionRoutes,
+    start: knowApplication,
+    subscribe: watchUncaught,
+    collectLate: collectExceptions,
     failures: { collect: collectExceptions, page: renderErrorPage, markdown: renderErrorMarkdown },
   },
-  { name: 'logs', panel: logsPanel, facts: logFacts, entered: markEarlierLogger, collect: collectLogs },
+  {
+    name: 'logs',
+    panel: logsPanel,
+    facts: logFacts,
+    entered: markEarlierLogger,
+    collect: collectLogs,
+    collectLate: collectLogs,
+  },
   {
     name: 'queries',
     panel: databasePanel,
     facts: profile => [...callsFact('SQL', profile.database), ...waitingFact(profile)],
     learn: learnFromQueries,
     collect: collectQueries,
+    collectLate: collectQueries,
   },
   {
     name: 'http-client',
@@ -72,6 +84,7 @@ features.push(
     subscribe: watchHttpCalls,
     learn: learnFromHttpCalls,
     collect: collectHttpCalls,
+    collectLate: collectHttpCalls,
   },
   { name: 'routing', panel: routingPanel, collect: collectRouting },
   { name: 'lifecycle', panel: lifecyclePanel },

@@ -8,6 +8,8 @@ export interface Overview {
   /** Responses with a status from 400 to 499. */
   refused: number
   p95: number
+  /** The newest request that ended the process; null if none did. */
+  crash: ProfileSummary | null
   routes: RouteOverview[]
   statements: StatementOverview[]
   exceptions: ExceptionOverview[]
@@ -36,8 +38,8 @@ export interface RouteOverview extends Durations {
   repeatedWrites?: true
   /** The exception of the newest request that failed. */
   exception: string | null
-  /** Requests that were answered although queries or calls failed, and the error of the newest. Missing if none was. */
-  swallowing?: { queries: number; calls: number; first: string }
+  /** Requests that were answered although something failed, and the error of the newest. Missing if none was. */
+  swallowing?: { queries: number; calls: number; errors: number; first: string }
   /** The request to look at: the newest that failed, or the one with most repetitions, or the slowest. */
   token: string
   slices: PeriodSlice[]
@@ -86,6 +88,10 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
     failed: lately.filter(isFailed).length,
     refused: lately.filter(isRefused).length,
     p95: durationsOf(lately.map(({ duration }) => duration)).p95,
+    crash: lately.reduce<ProfileSummary | null>(
+      (one, other) => ((other.crash ?? 0) > (one?.crash ?? 0) ? other : one),
+      null,
+    ),
     routes: [...routes.values()]
       .map(list => routeOf(list, period))
       .sort(byTrouble)
@@ -157,9 +163,10 @@ function isSwallowing({ failures, status }: ProfileSummary): boolean {
 }
 
 function swallowingOf(group: Group): RouteOverview['swallowing'] & {} {
-  const withSome = (what: 'queries' | 'calls') => group.filter(({ failures }) => (failures?.[what] ?? 0) > 0).length
+  const withSome = (what: 'queries' | 'calls' | 'errors') =>
+    group.filter(({ failures }) => (failures?.[what] ?? 0) > 0).length
   const first = most(group, ({ time }) => time).failures?.first ?? ''
-  return { queries: withSome('queries'), calls: withSome('calls'), first }
+  return { queries: withSome('queries'), calls: withSome('calls'), errors: withSome('errors'), first }
 }
 
 function exceptionOf(group: Group, period: Interval): ExceptionOverview {
@@ -167,7 +174,7 @@ function exceptionOf(group: Group, period: Interval): ExceptionOverview {
   return {
     exception: newest.exception ?? '',
     count: group.length,
-    fails: group.some(isFailed),
+    fails: group.some(summary => isFailed(summary) || (summary.failures?.errors ?? 0) > 0),
     last: newest.time,
     token: newest.token,
     slices: slicesOf(group, period),

@@ -4,7 +4,7 @@ import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts
 import { newToken } from '../watch/recorder.ts'
 import { type Overview, overviewOf } from './overview.ts'
 import { type Batch, bytesOf } from './profile-segment.ts'
-import { parseProfile, type ProfileText, samplesIn, type StoredSummary } from './profile-text.ts'
+import { parseProfile, type ProfileText, samplesIn, serialise, type StoredSummary, summarise } from './profile-text.ts'
 import { matcherOf, newestFirst, pageOf } from './search.ts'
 import { LineBuffer, Segments, Troubles } from './segments.ts'
 import { type Address, AddressFile, ConfigurationFiles, StoreDirectory } from './store-directory.ts'
@@ -109,11 +109,26 @@ export class ProfileStore {
       const [newest] = this.search({ perPage: 1 }).profiles
       return newest === undefined ? null : this.find(newest.token)
     }
+    const profile = this.#read(token)
+    return profile && this.#completed(profile)
+  }
+
+  /** Stores a profile again, with a change. Does nothing if there is none. @param bytes the limit of its size */
+  change(token: string, bytes: number, change: (profile: Profile) => void): void {
+    const profile = this.#read(token)
+    const samples = this.findSamples(token)
+    if (profile === null) return
+    change(profile)
+    const text = serialise(profile, bytes)
+    this.write(summarise(profile), samples === null ? text : [text[0], text[1], samples])
+  }
+
+  #read(token: string): Profile | null {
     const text = this.#textOf(token)
     if (text === null) return null
     try {
       const profile = parseProfile(text, token)
-      if (profile !== null) return this.#completed(profile)
+      if (profile !== null) return profile
     } catch {
       // Reported below, like valid JSON that is no profile.
     }

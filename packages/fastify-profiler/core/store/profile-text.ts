@@ -36,13 +36,15 @@ export function repetitionsOf({ database }: Pick<Profile, 'database'>) {
   return { repeated: worst?.count ?? 0, ...(worst?.kind === 'writes' && { repeatedWrites: true as const }) }
 }
 
-/** How many queries and calls failed, with the first error. */
+/** How many queries and calls failed and errors were not caught, with the first error. */
 function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
   const failed = failedCalls(profile)
   const [first] = failed
   if (first === undefined) return {}
-  const queries = failed.filter(({ what }) => what === 'query').length
-  return { failures: { queries, calls: failed.length - queries, first: first.error.slice(0, longestStatement) } }
+  const amount = (wanted: typeof first.what) => failed.filter(({ what }) => what === wanted).length
+  const errors = amount('error')
+  const some = { queries: amount('query'), calls: amount('call'), ...(errors > 0 && { errors }) }
+  return { failures: { ...some, first: first.error.slice(0, longestStatement) } }
 }
 
 /**
@@ -157,8 +159,9 @@ interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
 /** Makes the summary of a profile, for searches. */
 export function summarise(profile: Profile): ProfileSummary {
   const { token, parent, time, duration, status, outcome, method, url, host, ip } = profile
-  const { isReplay, routing, exceptions, logs, labels, database } = profile
-  const [exception] = exceptions
+  const { crash, isReplay, routing, exceptions, logs, labels, database } = profile
+  const last = crash === undefined ? undefined : exceptions.findLast(({ uncaught }) => uncaught !== undefined)
+  const exception = last ?? exceptions[0]
   return {
     token,
     parent,
@@ -178,6 +181,7 @@ export function summarise(profile: Profile): ProfileSummary {
     statements: statementTotals(database),
     ...repetitionsOf(profile),
     ...failuresOf(profile),
+    ...(crash !== undefined && { crash }),
     times: timeByKind(sliceTime(profile)).map(([kind, time]) => [kind, toMicroseconds(time)]),
     size: profile.response.bodySize,
     labels,

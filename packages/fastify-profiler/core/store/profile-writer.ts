@@ -6,6 +6,7 @@ import type { Boundary } from '../guard.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
 import type { Exchange, OpenExchanges, Patience } from '../watch/exchange.ts'
+import type { LateWork } from './late-work.ts'
 import type { ProfileStore } from './profile-store.ts'
 import { type ProfileText, serialise, summarise } from './profile-text.ts'
 
@@ -14,6 +15,7 @@ interface ProfileWriterParts {
   collector: Collector
   store: ProfileStore
   patience: Patience
+  late: LateWork
   boundary: Boundary
   /** The limit of a stored profile. */
   bytes: number
@@ -51,28 +53,30 @@ export class ProfileWriter {
     })
   }
 
-  /** Stores the profiles of all open exchanges now. */
+  /** Stores the profiles of all open exchanges now, and what came late. Nothing is followed any more. */
   writeOpen(): void {
-    const { boundary, open, store } = this.#parts
+    const { boundary, late, open, store } = this.#parts
     for (const exchange of open.list()) boundary.guard(() => this.#write(exchange), null)
+    late.stop()
     boundary.guard(() => store.flush(), undefined)
   }
 
   /** @returns null if it is stored already */
   #write(exchange: Exchange): Profile | null {
-    const { bytes, collector, open, store, written } = this.#parts
+    const { bytes, collector, late, open, store, written } = this.#parts
     if (!open.remove(exchange)) return null
     exchange.recorder.finish()
-    const { profile, text } = collector.collect(exchange, (profile, samples) => {
+    const { profile, secrets, text } = collector.collect(exchange, ({ profile, samples, secrets }) => {
       profile.cost.store = Math.round((this.#textCost + store.writingCost) * 1000)
       const before = performance.now()
       const [rest, spans] = serialise(profile, bytes)
       const text: ProfileText = samples === null ? [rest, spans] : [rest, spans, samples]
       this.#textCost = performance.now() - before
-      return { profile, text }
+      return { profile, secrets, text }
     })
     const summary = summarise(profile)
     store.write(summary, text)
+    late.follow(exchange.recorder, secrets)
     written(summary, profile)
     return profile
   }

@@ -206,7 +206,7 @@ export class AnswerDiagnostics implements AnswerEditor {
       }
     }
     return body => {
-      const profile = collector.collect(exchange, profile => profile)
+      const profile = collector.collect(exchange, ({ profile }) => profile)
       profile.status = response.statusCode
       profile.outcome = 'completed'
       const context = makeViewContext(profile, this.#parts)

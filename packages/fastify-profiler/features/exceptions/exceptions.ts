@@ -11,7 +11,7 @@ import {
   renderLocation,
 } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { count } from '../../core/view/units.ts'
+import { count, formatTime } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 
 /** The index of the error at the bottom of a chain: the cause, or else the first member, of each in turn. */
@@ -168,11 +168,11 @@ function renderException(
   place: Place,
   isBrief: boolean,
 ): Markup {
-  const { code, message, properties, statusCode } = exception
+  const { code, message, properties, statusCode, uncaught } = exception
   const id = `exception-${index + 1}`
   const entries = Object.entries(properties)
   return html`<article class="exception" id="${id}" aria-labelledby="${id}-class">
-${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${renderRole(exceptions, index)}`)}
+${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${uncaught !== undefined && html` ${renderBadge('nobody caught it', 'error')} ${renderBadge(uncaught)}`}${renderRole(exceptions, index)}`)}
 <p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>
 ${isBrief ? renderFrameList(tellingFrames(exception), place, 0) : renderStack(exceptions, index, exception, place)}
 ${entries.length > 0 && html`<details class="fold"><summary>${count(entries.length, 'property', 'properties')}: ${entries.map(([name]) => name).join(', ')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, entries)}</details>`}
@@ -279,6 +279,11 @@ export function renderStackTraces(exceptions: readonly Exception[], root: string
     (exception, index) => html`
 <details class="fold trace"${opens && index === 0 && html` open`}><summary>${exception.class}</summary><pre tabindex="0"><code>${stackTraceText(exception, root)}</code></pre></details>`,
   )}`
+}
+
+/** That an error which nobody caught has ended the process. @param time milliseconds since 1970 */
+export function crashText(time: number): string {
+  return `The process crashed at ${formatTime(time)} of an error that nobody caught.`
 }
 
 /** The chain of exceptions, each with its message. */

@@ -1,12 +1,13 @@
 import { exceptionWords } from '../../core/store/like-requests.ts'
 import type { Overview, RouteOverview } from '../../core/store/overview.ts'
 import type { Period } from '../../core/store/search-criteria.ts'
+import type { ProfileSummary } from '../../core/summary.ts'
 import { type Block, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
 import { figures, noPlace } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code, shortened } from '../../core/view/markdown.ts'
 import { count, formatDuration, formatMilliseconds, formatTime, renderAge } from '../../core/view/units.ts'
-import { searchQuery } from '../../core/view/urls.ts'
+import { profileUrl, searchQuery } from '../../core/view/urls.ts'
 import { renderSparkline, slowFrom } from './profile-list.ts'
 
 /** A route got slower if its median grew by this factor and this many milliseconds. */
@@ -29,8 +30,12 @@ function troublesOf(route: RouteOverview): RouteTrouble[] {
   if (route.failed > 0) {
     found.push({ what: 'fails', claim: `${name} fails: ${route.failed} of ${route.count}.`, detail: route.exception })
   }
-  const { calls = 0, first = null, queries = 0 } = route.swallowing ?? {}
-  for (const [count, what] of [[queries, 'a failed query'] as const, [calls, 'a failed call'] as const]) {
+  const { calls = 0, errors = 0, first = null, queries = 0 } = route.swallowing ?? {}
+  for (const [count, what] of [
+    [queries, 'a failed query'],
+    [calls, 'a failed call'],
+    [errors, 'an error that nobody caught'],
+  ] as const) {
     const claim = `${name} answers in spite of ${what}: ${count} of ${route.count}.`
     if (count > 0) found.push({ what: 'swallows', claim, detail: first })
   }
@@ -90,9 +95,23 @@ ${blocksHtml([{ findings: troublesLately(overview, base).slice(0, findingsShown)
 ${exceptions.length > 0 && part('By exception', undefined, exceptionTable(overview, base))}</div></div>`
 }
 
-/** What is wrong with routes lately, each with its requests, or for a text with one to look at. */
-export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: string): Finding[] {
-  return routes.flatMap(route =>
+/** The crash of the process, as a line of its own. */
+function crashLine({ crash = 0, exception, method, token, url }: ProfileSummary, base: string): Finding {
+  return {
+    tone: 'error',
+    claim: [
+      `The process crashed at ${formatTime(crash)} in work of `,
+      { code: shortened(`${method} ${url}`, longestCell) },
+      '.',
+    ],
+    detail: shortened(exception ?? '', longestCell),
+    aside: { html: html`<a href="${profileUrl(base, token, 'exception')}">Profile</a>`, markdown: code(token) },
+  }
+}
+
+/** What is wrong lately: a crash, then with routes, each with its requests, or for a text with one to look at. */
+export function troublesLately({ crash, routes }: Pick<Overview, 'crash' | 'routes'>, base: string): Finding[] {
+  const found = routes.flatMap(route =>
     troublesOf(route).map(({ what, claim, detail }) => {
       const url = `${routeUrl(route, base)}${what === 'fails' ? '&status=5xx' : ''}`
       return {
@@ -103,6 +122,7 @@ export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: strin
       } satisfies Finding
     }),
   )
+  return crash === null ? found : [crashLine(crash, base), ...found]
 }
 
 function routeUrl({ method, route }: RouteOverview, base: string): string {

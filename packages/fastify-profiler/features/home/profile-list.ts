@@ -124,6 +124,7 @@ function renderNotes(profile: ProfileSummary, polls: number | null, base: string
     failures !== undefined &&
       failures.calls > 0 &&
       html`<span class="error">${count(failures.calls, 'failed call')}</span> `,
+    failures?.errors !== undefined && html`<span class="error">${count(failures.errors, 'uncaught error')}</span> `,
     logErrors > 0 && html`<span class="error">${count(logErrors, 'logged error')}</span>`,
   ]
 }

@@ -1,9 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
 import { findCaller } from '../../core/call-site.ts'
-import type { Collecting } from '../../core/feature.ts'
+import type { CollectingLate } from '../../core/feature.ts'
 import { attempt, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
+import { isAfterResponse, type RequestTime } from '../../core/periods.ts'
 import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { RecordedLine, Recorder } from '../../core/watch/recorder.ts'
@@ -65,9 +66,10 @@ class RecordingStream implements DestinationStream, Metadata {
 
   #record(line: string): void {
     const recorder = recorderFor(this.lastLogger)
-    if (recorder === undefined) return
+    const isTelling = (this.lastLevel ?? 0) >= warning
+    if (recorder === undefined || (recorder.finished && !isTelling)) return
     const { write } = RecordingStream.prototype
-    recorder.line(line, (this.lastLevel ?? 0) >= warning ? findCaller(write) : null)
+    recorder.open?.line(line, isTelling ? findCaller(write) : null)
   }
 
   /** Called by pino before the process ends. */
@@ -249,24 +251,26 @@ function isSilent(log: FastifyBaseLogger): boolean {
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
 /** The log of a request. */
-export function collectLogs({ exchange, mask }: Collecting): Pick<Profile, 'logs'> {
-  return { logs: exchange.recorder.lines.map(line => describeLogLine(line, mask)) }
+export function collectLogs({ exchange, mask, time }: CollectingLate): Pick<Profile, 'logs'> {
+  return { logs: exchange.recorder.lines.map(line => describeLogLine(line, time, mask)) }
 }
 
 /** A line as the profile has it, masked. */
-function describeLogLine({ start, line, location }: RecordedLine, mask: Mask): LogLine {
+function describeLogLine({ start, line, location }: RecordedLine, time: RequestTime, mask: Mask): LogLine {
   const parsed = parseLine(line)
-  const { level, msg } = parsed
+  const { level: known, msg } = parsed
+  const level = typeof known === 'number' ? known : 30
   const fields: Record<string, Json> = {}
   for (const name of Object.keys(parsed)) {
     if (!ownFields.has(name)) fields[mask.text(name)] = mask.value(parsed[name], name)
   }
   return {
-    level: typeof level === 'number' ? level : 30,
+    level,
     start: toMicroseconds(start),
     message: typeof msg === 'string' ? mask.text(msg) : '',
     fields,
     ...(location !== null && { location }),
+    ...(level >= warning && isAfterResponse(time, start) && { isLate: true }),
   }
 }
 

@@ -28,7 +28,7 @@ import {
  */
 export type Finding = { time: number; location: Location | null } & (
   | { what: 'repeated'; repetition: Repetition }
-  | { what: 'failed'; call: 'query' | 'call'; count: number; error: string; isLate: boolean }
+  | { what: 'failed'; call: 'query' | 'call' | 'error'; count: number; error: string; isLate: boolean }
   | { what: 'caught'; status: number }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
@@ -47,9 +47,6 @@ const slowShare = 0.15
 export const waitedFrom = 1
 const findingsShown = 5
 
-/** Milliseconds by which a call that was awaited may seem to end after the response. */
-const clockError = 1
-
 /** The findings of a request: failures, then most time first. */
 export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   const repeated = repeatedQueries(profile).map(finding => withOwnTime(finding, profile, slices))
@@ -63,12 +60,12 @@ export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Find
 function failuresOf(profile: Profile): Finding[] {
   const { exceptions, outcome, status } = profile
   const failed = swallowedFailures(profile)
-  const found = (['query', 'call'] as const).flatMap((call): Finding[] => {
+  const found = (['query', 'call', 'error'] as const).flatMap((call): Finding[] => {
     const those = failed.filter(({ what }) => what === call)
     const [first] = those
     if (first === undefined) return []
     const time = those.reduce((sum, { time }) => sum + time, 0)
-    const isLate = those.every(({ end }) => end > profile.duration + clockError)
+    const isLate = those.every(({ isLate }) => isLate)
     return [{ what: 'failed', call, count: those.length, error: first.error, isLate, time, location: first.location }]
   })
   const isCaught = status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
@@ -213,9 +210,10 @@ export function findingText(finding: Finding, duration: number): readonly [claim
     return [`${what}, ${time}.`, remedy]
   }
   if (finding.what === 'failed') {
-    const { call, count, error, isLate } = finding
-    const what = count === 1 ? `1 ${call}` : `${count} ${call === 'query' ? 'queries' : 'calls'}`
-    return [`${what} failed${isLate ? ' after the response' : ', and the response does not tell'}.`, error]
+    const { call, error, isLate } = finding
+    const what = count(finding.count, call, call === 'query' ? 'queries' : undefined)
+    const how = call === 'error' ? ' that nobody caught' : ' failed'
+    return [`${what}${how}${isLate ? ' after the response' : ', and the response does not tell'}.`, error]
   }
   if (finding.what === 'caught') {
     return [
