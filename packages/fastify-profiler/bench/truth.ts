@@ -53,7 +53,8 @@ function start(module: string, env: Record<string, string>): ChildProcess {
   })
 }
 
-async function judge(name: string, index: number, cases: readonly Case[]): Promise<Verdict[]> {
+/** Starts one of the applications. */
+async function open(name: string, index: number) {
   const application = start('application', {
     NEIGHBOUR: String(neighbourOrigin),
     TRUTH_APPLICATION: name,
@@ -61,16 +62,24 @@ async function judge(name: string, index: number, cases: readonly Case[]): Promi
     TRUTH_ID: `${process.pid}_${index}`,
   })
   const [{ missing, origin }] = await once(application, 'message')
+  return { application, missing, origin }
+}
+
+async function judge(name: string, index: number, cases: readonly Case[]): Promise<Verdict[]> {
+  let { application, missing, origin } = await open(name, index)
   if (missing.includes(name)) {
     console.log(`Nothing is tried on ${name}, which cannot be reached.`)
     cases = []
   }
   const tokens: string[][] = []
-  for (const { name } of cases) {
+  for (const { isFatal, name: path } of cases) {
     const sent: string[] = []
-    for (let turn = 0; turn < turns; turn++) sent.push(await send(`${origin}/${name}`))
+    for (let turn = 0; turn < turns; turn++) sent.push(await send(`${origin}/${path}`))
     // The first request opens connections, and compiles.
     tokens.push(sent.slice(1))
+    if (!isFatal) continue
+    await once(application, 'exit')
+    ;({ application, missing, origin } = await open(name, index))
   }
   if (cases.some(({ expects }) => expects === 'after the response')) await setTimeout(latest)
   const overview = troublesIn(await ask(origin, 'overview', { max_tokens: 20_000 }))
