@@ -1,23 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { openEmbedded } from '../src/database/embedded.ts'
+import type { Language, License } from '../src/entities.ts'
 import { SessionTokens } from '../src/sign-in/session-token.ts'
 import { type BenchDatabase, cookieSecret, environmentOf } from './bench-database.ts'
 
-export interface BenchLicense {
-  id: string
-  domain: string
-  name: string
-  protected: boolean
-  created_at: Date
-  updated_at: Date
-  valid_from: Date | null
-  valid_until: Date | null
-  suspended: boolean
-  type_id: string
-  type: string
-  languages: Array<{ id: string; code: string; name: string }>
-}
+export type BenchLicense = License & { languages: Language[] }
 
 /** Returns a cached license synchronously, so that nothing has to be awaited. */
 export type FindLicense = (domain: string) => BenchLicense | null | Promise<BenchLicense | null>
@@ -32,8 +20,7 @@ export interface Records {
 
 /** Portico's own query for a single host. It loads the site's languages with the license. */
 const license = `
-  select licenses.id, domain, name, protected, suspended, created_at, updated_at,
-    valid_from, valid_until, type_id, type, (
+  select licenses.*, type, (
     select coalesce(json_agg(known), '[]')
     from (
       select languages.id::text, code, languages.name

@@ -77,9 +77,6 @@ function readExpiry(text: string): Date | RawBuilder<Date> {
   return isDay ? new Date(day) : sql<Date>`now() + ${days} * interval '24 hours'`
 }
 
-/** Tokens per query. */
-const pageSize = 500
-
 export const tokenList = command({
   usage: 'token list [<email|id>] [--json]',
   summary: "Lists API tokens, all or a user's.",
@@ -89,7 +86,7 @@ export const tokenList = command({
     const write = listWriter(terminal, json, ['id', 'name', 'user', 'may', 'expires', 'last used', 'created'])
     await withDatabase(terminal, async ({ db }) => {
       const user = word === undefined ? undefined : await findRecord(db, users, word)
-      const query = db
+      const listed = await db
         .selectFrom('api_tokens')
         .innerJoin('users', 'users.id', 'user_id')
         .select(['api_tokens.id', 'name', 'email as user', 'read_only'])
@@ -100,20 +97,18 @@ export const tokenList = command({
         ])
         .$if(user !== undefined, query => query.where('user_id', '=', user?.id ?? ''))
         .orderBy('api_tokens.id')
-        .limit(pageSize)
-      for (let listed = await query.execute(); listed.length > 0;) {
-        write(
-          listed,
-          ({ id, name, user, read_only: isReadOnly, expires_at: ends, last_used_at: used, created_at: made }) => [
-            id,
-            name,
-            user,
-            isReadOnly ? 'read' : 'write',
-            ...[ends, used, made].map(minuteOf),
-          ],
-        )
-        listed = await query.where('api_tokens.id', '>', listed.at(-1)?.id ?? '').execute()
-      }
+        .execute()
+      if (listed.length === 0) return
+      write(
+        listed,
+        ({ id, name, user, read_only: isReadOnly, expires_at: ends, last_used_at: used, created_at: made }) => [
+          id,
+          name,
+          user,
+          isReadOnly ? 'read' : 'write',
+          ...[ends, used, made].map(minuteOf),
+        ],
+      )
     })
   },
 })

@@ -17,9 +17,6 @@ import { recordList } from './records.ts'
 import { isTerminal, listWriter, type Terminal, writeOutcome } from './terminal.ts'
 import { allOrNothing, commandAuthor, withDatabase } from './with-database.ts'
 
-/** Users per query. */
-const pageSize = 500
-
 export const userAdd = command({
   usage: 'user add <email> [--admin] [--group <group>]... [--license <domain>] [--json]',
   summary: 'Adds one user.',
@@ -57,7 +54,7 @@ export const userList = command({
     if (json) return await recordList(users).run(['--json'], terminal)
     const write = listWriter(terminal, json, ['email', 'admin', 'groups'])
     await withDatabase(terminal, async ({ db }) => {
-      const query = db
+      const listed = await db
         .selectFrom('users')
         .leftJoin('user_groups', 'user_groups.user_id', 'users.id')
         .leftJoin('groups', 'groups.id', 'user_groups.group_id')
@@ -69,11 +66,8 @@ export const userList = command({
         ])
         .groupBy('users.id')
         .orderBy('email')
-        .limit(pageSize)
-      for (let listed = await query.execute(); listed.length > 0;) {
-        write(listed, ({ email, admin, groups }) => [email, admin, groups])
-        listed = await query.where('email', '>', listed.at(-1)?.email ?? '').execute()
-      }
+        .execute()
+      if (listed.length > 0) write(listed, ({ email, admin, groups }) => [email, admin, groups])
     })
   },
 })

@@ -166,7 +166,7 @@ t.test(
         await sql`select pg_switch_wal()`.execute(db)
       }
     }
-    await t.rejects(fillLog(), { severity: 'PANIC', message: /File too large/ })
+    await t.rejects(fillLog(), { cause: { severity: 'PANIC', message: /File too large/ } })
     await close()
     t.strictSame(await server.end(), { code: 1, errors: '' })
     const [line] = await server.logged(/"level":60,[^\n]*/)

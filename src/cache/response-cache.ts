@@ -53,15 +53,6 @@ export class ResponseCache {
     } else this.#entries?.delete(name)
     callback?.(null, item)
   }
-
-  delete(key: Key, callback?: Callback<null>): void {
-    this.#entries?.delete(nameOf(key))
-    callback?.(null, null)
-  }
-
-  has(key: Key, callback: Callback<boolean>): void {
-    callback(null, this.#entries?.has(nameOf(key)) === true)
-  }
 }
 
 function nameOf(key: Key): string {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
@@ -6,13 +8,12 @@ import { Availability } from './availability.ts'
 import { Changes } from './changes.ts'
 import { causeOf } from './failures.ts'
 import { LockedError } from './directory-lock.ts'
-import { type OnCreation, openEmbedded } from './embedded.ts'
+import { embeddedConfig, type OnCreation, openEmbedded } from './embedded.ts'
 import { defaultLimits, GuardedPool, type Limits } from './guarded-pool.ts'
 import { Listener } from './listener.ts'
 import { allSeriesWith, assertOwnTables, migrate, type MigrationSeries, type NewerMigration, seed } from './migrate.ts'
 import type { Migrations } from './migrations.ts'
 import { type ConnectionPool, sendPreparedQueries } from './prepared-queries.ts'
-import { QueryClient } from './query-client.ts'
 import { QueryServer } from './query-server.ts'
 import type { Tables } from './tables.ts'
 
@@ -92,7 +93,7 @@ async function openPglite(
   if (limits === null) return database
   // Set only now, since PGlite's first connection may be slow.
   pool.options.connectionTimeoutMillis = limits.connection
-  const queries = new QueryServer(guarded)
+  const queries = new QueryServer(guarded, embedded.connect)
   embedded.onWaiting(queries.serve)
   return {
     ...database,
@@ -114,10 +115,10 @@ async function openPgliteBeside(dataDir: string, series: AllSeries, onCreation?:
       database = await openPglite(dataDir, null, series, onCreation)
     } catch (error) {
       if (!(error instanceof LockedError)) throw error
-      const pool = new QueryClient(error.path)
       const begun = performance.now()
-      if (await pool.isServed()) {
-        database = await prepareEmbedded({ ...assemble(pool, new Changes()), isShared: false }, series)
+      const beside = openSocket(error.path)
+      if (await isServed(beside)) {
+        database = await prepareEmbedded(beside, series)
         continue
       }
       refusals = performance.now() - begun < atOnce ? refusals + 1 : 0
@@ -128,6 +129,36 @@ async function openPgliteBeside(dataDir: string, series: AllSeries, onCreation?:
     }
   }
   return database
+}
+
+/** Makes a database whose queries go through the socket of the server that has it open, a connection for each. */
+function openSocket(path: string): Database {
+  class LockSocket extends Socket {
+    override connect(): this {
+      return super.connect(path)
+    }
+  }
+  const pool = withoutUncaughtErrors(new pg.Pool({ ...embeddedConfig, maxUses: 1, stream: () => new LockSocket() }))
+  const clients = new Set<pg.PoolClient>()
+  pool.on('connect', client => clients.add(client)).on('remove', client => clients.delete(client))
+  const availability = new Availability()
+  const guarded = new GuardedPool(pool, availability, { waiting: Infinity })
+  // The server closes a connection once it knows of its changes. The pool itself does not wait for that.
+  const closeRest = async () => {
+    while (clients.size > 0) await once(pool, 'remove')
+  }
+  return { ...assemble(guarded, new Changes(), availability, closeRest), isShared: false }
+}
+
+/** Waits until the process that has the database open answers queries, or closes the connection. */
+async function isServed({ pool }: Database): Promise<boolean> {
+  try {
+    const connection = await pool.connect()
+    connection.release()
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function prepareEmbedded(database: Database, series: AllSeries): Promise<Database> {

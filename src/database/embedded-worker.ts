@@ -1,7 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
-import { NodeFS } from '@electric-sql/pglite/nodefs'
 
 // PGlite blocks its thread for the whole of a query, so it runs in a worker. Each MessagePort that arrives is one
 // connection and carries PostgreSQL's wire protocol in both directions. The worker tells its parent null once the
@@ -32,47 +32,11 @@ class MortalPGlite extends PGlite {
   }
 }
 
-/** Emscripten's module. PGlite's types leave out its file systems. */
-interface PostgresMod {
-  NODEFS: { node_ops: Operations }
-}
-type Mode = number
-
-/** Emscripten's file operations that set modes. */
-interface Operations {
-  mknod: (parent: unknown, name: string, mode: Mode, device: number) => unknown
-  setattr: (node: unknown, attributes: { mode?: Mode }) => void
-}
-
-/**
- * PGlite's file system, with files that only this user can open. PGlite itself creates files with mode 0666 and sets
- * that mode again if the umask narrowed it.
- */
-class PrivateFileSystem extends NodeFS {
-  override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
-    const restrictFiles = (module: PostgresMod) => restrict(module.NODEFS.node_ops)
-    const preRun = [options.preRun, restrictFiles].flat().filter(step => step !== undefined)
-    return await super.init(pglite, { ...options, preRun })
-  }
-}
-
-function restrict(operations: Operations): void {
-  const { mknod, setattr } = operations
-  operations.mknod = (parent, name, mode, device) => mknod(parent, name, forOwner(mode), device)
-  operations.setattr = (node, { mode, ...others }) => {
-    setattr(node, mode === undefined ? others : { ...others, mode: forOwner(mode) })
-  }
-}
-
-function forOwner(mode: Mode): Mode {
-  return mode & ~0o077
-}
-
 process.on('uncaughtException', end)
 /** Why PostgreSQL dies, as its log says. */
 let reason: string | undefined
 const database = await new MortalPGlite({
-  fs: new PrivateFileSystem(String(workerData)),
+  dataDir: String(workerData),
   onStderr(line) {
     reason = /(?:FATAL|PANIC): +(.*)/.exec(line)?.[1] ?? reason
     return false
@@ -90,7 +54,10 @@ parentPort?.postMessage(null)
 
 function serve(port: MessagePort): void {
   // PGlite has one session. A new connection must not inherit the state of the last one.
-  const fresh = database.exec('rollback').then(() => database.exec('discard all'))
+  // In the next turn, since a connection that has closed may have left messages.
+  const fresh = turn()
+    .then(() => database.exec('rollback'))
+    .then(() => database.exec('discard all'))
   port.on('message', (bytes: Uint8Array) => {
     void answer(bytes)
   })

@@ -13,6 +13,8 @@ import { makePrivateFolder } from './private-folder.ts'
 interface EmbeddedDatabase {
   /** Has one connection, because PGlite has one session. A second query waits for the first, or for its transaction. */
   pool: pg.Pool
+  /** Opens another connection to the same session, for use while nobody uses the pool's. */
+  connect: () => Duplex
   /** See DirectoryLock. */
   onWaiting: DirectoryLock['onWaiting']
   /** Aborted with an error if PostgreSQL dies, for example because the disk is full. */
@@ -20,6 +22,9 @@ interface EmbeddedDatabase {
   /** Ends the worker. Call it after the pool has ended. */
   close: () => Promise<void>
 }
+
+/** How pg connects to a PGlite. */
+export const embeddedConfig = { user: 'postgres', database: 'postgres', ssl: false }
 
 /** Called before an embedded database is created, which takes seconds. */
 export type OnCreation = () => void
@@ -51,16 +56,10 @@ export async function openEmbedded(
       death.abort(crashed(`The embedded database in ${dataDir} has failed: ${withFreeSpace(reason, dataDir)}`))
     }
     worker.once('message', die).once('error', die)
+    const stream = () => addAbortSignal(death.signal, new EmbeddedStream(worker))
     return {
-      pool: new pg.Pool({
-        max: 1,
-        idleTimeoutMillis: 0,
-        user: 'postgres',
-        database: 'postgres',
-        ssl: false,
-        onConnect,
-        stream: () => addAbortSignal(death.signal, new EmbeddedStream(worker)),
-      }),
+      pool: new pg.Pool({ ...embeddedConfig, max: 1, idleTimeoutMillis: 0, onConnect, stream }),
+      connect: () => stream().connect(),
       onWaiting: lock.onWaiting,
       death: death.signal,
       async close() {

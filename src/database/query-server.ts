@@ -1,67 +1,48 @@
 import type { Socket } from 'node:net'
-import type pg from 'pg'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { reasonOf } from '../errors/start-error.ts'
-import { linesOf } from '../lines.ts'
-import { causeOf } from './failures.ts'
-import type { ConnectionPool, QueryConnection } from './prepared-queries.ts'
+import type { ConnectionPool } from './prepared-queries.ts'
 
-/** A message of a command. */
-interface Question {
-  text: string
-  values: unknown[]
-}
-
-/** The answer to a question. */
-export type Answer =
-  | { command: string; rowCount: number | null; fields: { name: string; type: number }[]; rows: (string | null)[][] }
-  /** The properties of pg's DatabaseError. */
-  | { error: { message: string } }
-
-/** The first message of a server that answers questions. */
-export const greeting = { portico: 'ready' }
-
-/** Bounds the memory that waiting commands cost. */
-const mostConnections = 1000
 /** In milliseconds, between two queries of a command. Meanwhile the server itself cannot use the database. */
 const longestPause = 30_000
 
-/** Values arrive as text, and the command converts them. */
-const types = { getTypeParser: () => (text: string) => text }
-
-export interface QueryServerOptions {
-  longestPause?: number
-  mostConnections?: number
-}
-
 /**
- * Runs the queries of commands on the connection of an embedded database. Only processes of the same user can open its
- * socket. Each connection has the database to itself from its first query until it closes, in order of arrival.
+ * Passes the queries of commands on to an embedded database, in PostgreSQL's own protocol. Only processes of the same
+ * user can open its socket. Each connection has the database to itself until it closes, in order of arrival.
  */
 export class QueryServer {
   readonly #pool: ConnectionPool
-  readonly #options: Required<QueryServerOptions>
+  readonly #connect: () => Duplex
+  readonly #longestPause: number
   readonly #sockets = new Set<Socket>()
-  #last: Promise<unknown> = Promise.resolve()
+  #last = Promise.resolve()
   #isClosing = false
 
-  constructor(pool: ConnectionPool, options: QueryServerOptions = {}) {
+  /**
+   * @param pool of the server itself, with one connection
+   * @param connect opens another connection, to be used only while nobody uses the pool's
+   */
+  constructor(pool: ConnectionPool, connect: () => Duplex, pause = longestPause) {
     this.#pool = pool
-    this.#options = { longestPause, mostConnections, ...options }
+    this.#connect = connect
+    this.#longestPause = pause
   }
 
   readonly serve = (socket: Socket): void => {
-    if (this.#isClosing || this.#sockets.size >= this.#options.mostConnections) {
+    if (this.#isClosing) {
       socket.destroy()
       return
     }
+    // Closed only after the turn.
+    socket.allowHalfOpen = true
     this.#sockets.add(socket)
-    // Whatever goes wrong ends the connection.
-    void this.#converse(socket)
-      .catch(() => {})
-      .finally(() => {
-        this.#sockets.delete(socket)
-        socket.destroy()
-      })
+    socket.on('close', () => this.#sockets.delete(socket))
+    socket.once('readable', () => {
+      // Whatever goes wrong ends the connection.
+      const turn = this.#last.then(() => this.#pass(socket)).catch(() => {})
+      this.#last = turn.finally(() => socket.destroy())
+    })
   }
 
   /** Closes all connections. Resolves once none uses the database. */
@@ -71,91 +52,57 @@ export class QueryServer {
     await this.#last
   }
 
-  async #converse(socket: Socket): Promise<void> {
-    socket.on('timeout', () => socket.destroy()).setTimeout(this.#options.longestPause)
-    sendMessage(socket, greeting)
-    const messages = messagesFrom<unknown>(socket)
-    const { value: first } = await messages.next()
-    if (!isQuestion(first)) return
-    socket.setTimeout(0)
-    const next = messages.next()
-    let hasEnded = false
-    void next.then(({ done }) => {
-      hasEnded = done === true
-    })
-    const turn = this.#last.then(async () => {
-      // A command that was interrupted while it waited changes nothing.
-      if (!hasEnded) await this.#answerAll(socket, first, next, messages)
-    })
-    this.#last = turn.catch(() => {})
-    await turn
-  }
-
-  async #answerAll(
-    socket: Socket,
-    first: Question,
-    second: Promise<IteratorResult<unknown>>,
-    others: AsyncIterator<unknown>,
-  ): Promise<void> {
+  async #pass(socket: Socket): Promise<void> {
+    const pause = this.#longestPause
     const client = await this.#pool.connect()
     try {
-      let message: unknown = first
-      for (let next = second; isQuestion(message); next = others.next()) {
-        socket.setTimeout(0)
-        sendMessage(socket, await answer(client, message))
-        socket.setTimeout(this.#options.longestPause)
-        message = (await next).value
-      }
+      socket.setTimeout(pause, () => socket.destroy())
+      const session = this.#connect().on('error', ({ cause }) => {
+        socket.end(fatalError(reasonOf(cause)), () => socket.destroy())
+      })
+      // At the end, the socket stays open for now.
+      const chunks = socket.iterator({ destroyOnReturn: false })
+      await pipeline(chunks, wholeMessages, session, timed, socket, { end: false })
     } finally {
-      // Nothing of the command stays, such as a transaction or a setting: the next connection begins with DISCARD ALL.
       client.release(true)
+      // Listens again before the command ends, so that its changes show in the next request. Nothing of the command
+      // stays, such as a transaction or a setting: each connection begins with DISCARD ALL.
+      const next = await this.#pool.connect()
+      next.release()
+    }
+
+    /** Cuts what a command sends into PostgreSQL's messages, since PGlite takes only whole ones. */
+    async function* wholeMessages(chunks: AsyncIterable<Buffer>) {
+      let rest: Buffer = Buffer.alloc(0)
+      // Only the first message has no type before its length.
+      let lengthAt = 0
+      for await (const chunk of chunks) {
+        rest = Buffer.concat([rest, chunk])
+        while (rest.length >= lengthAt + 4) {
+          const end = lengthAt + rest.readUInt32BE(lengthAt)
+          if (rest.length < end) break
+          socket.setTimeout(0)
+          yield rest.subarray(0, end)
+          rest = rest.subarray(end)
+          lengthAt = 1
+        }
+      }
+    }
+
+    async function* timed(answers: AsyncIterable<Buffer>) {
+      for await (const answer of answers) {
+        // "Z" begins the last message of an answer, which has six bytes: ReadyForQuery.
+        if (answer.at(-6) === 'Z'.charCodeAt(0)) socket.setTimeout(pause)
+        yield answer
+      }
     }
   }
 }
 
-function isQuestion(message: unknown): message is Question {
-  if (typeof message !== 'object' || message === null) return false
-  const { text, values }: { text?: unknown; values?: unknown } = message
-  return typeof text === 'string' && Array.isArray(values)
-}
-
-/** PGlite does not survive COPY FROM STDIN. Commands need none. */
-const copy = /\bcopy\b/i
-
-async function answer(client: QueryConnection, { text, values }: Question): Promise<Answer> {
-  try {
-    if (copy.test(text)) throw new Error('COPY is not possible beside a server.')
-    const query: pg.QueryArrayConfig = { text, values, rowMode: 'array', types }
-    const { command, rowCount, fields, rows } = await client.query<pg.QueryResultRow & (string | null)[]>(query)
-    return { command, rowCount, fields: fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID })), rows }
-  } catch (error) {
-    const cause = causeOf(error)
-    return { error: Object.assign({}, cause, { message: reasonOf(cause) }) }
-  }
-}
-
-/** In bytes. Longer than any query of a command: an import inserts 5,000 records at once. */
-const longestMessage = 2 ** 28
-
-/**
- * Reads messages from a socket, one JSON value a line. Ends without an error with the connection, however that ends, or
- * at a line that is too long or not JSON.
- */
-export async function* messagesFrom<Message>(
-  socket: Socket,
-  longest = longestMessage,
-): AsyncGenerator<Message, undefined> {
-  try {
-    for await (const { bytes, isWhole } of linesOf(socket, longest)) {
-      if (!isWhole) return
-      yield JSON.parse(bytes.toString())
-    }
-  } catch {
-    // The connection is broken, or the line is not JSON.
-  }
-}
-
-/** Sends a message as a line of JSON. */
-export function sendMessage(socket: Socket, message: object): void {
-  socket.write(`${JSON.stringify(message)}\n`)
+/** PostgreSQL's message that a server has died. */
+function fatalError(reason: string): Buffer {
+  const fields = `SFATAL\0C57P02\0M${reason}\0\0`
+  const head = Buffer.from('E....')
+  head.writeUInt32BE(4 + Buffer.byteLength(fields), 1)
+  return Buffer.concat([head, Buffer.from(fields)])
 }

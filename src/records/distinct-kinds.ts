@@ -6,21 +6,15 @@ import type { RecordKind } from './record-kind.ts'
 
 const commands = ['audit', 'copy', 'export', 'help', 'migrate', 'restore', 'routes', 'seed', 'token']
 
-/** What has a name already, by the name as commands and paths spell it. */
-const ownersOfNames: readonly (readonly [name: string, owner: string])[] = [
-  ...commands.map(name => [name, `the command "${name}"`] as const),
-  ['docs', 'the path /api/docs'],
-  ['openapi.json', 'the path /api/openapi.json'],
-  ...kinds.flatMap(({ name, plural }) =>
-    [name, plural].map(word => [spelled(word), `Portico's kind "${name}"`] as const),
-  ),
-]
-
-/** What has a name already in the API's document. */
-const ownersInApi: readonly (readonly [name: string, owner: string])[] = [
-  ['Problem', "the API's problems"],
-  ['AuditPage', 'the audit'],
-  ...kinds.flatMap(kind => namesInApi(kind).map(name => [name, `Portico's kind "${kind.name}"`] as const)),
+/** The owners of all names that are taken, by what claimsOf() calls them. */
+const taken: readonly (readonly [name: string, owner: string])[] = [
+  ...commands.map(name => [`word ${name}`, `the command "${name}"`] as const),
+  ['word docs', 'the path /api/docs'],
+  ['word openapi.json', 'the path /api/openapi.json'],
+  ['schema Problem', "the API's problems"],
+  ['schema AuditPage', 'the audit'],
+  ...kinds.flatMap(kind => claimsOf(kind).map(({ name }) => [name, `Portico's kind "${kind.name}"`] as const)),
+  ...[...tablesOfPortico, ...migrationTables].map(name => [`table ${name}`, 'Portico'] as const),
 ]
 
 /**
@@ -28,39 +22,35 @@ const ownersInApi: readonly (readonly [name: string, owner: string])[] = [
  * @throws {StartError} if one has those of Portico or of another kind
  */
 export function assertDistinct(own: readonly RecordKind[]): void {
-  const names = new Map(ownersOfNames)
-  const apiNames = new Map(ownersInApi)
-  const tables = new Map([...tablesOfPortico, ...migrationTables].map(table => [table, 'Portico']))
+  const owners = new Map(taken)
   for (const kind of own) {
-    const { name, plural, table, links } = kind
-    const thisKind = `the kind "${name}"`
-    for (const word of [name, plural]) {
-      const owner = names.get(spelled(word))
-      if (owner !== undefined) {
-        throw new StartError(`The kind of records "${name}" cannot be called "${word}": that is ${owner}.`)
-      }
-    }
-    for (const word of [name, plural]) names.set(spelled(word), thisKind)
-    for (const apiName of namesInApi(kind)) {
-      const owner = apiNames.get(apiName)
-      if (owner !== undefined) {
-        throw new StartError(
-          `The kind of records "${name}" cannot be added: its name "${apiName}" in the API's document is that of ${owner}.`,
-        )
-      }
-      apiNames.set(apiName, thisKind)
-    }
-    const linkTables = Object.values(links).map(link => ['link table', link.table] as const)
-    for (const [what, used] of [['table', table] as const, ...linkTables]) {
-      const owner = tables.get(unqualified(used))
-      if (owner !== undefined) {
-        throw new StartError(
-          `The kind of records "${name}" cannot have the ${what} "${used}", which belongs to ${owner}.`,
-        )
-      }
-      tables.set(unqualified(used), thisKind)
+    for (const { name, refusal } of claimsOf(kind)) {
+      const owner = owners.get(name)
+      if (owner !== undefined) throw new StartError(`The kind of records "${kind.name}" cannot ${refusal} ${owner}.`)
+      owners.set(name, `the kind "${kind.name}"`)
     }
   }
+}
+
+/** What no other kind may have, with what is said of one that has it, up to the owner. */
+function claimsOf(kind: RecordKind): { name: string; refusal: string }[] {
+  const words = new Map([kind.name, kind.plural].map(word => [spelled(word), word]))
+  const schemas = [...Object.values(schemaNamesOf(kind)), `list${camelCase(kind.plural)}`]
+  const tables = [
+    ['table', kind.table] as const,
+    ...Object.values(kind.links).map(({ table }) => ['link table', table] as const),
+  ]
+  return [
+    ...[...words].map(([name, word]) => ({ name: `word ${name}`, refusal: `be called "${word}": that is` })),
+    ...schemas.map(name => ({
+      name: `schema ${name}`,
+      refusal: `be added: its name "${name}" in the API's document is that of`,
+    })),
+    ...tables.map(([what, table]) => ({
+      name: `table ${unqualified(table)}`,
+      refusal: `have the ${what} "${table}", which belongs to`,
+    })),
+  ]
 }
 
 /** "public.licenses" is the same table as "licenses". */
@@ -77,11 +67,6 @@ function spelled(name: string): string {
 export function schemaNamesOf({ name }: RecordKind) {
   const record = camelCase(name)
   return { record, input: `${record}Input`, change: `${record}Change`, page: `${record}Page` }
-}
-
-/** The names in the API's document that no other kind may have: of its schemas, and of the operation that lists it. */
-function namesInApi(kind: RecordKind): string[] {
-  return [...Object.values(schemaNamesOf(kind)), `list${camelCase(kind.plural)}`]
 }
 
 /** "license types" becomes "LicenseTypes". */

@@ -48,14 +48,7 @@ interface ImportOutcome {
 }
 
 /** Rolls the transaction of a dry run back. */
-class DryRun extends Error {
-  readonly outcome: ImportOutcome
-
-  constructor(outcome: ImportOutcome) {
-    super('Nothing is kept.')
-    this.outcome = outcome
-  }
-}
+const nothingIsKept = new Error('Nothing is kept.')
 
 type Values = Record<string, unknown>
 
@@ -83,9 +76,15 @@ export async function importRecords(
   let read = 0
   const outcome = { added: 0, changed: 0 }
 
-  return await db.transaction().execute(importAll).catch(outcomeOfDryRun)
+  await db
+    .transaction()
+    .execute(importAll)
+    .catch((error: unknown) => {
+      if (error !== nothingIsKept) throw error
+    })
+  return outcome
 
-  async function importAll(transaction: Transaction<Tables>): Promise<ImportOutcome> {
+  async function importAll(transaction: Transaction<Tables>): Promise<void> {
     let batch: Candidate[] = []
     for await (const { line, value, problem } of rows) {
       const errors = problem === undefined ? validate(value) : [{ field: '', message: `The line ${problem}` }]
@@ -98,8 +97,7 @@ export async function importRecords(
     }
     await flush(batch)
     if (badLines > 0) throw new ImportRefusedError(bad, badLines)
-    if (isDryRun) throw new DryRun(outcome)
-    return outcome
+    if (isDryRun) throw nothingIsKept
 
     async function flush(batch: readonly Candidate[]): Promise<void> {
       await writeInHalves(
@@ -160,11 +158,6 @@ async function withKnownReferences(
     })
   }
   return known
-}
-
-function outcomeOfDryRun(error: unknown): ImportOutcome {
-  if (error instanceof DryRun) return error.outcome
-  throw error
 }
 
 /** Changes the records that exist. A field that a line leaves out stays as it is. @returns the other candidates */

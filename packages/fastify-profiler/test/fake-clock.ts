@@ -9,11 +9,21 @@ export interface FakeClock {
   sleep(milliseconds: number): Promise<void>
 }
 
+const readClock = performance.now.bind(performance)
+
+/** Milliseconds that performance.now() is ahead of the real clock since the last fake one. */
+let ahead = 0
+
 /** Replaces performance.now() until the test ends: sleeps take exactly as long as they say, on any machine. */
 export function fakeClock(t: Test): FakeClock {
-  let now = Math.ceil(performance.now())
+  let now = Math.ceil(readClock() + ahead)
   const sleepers: Array<{ until: number; wake: () => void }> = []
-  t.intercept(performance, 'now', { value: () => now })
+  performance.now = () => now
+  // It never goes back, or what the whole process remembers of this test would lie in the future of the next ones.
+  t.teardown(() => {
+    ahead = now - readClock()
+    performance.now = () => readClock() + ahead
+  })
   return {
     block(milliseconds) {
       now += milliseconds
