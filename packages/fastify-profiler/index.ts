@@ -54,12 +54,11 @@ function isProfiler(value: object): value is Profiler {
 
 export default fp(profiler, { name: 'profiler', fastify: '5.x' })
 
-export { profiledOptions } from './options.ts'
 export type { ProfilerOptions } from './options.ts'
 export { Attachment } from './core/watch/attachment.ts'
 export { currentRecorder } from './core/watch/recorders.ts'
 export { findCaller } from './core/call-site.ts'
-export { profiledLogger, recordedLogger } from './features/logs/log-recorder.ts'
+export { profiledLogger, profiledOptions, recordedLogger } from './features/logs/log-recorder.ts'
 export { masked } from './core/mask/known-secrets.ts'
 export { looksSecret } from './core/mask/secret-names.ts'
 export { isSensitiveField } from './core/mask/secret-names.ts'

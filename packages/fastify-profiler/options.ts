@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http'
-import { join } from 'node:path'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import {
   defaultProfileBounds,
   defaultStoreBounds,
@@ -8,18 +8,14 @@ import {
   type ProfileBounds,
   type StoreBounds,
 } from './core/bounds.ts'
+import { type ExplainPool, features } from './core/feature.ts'
+import { attempt, isRecord, propertyOf } from './core/foreign-value.ts'
+import { environmentSecrets, knownSecrets } from './core/mask/known-secrets.ts'
 import type { AnyPanel, Panel } from './core/panel.ts'
-import { attempt } from './core/foreign-value.ts'
-import { environmentSecrets, type KnownSecrets, knownSecrets } from './core/mask/known-secrets.ts'
 import type { Json } from './core/profile.ts'
 import { ProfileStore } from './core/store/profile-store.ts'
 import { ViewerAccess } from './core/view/viewer-access.ts'
-import { type ExplainPool, features } from './core/feature.ts'
 import './features/index.ts'
-import { profiledLogger } from './features/logs/log-recorder.ts'
-
-/** The longest delay of Node's timers. */
-const longestPatience = 2 ** 31 - 1
 
 export interface ProfilerOptions {
   /** The path of the profiler's pages. Default: "/_profiler". */
@@ -87,22 +83,170 @@ export interface Terms {
   shared?: ProfileStore
 }
 
+/** Reads the value of an option, which may be text. Throws InvalidOption if it is invalid. */
+type Read<Value = unknown> = (value: unknown, option: string) => Value
+
+function invalid(option: string, takes: string, value: unknown): InvalidOption {
+  return new InvalidOption(option, `${takes}, not ${typeof value === 'number' ? value : JSON.stringify(value)}.`)
+}
+
+function text(takes = 'must be text', isValid = (text: string) => text !== ''): Read<string> {
+  return (value, option) => {
+    if (typeof value === 'string' && isValid(value)) return value
+    throw invalid(option, takes, value)
+  }
+}
+
+const textOrNone = text('must be text', () => true)
+
+/** A list is separated by commas in the environment. */
+const list: Read<string[]> = (value, option) => {
+  const items: unknown[] = typeof value === 'string' ? value.trim().split(/\s*,\s*/) : [value].flat()
+  return items.map(item => textOrNone(item, option)).filter(item => item !== '')
+}
+
+const addresses: Read = (value, option) => {
+  const allow = list(value, option)
+  accessOf({ allow })
+  return allow
+}
+
+const yesOrNo: Read = (value, option) => {
+  if (/^(?:true|false)$/.test(String(value))) return String(value) === 'true'
+  throw invalid(option, 'must be true or false', value)
+}
+
+function number(takes: string, least: number, most = Infinity): Read {
+  return (value, option) => {
+    const result = typeof value === 'string' ? Number(value) : value
+    if (typeof result !== 'number' || (typeof value === 'string' && !Number.isFinite(result))) {
+      throw invalid(option, 'must be a number', value)
+    }
+    if (result >= least && result <= most) return result
+    throw invalid(option, takes, result)
+  }
+}
+
+function bounds(option: string, defaults: object): Record<string, Read> {
+  return Object.fromEntries(Object.keys(defaults).map(name => [`${option}.${name}`, number('must be at least 1', 1)]))
+}
+
+function isOrigin(url: string): boolean {
+  return attempt(() => new URL(url).origin, null) === url
+}
+
+/** The longest delay of Node's timers. */
+const longestPatience = 2 ** 31 - 1
+
+/** What each option takes that can be written as text: in the environment, in package.json, in the code. */
+const readers: Record<string, Read> = {
+  base: text('must be a path such as "/_profiler"', base => /^\/[\w./-]*\w$/.test(base)),
+  directory: text(),
+  editorUrl: text('must be a pattern such as "vscode://file/{file}:{line}"', url => /^$|\{file\}/.test(url)),
+  linkOrigin: text('must be an origin such as "https://example.org"', url => url === '' || isOrigin(url)),
+  root: text(),
+  allow: addresses,
+  trustedHosts: list,
+  propagateTo: list,
+  passThrough: list,
+  secrets: list,
+  allowLoopback: yesOrNo,
+  patience: number(`must be from 0 to ${longestPatience} milliseconds`, 0, longestPatience),
+  ...bounds('storeBounds', defaultStoreBounds),
+  ...bounds('profileBounds', defaultProfileBounds),
+}
+
+/** Reads an option into others. Throws InvalidOption if it is invalid. */
+function read(options: ProfilerOptions, option: string, value: unknown): void {
+  const [name = '', bound] = option.split('.')
+  const result = readers[option]?.(value, option)
+  const inner: unknown = Reflect.get(options, name)
+  Reflect.set(options, name, bound === undefined ? result : { ...(isRecord(inner) && inner), [bound]: result })
+}
+
+/** Checks options. Throws InvalidOption for the first that is invalid. */
+function checked(given: ProfilerOptions): ProfilerOptions {
+  const options = { ...given }
+  for (const option of Object.keys(readers)) {
+    const value = option.split('.').reduce<unknown>(propertyOf, given)
+    if (value !== undefined && value !== null) read(options, option, value)
+  }
+  return options
+}
+
+const prefix = 'FASTIFY_PROFILER_'
+
+/** Options by their environment variables: FASTIFY_PROFILER_STORE_BOUNDS_BYTES is "storeBounds.bytes". */
+const optionOf = new Map(
+  Object.keys(readers).map(option => {
+    const words = option.replace(/[A-Z]/g, letter => `_${letter}`).replace('.', '_')
+    return [prefix + words.toUpperCase(), option]
+  }),
+)
+
+/**
+ * Reads the options from FASTIFY_PROFILER_* and from the key "fastify-profiler" of the nearest package.json. The
+ * environment wins. Throws an error that names the variable if one is invalid.
+ */
+export function environmentOptions(environment: Record<string, string | undefined>, folder: string): ProfilerOptions {
+  const variables = Object.entries(environment)
+    .filter(([name, value]) => name.startsWith(prefix) && value !== '')
+    .map(([name, value]) => ({ option: optionOf.get(name) ?? name, name, value }))
+  const options: ProfilerOptions = {}
+  for (const { option, name, value } of [...packageSettings(folder), ...variables]) {
+    if (!Object.hasOwn(readers, option)) {
+      throw new Error(`${name} is not an option. The options are ${[...optionOf.keys()].join(', ')}.`)
+    }
+    named(name, () => read(options, option, value))
+  }
+  return options
+}
+
+/** Makes a call. If it throws, the error begins with a name. */
+function named<Result>(name: string, call: () => Result): Result {
+  try {
+    return call()
+  } catch (error) {
+    const why = error instanceof InvalidOption ? error.requirement : `cannot be read: ${String(error)}`
+    throw new Error(`${name} ${why}`)
+  }
+}
+
+/** The options in package.json, each with its place for messages. */
+function packageSettings(folder: string): Array<{ option: string; name: string; value: unknown }> {
+  const file = join(folder, 'package.json')
+  if (!existsSync(file)) return dirname(folder) === folder ? [] : packageSettings(dirname(folder))
+  const content = named(file, (): unknown => JSON.parse(readFileSync(file, 'utf8')))
+  const given = propertyOf(content, 'fastify-profiler') ?? {}
+  if (!isRecord(given)) {
+    throw new Error(`"fastify-profiler" in ${file} must be an object, not ${JSON.stringify(given)}.`)
+  }
+  const members = Object.entries(given).flatMap(([name, value]) =>
+    isRecord(value)
+      ? Object.entries(value).map(([inner, value]) => [`${name}.${inner}`, value] as const)
+      : [[name, value] as const],
+  )
+  return members.map(([option, value]) => ({ option, name: `"${option}" under "fastify-profiler" in ${file}`, value }))
+}
+
 /** Applies the defaults and checks the options; throws InvalidOption if one is invalid. */
-export function partsOf(app: FastifyInstance, options: ProfilerOptions, terms: Terms): ProfilerParts {
-  const { advise = null, complain, shared } = terms
+export function partsOf(app: FastifyInstance, given: ProfilerOptions, { advise, complain, shared }: Terms) {
+  const options = checked(given)
   const ownPanels = options.panels ?? []
-  checkOptions(options)
   const store = shared ?? storeOf(options, complain)
   return {
     app,
     base: options.base ?? '/_profiler',
     bounds: { ...defaultProfileBounds, ...options.profileBounds },
+    /** All panels, in the order of the menu. */
     panels: checkedPanels(panelsWith(ownPanels)),
     ownPanels,
     labels: options.labels ?? [],
     complain,
-    advise,
+    /** Tells about a route's wasteful calls; null if nobody wants to know. */
+    advise: advise ?? null,
     store,
+    /** Called at the end, when nothing more will be stored. */
     leaveStore: () => (shared === undefined ? store.close() : store.flush()),
     access: accessOf(options),
     secrets: knownSecrets([...environmentSecrets(process.env), ...(options.secrets ?? [])]),
@@ -113,16 +257,30 @@ export function partsOf(app: FastifyInstance, options: ProfilerOptions, terms: T
     linkOrigin: options.linkOrigin ?? null,
     root: options.root ?? process.cwd(),
     settings: options.settings ?? {},
-    versions: options.versions ?? {},
+    versions: { fastify: app.version, ...options.versions },
     patience: options.patience ?? 1000,
     toError: options.toError ?? (thrown => thrown),
   }
 }
 
+export type ProfilerParts = ReturnType<typeof partsOf>
+
 /** The panels of the features and of an application, in the order of the menu. */
 export function panelsWith(ownPanels: ReadonlyArray<Panel<unknown>>): AnyPanel[] {
   const panels = features.flatMap(({ panel }) => panel ?? [])
   return [...panels.slice(0, -1), ...ownPanels, ...panels.slice(-1)]
+}
+
+function checkedPanels<Some extends { name: string }>(panels: readonly Some[]): readonly Some[] {
+  const names = new Set<string>()
+  for (const { name } of panels) {
+    if (!/^[\w-]+$/.test(name)) {
+      throw new Error(`A panel's name must consist of letters, digits, - and _, not "${name}".`)
+    }
+    if (names.has(name)) throw new Error(`There are two panels named "${name}".`)
+    names.add(name)
+  }
+  return panels
 }
 
 /** Whether NODE_ENV is production. */
@@ -151,100 +309,4 @@ export function storeOf({ directory, storeBounds }: ProfilerOptions, complain: T
     complain,
     completions: features.flatMap(({ complete }) => complete ?? []),
   })
-}
-
-/** Throws InvalidOption for the first option that is invalid. */
-export function checkOptions(options: ProfilerOptions): void {
-  const { base, editorUrl, linkOrigin, patience, profileBounds, storeBounds } = options
-  if (base !== undefined && !/^\/[\w./-]*\w$/.test(base)) {
-    throw new InvalidOption('base', `must be a path such as "/_profiler", not "${base}".`)
-  }
-  if (editorUrl && !editorUrl.includes('{file}')) {
-    throw new InvalidOption('editorUrl', `must be a pattern such as "vscode://file/{file}:{line}", not "${editorUrl}".`)
-  }
-  if (linkOrigin && attempt(() => new URL(linkOrigin).origin, null) !== linkOrigin) {
-    throw new InvalidOption('linkOrigin', `must be an origin such as "https://example.org", not "${linkOrigin}".`)
-  }
-  if (patience !== undefined && !(patience >= 0 && patience <= longestPatience)) {
-    const limits = `from 0 to ${longestPatience} milliseconds`
-    throw new InvalidOption('patience', `must be ${limits}, not ${String(patience)}.`)
-  }
-  accessOf(options)
-  checkBounds('storeBounds', { ...storeBounds })
-  checkBounds('profileBounds', { ...profileBounds })
-}
-
-function checkBounds(option: string, bounds: Record<string, number>): void {
-  for (const [name, value] of Object.entries(bounds)) {
-    if (!(value >= 1)) throw new InvalidOption(`${option}.${name}`, `must be at least 1, not ${String(value)}.`)
-  }
-}
-
-function checkedPanels<Some extends { name: string }>(panels: readonly Some[]): readonly Some[] {
-  const names = new Set<string>()
-  for (const { name } of panels) {
-    if (!/^[\w-]+$/.test(name)) {
-      throw new Error(`A panel's name must consist of letters, digits, - and _, not "${name}".`)
-    }
-    if (names.has(name)) throw new Error(`There are two panels named "${name}".`)
-    names.add(name)
-  }
-  return panels
-}
-
-/** The plugin's options with all defaults applied. */
-export interface ProfilerParts {
-  app: FastifyInstance
-  base: string
-  store: ProfileStore
-  /** Called at the end, when nothing more will be stored. */
-  leaveStore: () => void
-  bounds: ProfileBounds
-  access: ViewerAccess
-  /** The application's panels. */
-  ownPanels: ReadonlyArray<Panel<unknown>>
-  /** All panels, in the order of the menu. */
-  panels: readonly AnyPanel[]
-  /** The labels that the search form offers. */
-  labels: readonly string[]
-  secrets: KnownSecrets | null
-  /** The origins or hosts that get the headers of a trace. */
-  propagateTo: readonly string[]
-  editorUrl: string | null
-  /** Null if queries cannot be explained. */
-  explainPool: ExplainPool | null
-  root: string
-  /** The origin of links to profiles; null for that of the request. */
-  linkOrigin: string | null
-  /** Milliseconds that a profile waits for queries that outlive the response. */
-  patience: number
-  toError: (thrown: Error) => Error
-  versions: Record<string, string>
-  settings: Record<string, Json>
-  complain: (error: unknown, message: string) => void
-  /** Tells about a route's wasteful calls; null if nobody wants to know. */
-  advise: ((sentence: string) => void) | null
-}
-
-/**
- * Prepares the options of the Fastify constructor, so that the profiler sees log lines of every level and requests that
- * fail before any hook runs. Without the profiler, the application works as before.
- */
-export function profiledOptions<Options extends FastifyServerOptions>(options: Options) {
-  return {
-    ...options,
-    ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
-    frameworkErrors: options.frameworkErrors ?? answerAsFastify,
-  }
-}
-
-/** Sends the same response as Fastify without `frameworkErrors`. */
-function answerAsFastify(
-  { code, message, statusCode = 400 }: FastifyError,
-  _request: FastifyRequest,
-  { raw: response }: FastifyReply,
-): void {
-  const body = JSON.stringify({ error: STATUS_CODES[statusCode], code, message, statusCode })
-  response.writeHead(statusCode, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
-  response.end(body)
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
@@ -8,9 +9,9 @@ import { Collector } from './core/collect.ts'
 import { features, type PageSources, type RunningFeature } from './core/feature.ts'
 import type { ViewContext } from './core/panel.ts'
 import { whenThere } from './core/foreign-value.ts'
-import { Boundary } from './core/guard.ts'
+import { Boundary, complainTo, driverBoundary } from './core/guard.ts'
 import { markAsWatched, packageVersion } from './core/package-version.ts'
-import type { Profile, Unseen } from './core/profile.ts'
+import type { Configuration, Profile, Unseen } from './core/profile.ts'
 import { ProfileArchive } from './core/store/profile-archive.ts'
 import { LateWork } from './core/store/late-work.ts'
 import { ProfileWriter } from './core/store/profile-writer.ts'
@@ -31,10 +32,6 @@ import { OwnPages, Recorders } from './core/watch/recorders.ts'
 import { followEarlier, registerUnnoticed, trace } from './core/watch/tracer.ts'
 import type { WatchedApplication } from './core/watch/watched-application.ts'
 import './features/index.ts'
-import { describeConfiguration } from './features/configuration.ts'
-import { followRequestLoggers, loggerGap } from './features/logs/log-recorder.ts'
-import { installDrivers, lookForModules } from './features/queries/drivers/install-drivers.ts'
-import { unwatchedLibraries } from './features/queries/unwatched.ts'
 import { partsOf, type ProfilerOptions, type ProfilerParts, type Terms } from './options.ts'
 
 /** Milliseconds that closing waits for work that outlives its response. */
@@ -89,8 +86,10 @@ export class Profiler {
       ...parts,
       archive,
       boundary,
+      recorders,
+      notes,
+      unseen,
       start,
-      versions: versionsOf(parts),
       viewContext: (profile: Profile) => this.viewContext(profile),
     }
     const running = features.flatMap(({ start }) => start?.(sources) ?? [])
@@ -140,7 +139,7 @@ export class Profiler {
 
   /** Adds the profiler's pages and hooks to the application. */
   install(): void {
-    const { access, advise, app, base, root } = this.#parts
+    const { access, app, base } = this.#parts
     const application = this.#application
     const exchanges = this.#exchanges
     // Viewing profiles adds no lines to the application's log.
@@ -162,15 +161,6 @@ export class Profiler {
       rejectArrived: () => exchanges.rejectArrived(),
     })
     addRequestHooks(app, exchanges, application.recorders)
-    followRequestLoggers(app, application.recorders)
-    const gap = loggerGap(app)
-    if (gap !== null) application.notes.add(gap.says)
-    if (gap?.hidesErrors === true) application.unseen.push({ what: 'logs', says: gap.says })
-    for (const library of unwatchedLibraries(root)) {
-      application.unseen.push(library)
-      application.notes.add(library.says)
-      advise?.(library.says)
-    }
     followEarlier(app, application)
     application.plugins.watch(app)
     trace(app, application)
@@ -210,15 +200,15 @@ export class Profiler {
     return this.#application.recorders.of(raw)
   }
 
+  /** Resolves when the features are prepared for the application. */
+  async prepared(): Promise<void> {
+    await Promise.all(this.#running.flatMap(({ prepared }) => prepared ?? []))
+  }
+
   /** Stores the application's configuration, and opens the store. Called once the application is ready. */
   configure(): void {
-    const { settings, store } = this.#parts
-    const configuration = describeConfiguration({
-      versions: versionsOf(this.#parts),
-      settings,
-      plugins: this.#application.plugins.root,
-      routes: this.#application.routes.all.map(({ route }) => route),
-    })
+    const { store } = this.#parts
+    const configuration = this.#describeConfiguration()
     this.#collector.setConfiguration(configuration.key)
     store.writeConfiguration(configuration)
     store.open()
@@ -238,6 +228,19 @@ export class Profiler {
     this.#parts.leaveStore()
   }
 
+  /** The key starts with the time, so that the newest one is last when sorted by key. */
+  #describeConfiguration(): Configuration {
+    const content = {
+      versions: { node: process.version.slice(1), ...this.#parts.versions },
+      environment: process.env.NODE_ENV ?? null,
+      settings: this.#parts.settings,
+      plugins: this.#application.plugins.root,
+      routes: this.#application.routes.all.map(({ route }) => route),
+    }
+    const digest = createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 12)
+    return { key: `${Date.now().toString(36)}-${digest}`, ...content }
+  }
+
   #stopFeatures(): void {
     for (const { stop } of this.#running) this.#boundary.guard(() => stop?.(), undefined)
     this.#start.stop()
@@ -251,26 +254,31 @@ export class Profiler {
   }
 }
 
-function versionsOf({ app, versions }: ProfilerParts): Record<string, string> {
-  return { fastify: app.version, ...versions }
-}
+/** Milliseconds that the start waits for features, such as for drivers, whose loading takes long on a busy machine. */
+const preparingPatience = 2000
 
-/** Milliseconds that the start waits for drivers, whose loading takes long on a busy machine. */
-const driversPatience = 2000
+let isSubscribed = false
+
+/** Subscribes all features, for all profilers of the process. */
+function subscribeOnce(): void {
+  if (isSubscribed) return
+  isSubscribed = true
+  for (const { subscribe } of features) driverBoundary.guard(() => subscribe?.(), undefined)
+}
 
 /** Makes a profiler watch an application that none watches yet. It sees what is registered from now on. */
 export function install(app: FastifyInstance, options: ProfilerOptions, terms: Terms): Profiler {
   passThrough(options.passThrough ?? [])
   const parts = partsOf(app, options, terms)
-  const drivers = installDrivers([parts.root, process.cwd()], parts.complain)
+  complainTo(parts.complain)
+  subscribeOnce()
   const profiler = new Profiler(parts)
   markAsWatched(app, { version: packageVersion, profiler })
   // Fastify gives a hook up after pluginTimeout, and the application shall not fail because of the profiler.
-  const patience = Math.min(driversPatience, (app.initialConfig.pluginTimeout ?? 0) / 4 || driversPatience)
+  const patience = Math.min(preparingPatience, (app.initialConfig.pluginTimeout ?? 0) / 4 || preparingPatience)
   // Before the profiler watches hooks, so that its own is none of the application's.
   app.addHook('onReady', async function storeConfiguration() {
-    await Promise.race([drivers, sleep(patience, undefined, { ref: false })])
-    lookForModules()
+    await Promise.race([profiler.prepared(), sleep(patience, undefined, { ref: false })])
     profiler.configure()
   })
   profiler.install()

@@ -7,7 +7,8 @@ import { defaultProfileBounds, defaultStoreBounds } from '../core/bounds.ts'
 import type { Profile } from '../core/profile.ts'
 import { storedSources } from '../features/command-line/asker.ts'
 import { ProfileStore } from '../core/store/profile-store.ts'
-import { serialise, summarise } from '../core/store/profile-text.ts'
+import { serialise } from '../core/store/profile-text.ts'
+import { summarise } from '../core/store/profile-writer.ts'
 import { configuration, failedProfile, notFoundProfile, profile } from '../test/views/example-profile.ts'
 
 const profiles = 10_000

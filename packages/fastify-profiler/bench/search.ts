@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { profileVersion } from '../core/profile.ts'
 import type { ProfileSummary } from '../core/summary.ts'
 import { ProfileStore } from '../core/store/profile-store.ts'
+import { overviewOf } from '../features/home/overview.ts'
 
 const searches = 25
 /** About the size of a profile for a request with 10 hooks and 5 queries. */
@@ -48,7 +49,7 @@ for (const profiles of [1000, 10_000, 100_000]) {
       const times = Array.from({ length: searches }, () => timeOf(() => reader.search(wanted)))
       return `${quantile(times, 0.5).toFixed(1)} / ${quantile(times, 0.99).toFixed(1)}`
     })
-    const home = Array.from({ length: searches }, () => timeOf(() => reader.overview(0)))
+    const home = Array.from({ length: searches }, () => timeOf(() => overviewOf(reader.summaries(), 0)))
     const overview = `${quantile(home, 0.5).toFixed(1)} / ${quantile(home, 0.99).toFixed(1)}`
     console.log([String(profiles), first.toFixed(0), overview, ...columns].map(cell => cell.padStart(18)).join(''))
     writer.close()

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from './bounds.ts'
-import { type Collecting, features, type LatePart } from './feature.ts'
+import { type Collecting, type CollectingRecorded, features } from './feature.ts'
 import type { FinishedRequest, Panel } from './panel.ts'
 import { attempt, isFunction, isObject, kindOfFailure, read, textOf } from './foreign-value.ts'
 import type { Boundary } from './guard.ts'
@@ -253,9 +253,9 @@ interface Collected {
 }
 
 /** Why a request failed, if there is a feature that tells. */
-function collectFailures(collecting: Collecting): Pick<Profile, 'exceptions' | 'lifecycle'> {
+function collectFailures(collecting: CollectingRecorded): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const failures = features.find(({ failures }) => failures !== undefined)?.failures
-  return failures?.collect(collecting) ?? { exceptions: [], lifecycle: [] }
+  return failures?.(collecting) ?? { exceptions: [], lifecycle: [] }
 }
 
 /** The pattern of the route that matched. */
@@ -381,7 +381,7 @@ function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], ma
 }
 
 /** Adds to a stored profile what came later. */
-function addPart(profile: Profile, { database, exceptions = [], http, logs = [] }: LatePart): void {
+function addPart(profile: Profile, { database, exceptions = [], http, logs = [] }: Partial<Profile>): void {
   const before = profile.exceptions.length
   const parentOf = ({ parent }: Exception) => (parent === null ? null : parent + before)
   profile.exceptions.push(...exceptions.map(exception => ({ ...exception, parent: parentOf(exception) })))
@@ -410,9 +410,6 @@ function addCalls<Call extends Pick<Query, 'duration' | 'start'>>(calls: Call[],
   }
   return calls.length - count
 }
-
-/** Of a request whose exceptions alone are told. */
-const noTime = { duration: 0, blocked: [] }
 
 /** Makes a profile of every exchange, even if not all of it can be read. */
 export class Collector {
@@ -445,29 +442,22 @@ export class Collector {
 
   /** Adds to a stored profile what its request has done since, with the request's own secrets masked. */
   addLate(profile: Profile, recorder: Recorder, secrets: RequestSecrets): void {
-    const { bounds, toError } = this.#parts
     learnRecorded(recorder, secrets)
-    const mask = new Mask(bounds, secrets)
-    const time = { duration: profile.duration, blocked: [] }
-    const collecting = { exchange: { recorder }, mask, bounds, time, toError, drop() {} }
+    const collecting = this.#collecting(recorder, secrets, profile.duration)
+    addPart(profile, collectFailures(collecting))
     for (const { collectLate } of features) addPart(profile, collectLate?.(collecting) ?? {})
   }
 
   /** Makes only the exceptions of an exchange, masked and bounded. Throws if a value cannot be read. */
   collectExceptions(exchange: Exchange): Exception[] {
-    const { bounds, routes, secrets, toError } = this.#parts
-    const mask = new Mask(bounds, learnSecrets(exchange, headerLinesOf(exchange), secrets, bounds))
-    const collecting = {
-      exchange,
-      route: null,
-      mask,
-      bounds,
-      routes,
-      time: noTime,
-      toError,
-      drop() {},
-      keepSamples() {},
-    }
-    return collectFailures(collecting).exceptions
+    const { bounds, secrets } = this.#parts
+    const own = learnSecrets(exchange, headerLinesOf(exchange), secrets, bounds)
+    return collectFailures(this.#collecting(exchange.recorder, own, 0)).exceptions
+  }
+
+  #collecting(recorder: Recorder, secrets: RequestSecrets, duration: number): CollectingRecorded {
+    const { bounds, toError } = this.#parts
+    const time = { duration, blocked: [] }
+    return { exchange: { recorder }, mask: new Mask(bounds, secrets), bounds, time, toError, drop() {} }
   }
 }

@@ -7,7 +7,7 @@ import type { AnyPanel, ViewContext } from './panel.ts'
 import type { Mask } from './mask/mask.ts'
 import type { RequestSecrets } from './mask/request-secrets.ts'
 import type { RequestTime } from './periods.ts'
-import type { Dropped, LogLine, Profile, Query } from './profile.ts'
+import type { Dropped, Exception, LogLine, Profile, Query, Unseen } from './profile.ts'
 import type { ProfileArchive } from './store/profile-archive.ts'
 import type { ProfileStore } from './store/profile-store.ts'
 import type { StoreDirectory } from './store/store-directory.ts'
@@ -15,10 +15,12 @@ import type { ProfileSummary, SearchCriteria } from './summary.ts'
 import type { Fact, Inline } from './view/block.ts'
 import type { Content } from './view/html.ts'
 import type { ApplicationStart } from './watch/application-start.ts'
+import type { Replace } from './watch/body-replacement.ts'
 import type { Exchange } from './watch/exchange.ts'
 import type { EnteredRequest } from './watch/exchanges.ts'
 import type { KnownRoutes, MatchedPattern } from './watch/known-routes.ts'
 import type { Recorder } from './watch/recorder.ts'
+import type { Recorders } from './watch/recorders.ts'
 
 /** What explaining needs of a pool; a `pg.Pool` has it. */
 export interface ExplainPool {
@@ -48,6 +50,11 @@ export interface PageSources {
   bounds: ProfileBounds
   secrets: KnownSecrets | null
   boundary: Boundary
+  recorders: Recorders
+  /** Sentences that every profile starts with. */
+  notes: Set<string>
+  /** What no profile shows. Each has a note, too. */
+  unseen: Unseen[]
   /** How it starts. */
   start: ApplicationStart
   versions: Record<string, string>
@@ -93,12 +100,15 @@ export type ProfileAction = (profile: Profile, base: string, related: RelatedPro
 /** What answers to questions are made from. */
 export type AskedSources = Pick<
   PageSources,
-  'archive' | 'base' | 'explainPool' | 'labels' | 'panels' | 'root' | 'viewContext'
->
+  'archive' | 'base' | 'explainPool' | 'labels' | 'panels' | 'root' | 'store' | 'viewContext'
+> & {
+  /** The running application; null if answers come from its files. */
+  app: FastifyInstance | null
+}
 
 /** A parameter, as JSON Schema describes it. */
 export interface Parameter {
-  type: 'string' | 'integer'
+  type: 'string' | 'integer' | 'boolean'
   description: string
   minimum?: number
   maximum?: number
@@ -132,15 +142,19 @@ interface Typed {
   says: string
 }
 
-/** Something that agents and the command line can ask about stored requests. Changes nothing. */
+/** Something that agents and the command line can ask about stored requests. Changes nothing, unless it says so. */
 export interface Question {
   name: string
+  /** It has the application do something, as a button of a page does. */
+  acts?: boolean
   title: string
   /** When to ask it, in less than 60 words. */
   description: string
   parameters: Record<string, Parameter>
   required: readonly string[]
   answer: (asked: Arguments, sources: AskedSources) => Promise<Answer>
+  /** What the overview says of it; null for nothing. Recorded text. */
+  lately?: (sources: AskedSources) => string | null
   /** What asking it would tell about a profile, with the call; null for nothing. */
   next?: (profile: Profile, sources: AskedSources) => string | null
   /** Its command. `operands` gives them the names of parameters. */
@@ -186,44 +200,60 @@ export interface Command<Asked = TypedCommand> extends Typed {
   run: (asked: Asked) => Promise<number>
 }
 
-/** An exchange whose profile is made. */
-export interface Collecting {
-  exchange: Exchange
-  /** The pattern and the handler of the route that matched; null for none. */
-  route: MatchedPattern | null
+/** What a request has recorded, before its profile is made or after. */
+export interface CollectingRecorded {
+  exchange: Pick<Exchange, 'recorder'>
   /** Through which everything recorded goes. */
   mask: Mask
   bounds: ProfileBounds
-  routes: KnownRoutes
   /** The time of the request, and when the event loop was blocked meanwhile. */
   time: RequestTime
   /** Converts an error as the application's error handler does. */
   toError: (thrown: Error) => Error
   /** Notes that something was left out, unless its count is 0. */
   drop: (what: Dropped['what'], count: number, why: () => string) => void
+}
+
+/** An exchange whose profile is made. */
+export interface Collecting extends CollectingRecorded {
+  exchange: Exchange
+  /** The pattern and the handler of the route that matched; null for none. */
+  route: MatchedPattern | null
+  routes: KnownRoutes
   /** Stores the text of its samples beside the profile. */
   keepSamples: (text: string) => void
 }
 
-/** What is known of work that came after its profile was stored. */
-export type CollectingLate = Omit<Collecting, 'exchange' | 'keepSamples' | 'route' | 'routes'> & {
-  exchange: Pick<Exchange, 'recorder'>
+/** What a response can tell of its own request. */
+export interface Diagnosis {
+  panels: readonly AnyPanel[]
+  /** The URL of the profile. */
+  link: () => string
+  /** Only the exceptions, which is quicker than the whole profile. */
+  exceptions: () => Exception[]
+  view: () => ViewContext
 }
 
-/** What can be added to a stored profile. */
-export type LatePart = Partial<Pick<Profile, 'database' | 'exceptions' | 'http' | 'logs'>>
+/** How responses are changed. */
+interface Answers {
+  /** Changes the headers of any response, before they are sent. */
+  head?: (exchange: Exchange) => void
+  /** What replaces the body for a client that may see profiles; null for nothing. The first feature decides. */
+  body: (exchange: Exchange, diagnosis: Diagnosis) => Replace | null
+}
 
-/** Why a request failed. */
-interface Failures {
-  /** Called before the rest is collected, since nothing matters more if there is too much to mask. */
-  collect: (collecting: Collecting) => Pick<Profile, 'exceptions' | 'lifecycle'>
-  /** What a failed request is answered with. */
-  page: (context: ViewContext) => string
-  markdown: (context: ViewContext) => string
+/** A file below `<base>/assets/`. */
+export interface Asset {
+  type: string
+  body: string
+  /** Hash of the body: a URL with the current version may be cached forever. */
+  version: string
 }
 
 /** What a feature does at the moments of an application's life. */
 export interface RunningFeature {
+  /** The application waits for it before it is ready, though not for long. */
+  prepared?: Promise<void>
   /** The application is ready. @param configuration the key of its configuration */
   ready?: (configuration: string) => void
   /** A profile was stored. */
@@ -236,7 +266,7 @@ export interface RunningFeature {
 export interface Feature {
   name: string
   /** Begins to work for an application, before its plugins load. */
-  start?: (sources: PageSources) => RunningFeature
+  start?: (sources: PageSources) => RunningFeature | void
   /** Called when Fastify has found the route of a request. */
   entered?: (request: EnteredRequest) => void
   /** Subscribes to diagnostics channels, once a process. */
@@ -245,16 +275,26 @@ export interface Feature {
   learn?: (recorder: Recorder, secrets: RequestSecrets) => void
   /** Its part of a profile, masked and bounded, after the response was sent. */
   collect?: (collecting: Collecting) => Partial<Profile>
-  /** Its part of what the request did after its profile was stored. */
-  collectLate?: (collecting: CollectingLate) => LatePart
-  /** Tells why a request failed. One feature does. */
-  failures?: Failures
+  /** What to add to a stored profile: its calls, exceptions and log lines of what the request did since. */
+  collectLate?: (collecting: CollectingRecorded) => Partial<Profile>
+  /** Tells why a request failed: one feature, before the rest, since nothing matters more if there is much to mask. */
+  failures?: (collecting: CollectingRecorded) => Pick<Profile, 'exceptions' | 'lifecycle'>
+  /** Changes responses. */
+  answer?: Answers
   /** What arrived for a profile after its response, from a file of its own. Added whenever the profile is read. */
   complete?: (profile: Profile, directory: StoreDirectory) => Partial<Profile>
+  /** Its part of a profile with what is read from disk when it is viewed, such as source code. */
+  readSources?: (profile: Profile) => Partial<Profile>
+  /** What lists and searches know about its part of a profile. */
+  summarise?: (profile: Profile) => Partial<ProfileSummary>
   /** Shows its part of a profile. The menu has the panels in the order of the features. */
   panel?: AnyPanel
   /** Asks for plans of queries, unless the application has a pool for it. */
   explainPool?: ExplainPool
+  /** The stylesheet of what it shows, by its path in the package. */
+  style?: string
+  /** Further files for browsers, by name. */
+  assets?: Record<string, Asset>
   /** Adds its pages. Clients without access do not find them. */
   routes?: (app: FastifyInstance, sources: PageSources) => void
   /** A link in the top bar of every page. The path is below the profiler's. */
@@ -263,6 +303,8 @@ export interface Feature {
   facts?: (profile: Profile) => readonly Fact[]
   /** What the header of a profile offers. */
   action?: ProfileAction
+  /** Sends the request of a profile again. @returns the token of the new profile, or why there is none */
+  repeat?: (app: FastifyInstance, profile: Profile) => Promise<string | Error>
   /** What can be done with two requests of a list. The path gets their tokens as `request`, the newer one first. */
   pair?: { label: string; path: string }
   /** What can be done with a query of a profile, by its number from 1. */

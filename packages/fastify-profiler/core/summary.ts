@@ -1,4 +1,4 @@
-import type { Outcome, StatementTotals } from './profile.ts'
+import type { Location, Outcome, StatementTotals } from './profile.ts'
 
 /** What a moment of a request was spent on. `several`: operations of different kinds ran at once. */
 export type TimeKind =
@@ -15,6 +15,18 @@ export type TimeKind =
   | 'waiting'
   | 'blocked'
   | 'unaccounted'
+
+/** Something that is wrong with a route, as one request has shown. */
+export interface Trouble {
+  what:
+    'crash' | 'fails' | 'failed query' | 'failed call' | 'uncaught' | 'repeated' | 'row' | 'waited' | 'blocked' | 'slow'
+  claim: string
+  /** The error, or what to do. */
+  detail: string
+  location: Location | null
+  /** Milliseconds, if only its time makes it one. A busy machine may have made that of one request. */
+  time?: number
+}
 
 /** A row of the search results. */
 export interface ProfileSummary {
@@ -43,8 +55,8 @@ export interface ProfileSummary {
   repeatedWrites?: true
   /** The queries and calls that failed, the errors that nobody caught, and the first error. Missing if none did. */
   failures?: { queries: number; calls: number; errors?: number; first: string }
-  /** When an error of it, its exception, ended the process. Missing if none did. */
-  crash?: number
+  /** Missing if there are none. */
+  troubles?: readonly Trouble[]
   /** Milliseconds by what they were spent on, longest first. Together they are the duration. */
   times: Array<[kind: TimeKind, time: number]>
   /** Bytes of the response's body; null if unknown. */

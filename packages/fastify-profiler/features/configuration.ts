@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { features, type Question } from '../core/feature.ts'
 import type { BuiltInPanel } from '../core/panel.ts'
-import type { Configuration, Json, PluginNode, Route } from '../core/profile.ts'
+import type { Json, PluginNode } from '../core/profile.ts'
 import { type Block, blocksMarkdown, emptyBlocks } from '../core/view/block.ts'
 import { html, type Markup } from '../core/view/html.ts'
 import { plain } from '../core/view/markdown.ts'
@@ -69,27 +68,6 @@ export const configurationPanel: BuiltInPanel<string> = {
   },
 }
 
-interface ConfigurationParts {
-  versions: Record<string, string>
-  settings: Record<string, Json>
-  plugins: PluginNode
-  routes: Route[]
-}
-
-/** Makes a configuration. Its key starts with the time, so that the newest one is last when sorted by key. */
-export function describeConfiguration(parts: ConfigurationParts): Configuration {
-  const { versions, settings, plugins, routes } = parts
-  const content = {
-    versions: { node: process.version.slice(1), ...versions },
-    environment: process.env.NODE_ENV ?? null,
-    settings,
-    plugins,
-    routes,
-  }
-  const digest = createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 12)
-  return { key: `${Date.now().toString(36)}-${digest}`, ...content }
-}
-
 /** The routes of the application. */
 export const routesQuestion: Question = {
   name: 'routes',
@@ -99,7 +77,7 @@ export const routesQuestion: Question = {
     'application with methods, handler and where each was registered.',
   parameters: {
     path: { type: 'string', description: 'Only routes whose pattern or handler contains this text.' },
-    from: { type: 'integer', description: 'The line of the list to go on at. Default: 0.', minimum: 0 },
+    from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: [],
   command: {

@@ -1,16 +1,17 @@
 import { features } from '../core/feature.ts'
-import { callsFact } from '../core/view/profile-header.ts'
+import { callsFact } from './home/profile-header.ts'
 import { agentCommands } from './agents/agent-commands.ts'
 import { mcpRoutes } from './agents/mcp-routes.ts'
 import { keepBoot } from './boot/boot-log.ts'
-import { bootRoutes } from './boot/boot-page.ts'
+import { bootQuestion, bootRoutes } from './boot/boot-page.ts'
 import { browserLines, browserRoutes, withEvents } from './browser/browser-events.ts'
 import { compareAction, compareQuestion, compareRoutes } from './compare/compare-routes.ts'
 import { configurationPanel, routesQuestion } from './configuration.ts'
 import { collectExceptions } from './exceptions/describe-failures.ts'
-import { renderErrorPage } from './exceptions/error-page.ts'
 import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
-import { renderErrorMarkdown } from './exceptions/exceptions-markdown.ts'
+import { summariseExceptions } from './exceptions/exceptions.ts'
+import { explainFailure } from './exceptions/failed-answer.ts'
+import { readSources } from './exceptions/source-excerpt.ts'
 import { knowApplication, watchUncaught } from './exceptions/uncaught.ts'
 import { explainButton, explainQuestion, explainRoutes } from './explain/explain-page.ts'
 import { ownConnections } from './explain/own-connection.ts'
@@ -24,58 +25,91 @@ import { collectHttpCalls, learnFromHttpCalls } from './http-client/http-calls.t
 import { httpClientPanel } from './http-client/http-client-panel.ts'
 import { watchHttpCalls } from './http-client/undici.ts'
 import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
-import { collectLogs, markEarlierLogger } from './logs/log-recorder.ts'
-import { logFacts, logsPanel } from './logs/logs-panel.ts'
+import { collectLogs, markEarlierLogger, watchLoggers } from './logs/log-recorder.ts'
+import { clearLogs, logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
+import { summarisePerformance } from './performance/troubles.ts'
 import { databasePanel } from './queries/database-panel.ts'
+import { installDrivers, watchLibraries } from './queries/drivers/install-drivers.ts'
 import { collectQueries, learnFromQueries } from './queries/recorded-queries.ts'
-import { rememberApplication } from './replay/replay.ts'
-import { replayAction, replayRoutes } from './replay/replay-routes.ts'
+import { summariseQueries } from './queries/summarise-queries.ts'
+import { rememberApplication, repeat } from './replay/replay.ts'
+import { replayAction, replayQuestion, replayRoutes } from './replay/replay-routes.ts'
 import { requestPanel } from './request/request-panel.ts'
 import { routingPanel } from './routing/routing-panel.ts'
 import { collectRouting } from './routing/similar-routes.ts'
-import { cpuPanel, samplesRoutes } from './samples/cpu-panel.ts'
-import { collectSamples } from './samples/describe-samples.ts'
+import { cpuPanel, sampleQuestion, samplesRoutes } from './samples/cpu-panel.ts'
+import { collectSamples, readLines } from './samples/describe-samples.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
+import { permitCachedToolbar, toolbarScript } from './toolbar/toolbar-place.ts'
+import { addToolbar } from './toolbar/toolbar.ts'
+
+// What features add to the type of a profile.
+export type * from './samples/samples.ts'
 
 // In the order of the menu and of the header. The application's own panels come before the last.
 features.push(
-  { name: 'home', routes: homeRoutes, questions: [overviewQuestion, searchQuestion, profileQuestion] },
+  {
+    name: 'home',
+    style: 'features/home/home.css',
+    routes: homeRoutes,
+    questions: [overviewQuestion, searchQuestion, profileQuestion],
+  },
   { name: 'live', routes: eventRoutes, start: sendRows },
   { name: 'request', panel: requestPanel },
-  { name: 'performance', panel: performancePanel, start: adviseOnCalls },
+  {
+    name: 'performance',
+    panel: performancePanel,
+    style: 'features/performance/performance.css',
+    start: adviseOnCalls,
+    summarise: summarisePerformance,
+  },
   {
     name: 'samples',
     panel: cpuPanel,
+    style: 'features/samples/samples.css',
     routes: samplesRoutes,
     entered: request => sampleIfAsked(request),
     collect: collectSamples,
+    readSources: readLines,
+    questions: [sampleQuestion],
   },
   {
     name: 'exceptions',
     panel: exceptionPanel,
+    style: 'features/exceptions/exceptions.css',
     routes: exceptionRoutes,
-    start: knowApplication,
     subscribe: watchUncaught,
-    collectLate: collectExceptions,
-    failures: { collect: collectExceptions, page: renderErrorPage, markdown: renderErrorMarkdown },
+    start: knowApplication,
+    failures: collectExceptions,
+    summarise: summariseExceptions,
+    readSources,
+    answer: { body: explainFailure },
   },
   {
     name: 'logs',
     panel: logsPanel,
+    style: 'features/logs/logs.css',
     facts: logFacts,
+    start: watchLoggers,
     entered: markEarlierLogger,
     collect: collectLogs,
     collectLate: collectLogs,
+    readSources: clearLogs,
+    summarise: ({ logs }) => ({ logErrors: logs.filter(({ level }) => level >= 50).length }),
   },
   {
     name: 'queries',
     panel: databasePanel,
+    style: 'features/queries/queries.css',
     facts: profile => [...callsFact('SQL', profile.database), ...waitingFact(profile)],
+    subscribe: installDrivers,
+    start: watchLibraries,
     learn: learnFromQueries,
     collect: collectQueries,
     collectLate: collectQueries,
+    summarise: summariseQueries,
   },
   {
     name: 'http-client',
@@ -86,10 +120,11 @@ features.push(
     collect: collectHttpCalls,
     collectLate: collectHttpCalls,
   },
-  { name: 'routing', panel: routingPanel, collect: collectRouting },
-  { name: 'lifecycle', panel: lifecyclePanel },
+  { name: 'routing', panel: routingPanel, style: 'features/routing/routing.css', collect: collectRouting },
+  { name: 'lifecycle', panel: lifecyclePanel, style: 'features/lifecycle/lifecycle.css' },
   {
     name: 'compare',
+    style: 'features/compare/compare.css',
     routes: compareRoutes,
     action: compareAction,
     pair: { label: 'Compare', path: 'compare' },
@@ -102,12 +137,20 @@ features.push(
     forQuery: explainButton,
     questions: [explainQuestion],
   },
-  { name: 'replay', routes: replayRoutes, action: replayAction, start: rememberApplication },
-  { name: 'export', routes: exportRoutes, action: exportAction },
+  {
+    name: 'replay',
+    routes: replayRoutes,
+    action: replayAction,
+    start: rememberApplication,
+    repeat,
+    questions: [replayQuestion],
+  },
+  { name: 'export', style: 'features/export/export.css', routes: exportRoutes, action: exportAction },
   {
     name: 'boot',
     routes: bootRoutes,
     start: keepBoot,
+    questions: [bootQuestion],
     link: { label: 'Boot', path: 'boot' },
     forPlugins: base => [
       { link: 'How the application started', to: `${base}/boot` },
@@ -120,6 +163,11 @@ features.push(
     complete: withEvents,
     lines: { heading: 'In the browser', note: 'ms since it asked for the page', of: browserLines },
     reports: 'browser',
+  },
+  {
+    name: 'toolbar',
+    answer: { head: permitCachedToolbar, body: addToolbar },
+    assets: { 'toolbar.js': toolbarScript },
   },
   { name: 'agents', routes: mcpRoutes, commands: agentCommands },
   { name: 'configuration', panel: configurationPanel, questions: [routesQuestion] },

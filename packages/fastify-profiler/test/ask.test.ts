@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { DatabaseUse, Profile, Query } from '../core/profile.ts'
 import { answerText, ask, callText, questions } from '../features/home/question.ts'
 import type { Answer, AskedSources } from '../core/feature.ts'
+import { BootFile } from '../features/boot/boot-file.ts'
 import { storedSources } from '../features/command-line/asker.ts'
 import { makeFolder } from './folder.ts'
 import { storeProfiles } from './stores.ts'
@@ -14,6 +17,7 @@ import {
   failedProfile,
   notFoundProfile,
   profile,
+  span,
 } from './views/example-profile.ts'
 
 const time = Date.now()
@@ -161,6 +165,51 @@ t.test('a plan is asked for without running the query', async t => {
   t.match(text, /^# The plan of query 1\n.*Reads all 48,210 rows.*create index on museums \(id\)/s)
   t.match(data, { plan: 'values' })
   t.notOk(asked.some(text => text.includes('analyze')))
+})
+
+t.test('a query is run again only if the question says so', async t => {
+  const asked: string[] = []
+  const client = {
+    async query({ text }: { text: string }) {
+      asked.push(text)
+      return { rows: text.startsWith('explain') ? [{ 'QUERY PLAN': [{ Plan: { 'Actual Rows': 3 } }] }] : [] }
+    },
+    release() {},
+  }
+  const explainPool = { connect: async () => client }
+  const sources = sourcesOf([profile({ token: 'slow', database: databaseOf([query()]) })], { explainPool })
+  t.match((await answerTo('explain', { token: 'slow', query: 1, run: true }, sources)).data, { plan: 'run' })
+  t.strictSame(asked.slice(0, 2), ['begin read only', 'set local statement_timeout = 2000'])
+  const wrong = await answerTo('explain', { token: 'slow', query: 1, run: 'yes' }, sources)
+  t.match(wrong, { failed: true, text: 'The argument run must be true or false.' })
+})
+
+t.test('a finding has its line of source with the one before and after', async t => {
+  const file = join(makeFolder(), 'museums.ts')
+  writeFileSync(file, 'one\nfor (const id of ids) {\n  await find(id)\n}\nlast\n')
+  const locations = [{ file, line: 3, column: 9 }]
+  const repetitions = [{ kind: 'loop' as const, sql: 'select 1', count: 20, duration: 30, locations }]
+  const sources = sourcesOf([profile({ token: 'loop', database: databaseOf([query()], { repetitions }) })])
+  const { text } = await answerTo('profile', { token: 'loop' }, sources)
+  t.match(text, /museums\.ts:3:9`\n\n`+ts\n {2}2 \| for.*\n> 3 \| {3}await find\(id\)\n {2}4 \| \}\n`+/)
+})
+
+t.test('the overview tells of a slow start, and boot of its plugins', async t => {
+  const sources = sourcesOf([quick])
+  t.match(await answerTo('boot', {}, sources), { failed: true, text: 'No start is stored.' })
+  const plugin = span({ kind: 'plugin', name: 'database', duration: 4000 })
+  const boot = { version: 1 as const, token: 'boot' as const, time, before: 0, duration: 4200, state: 'ready' as const }
+  new BootFile(sources.store.directory).write({
+    ...boot,
+    process: 1,
+    versions: {},
+    spans: [plugin],
+    failures: [],
+    dropped: 0,
+  })
+  const slow = 'Ready after 4,200 ms: "database" took 4,000 ms'
+  t.match((await answerTo('overview', {}, sources)).text, `## The start\n\n\`\`\`data\n${slow}\n`)
+  t.match((await answerTo('boot', {}, sources)).text, `# ${slow}\n`)
 })
 
 t.test('an answer about a long panel names the line to go on at, until the panel ends', async t => {

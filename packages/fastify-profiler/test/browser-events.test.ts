@@ -63,7 +63,7 @@ t.test('a failed request that a page reports is a warning or an error, by its st
 t.test('a page without logs of its own shows what the browser reported', async t => {
   const { app, token } = await servedPage(t)
   await post(app, token, { events: [{ kind: 'rejection', message: 'Error: no stock' }] })
-  t.match(await pageOf(app, token), /In the browser<\/dt> <dd><b class="text-error">1 error/)
+  t.match(await pageOf(app, token), /In the browser<\/dt> <dd><b class="error">1 error/)
 })
 
 t.test('only pages of the same origin may report', async t => {

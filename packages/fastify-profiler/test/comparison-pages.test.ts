@@ -75,7 +75,7 @@ t.test('two ticked requests of the list are compared, the older one first', asyn
   const [older, newer] = [await tokenOf('/cart'), await tokenOf('/cart')]
   const list = await pageOf(app, '')
   t.match(list, new RegExp(`name="request" value="${newer}".*name="request" value="${older}"`, 's'))
-  t.match(list, '<form class="tray only-wide" id="pair" action="/_profiler/compare"')
+  t.match(list, /<form [^>]*id="pair" action="\/_profiler\/compare"/)
   t.match(await app.inject(`/_profiler/compare?request=${newer}&request=${older}`), {
     statusCode: 302,
     headers: { location: `/_profiler/compare/${older}/${newer}` },
@@ -118,4 +118,38 @@ t.test('of many requests since a moment, the first two hundred are compared', as
   const { data } = await shop(t, directory)
   const { since } = await data(`?method=GET&route=/museums/:id&at=${start}`)
   t.match(since, { count: 200, queries: { least: 1, threeQuarters: 1, most: 7 } })
+})
+
+t.test('two requests of different routes are compared, and every form says so', async t => {
+  const { app, tokenOf, show, data } = await shop(t)
+  app.get('/fair', async () => 'fair')
+  const path = `/${await tokenOf('/cart')}/${await tokenOf('/fair')}`
+  t.match(await show(path), '<p class="notice">A and B are different routes: GET /cart and GET /fair.<')
+  t.match(await show(path, 'text/markdown'), /^# .*, of two different routes: /)
+  t.match((await data(path)).sentence, 'of two different routes')
+  t.notMatch(await show(path), 'Replay B')
+})
+
+t.test('a difference that was seen once becomes certain by replays of B', async t => {
+  const directory = makeFolder()
+  const { routing } = profile()
+  routing.matched = routing.matched && { ...routing.matched, url: '/cart' }
+  const before = Array.from({ length: 5 }, (_, n) =>
+    profile({ token: `old-${n}`, url: '/cart', duration: 60_000 + n, time: Date.now() - 90_000 + n, routing }),
+  )
+  storeProfiles(directory, before)
+  const { app, tokenOf, show, data } = await shop(t, directory)
+  const b = await tokenOf('/cart')
+  const path = `/old-0/${b}`
+  t.match(await data(path), { verdict: { sureness: 'seen', requests: { a: 5, b: 1 } } })
+  t.match(await show(path), `<form method="post" action="/_profiler/compare${path}"><button`)
+  t.match(await show(path), 'There are 5 requests like A and 1 like B: send B again.')
+  const url = `/_profiler/compare${path}`
+  t.equal((await app.inject({ method: 'POST', url })).statusCode, 403)
+  t.match(await app.inject({ method: 'POST', url, headers: { 'sec-fetch-site': 'same-origin' } }), {
+    statusCode: 303,
+    headers: { location: url },
+  })
+  t.match(await data(path), { verdict: { sureness: 'certain', change: 'faster', requests: { a: 5, b: 8 } } })
+  t.notMatch(await show(path), 'Replay B')
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { gatherCalls, sliceTime, slowestCalls, timeByKind } from '../core/exclusive-time.ts'
+import { gatherCalls, sliceTime, slowestCalls, timeByKind } from '../features/performance/exclusive-time.ts'
 import { findingsOf, findingText } from '../features/performance/findings.ts'
 import { lengthOf } from '../core/periods.ts'
 import type { BlockedTime, ConnectionWait, Profile, Span, SpanKind } from '../core/profile.ts'

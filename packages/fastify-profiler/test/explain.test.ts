@@ -163,3 +163,34 @@ t.test('values that are masked, shortened or missing are not sent', async t => {
     ])
   }
 })
+
+t.test("MySQL's own form of a plan is read, and a query that it would have to run again is refused", async t => {
+  const table = {
+    table_name: 'c',
+    access_type: 'ALL',
+    rows_examined_per_scan: 48_210,
+    filtered: '10.00',
+    attached_condition: "((`shop`.`c`.`user_id` = 1) and (`shop`.`c`.`made` < TIMESTAMP'2026-01-02 00:00:00'))",
+  }
+  const columns = [
+    { table_name: 'carts', column_name: 'user_id', type: 'int ' },
+    { table_name: 'carts', column_name: 'made', type: 'datetime ' },
+  ]
+  const client: ExplainClient = {
+    async query({ text }) {
+      if (text.includes('information_schema')) return { rows: columns }
+      if (text.includes('version')) return { rows: [{ version: '8.4.6' }] }
+      return { rows: text.startsWith('explain') ? [{ EXPLAIN: JSON.stringify({ query_block: { table } }) }] : [] }
+    },
+    release() {},
+  }
+  const asked = exampleQuery({ system: 'mysql', sql: 'select * from carts c where …', parameters: [], rows: 4 })
+  const pool = { connect: async () => client }
+  t.match((await planOf(pool, false, asked)).verdicts, [
+    {
+      claim: 'Reads all about 48,210 rows of carts to find 4.',
+      sql: 'alter table `carts` add index (`user_id`, `made`)',
+    },
+  ])
+  t.match(await explainQuery(pool, asked, true), { message: /MySQL not/ })
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { environmentOptions } from '../flag.ts'
+import { environmentOptions } from '../options.ts'
 import { makeFolder } from './folder.ts'
 
 const senseless: ReadonlyArray<[name: string, value: string, sentence: RegExp]> = [

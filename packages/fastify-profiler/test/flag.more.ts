@@ -182,7 +182,7 @@ await app.close()`
 t.test('of two copies of the profiler one watches, and the other says so', async t => {
   // Below the repository, where it finds its dependencies.
   const copy = t.testdir()
-  for (const name of ['dist', 'core/view/assets', 'package.json']) {
+  for (const name of ['dist', 'core/view/assets', 'features', 'package.json']) {
     cpSync(join(installedPackage, name), join(copy, name), { recursive: true })
   }
   const flags = ['--import', join(copy, 'dist/register.js'), ...flag]

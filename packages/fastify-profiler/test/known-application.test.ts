@@ -38,7 +38,10 @@ t.test('an application that has closed is not asked, and its files answer', asyn
   await app.close()
   t.notOk(existsSync(join(folder, '.profiler/server.json')))
   t.match(await command(folder, ['list']), { code: 0, output: /GET \/fine\n$/, errors: '' })
-  t.match(await command(folder, ['list', '--url', url]), { code: 1, errors: `No profiler answers at ${url}.${hint}\n` })
+  t.match(await command(folder, ['list', '--url', url]), {
+    code: 1,
+    errors: `Nothing at ${url} answers questions.${hint}\n`,
+  })
 })
 
 t.test('of applications that share a folder, only the one that listened last deletes the address', async t => {
@@ -101,7 +104,7 @@ t.test('one sentence says that an application which was killed does not answer, 
   t.match(await command(folder, ['list']), {
     code: 0,
     output: /^failed 500/,
-    errors: `fastify-profiler: The application at ${url.slice(0, -1)} does not answer. The answer comes from its files.\n`,
+    errors: `fastify-profiler: Nothing at ${url.slice(0, -1)} answers questions. The answer comes from the files.\n`,
   })
 })
 
@@ -117,7 +120,7 @@ t.test('another profiled application at the same port is not believed', async t 
   const { output, errors } = await command(folder, ['list'])
   t.match(output, /GET \/fine\n$/)
   t.notMatch(output, '/other')
-  t.match(errors, 'does not answer. The answer comes from its files.\n')
+  t.match(errors, 'answers questions. The answer comes from the files.\n')
 })
 
 t.test('a server that is no profiler is not believed', async t => {
@@ -151,11 +154,11 @@ t.test('an application that does not answer in time is given up', async t => {
   const told: string[] = []
   const tell = (sentence: string) => told.push(sentence)
   const named = new Asker({ ...place, url, tell, longest: 20 })
-  t.match(await named.ask(overviewQuestion, {}), { failed: true, text: `No profiler answers at ${url}.${hint}` })
+  t.match(await named.ask(overviewQuestion, {}), { failed: true, text: `Nothing at ${url} answers questions.${hint}` })
   storeAddress(folder, url)
   const found = new Asker({ ...place, url: null, tell, longest: 20 })
   t.match(await found.ask(overviewQuestion, {}), { text: /^# 3 requests/ })
-  t.match(told, [/does not answer/])
+  t.match(told, [/answers questions/])
 })
 
 t.test('what the application refuses is told with its reason', async t => {

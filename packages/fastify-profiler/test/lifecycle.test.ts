@@ -55,7 +55,7 @@ t.test('a hook that sends an error has thrown, and not replied', async t => {
   const { interruptions, markdown, page } = await lifecycleOf(app, '/')
   t.same(interruptions, ['kernel.request refusing sent'])
   t.match(page, 'Interrupted by refusing with Error: sent')
-  t.match(page, '<tr class="interrupting">')
+  t.match(page, '<tr class="error">')
   t.match(markdown, /onRequest, preParsing · started at [<\d.]+ ms · took [<\d.]+ ms/)
   t.match(markdown, /Not reached\. Hooks: .*preHandler/)
 })

@@ -70,7 +70,7 @@ t.test('a client that begins with a handshake gets its version, and the tools wi
   const { result } = (await send(app, request('tools/list'), { headers })).json()
   t.same(Object.keys(result), ['tools'])
   const names = result.tools.map(({ name }: { name: string }) => name)
-  t.same(names, ['overview', 'search', 'profile', 'compare', 'explain', 'routes'])
+  t.same(names, ['overview', 'search', 'profile', 'sample', 'compare', 'explain', 'replay', 'boot', 'routes'])
 })
 
 t.test('a client of the stateless era discovers the server, lists tools and calls them', async t => {
@@ -86,7 +86,7 @@ t.test('a client of the stateless era discovers the server, lists tools and call
   })
   const { result } = (await stateless(app, 'tools/list')).json()
   t.match(result, { resultType: 'complete', ttlMs: Number, cacheScope: 'public' })
-  t.equal(result.tools.length, 6)
+  t.equal(result.tools.length, 9)
   await app.inject('/broken')
   const called = await stateless(app, 'tools/call', { name: 'profile', arguments: { token: 'latest' } })
   t.equal(called.statusCode, 200)
@@ -101,13 +101,13 @@ t.test('a client of the stateless era discovers the server, lists tools and call
   t.match(wrong.json().result, { isError: true, content: [{ text: /^profile needs token/ }] })
 })
 
-t.test('tools say in less than 60 words when to call them, that they only read, and what they take', async t => {
+t.test('tools say in less than 60 words when to call them, whether they only read, and what they take', async t => {
   const app = await agentsApp(t)
   const { tools } = (await send(app, request('tools/list'))).json().result
   for (const tool of tools) {
     t.match(tool.description, /^Call /)
     t.ok(tool.description.split(/\s+/).length < 60, tool.name)
-    t.match(tool.annotations, { readOnlyHint: true, destructiveHint: false })
+    t.match(tool.annotations, { readOnlyHint: !['replay', 'sample'].includes(tool.name), destructiveHint: false })
     t.match(tool.inputSchema, { type: 'object', additionalProperties: false, properties: { max_tokens: {} } })
     for (const name of tool.inputSchema.required) t.ok(name in tool.inputSchema.properties)
   }
@@ -119,6 +119,29 @@ t.test('the data of an answer are sent to those who ask for them in _meta', asyn
   await app.inject('/fine')
   const call = { name: 'profile', arguments: { token: 'latest' }, _meta: { ...meta, 'fastify-profiler/data': true } }
   t.match((await stateless(app, 'tools/call', call)).json().result.structuredContent, { url: '/fine', status: 200 })
+})
+
+t.test('an agent replays a GET and has its CPU sampled, and nothing that a page would not', async t => {
+  const app = await agentsApp(t)
+  app.post('/fine', async () => 'changed')
+  const call = async (name: string, given: object) => {
+    const { result } = (await stateless(app, 'tools/call', { name, arguments: given })).json()
+    return { failed: result.isError, text: String(result.content[0].text) }
+  }
+  const token = (await app.inject('/fine')).headers['x-debug-token']
+  t.match(await call('sample', { token }), { failed: false, text: /^The next request/ })
+  const { text } = await call('replay', { token, times: 2 })
+  t.match(text, /^# Replayed 2 times\n.*Next: `compare \{"a":"[\w-]+","b":"[\w-]+"\}`$/s)
+  const { profiles } = await app.profiler.search({ parent: String(token) })
+  t.equal(profiles.length, 2)
+  const kinds = await Promise.all(profiles.map(async ({ token }) => (await app.profiler.find(token))?.samples?.kind))
+  t.strictSame(kinds, [undefined, 'cpu'], 'the newest request is the first')
+
+  const changed = (await app.inject({ method: 'POST', url: '/fine' })).headers['x-debug-token']
+  t.match(await call('replay', { token: changed }), { failed: true, text: /^Only GET and HEAD can be replayed/ })
+  const unknown = (await app.inject('/nowhere')).headers['x-debug-token']
+  t.match(await call('sample', { token: unknown }), { failed: true, text: /has no route/ })
+  t.match(await call('boot', {}), { failed: false, text: /^# The newest start\n.*# Ready after/s })
 })
 
 t.test('messages of wrong form are refused with the codes of JSON-RPC', async t => {
@@ -208,7 +231,7 @@ t.test('a request with a version of the handshake era in _meta is answered witho
   const app = await agentsApp(t)
   const asked = request('tools/list', { _meta: { [version]: '2025-11-25' } })
   const response = await send(app, asked, { headers: { 'mcp-protocol-version': '2025-11-25' } })
-  t.equal(response.json().result.tools.length, 6)
+  t.equal(response.json().result.tools.length, 9)
 })
 
 t.test('only JSON of at most 64 kB is read, and only clients that take JSON are answered', async t => {

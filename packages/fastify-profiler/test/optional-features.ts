@@ -11,4 +11,5 @@ export const optionalFeatures: Record<string, string | null> = {
   'http-client': null,
   replay: null,
   samples: null,
+  toolbar: null,
 }

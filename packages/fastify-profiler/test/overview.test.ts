@@ -1,11 +1,14 @@
 import t from 'tap'
-import { type ProfileSummary, type SortOrder, sortOrders } from '../core/summary.ts'
-import { repetitionsOf, statementTotals, summarise } from '../core/store/profile-text.ts'
-import { renderOverview } from '../features/home/lately.ts'
-import { overviewOf } from '../core/store/overview.ts'
+import { type ProfileSummary, type SortOrder, sortOrders, type Trouble } from '../core/summary.ts'
+import '../features/index.ts'
+import { summarise } from '../core/store/profile-writer.ts'
+import { repetitionsOf, statementTotals } from '../features/queries/summarise-queries.ts'
+import { renderOverview, troublesLately } from '../features/home/lately.ts'
+import { overviewOf } from '../features/home/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
-import { readSearch } from '../core/store/search-criteria.ts'
-import { readWords, wordsOf } from '../core/store/search-words.ts'
+import { noPlace } from '../core/view/elements.ts'
+import { readSearch } from '../features/home/search-criteria.ts'
+import { readWords, wordsOf } from '../features/home/search-words.ts'
 import { exampleQuery, exampleUse, profile, summary } from './views/example-profile.ts'
 
 const minute = 60_000
@@ -56,17 +59,69 @@ t.test('routes that fail come first, then those that take most time, and unmatch
 
 t.test('the home page folds all routes but eight, with the number of their requests', async t => {
   const found = overview(...Array.from({ length: 60 }, (_, n) => requestOf({ route: `/<${n % 52}>`, duration: n })))
-  const page = String(renderOverview(found, '15min', '/_profiler'))
-  const [open = '', folded = ''] = page.split('<summary>42 more routes, ')
+  const page = String(renderOverview(found, '15min', '/_profiler', noPlace))
+  const [open = '', folded = ''] = page.split('<summary>44 more routes, ')
   t.equal(open.match(/GET \/&lt;/g)?.length, 8)
-  t.equal(folded.match(/GET \/&lt;/g)?.length, 42)
+  t.equal(folded.match(/GET \/&lt;/g)?.length, 44)
 })
 
-t.test('a route has the median number of its queries, and how many of its requests repeat one', async t => {
+t.test('a route has the median number of its queries', async t => {
   const queries = (count: number) => ({ queries: { count, duration: 1 } })
-  t.match(overview(requestOf(queries(4)), requestOf({ ...queries(23), repeated: 20 }), requestOf(queries(5))).routes, [
-    { queries: 5, repeating: 1, repeated: 20 },
+  t.match(overview(requestOf(queries(4)), requestOf(queries(23)), requestOf(queries(5))).routes, [{ queries: 5 }])
+})
+
+const trouble = (what: Trouble['what'], changes: Partial<Trouble> = {}): Trouble => ({
+  what,
+  claim: what,
+  detail: '',
+  location: { file: '/srv/cart.ts', line: 7, column: 3 },
+  ...changes,
+})
+
+t.test('troubles of one kind and line are counted once a request, as the newest tells, failures first', async t => {
+  const repeated = [trouble('repeated', { claim: 'old' }), trouble('repeated')]
+  const found = overview(
+    requestOf({ troubles: repeated, time: 8 * minute }),
+    requestOf({ troubles: [trouble('repeated'), trouble('failed query')], token: 'newest' }),
+    requestOf({ troubles: [trouble('repeated', { location: null })], time: 9 * minute }),
+    requestOf({ time: 7 * minute }),
+  )
+  t.match(found.routes[0], { token: 'newest' })
+  t.match(found.routes[0]?.troubles, [
+    { what: 'failed query', count: 1, token: 'newest' },
+    { what: 'repeated', count: 2, claim: 'repeated', token: 'newest' },
+    { what: 'repeated', count: 1, location: null },
   ])
+})
+
+t.test('of half of the requests or one long one, times are a trouble', async t => {
+  const slow = (time: number) => requestOf({ troubles: [trouble('slow', { time })] })
+  for (const [isTold, ...requests] of [
+    [true, slow(30), slow(30), requestOf(), requestOf()],
+    [false, slow(30), slow(30), requestOf(), requestOf(), requestOf()],
+    [false, slow(30)],
+    [true, slow(120)],
+  ] as const) {
+    t.equal(overview(...requests).routes[0]?.troubles.length, Number(isTold))
+  }
+})
+
+t.test('a crash, then the first trouble of each kind, comes before all others, with its line', async t => {
+  const of = (route: string, ...troubles: Trouble[]) => requestOf({ route, troubles })
+  const found = troublesLately(
+    overview(of('/a', trouble('repeated')), of('/b', trouble('repeated')), of('/c', trouble('row'))),
+    '',
+  )
+  const claims = found.map(({ claim }) => claim)
+  t.same(claims, ['GET /a, 1 of 1: repeated', 'GET /c, 1 of 1: row', 'GET /b, 1 of 1: repeated'])
+  t.match(found[0], { places: [{ line: 7 }] })
+  const [first] = troublesLately(overview(of('/a', trouble('failed query')), of('/b', trouble('crash'))), '')
+  t.match(first, { claim: 'GET /b, 1 of 1: crash', tone: 'error' })
+})
+
+t.test('rows past the bound are left out, and counted', async t => {
+  const { left, routes } = overview(...Array.from({ length: 210 }, (_, n) => requestOf({ route: `/${n}` })))
+  t.match({ left, listed: routes.length }, { left: { routes: 10, statements: 0 }, listed: 200 })
 })
 
 t.test('each row has the token of a request to look at', async t => {
@@ -77,7 +132,7 @@ t.test('each row has the token of a request to look at', async t => {
     requestOf({ token: 'quicker', duration: 2, ...statements(2) }),
   ]
   t.match(overview(...requests), { routes: [{ token: 'slow' }], statements: [{ token: 'slow' }] })
-  const loop = requestOf({ token: 'loop', duration: 3, repeated: 20 })
+  const loop = requestOf({ token: 'loop', duration: 3, troubles: [trouble('repeated')] })
   t.match(overview(...requests, loop).routes, [{ token: 'loop' }])
   const failed = requestOf({ token: 'failed', status: 500, exception: 'Error: no', duration: 1 })
   t.match(overview(...requests, loop, failed), { routes: [{ token: 'failed' }], exceptions: [{ token: 'failed' }] })

@@ -61,12 +61,15 @@ t.test('the package has what it needs to run, to be read and to be typed, and no
     'dist/testing.js',
     'dist/testing.d.ts',
     'dist/fastify-profiler.js',
-    'core/view/assets/profiler.css',
+    'core/view/assets/language.css',
+    'features/compare/compare.css',
     'package.json',
   ]) {
     t.ok(files.includes(`package/${file}`), file)
   }
-  const found = files.filter(file => !/^package\/(?:dist|core\/view\/assets)\//.test(file)).sort()
+  const found = files
+    .filter(file => !/^package\/(?:dist|core\/view\/assets)\/|^package\/features\/\w[\w/-]*\.(?:css|js)$/.test(file))
+    .sort()
   t.same(
     found,
     ['CHANGELOG.md', 'LICENSE', 'README.md', 'SKILL.md', 'package.json'].map(file => `package/${file}`),

@@ -638,6 +638,7 @@ for (const [what, routerOptions] of Object.entries({
     t.match((await app.inject(`/_profiler/${token}/exception.css`)).body, '.exception')
     t.match((await app.inject('/_profiler/assets/toolbar.js')).body, 'profiler-toolbar')
     t.match((await app.inject('/_profiler/a/b')).json().error, 'no page "a/b"')
+    t.equal((await app.inject(`/_profiler/${token}/cpu`)).headers.location, `/_profiler/${token}?panel=cpu`)
     t.equal((await app.inject('/_profiler/unknown')).statusCode, 404)
     t.equal((await app.inject(`/_profiler/${token}/`)).statusCode, options.ignoreTrailingSlash ? 200 : 308)
     t.equal((await app.inject('/_profiler/search')).json().total, 1, 'none of them has a profile')

@@ -202,7 +202,7 @@ t.test('help names every command and option, and the version is that of the pack
     t.match(await command(makeFolder(), words), { code: 0, output: /^Usage: .*list .*show .*compare .*tail .*init /s })
   }
   const { output } = await command(makeFolder(), ['--help'])
-  const options = 'url directory json max-tokens page sort from minutes route at method yes'
+  const options = 'url directory json max-tokens page sort from minutes route at method run times kind yes'
   for (const name of options.split(' ')) t.match(output, new RegExp(`^  --${name} `, 'm'))
   t.match(await command(makeFolder(), ['--version']), { code: 0, output: /^\d+\.\d+\.\d+\n$/ })
 })

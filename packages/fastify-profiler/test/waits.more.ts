@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Profile } from '../core/profile.ts'
-import { sliceTime, slowestCalls } from '../core/exclusive-time.ts'
+import { sliceTime, slowestCalls } from '../features/performance/exclusive-time.ts'
 import { servePostgres } from './drivers/postgres-server.ts'
 import { deferred, listen, pageOf, profiledApp, profileOf } from './profiled-app.ts'
 

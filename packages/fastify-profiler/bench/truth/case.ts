@@ -27,6 +27,8 @@ export interface Case {
   expects: Kind | null
   /** The comment at the end of the line that the answer has to name. */
   at?: string
+  /** Requests that are sent at the same time, as under load. Default: 1. */
+  atOnce?: number
   /** Whether the process ends some time after the response. It is started again. */
   isFatal?: true
   run: (stores: Stores, reply: FastifyReply) => unknown

@@ -8,6 +8,18 @@ function burn(milliseconds: number): void {
 
 const text = async (url: string) => (await fetch(url)).text()
 
+const rows: Record<string, Case['run']> = {
+  'calls-in-a-row': async ({ neighbour }) => {
+    await text(`${neighbour}/calm`)
+    await text(`${neighbour}/calm/prices`)
+    await text(`${neighbour}/calm/dates`)
+  },
+  'queries-in-a-row': async ({ pool }) => {
+    await pool.query('select pg_sleep(0.03) from museums where id = 1')
+    await pool.query('select pg_sleep(0.03) from rooms where id = 1')
+  },
+}
+
 export const problems: Case[] = [
   ...planted('slow query', {
     'one-slow-query': async ({ pool }) => pool.query('select pg_sleep(0.06) from museums where id = 1'),
@@ -97,17 +109,8 @@ export const problems: Case[] = [
     },
     'sent-503': async (_stores, reply) => reply.code(503).send({ error: 'Come back later' }),
   }),
-  ...planted('waits in a row', {
-    'calls-in-a-row': async ({ neighbour }) => {
-      await text(`${neighbour}/calm`)
-      await text(`${neighbour}/calm/prices`)
-      await text(`${neighbour}/calm/dates`)
-    },
-    'queries-in-a-row': async ({ pool }) => {
-      await pool.query('select pg_sleep(0.03) from museums where id = 1')
-      await pool.query('select pg_sleep(0.03) from rooms where id = 1')
-    },
-  }),
+  ...planted('waits in a row', rows),
+  ...planted('waits in a row', rows).map(planted => ({ ...planted, name: `${planted.name}-under-load`, atOnce: 8 })),
   ...planted('blocked loop', {
     'burns-during-query': async ({ pool }) => {
       const query = pool.query('select * from museums where id = 1')

@@ -8,6 +8,7 @@ import type { RequestSecrets } from '../mask/request-secrets.ts'
 import type { Profile } from '../profile.ts'
 import { Recorder, type RecorderParts } from '../watch/recorder.ts'
 import type { ProfileStore } from './profile-store.ts'
+import { rewrite } from './profile-writer.ts'
 
 /** Milliseconds after its response for which the work of a request is followed. */
 const followedFor = 30_000
@@ -105,7 +106,7 @@ export class LateWork {
       collector.addLate(profile, recorder, secrets)
       if (followed.left <= 0) profile.notes.push(`A profile holds ${workKept} pieces of what came after it was stored.`)
     }
-    boundary.guard(() => store.change(recorder.token, recorded.bounds.bytes, add), undefined)
+    boundary.guard(() => rewrite(store, recorder.token, recorded.bounds.bytes, add), undefined)
   }
 }
 

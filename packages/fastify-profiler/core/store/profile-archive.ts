@@ -1,7 +1,6 @@
 import type { Profile, Route } from '../profile.ts'
-import type { SearchCriteria, SearchResult } from '../summary.ts'
+import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
 import type { OpenExchanges } from '../watch/exchange.ts'
-import type { Overview } from './overview.ts'
 import type { Neighbours, ProfileStore } from './profile-store.ts'
 
 /** Finds profiles, including those that are about to be stored. */
@@ -34,9 +33,9 @@ export class ProfileArchive {
     return this.#store.search(criteria)
   }
 
-  /** Summarises the requests since a time, by route, statement and exception. */
-  overview(since: number): Overview {
-    return this.#store.overview(since)
+  /** The summaries of all profiles. */
+  summaries(): ProfileSummary[] {
+    return this.#store.summaries()
   }
 
   /** The routes of the application that was ready last; null if they are not stored. */

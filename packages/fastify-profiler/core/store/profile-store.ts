@@ -2,9 +2,8 @@ import type { StoreBounds } from '../bounds.ts'
 import type { Configuration, Profile } from '../profile.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../summary.ts'
 import { newToken } from '../watch/recorder.ts'
-import { type Overview, overviewOf } from './overview.ts'
 import { type Batch, bytesOf } from './profile-segment.ts'
-import { parseProfile, type ProfileText, samplesIn, serialise, type StoredSummary, summarise } from './profile-text.ts'
+import { parseProfile, type ProfileText, samplesIn, type StoredSummary } from './profile-text.ts'
 import { matcherOf, newestFirst, pageOf } from './search.ts'
 import { LineBuffer, Segments, Troubles } from './segments.ts'
 import { type Address, AddressFile, ConfigurationFiles, StoreDirectory } from './store-directory.ts'
@@ -109,21 +108,12 @@ export class ProfileStore {
       const [newest] = this.search({ perPage: 1 }).profiles
       return newest === undefined ? null : this.find(newest.token)
     }
-    const profile = this.#read(token)
+    const profile = this.read(token)
     return profile && this.#completed(profile)
   }
 
-  /** Stores a profile again, with a change. Does nothing if there is none. @param bytes the limit of its size */
-  change(token: string, bytes: number, change: (profile: Profile) => void): void {
-    const profile = this.#read(token)
-    const samples = this.findSamples(token)
-    if (profile === null) return
-    change(profile)
-    const text = serialise(profile, bytes)
-    this.write(summarise(profile), samples === null ? text : [text[0], text[1], samples])
-  }
-
-  #read(token: string): Profile | null {
+  /** A profile without what is added to it when it is found; null if there is none. */
+  read(token: string): Profile | null {
     const text = this.#textOf(token)
     if (text === null) return null
     try {
@@ -156,24 +146,19 @@ export class ProfileStore {
 
   /** Searches the profiles, newest first. */
   search(criteria: SearchCriteria): SearchResult {
-    return pageOf(criteria, this.#summaries().filter(matcherOf(criteria)))
-  }
-
-  /** Summarises the requests since a time, by route, statement and exception. */
-  overview(since: number): Overview {
-    return overviewOf(this.#summaries(), since, Date.now())
+    return pageOf(criteria, this.summaries().filter(matcherOf(criteria)))
   }
 
   /** Finds the profiles before and after another, in the order of a search. */
   neighbours(token: string): Neighbours {
-    const tokens = newestFirst(this.#summaries()).map(summary => summary.token)
+    const tokens = newestFirst(this.summaries()).map(summary => summary.token)
     const place = tokens.indexOf(token)
     if (place === -1) return { previous: null, next: null }
     return { previous: tokens[place + 1] ?? null, next: tokens[place - 1] ?? null }
   }
 
   /** The summaries of all profiles, in reverse, because sorting by time keeps the order within a millisecond. */
-  #summaries(): ProfileSummary[] {
+  summaries(): ProfileSummary[] {
     this.flush()
     this.#segments.refresh()
     return [...this.#segments.summaries(), ...this.#unwritten.summaries()].reverse()

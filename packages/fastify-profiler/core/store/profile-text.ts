@@ -1,51 +1,6 @@
 import { pointsOf, type StoredPoint, storedPoints } from '../dispatch-points.ts'
-import { sliceTime, timeByKind } from '../exclusive-time.ts'
-import {
-  type DatabaseUse,
-  type Location,
-  type Profile,
-  profileVersion,
-  type Span,
-  type StatementTotals,
-  toMicroseconds,
-} from '../profile.ts'
+import { type Location, type Profile, profileVersion, type Span } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
-import { failedCalls } from './failed-calls.ts'
-
-const statementsKept = 5
-const longestStatement = 200
-
-/** The statements of a request that took most time. */
-export function statementTotals(database: Pick<DatabaseUse, 'queries' | 'statements'> | null): StatementTotals[] {
-  const bySql = new Map<string, StatementTotals>()
-  const listed = database?.queries.map(({ duration, sql }) => ({ sql, count: 1, duration: duration ?? 0 }))
-  for (const { count, duration, sql: whole } of database?.statements ?? listed ?? []) {
-    const sql = whole.slice(0, longestStatement)
-    const totals = bySql.get(sql) ?? { sql, count: 0, duration: 0 }
-    totals.count += count
-    totals.duration = toMicroseconds(totals.duration + duration)
-    bySql.set(sql, totals)
-  }
-  return [...bySql.values()].sort((one, other) => other.duration - one.duration).slice(0, statementsKept)
-}
-
-/** How often the most repeated statement ran in a loop, and whether it changed rows; 0 without a loop. */
-export function repetitionsOf({ database }: Pick<Profile, 'database'>) {
-  const loops = (database?.repetitions ?? []).filter(({ kind }) => kind !== 'duplicate')
-  const [worst] = loops.sort((one, other) => other.count - one.count)
-  return { repeated: worst?.count ?? 0, ...(worst?.kind === 'writes' && { repeatedWrites: true as const }) }
-}
-
-/** How many queries and calls failed and errors were not caught, with the first error. */
-function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
-  const failed = failedCalls(profile)
-  const [first] = failed
-  if (first === undefined) return {}
-  const amount = (wanted: typeof first.what) => failed.filter(({ what }) => what === wanted).length
-  const errors = amount('error')
-  const some = { queries: amount('query'), calls: amount('call'), ...(errors > 0 && { errors }) }
-  return { failures: { ...some, first: first.error.slice(0, longestStatement) } }
-}
 
 /**
  * The stored form of a span, without property names. Times are whole microseconds, which are quicker to write than
@@ -156,38 +111,6 @@ interface StoredProfile extends Omit<Profile, 'spans' | 'lifecycle'> {
   lifecycle: StoredPoint[]
 }
 
-/** Makes the summary of a profile, for searches. */
-export function summarise(profile: Profile): ProfileSummary {
-  const { token, parent, time, duration, status, outcome, method, url, host, ip } = profile
-  const { crash, isReplay, routing, exceptions, logs, labels, database } = profile
-  const last = crash === undefined ? undefined : exceptions.findLast(({ uncaught }) => uncaught !== undefined)
-  const exception = last ?? exceptions[0]
-  return {
-    token,
-    parent,
-    ...(isReplay && { isReplay }),
-    time,
-    duration,
-    status,
-    outcome,
-    method,
-    url: url.slice(0, 500),
-    host,
-    ip,
-    route: routing.matched?.url ?? null,
-    exception: exception === undefined ? null : `${exception.class}: ${exception.message}`.slice(0, 200),
-    logErrors: logs.filter(({ level }) => level >= 50).length,
-    queries: { count: database?.count ?? 0, duration: database?.duration ?? 0 },
-    statements: statementTotals(database),
-    ...repetitionsOf(profile),
-    ...failuresOf(profile),
-    ...(crash !== undefined && { crash }),
-    times: timeByKind(sliceTime(profile)).map(([kind, time]) => [kind, toMicroseconds(time)]),
-    size: profile.response.bodySize,
-    labels,
-  }
-}
-
 /**
  * A serialised profile: its spans, everything else, and its samples if there are some. None has a raw tab or newline,
  * since all are JSON.
@@ -198,10 +121,10 @@ export type ProfileText = readonly [rest: string, spans: string, samples?: strin
 export const separator = '\t'
 
 /** Serialises a profile. Shortens it until it fits into `bytes`, and adds what was left out to `dropped`. */
-export function serialise(profile: Profile, bytes: number): ProfileText {
+export function serialise(profile: Profile, bytes: number, samples: string | null = null): ProfileText {
   let text = textOf(profile)
   while (isOver(text, bytes) && shorten(profile, bytes)) text = textOf(profile)
-  return text
+  return samples === null ? text : [text[0], text[1], samples]
 }
 
 /** Whether a text is longer than `bytes`. Encodes it only if its number of characters does not decide. */

@@ -2,20 +2,22 @@ import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { setImmediate } from 'node:timers'
 import type { Collector } from '../collect.ts'
+import { features } from '../feature.ts'
 import type { Boundary } from '../guard.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
 import type { Exchange, OpenExchanges, Patience } from '../watch/exchange.ts'
-import type { LateWork } from './late-work.ts'
+import type { RequestSecrets } from '../mask/request-secrets.ts'
+import type { Recorder } from '../watch/recorder.ts'
 import type { ProfileStore } from './profile-store.ts'
-import { type ProfileText, serialise, summarise } from './profile-text.ts'
+import { serialise } from './profile-text.ts'
 
 interface ProfileWriterParts {
   open: OpenExchanges
   collector: Collector
   store: ProfileStore
   patience: Patience
-  late: LateWork
+  late: { follow: (recorder: Recorder, secrets: RequestSecrets) => void; stop: () => void }
   boundary: Boundary
   /** The limit of a stored profile. */
   bytes: number
@@ -63,21 +65,57 @@ export class ProfileWriter {
 
   /** @returns null if it is stored already */
   #write(exchange: Exchange): Profile | null {
-    const { bytes, collector, late, open, store, written } = this.#parts
+    const { boundary, bytes, collector, late, open, store, written } = this.#parts
     if (!open.remove(exchange)) return null
     exchange.recorder.finish()
     const { profile, secrets, text } = collector.collect(exchange, ({ profile, samples, secrets }) => {
       profile.cost.store = Math.round((this.#textCost + store.writingCost) * 1000)
       const before = performance.now()
-      const [rest, spans] = serialise(profile, bytes)
-      const text: ProfileText = samples === null ? [rest, spans] : [rest, spans, samples]
+      const text = serialise(profile, bytes, samples)
       this.#textCost = performance.now() - before
       return { profile, secrets, text }
     })
-    const summary = summarise(profile)
+    const summary = summarise(profile, call => boundary.guard(call, undefined))
     store.write(summary, text)
     late.follow(exchange.recorder, secrets)
     written(summary, profile)
     return profile
   }
+}
+
+/** Stores a profile again, with a change. Does nothing if there is none. @param bytes the limit of its size */
+export function rewrite(store: ProfileStore, token: string, bytes: number, change: (profile: Profile) => void): void {
+  const profile = store.read(token)
+  if (profile === null) return
+  change(profile)
+  store.write(summarise(profile), serialise(profile, bytes, store.findSamples(token)))
+}
+
+/** Makes the summary of a profile, for lists and searches. @param guard makes a call that may fail */
+export function summarise(profile: Profile, guard: (call: () => void) => void = call => call()): ProfileSummary {
+  const { token, parent, time, duration, status, outcome, method, url, host, ip, isReplay, labels } = profile
+  const summary: ProfileSummary = {
+    token,
+    parent,
+    ...(isReplay && { isReplay }),
+    time,
+    duration,
+    status,
+    outcome,
+    method,
+    url: url.slice(0, 500),
+    host,
+    ip,
+    route: profile.routing.matched?.url ?? null,
+    exception: null,
+    logErrors: 0,
+    queries: { count: 0, duration: 0 },
+    statements: [],
+    repeated: 0,
+    times: [],
+    size: profile.response.bodySize,
+    labels,
+  }
+  for (const { summarise } of features) guard(() => Object.assign(summary, summarise?.(profile)))
+  return summary
 }

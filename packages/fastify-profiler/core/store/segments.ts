@@ -90,10 +90,7 @@ export class Segments {
   #add(entry: Entry): void {
     const { token } = entry.summary
     const earlier = this.#byToken.get(token)
-    if (earlier !== undefined) {
-      const { entries } = earlier.segment
-      entries.splice(entries.lastIndexOf(earlier), 1)
-    }
+    if (earlier !== undefined) earlier.segment.entries.splice(earlier.segment.entries.lastIndexOf(earlier), 1)
     this.#byToken.set(token, entry)
   }
 

@@ -156,7 +156,7 @@ function renderFindings(findings: readonly Finding[], place: Place): Markup {
 }
 
 /** Renders a piece of a line for a page. */
-export function inlineHtml(inline: Inline, place: Place): Markup {
+function inlineHtml(inline: Inline, place: Place): Markup {
   if (inline === null) return html``
   if (typeof inline !== 'object') return html`${inline}`
   if (isList(inline)) return html`${inline.map(part => inlineHtml(part, place))}`
@@ -166,7 +166,7 @@ export function inlineHtml(inline: Inline, place: Place): Markup {
   if ('small' in inline) return html`<small>${inlineHtml(inline.small, place)}</small>`
   if ('muted' in inline) return html`<span class="muted">${inlineHtml(inline.muted, place)}</span>`
   if ('strong' in inline) {
-    return html`<b${inline.tone !== undefined && html` class="text-${inline.tone}"`}>${inlineHtml(inline.strong, place)}</b>`
+    return html`<b${inline.tone !== undefined && html` class="${inline.tone}"`}>${inlineHtml(inline.strong, place)}</b>`
   }
   if ('link' in inline) return html`<a href="${inline.to}">${inlineHtml(inline.link, place)}</a>`
   return 'value' in inline ? renderValue(inline.value) : inline.html
@@ -223,7 +223,7 @@ function blockMarkdown(block: Block, root: string, level: number): string {
 }
 
 /** Renders a piece of a line as Markdown. */
-export function inlineMarkdown(inline: Inline, root: string): string {
+function inlineMarkdown(inline: Inline, root: string): string {
   if (inline === null) return ''
   if (typeof inline !== 'object') return plain(String(inline))
   if (isList(inline)) return inline.map(part => inlineMarkdown(part, root)).join('')

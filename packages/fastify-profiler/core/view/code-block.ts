@@ -1,31 +1,7 @@
-import type { Excerpt } from '../profile.ts'
 import { html, type Markup } from './html.ts'
 
 /** The CSS class of a token, or null for plain text. */
 type Classify = (token: string) => string | null
-
-const typescript = new RegExp(
-  [
-    /\/\*[\s\S]*?(?:\*\/|$)/, // a block comment, closed or not
-    /\/\/[^\n]*/,
-    /'(?:\\.|[^'\\\n])*'?/,
-    /"(?:\\.|[^"\\\n])*"?/,
-    /`(?:\\[\s\S]|[^`\\])*`?/,
-    /[A-Za-z_$][\w$]*/,
-  ]
-    .map(part => part.source)
-    .join('|'),
-  'g',
-)
-
-const typescriptKeywords = new Set(
-  (
-    'abstract as async await break case catch class const continue debugger default delete do ' +
-    'else enum export extends false finally for from function get if implements import in instanceof interface is keyof let new null ' +
-    'of private protected public readonly return satisfies set static super switch this throw true try type typeof undefined ' +
-    'var void while with yield'
-  ).split(' '),
-)
 
 const sql = new RegExp(
   [
@@ -51,12 +27,6 @@ const sqlKeywords = new Set(
   ).split(' '),
 )
 
-function classifyTypescript(token: string): string | null {
-  if (token.startsWith('/')) return 'comment'
-  if (/^['"`]/.test(token)) return 'string'
-  return typescriptKeywords.has(token) ? 'keyword' : null
-}
-
 function classifySql(token: string): string | null {
   if (/^(?:--|\/)/.test(token)) return 'comment'
   if (/^['$]/.test(token)) return 'string'
@@ -64,7 +34,7 @@ function classifySql(token: string): string | null {
 }
 
 /** Highlights line by line, so that a comment over several lines is coloured on each. */
-function highlight(text: string, pattern: RegExp, classify: Classify): Markup[] {
+export function highlight(text: string, pattern: RegExp, classify: Classify): Markup[] {
   const lines: Markup[][] = [[]]
   const add = (piece: string, name: string | null): void => {
     piece.split('\n').forEach((part, index) => {
@@ -84,22 +54,6 @@ function highlight(text: string, pattern: RegExp, classify: Classify): Markup[] 
   return lines.map(pieces => html`${pieces}`)
 }
 
-/** Highlights lines of TypeScript, which may start inside a comment. */
-function highlightTypescript(lines: readonly string[]): Markup[] {
-  const text = lines.join('\n')
-  const end = text.indexOf('*/')
-  const begin = text.indexOf('/*')
-  const within = end !== -1 && (begin === -1 || begin > end) && /^\s*\*/.test(text)
-  if (!within) return highlight(text, typescript, classifyTypescript)
-  const head = text
-    .slice(0, end + 2)
-    .split('\n')
-    .map(line => html`<span class="comment">${line}</span>`)
-  const rest = highlight(text.slice(end + 2), typescript, classifyTypescript)
-  const joint = html`${head.at(-1)}${rest[0]}`
-  return [...head.slice(0, -1), joint, ...rest.slice(1)]
-}
-
 /** Highlights lines of SQL. */
 export function highlightSql(text: string): Markup[] {
   return highlight(text, sql, classifySql)
@@ -116,43 +70,17 @@ export function highlightJson(text: string): Markup {
   return html`${lines.map((line, index) => (index === 0 ? line : html`\n${line}`))}`
 }
 
-const MAX_LINE = 400
 const MAX_SQL = 20_000
 /** Anything shorter fits its block on the narrowest screen. */
 const LONG_SQL = 1000
 const LONG_SQL_LINES = 20
 
-function shown(line: string): string {
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
-}
-
 /** The lines of a statement with one part underlined. */
 function underlined(sql: string, [start, end]: Part): Markup[] {
   const before = highlightSql(sql.slice(0, start))
   const [first, ...after] = highlightSql(sql.slice(end))
-  const joint = html`${before.pop()}<u class="wrong">${sql.slice(start, end)}</u>${first}`
+  const joint = html`${before.pop()}<u class="wrong error">${sql.slice(start, end)}</u>${first}`
   return [...before, joint, ...after]
-}
-
-/** A statement as text, with a line of carets below one part. */
-export function markedSql(sql: string, part: Part | null): string {
-  if (part === null) return sql
-  const [start, end] = part
-  const lineStart = sql.lastIndexOf('\n', start) + 1
-  const lineEnd = sql.indexOf('\n', end)
-  const carets = ' '.repeat(start - lineStart) + '^'.repeat(end - start)
-  return lineEnd === -1 ? `${sql}\n${carets}` : `${sql.slice(0, lineEnd)}\n${carets}${sql.slice(lineEnd)}`
-}
-
-/** Numbered lines of TypeScript, with the relevant line marked. */
-export function renderExcerpt(excerpt: Excerpt): Markup {
-  const lines = highlightTypescript(excerpt.lines.map(shown))
-  return html`<pre class="source" tabindex="0"><code>${lines.map((line, index) => {
-    const number = excerpt.first + index
-    return number === excerpt.line
-      ? html`<mark class="line" data-line="${number}">${line}\n</mark>`
-      : html`<span class="line" data-line="${number}">${line}\n</span>`
-  })}</code></pre>`
 }
 
 /** Text in a monospaced block. */
@@ -161,7 +89,7 @@ export function renderCodeBlock(text: string): Markup {
 }
 
 /** A part of a text, from one index to another. */
-type Part = readonly [start: number, end: number]
+export type Part = readonly [start: number, end: number]
 
 /** An SQL statement with syntax highlighting; long lines wrap. @param wrong the part to underline */
 export function renderSqlBlock(sql: string, wrong: Part | null = null): Markup {

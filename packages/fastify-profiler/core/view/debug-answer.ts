@@ -1,24 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { SourceMap } from 'node:module'
-import { resolveFrames } from './source-excerpt.ts'
 import { type Collector, protocolOf } from '../collect.ts'
 import { features } from '../feature.ts'
-import type { AnyPanel, ViewContext } from '../panel.ts'
 import { setHeader } from '../foreign-value.ts'
-import type { Exception, Json, Span } from '../profile.ts'
+import type { AnyPanel } from '../panel.ts'
+import type { Span } from '../profile.ts'
 import type { Replace } from '../watch/body-replacement.ts'
 import type { Exchange } from '../watch/exchange.ts'
 import type { AnswerEditor } from '../watch/exchanges.ts'
 import type { Recorder } from '../watch/recorder.ts'
-import { errorPagePolicy } from './page.ts'
-import { preferredForm } from './send-formats.ts'
-import { endOfBody, permitsReports, permitToolbar } from './toolbar-place.ts'
-import { renderToolbar } from './toolbar.ts'
 import { makeViewContext, type ViewSettings } from './view-context.ts'
 import { reachableHost, type ViewerAccess } from './viewer-access.ts'
 
 /** Whether the response is for a page or a frame, not for a script, an image or a download. */
-function isNavigation({ method, headers }: IncomingMessage): boolean {
+export function isNavigation({ method, headers }: IncomingMessage): boolean {
   if (headers['x-requested-with'] !== undefined) return false
   const destination = headers['sec-fetch-dest']
   if (destination !== undefined) {
@@ -28,77 +22,12 @@ function isNavigation({ method, headers }: IncomingMessage): boolean {
   return method !== 'HEAD' && accept.includes('text/html')
 }
 
-/** How a response is changed for a client that may see diagnostics. */
-type Diagnosis = 'error-page' | 'error-markdown' | 'problem' | 'toolbar'
-
 /** Headers of responses that a browser does not show as a page. */
-const untouched = ['content-encoding', 'content-disposition', 'content-range']
+export const untouched = ['content-encoding', 'content-disposition', 'content-range']
 
-/** Headers that describe the application's body, which the diagnostic page replaces. */
-const ofTheOldBody = [
-  ...untouched,
-  'content-language',
-  'content-location',
-  'content-md5',
-  'content-digest',
-  'repr-digest',
-  'digest',
-  'accept-ranges',
-  'etag',
-  'last-modified',
-]
-
-/** The diagnosis for a response, or null to leave it unchanged. Called when its head is known but not its body. */
-function diagnose({ raw, request, recorder, hijacked }: Exchange, response: ServerResponse): Diagnosis | null {
-  const { statusCode } = response
-  if (hijacked || raw.method === 'HEAD' || statusCode < 200 || statusCode === 204 || statusCode === 304) return null
-  const isUntouched = untouched.some(name => response.hasHeader(name))
-  const type = String(response.getHeader('content-type') ?? '')
-  const isHtml = /^text\/html\b/i.test(type)
-  if (statusCode >= 400) {
-    // A handler may send an error status on purpose (an invalid form, "no such user").
-    const isAccident = recorder.failures.length > 0 || request === null || request.is404
-    const form = preferredForm(raw)
-    if (isAccident && form === 'html' && isNavigation(raw)) return 'error-page'
-    if (isAccident && form === 'markdown') return 'error-markdown'
-    if (!isUntouched && /^application\/problem\+json\b/i.test(type)) return 'problem'
-  }
-  // The client assembles partial content from several responses.
-  if (isUntouched || statusCode === 206) return null
-  return isHtml && (statusCode < 300 || statusCode >= 400) && isNavigation(raw) ? 'toolbar' : null
-}
-
-/** The body to send instead of the application's, which also sets its headers; null keeps the application's. */
-function diagnosticBody(
-  diagnosis: Exclude<Diagnosis, 'problem'>,
-  response: ServerResponse,
-  body: Buffer,
-  context: ViewContext,
-  panels: readonly AnyPanel[],
-): Buffer | null {
-  if (diagnosis === 'toolbar') {
-    return withToolbar(response, body, renderToolbar(context, panels, permitsReports(response)).toString())
-  }
-  const failures = features.find(({ failures }) => failures !== undefined)?.failures
-  if (failures === undefined) return null
-  for (const name of ofTheOldBody) response.removeHeader(name)
-  setHeader(response, 'cache-control', 'no-store')
-  setHeader(response, 'x-content-type-options', 'nosniff')
-  if (diagnosis === 'error-markdown') {
-    setHeader(response, 'content-type', 'text/markdown; charset=utf-8')
-    return Buffer.from(failures.markdown(context))
-  }
-  setHeader(response, 'content-type', 'text/html; charset=utf-8')
-  setHeader(response, 'content-security-policy', errorPagePolicy)
-  return Buffer.from(failures.page(context))
-}
-
-function withToolbar(response: ServerResponse, body: Buffer, tag: string): Buffer | null {
-  // Latin-1 has one byte per character, so that string indexes are byte offsets.
-  const end = endOfBody(body.toString('latin1'))
-  if (end === null) return null
-  permitToolbar(response)
-  return Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
+/** Whether a response has a body that may be changed. */
+function hasBody({ hijacked, raw, response: { statusCode } }: Exchange): boolean {
+  return !hijacked && raw.method !== 'HEAD' && statusCode >= 200 && statusCode !== 204 && statusCode !== 304
 }
 
 /** The Server-Timing header: the token and the duration so far, in total and by dispatch point. */
@@ -126,8 +55,6 @@ function hundredths(milliseconds: number): number {
 
 /** Adds the headers that link a response to its profile. */
 function addDebugHeaders({ recorder, response }: Exchange, link: string): void {
-  // After a 304 the browser applies this response's policy to the cached page and its toolbar.
-  if (response.statusCode === 304) permitToolbar(response)
   response.setHeader('x-debug-token', recorder.token)
   response.setHeader('x-debug-token-link', link)
   const robots = linesOf(response, 'x-robots-tag')
@@ -149,31 +76,6 @@ function isForNoIndex(line: string): boolean {
   return !/^\s*[\w-]+\s*:/.test(line) && /(?:^|,)\s*(?:noindex|none)\s*(?:,|$)/i.test(line)
 }
 
-/** Adds exceptions to a body of type application/problem+json; null if it is no JSON object. */
-function withExceptions(body: Buffer, exceptions: readonly Exception[], token: string, link: string): Buffer | null {
-  try {
-    const problem: unknown = JSON.parse(body.toString())
-    if (typeof problem !== 'object' || problem === null || Array.isArray(problem)) return null
-    return Buffer.from(JSON.stringify({ ...problem, token, link, exceptions: exceptionsForPrograms(exceptions) }))
-  } catch {
-    return null
-  }
-}
-
-/** The exception chain for programs: no source, one line per frame. */
-function exceptionsForPrograms(exceptions: readonly Exception[]): Json {
-  const maps = new Map<string, SourceMap | null>()
-  return exceptions.map(({ class: name, message, code, relation, frames }) => ({
-    class: name,
-    message,
-    code,
-    relation,
-    trace: resolveFrames(frames, maps).map(
-      frame => `${frame.function ?? 'anonymous'} (${frame.file}:${frame.line}:${frame.column})`,
-    ),
-  }))
-}
-
 interface AnswerDiagnosticsParts extends ViewSettings {
   collector: Collector
   access: ViewerAccess
@@ -185,33 +87,36 @@ interface AnswerDiagnosticsParts extends ViewSettings {
 /** Adds a request's diagnostics to its own response. */
 export class AnswerDiagnostics implements AnswerEditor {
   readonly #parts: AnswerDiagnosticsParts
+  readonly #answers = features.flatMap(({ answer }) => answer ?? [])
 
   constructor(parts: AnswerDiagnosticsParts) {
     this.#parts = parts
   }
 
   editHead(exchange: Exchange): void {
+    for (const { head } of this.#answers) head?.(exchange)
     addDebugHeaders(exchange, this.#linkOf(exchange))
   }
 
   editBody(exchange: Exchange): Replace | null {
     const { access, collector, panels } = this.#parts
-    const { raw, response } = exchange
-    const diagnosis = diagnose(exchange, response)
-    if (diagnosis === null || access.judge(raw) !== 'allowed') return null
-    if (diagnosis === 'problem') {
-      return body => {
-        const exceptions = collector.collectExceptions(exchange)
-        return withExceptions(body, exceptions, exchange.recorder.token, this.#linkOf(exchange))
-      }
+    if (!hasBody(exchange)) return null
+    const diagnosis = {
+      panels,
+      link: () => this.#linkOf(exchange),
+      exceptions: () => collector.collectExceptions(exchange),
+      view: () => {
+        const profile = collector.collect(exchange, ({ profile }) => profile)
+        profile.status = exchange.response.statusCode
+        profile.outcome = 'completed'
+        return makeViewContext(profile, this.#parts)
+      },
     }
-    return body => {
-      const profile = collector.collect(exchange, ({ profile }) => profile)
-      profile.status = response.statusCode
-      profile.outcome = 'completed'
-      const context = makeViewContext(profile, this.#parts)
-      return diagnosticBody(diagnosis, response, body, context, panels)
+    for (const { body } of this.#answers) {
+      const replace = body(exchange, diagnosis)
+      if (replace !== null) return access.judge(exchange.raw) === 'allowed' ? replace : null
     }
+    return null
   }
 
   #linkOf(exchange: Exchange): string {

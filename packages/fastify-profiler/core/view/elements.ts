@@ -22,8 +22,6 @@ export interface Column {
   kind?: 'number' | 'text' | 'short'
   /** Drawn in the place of the label. */
   head?: Markup
-  /** The class of its width, in a table of lines. */
-  width?: string
   /** Whether a narrow screen leaves it out, in a table of lines. */
   isWide?: boolean
   /** page: a text has not got it, since it is drawn. text: a page has a link instead. Both have it otherwise. */
@@ -31,8 +29,8 @@ export interface Column {
 }
 
 /** A column of numbers, in a table of lines. */
-export function figures(label: string, width: string, isWide = false): Column {
-  return { label, kind: 'number', width, isWide }
+export function figures(label: string, isWide = false): Column {
+  return { label, kind: 'number', isWide }
 }
 
 /** One row's cells, in column order, and a class to style it by. */
@@ -68,7 +66,7 @@ export function renderLineTable(
   className: string,
 ): Markup {
   const classOf = ({ isWide, kind }: Column) => `${kind ?? ''}${isWide === true ? ' only-wide' : ''}`.trim()
-  return html`<table class="lines ${className}"><caption class="sr-only">${caption}</caption><colgroup>${columns.map(({ isWide, width = '' }) => html`<col class="${width}${isWide === true && ' only-wide'}">`)}</colgroup>
+  return html`<table class="lines ${className}"><caption class="sr-only">${caption}</caption>
 <thead><tr>${columns.map(column => html`<th scope="col" class="${classOf(column)}">${column.head ?? column.label}</th>`)}</tr></thead>
 <tbody>${rows.map(
     ({ cells: [heading, ...cells] }) => html`
@@ -135,7 +133,7 @@ interface Metric {
 
 /** The key figures at the top of a panel. */
 export function renderMetrics(metrics: readonly Metric[]): Markup {
-  return html`<dl class="metrics">${metrics.map(
+  return html`<dl class="metrics row">${metrics.map(
     ({ label, value, note }) => html`
 <div><dt>${label}</dt><dd>${value}${note !== undefined && html` <small>${note}</small>`}</dd></div>`,
   )}
@@ -150,8 +148,8 @@ export function titled(name: string): string {
 const warning = html`<svg class="severity warning" viewBox="0 0 14 14" role="img" aria-label="Warning"><path d="M7 .8 13.6 13H.4z"/><line x1="7" y1="5.2" x2="7" y2="8.6"/><line x1="7" y1="11" x2="7" y2="11"/></svg>`
 const error = html`<svg class="severity error" viewBox="0 0 14 14" role="img" aria-label="Error"><circle cx="7" cy="7" r="6.6"/><line x1="7" y1="3.6" x2="7" y2="7.6"/><line x1="7" y1="10.2" x2="7" y2="10.2"/></svg>`
 const note = html`<svg class="severity neutral" viewBox="0 0 14 14" role="img" aria-label="Note"><circle cx="7" cy="7" r="5.5"/></svg>`
-const better = html`<svg class="severity better" viewBox="0 0 14 14" role="img" aria-label="Better"><path d="M5.5 1h3v6H13l-6 6.5L1 7h4.5z"/></svg>`
-const worse = html`<svg class="severity worse" viewBox="0 0 14 14" role="img" aria-label="Worse"><path d="M5.5 13h3V7H13L7 .5 1 7h4.5z"/></svg>`
+const better = html`<svg class="severity good" viewBox="0 0 14 14" role="img" aria-label="Better"><path d="M5.5 1h3v6H13l-6 6.5L1 7h4.5z"/></svg>`
+const worse = html`<svg class="severity error" viewBox="0 0 14 14" role="img" aria-label="Worse"><path d="M5.5 13h3V7H13L7 .5 1 7h4.5z"/></svg>`
 
 const same = html`<b class="muted" aria-hidden="true">=</b>`
 
@@ -166,6 +164,13 @@ export function renderSeverity(severity: Severity): Markup {
   if (severity === 'same') return same
   return severity === 'warning' ? warning : note
 }
+
+/** Space before what is below something else. */
+export function renderIndent(depth: number): Markup {
+  return html`${Array.from({ length: Math.min(depth, deepest) }, () => html`<i class="indent"></i>`)}`
+}
+
+const deepest = 6
 
 /** The tone of an HTTP status; null is a request without a response. */
 export function statusTone(status: number | null): Tone {

@@ -1,55 +1,51 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { features } from '../feature.ts'
+import { type Asset, features } from '../feature.ts'
 import { type Content, html, type Markup } from './html.ts'
 import { profileUrl } from './urls.ts'
 
-/** One of the profiler's own files. */
-interface Asset {
-  type: string
-  body: string
-  /** Hash of the body: a URL with the current version may be cached forever. */
-  version: string
-}
-
-function read(name: string): string {
-  return readFileSync(new URL(import.meta.resolve(`#assets/${name}`)), 'utf8')
+/** A file by its path in the package. */
+export function readFile(path: string): string {
+  return readFileSync(new URL(import.meta.resolve(`#assets/${path}`)), 'utf8')
 }
 
 /** A stylesheet without comments and indentation: the error page includes its own. */
-function readStyle(name: string): string {
-  return read(name)
+export function readStyle(path: string): string {
+  return readFile(path)
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,]) ?/g, '$1')
 }
 
-function asset(type: string, body: string): Asset {
+export function asset(type: string, body: string): Asset {
   return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 12) }
 }
 
-const language = readStyle('language.css')
-const frame = readStyle('frame.css')
-const exception = readStyle('exception.css')
+let stylesheet: Asset | undefined
 
-/** The files below `<base>/assets/`. Each stylesheet includes language.css, so that it works alone. */
+/** The files below `<base>/assets/`. */
 export const assets = {
-  'profiler.css': asset('text/css; charset=utf-8', language + frame + exception + readStyle('profiler.css')),
-  'exception.css': asset('text/css; charset=utf-8', language + exception),
-  'error-page.css': asset('text/css; charset=utf-8', language + frame + exception + readStyle('error-page.css')),
-  'profiler.js': asset('text/javascript; charset=utf-8', read('profiler.js')),
-  // The stylesheet is embedded: the application's Content-Security-Policy would have to allow a linked one.
-  'toolbar.js': asset(
-    'text/javascript; charset=utf-8',
-    read('toolbar.js').replace("'TOOLBAR_CSS'", () => JSON.stringify(readStyle('toolbar.css'))),
-  ),
+  /** Made when a page is first shown: the list of features is complete only then. */
+  get 'profiler.css'(): Asset {
+    if (stylesheet === undefined) {
+      const paths = ['core/view/assets/language.css', 'core/view/assets/frame.css']
+      for (const { style } of features) if (style !== undefined) paths.push(style)
+      stylesheet = asset('text/css; charset=utf-8', paths.map(readStyle).join(''))
+    }
+    return stylesheet
+  },
+  'profiler.js': asset('text/javascript; charset=utf-8', readFile('core/view/assets/profiler.js')),
 } as const
 
-type AssetName = keyof typeof assets
+/** An asset of the core or of a feature. */
+export function findAsset(name: string): Asset | undefined {
+  const lists: Array<Record<string, Asset> | undefined> = [assets, ...features.map(({ assets }) => assets)]
+  return lists.find(list => list !== undefined && Object.hasOwn(list, name))?.[name]
+}
 
 /** URL of an asset; its version lets browsers cache it forever. */
-export function assetUrl(base: string, name: AssetName): string {
-  return `${base}/assets/${name}?v=${assets[name].version}`
+export function assetUrl(base: string, name: string): string {
+  return `${base}/assets/${name}?v=${findAsset(name)?.version}`
 }
 
 interface Document {
@@ -117,7 +113,7 @@ ${main}
     className: 'profiler',
     style: linkStylesheet(assetUrl(base, 'profiler.css')),
     script: assetUrl(base, 'profiler.js'),
-    body: html`<a class="skip" href="#main">Skip to content</a>
+    body: html`<a class="sr-only" href="#main">Skip to content</a>
 ${renderTopBar(base, panel, menu === undefined)}
 ${header}
 ${menu === undefined ? html`<div class="wide">${content}</div>` : html`<div class="layout">${menu}${content}</div>`}
@@ -141,11 +137,15 @@ const shared =
 export const profilerPolicy = `${shared}; style-src 'self'`
 
 /** The policy of the error page: allows its inline stylesheet by hash. */
-export const errorPagePolicy = `${shared}; ${inlined('error-page.css')}`
+export function errorPagePolicy(): string {
+  return `${shared}; ${inlinedStyle()}`
+}
 
 /** The policy of a profile that was saved as a file: its inline stylesheet, and nothing else. */
-export const filePolicy = `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; ${inlined('profiler.css')}`
+export function filePolicy(): string {
+  return `default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; ${inlinedStyle()}`
+}
 
-function inlined(name: AssetName): string {
-  return `style-src 'sha256-${createHash('sha256').update(assets[name].body).digest('base64')}'`
+function inlinedStyle(): string {
+  return `style-src 'sha256-${createHash('sha256').update(assets['profiler.css'].body).digest('base64')}'`
 }

@@ -1,5 +1,3 @@
-import type { Profile } from '../profile.ts'
-import { sentHost } from '../request-target.ts'
 import type { SearchCriteria } from '../summary.ts'
 
 /** Encodes text for a URL's path or query; a lone surrogate becomes a replacement character. */
@@ -10,22 +8,6 @@ export function urlPart(text: string): string {
 /** The URL of a profile, with a panel open if one is given. */
 export function profileUrl(base: string, token: string, panel?: string): string {
   return `${base}/${urlPart(token)}${panel === undefined ? '' : `?panel=${urlPart(panel)}`}`
-}
-
-type Asked = Pick<Profile, 'host' | 'protocol' | 'request' | 'url'>
-
-/** The scheme and authority of a target in absolute form (RFC 9112, section 3.2.2). */
-const absoluteForm = /^[a-z][\w+.-]*:\/\/[^/?#]*/i
-
-/** The path and query that a request asked for. */
-export function requestTarget({ url }: Pick<Profile, 'url'>): string {
-  const target = url.replace(absoluteForm, '')
-  return target.startsWith('/') ? target : `/${target}`
-}
-
-/** The whole URL that a request asked for, in the client's spelling. */
-export function requestUrl(asked: Asked): string {
-  return `${asked.protocol}://${sentHost(asked) ?? 'localhost'}${requestTarget(asked)}`
 }
 
 const fields = [

@@ -1,5 +1,4 @@
-import { resolveSources } from './source-excerpt.ts'
-import type { ExplainPool } from '../feature.ts'
+import { type ExplainPool, features } from '../feature.ts'
 import type { ViewContext } from '../panel.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileStore } from '../store/profile-store.ts'
@@ -16,7 +15,7 @@ export function makeViewContext(
   { base, editorUrl, explainPool, root, store }: ViewSettings,
 ): ViewContext {
   return {
-    profile: resolveSources(profile),
+    profile: withSources(profile),
     configuration: store.findConfiguration(profile.configuration),
     base,
     editorUrl,
@@ -24,4 +23,10 @@ export function makeViewContext(
     explains: explainPool !== null,
     readSamples: () => store.findSamples(profile.token),
   }
+}
+
+function withSources(stored: Profile): Profile {
+  const profile = { ...stored }
+  for (const { readSources } of features) Object.assign(profile, readSources?.(profile))
+  return profile
 }

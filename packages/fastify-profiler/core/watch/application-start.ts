@@ -11,7 +11,7 @@ import { asLoading, loadingScope, LoadingStep, type StepDescription } from './re
 const stepsKept = 500
 
 /** A call of a plugin or a hook. */
-export interface StepCall {
+interface StepCall {
   target: AnyFunction
   self: unknown
   parameters: unknown[]
@@ -19,7 +19,7 @@ export interface StepCall {
   callback: number
 }
 
-export interface ApplicationStartParts {
+interface ApplicationStartParts {
   recorded: RecorderParts
   /** Milliseconds after which Fastify gives a plugin up; 0 for never. */
   pluginTimeout: number

@@ -191,12 +191,7 @@ export class Recorder {
   readonly #operations: Partial<Record<SpanKind, number>> = {}
 
   /** @param before the recorder of the same request until its profile was stored */
-  constructor(
-    raw: IncomingMessage,
-    parent: string | null,
-    { bounds, propagateTo }: RecorderParts,
-    before: Pick<Recorder, 'token' | 'clock'> | null = null,
-  ) {
+  constructor(raw: IncomingMessage, parent: string | null, { bounds, propagateTo }: RecorderParts, before?: Recorder) {
     this.token = before?.token ?? newToken()
     this.clock = before?.clock ?? new RequestClock(this.token)
     this.raw = raw

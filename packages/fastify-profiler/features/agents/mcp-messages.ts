@@ -214,14 +214,14 @@ async function resultOf(request: ProtocolRequest, answering: Answering): Promise
 }
 
 /** A question as a tool. */
-function toolOf({ name, title, description, parameters, required }: Question): object {
+function toolOf({ acts = false, name, title, description, parameters, required }: Question): object {
   const properties = { ...parameters, max_tokens: maxTokens }
   return {
     name,
     title,
     description,
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
-    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    annotations: { readOnlyHint: !acts, destructiveHint: false, idempotentHint: !acts, openWorldHint: false },
   }
 }
 

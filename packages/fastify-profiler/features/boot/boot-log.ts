@@ -11,7 +11,7 @@ import { formatDuration } from '../../core/view/units.ts'
 import type { ApplicationStart } from '../../core/watch/application-start.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { LoadingStep } from '../../core/watch/recorders.ts'
-import { isOperation, spansAt } from '../../core/exclusive-time.ts'
+import { isOperation, spansAt } from '../performance/exclusive-time.ts'
 import { hideValues } from '../queries/recorded-queries.ts'
 import { type Boot, type BootFailure, BootFile, type BootState, bootVersion } from './boot-file.ts'
 

@@ -13,16 +13,17 @@ import {
 } from '../../core/view/block.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/feature.ts'
+import type { AskedSources, PageSources, Question } from '../../core/feature.ts'
 import { renderPage } from '../../core/view/page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
-import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../../core/exclusive-time.ts'
+import { answerText, refusal } from '../home/question.ts'
+import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../performance/exclusive-time.ts'
 import { renderSlowestFive } from '../performance/findings.ts'
 import { renderTimeBar } from '../performance/performance-panel.ts'
 import { foldThreshold, hatchPattern, renderWaterfall } from '../performance/waterfall.ts'
-import type { Boot, BootState } from './boot-file.ts'
+import { type Boot, BootFile, type BootState } from './boot-file.ts'
 import { bootSentence, newestBoot, unfinishedSteps, waitText } from './boot-log.ts'
 
 type BootContext = Pick<ViewContext, 'base' | 'editorUrl' | 'root' | 'query'>
@@ -50,7 +51,7 @@ function bootBlocks(boot: Boot, context: BootContext): Block[] {
     {
       section: 'Plugins',
       note: 'in the order they ran, each with what it waited for',
-      actions: html`<form class="right"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form>`,
+      actions: html`<form class="right chips"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form>`,
       blocks: [{ html: renderWaterfall(timed, threshold), markdown: stepsMarkdown(spans, context.root) }],
     },
     {
@@ -159,4 +160,37 @@ export function bootRoutes(app: FastifyInstance, sources: PageSources): void {
       markdown: () => renderBootMarkdown(boot, context),
     })
   })
+}
+
+/** A start that takes longer, in milliseconds, is told in the overview. */
+const slowFrom = 1000
+
+/** What the page shows, for agents and the command line. */
+export const bootQuestion: Question = {
+  name: 'boot',
+  title: 'The start',
+  description:
+    'Call when the application starts slowly, hangs or fails: tells what each plugin and onReady hook took and waited ' +
+    'for, with its line.',
+  parameters: {
+    from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
+  },
+  required: [],
+  command: { name: 'boot', takes: '', count: [0, 0], says: 'how the application started', operands: () => ({}) },
+  lately(sources) {
+    const boot = bootOf(sources)
+    return boot === null || (boot.state === 'ready' && boot.duration < slowFrom) ? null : bootSentence(boot)
+  },
+  async answer({ given, number, tokens }, sources) {
+    const boot = bootOf(sources)
+    if (boot === null) return refusal('No start is stored.')
+    const recorded = renderBootMarkdown(boot, { base: sources.base, editorUrl: null, root: sources.root })
+    const more = (line: number) => ({ tool: 'boot', arguments: { ...given, from: line } })
+    const section = { heading: 'What ran', recorded, from: number('from') ?? 0, more }
+    return { text: answerText('# The newest start', [section], [], tokens), data: boot }
+  },
+}
+
+function bootOf({ app, store }: AskedSources): Boot | null {
+  return app === null ? new BootFile(store.directory).read() : newestBoot(app)
 }

@@ -1,9 +1,9 @@
 import { AssertionError } from 'node:assert'
 import type { DatabaseUse, HttpCall, Location, LogLine, Profile, Unseen } from '../../core/profile.ts'
-import { isRefusal } from '../../core/store/failed-calls.ts'
+import { isRefusal } from '../performance/failed-calls.ts'
 import { levelName, locationText } from '../../core/view/elements.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
-import { sliceTime, slowestCalls } from '../../core/exclusive-time.ts'
+import { sliceTime, slowestCalls } from '../performance/exclusive-time.ts'
 import { callName } from '../performance/findings.ts'
 import { groupQueries } from '../queries/database-panel.ts'
 

@@ -60,12 +60,14 @@ export function storedSources({ directory, base, root }: StoredPlace): AskedSour
   const store = storeOf({ directory }, complain)
   const explainPool = null
   return {
+    app: null,
     archive: new ProfileArchive(new OpenExchanges(), store),
     base,
     explainPool,
     labels: [],
     panels: panelsWith([]),
     root,
+    store,
     viewContext: profile => makeViewContext(profile, { base, editorUrl: null, explainPool, root, store }),
   }
 }
@@ -104,9 +106,9 @@ export class Asker {
       const answer = await askServer(application, question.name, given, longest)
       if (answer !== null) return answer
     }
-    if (url !== null) return refusal(`No profiler answers at ${url}. ${whichUrl}`)
+    if (url !== null) return refusal(`Nothing at ${url} answers questions. ${whichUrl}`)
     const [newest] = applications
-    if (newest !== undefined) tell(`The application at ${newest.url} does not answer. The answer comes from its files.`)
+    if (newest !== undefined) tell(`Nothing at ${newest.url} answers questions. The answer comes from the files.`)
     return this.#askFiles(question, given)
   }
 

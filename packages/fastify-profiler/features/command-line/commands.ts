@@ -166,8 +166,8 @@ async function answerTo(question: Question, { ask, operands, values }: TypedComm
   const typed = { ...values, max_tokens: values['max-tokens'], ...Object.fromEntries(named) }
   for (const [name, value] of Object.entries(typed)) {
     const parameter = name === 'max_tokens' ? { type: 'integer' } : question.parameters[name]
-    if (parameter === undefined || typeof value !== 'string') continue
-    given[name] = parameter.type === 'integer' && /^\d+$/.test(value) ? Number(value) : value
+    if (parameter === undefined || value === undefined) continue
+    given[name] = parameter.type === 'integer' && /^\d+$/.test(String(value)) ? Number(value) : value
   }
   return ask(question, given)
 }

@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Terminal, TypedCommand } from '../../core/feature.ts'
+import type { Parameter, Terminal, TypedCommand } from '../../core/feature.ts'
 import { packageVersion } from '../../core/package-version.ts'
-import { sortOrders } from '../../core/summary.ts'
-import { environmentOptions } from '../../flag.ts'
-import { shown } from '../home/question.ts'
+import { environmentOptions } from '../../options.ts'
+import { questions, shown } from '../home/question.ts'
 import { pathDistance } from '../routing/similar-routes.ts'
 import { Asker } from './asker.ts'
 import { commandOf, commands } from './commands.ts'
@@ -13,23 +12,37 @@ import { UsageError } from './terminal.ts'
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 
+/** The parameters that commands take as options, with the commands. */
+const parameters = new Map<string, { parameter: Parameter; takers: string[] }>()
+for (const { command, parameters: all, required } of questions()) {
+  for (const [name, parameter] of Object.entries(all)) {
+    if (required.includes(name)) continue
+    const known = parameters.get(name) ?? { parameter, takers: [] }
+    parameters.set(name, { ...known, takers: [...known.takers, command.name] })
+  }
+}
+
 const options = {
+  ...Object.fromEntries(
+    [...parameters].map(([name, { parameter }]) => [name, parameter.type === 'boolean' ? flag : text]),
+  ),
   url: text,
   directory: text,
   json: flag,
   'max-tokens': text,
-  sort: text,
-  page: text,
-  panel: text,
-  from: text,
-  minutes: text,
-  route: text,
-  method: text,
-  at: text,
   yes: flag,
   help: { ...flag, short: 'h' },
   version: flag,
-} as const
+}
+
+/** The options that are not given as operands, each with a description of the first command that takes it. */
+const described = [...parameters].flatMap(([name, { parameter, takers }]) => {
+  const operands = questions().flatMap(({ command }) => Object.keys(command.operands([])))
+  if (operands.includes(name)) return []
+  const value = parameter.type === 'boolean' ? '' : parameter.type === 'integer' ? ' <n>' : ' <text>'
+  const values = parameter.enum === undefined ? '' : ` One of ${parameter.enum.join(', ')}.`
+  return `  ${`--${name}${value}`.padEnd(19)} ${takers.join(', ')}: ${parameter.description}${values}`
+})
 
 type Values = TypedCommand['values'] & { url?: string; directory?: string }
 
@@ -49,15 +62,8 @@ show, and search is list.
   --directory <path>  the folder of the profiles. Default: FASTIFY_PROFILER_DIRECTORY, or .profiler
   --json              the data, for programs
   --max-tokens <n>    how long an answer may be, from 500. Default: 2000. A page of list has 20 requests all the same
-  --page <n>          list: the page. Default: 1
-  --sort <order>      list: ${sortOrders.join(', ')}. Default: newest first
-  --from <line>       show, compare, explain, routes: the line to go on at
-  --minutes <n>       overview: how far back. Default: 15
-  --route <pattern>   compare: all requests of a route, before a moment and since
-  --at <time>         compare: that moment, such as 2026-11-22T09:30Z
-  --method <method>   compare: the method of the route. Default: GET
-  --yes               init: does not ask
-`
+${described.join('\n')}
+${Object.hasOwn(commands, 'init') ? '  --yes               init: does not ask\n' : ''}`
 
 /** Runs a command. @returns the exit code: 0, 1 if there is no answer, 2 if the command is not understood */
 export async function run(words: readonly string[], terminal: Terminal): Promise<number> {

@@ -1,19 +1,27 @@
 import type { FastifyInstance } from 'fastify'
-import type { Answer, Arguments, AskedSources, PageSources, ProfileAction, Question } from '../../core/feature.ts'
+import {
+  type Answer,
+  type Arguments,
+  type AskedSources,
+  features,
+  type PageSources,
+  type ProfileAction,
+  type Question,
+} from '../../core/feature.ts'
 import type { Profile } from '../../core/profile.ts'
-import { ofRoute, previousRequest } from '../../core/store/like-requests.ts'
+import { ofRoute, previousRequest } from '../home/like-requests.ts'
 import type { ProfileArchive } from '../../core/store/profile-archive.ts'
 import { perPageLimit } from '../../core/store/search.ts'
-import { readSearch } from '../../core/store/search-criteria.ts'
+import { readSearch } from '../home/search-criteria.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import { html } from '../../core/view/html.ts'
-import { queryOf } from '../../core/view/page-guard.ts'
+import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { answerText, callText, findProfile, missingProfile, refusal, tokenIn } from '../home/question.ts'
 import { compareSets, renderSetComparisonMarkdown, renderSetComparisonPage, setSentence } from './compare-sets.ts'
 import { compare } from './compare.ts'
-import { comparisonUrl, renderComparisonMarkdown, renderComparisonPage } from './comparison-page.ts'
+import { comparisonUrl, renderComparisonMarkdown, renderComparisonPage, replays } from './comparison-page.ts'
 import type { Others } from './comparison.ts'
 import { comparisonSentence, conclusionsOf } from './comparison-text.ts'
 
@@ -46,6 +54,20 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
       }),
       markdown: () => renderComparisonMarkdown(comparison, context),
     })
+  })
+
+  app.post<{ Params: { a: string; b: string } }>(`${base}/compare/:a/:b`, async function replayB(request, reply) {
+    if (!isSameOrigin(request.raw)) return reply.code(403).type('text/plain').send('Sent by another site.\n')
+    const { a, b } = request.params
+    const profile = await archive.find(b)
+    if (profile === null) return sendUnknown(request, reply, b, sources)
+    for (let left = replays; left > 0; left--) {
+      for (const { repeat } of features) {
+        const replayed = await repeat?.(sources.app, profile)
+        if (replayed instanceof Error) return reply.code(422).type('text/plain').send(`${replayed.message}\n`)
+      }
+    }
+    return reply.redirect(comparisonUrl(base, a, b), 303)
   })
 
   app.get(`${base}/compare`, async function showSets(request, reply) {
@@ -149,7 +171,7 @@ export const compareQuestion: Question = {
     route: { type: 'string', description: 'The pattern of a route, instead of a and b: /carts/:id.' },
     method: { type: 'string', description: 'The method of the route. Default: GET.' },
     at: { type: 'string', description: 'The moment, such as 2026-11-22T09:30Z, with route.' },
-    from: { type: 'integer', description: 'The line of the comparison to go on at. Default: 0.', minimum: 0 },
+    from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: [],
   command: {

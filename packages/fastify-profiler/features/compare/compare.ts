@@ -9,7 +9,7 @@ import {
   timeByKind,
   timeKindOf,
   type TimeSlice,
-} from '../../core/exclusive-time.ts'
+} from '../performance/exclusive-time.ts'
 import {
   type ComparedRequest,
   compareValues,
@@ -28,6 +28,7 @@ import {
   type StatementPair,
   without,
 } from './comparison.ts'
+import { isSameRoute } from './comparison-text.ts'
 import { statementShape } from '../queries/statement-shape.ts'
 
 /** Two items that belong together, or one without a counterpart. */
@@ -167,8 +168,13 @@ export function compare(a: Profile, b: Profile, others: Others = noOthers): Comp
     exceptions: compareExceptions(a, b),
     logs: compareLogs(a.logs, b.logs),
     ...compareValues(a, b),
-    notes: [...notesOf('A', a), ...notesOf('B', b)],
+    notes: [...routesNote(requests), ...notesOf('A', a), ...notesOf('B', b)],
   }
+}
+
+function routesNote({ a, b }: Pick<Comparison, 'a' | 'b'>): string[] {
+  const name = ({ method, route, url }: ComparedRequest) => `${method} ${route ?? url.slice(0, 200)}`
+  return isSameRoute(a, b) ? [] : [`A and B are different routes: ${name(a)} and ${name(b)}.`]
 }
 
 function describe(profile: Profile): ComparedRequest {

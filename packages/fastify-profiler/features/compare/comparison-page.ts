@@ -1,3 +1,4 @@
+import { features } from '../../core/feature.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import {
@@ -12,7 +13,7 @@ import {
 import { type Column, figures, levelName, statusText, statusTone } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { renderPage } from '../../core/view/page.ts'
-import { renderRequestLine } from '../../core/view/profile-header.ts'
+import { renderRequestLine } from '../home/profile-header.ts'
 import {
   alignNumber,
   count,
@@ -24,13 +25,14 @@ import {
   renderTime,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { kindView, renderKind } from '../../core/exclusive-time.ts'
+import { kindView, renderKind } from '../performance/exclusive-time.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { axisTicks, type BarPiece, hatchPattern, percent, renderPieces } from '../performance/waterfall.ts'
 import {
   comparisonSentence,
   conclusionsOf,
   groundsText,
+  isSameRoute,
   pairName,
   sameText,
   surenessText,
@@ -44,6 +46,7 @@ import {
   type StatementPair,
   type ValuePair,
 } from './comparison.ts'
+import { enough } from './verdict.ts'
 
 /** The gap between pieces, as a part of the scale. Four gaps are the least width of a piece. */
 const resolution = 1 / 500
@@ -52,7 +55,7 @@ type PairedTimes = ReadonlyArray<readonly [kind: TimeKind, a: number, b: number]
 
 /** The letter of one side. */
 export function renderSide(side: 'A' | 'B'): Markup {
-  return html`<span class="side ${side.toLowerCase()}">${side}</span>`
+  return html`<span class="badge neutral${side === 'B' && ' solid'}">${side}</span>`
 }
 
 /** Two bars on one scale, A above B, with a legend that has the numbers of both. */
@@ -68,9 +71,9 @@ export function pairedStacks(times: PairedTimes, totalA: number, totalB: number)
   return {
     html: html`${stack('A', totalA)}
 ${stack('B', totalB)}
-<ul class="legend">${times.map(
+<ul class="legend row">${times.map(
       ([kind, a, b]) => html`
-<li>${renderKind(kind)}${kindView(kind).label} <span class="muted">&nbsp;${timeText(a)} →</span><b>${timeText(b)}</b></li>`,
+<li>${renderKind(kind)}${kindView(kind).label} <span class="muted">${timeText(a)} →</span> <b>${timeText(b)}</b></li>`,
     )}
 </ul>`,
     markdown: times.map(([kind, a, b]) => `- ${kindView(kind).label}: ${timeText(a)} → ${timeText(b)}`).join('\n'),
@@ -85,7 +88,7 @@ function renderStack(
 ): Markup {
   const some = times.filter(([, time]) => time > 0)
   const words = some.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
-  return html`<div class="side-bar">${renderSide(side)}<svg class="stack" role="img" aria-label="${side}: ${words}">${renderPieces(stackedPieces(some), scale, 0, 24)}</svg><span class="number">${formatDuration(total)}</span></div>`
+  return html`<div class="side-bar">${renderSide(side)}<svg class="stack" width="100%" height="24" role="img" aria-label="${side}: ${words}">${renderPieces(stackedPieces(some), scale, 0, 24)}</svg><span class="number">${formatDuration(total)}</span></div>`
 }
 
 function timeText(time: number): string {
@@ -94,13 +97,13 @@ function timeText(time: number): string {
 
 /** The heading of the timelines: round numbers along the scale. */
 function renderPairAxis(scale: number): Markup {
-  return html`<svg class="axis" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${axisTicks(scale).map(tick => html`<text x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)} ms</text></svg>`
+  return html`<svg class="axis" height="20" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${axisTicks(scale).map(tick => html`<text x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)} ms</text></svg>`
 }
 
 /** When something ran: in A above and pale, in B below and full. */
 function renderPairBar({ a, b, kind }: SpanPair, scale: number): Markup {
   const { colour } = kindView(kind)
-  return html`<svg class="pair-bar" aria-hidden="true"><g class="a">${renderPieces(drawn(a, colour, scale), scale, 4, 7)}</g>${renderPieces(drawn(b, colour, scale), scale, 13, 7)}</svg>`
+  return html`<svg class="pair-bar" height="24" aria-hidden="true"><g class="a">${renderPieces(drawn(a, colour, scale), scale, 4, 7)}</g>${renderPieces(drawn(b, colour, scale), scale, 13, 7)}</svg>`
 }
 
 /** The pieces of one side, with a gap between them so that repetitions can be counted. */
@@ -132,7 +135,7 @@ export function renderComparisonPage(comparison: Comparison, place: Place): stri
   return renderPage({
     title: `${comparisonSentence(comparison)} · ${b.method} ${b.url.slice(0, 80)}`,
     base: place.base,
-    header: html`<div class="sides">${renderBand('A', a, place, null)}${renderBand('B', b, place, b.time - a.time)}</div>`,
+    header: html`<div class="two sides">${renderBand('A', a, place, null)}${renderBand('B', b, place, b.time - a.time)}</div>`,
     main: html`${hatchPattern}<section><div class="head"><h1 class="headline">${verdictText(comparison.verdict)} <small>${surenessText(comparison.verdict)}</small></h1>${renderActions(comparison, place)}</div>
 ${blocksHtml(verdict, place)}</section>
 ${blocksHtml([where, timelines], place, 2)}
@@ -222,13 +225,24 @@ export function comparisonUrl(base: string, a: string, b: string): string {
   return `${base}/compare/${urlPart(a)}/${urlPart(b)}`
 }
 
+/** How often B is sent again to be sure. */
+export const replays = 7
+
+/** Whether more requests like B, which are the later ones, would make the comparison certain. */
+function isWorthReplays({ a, b, verdict }: Comparison): boolean {
+  const isRepeatable = features.some(({ repeat }) => repeat !== undefined) && /^(?:GET|HEAD)$/.test(b.method)
+  return (
+    isRepeatable && verdict.sureness === 'seen' && verdict.requests.a >= enough && a.time < b.time && isSameRoute(a, b)
+  )
+}
+
 function renderActions(comparison: Comparison, place: Place): Markup {
   const { base } = place
   const { a, b } = comparison
   const { method, route } = b
-  const isOneRoute = route !== null && a.route === route && a.method === method
+  const isOneRoute = route !== null && isSameRoute(a, b)
   const wholeRoute = `${base}/compare?method=${urlPart(method)}&route=${urlPart(route ?? '')}&at=${Math.max(a.time, b.time)}`
-  return html`<span class="right"><a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, place)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${wholeRoute}">Compare the whole route…</a>`}</span>`
+  return html`<span class="right chips">${isWorthReplays(comparison) && html`<form method="post" action="${comparisonUrl(base, a.token, b.token)}"><button class="button primary">Replay B ${replays} times to be sure</button></form>`}<a class="button" href="${comparisonUrl(base, b.token, a.token)}">Swap A and B</a><button type="button" data-copy-text="${renderComparisonMarkdown(comparison, place)}" hidden>Copy as Markdown</button>${isOneRoute && html`<a class="button" href="${wholeRoute}">Compare the whole route…</a>`}</span>`
 }
 
 function findingsOf(comparison: Comparison): Finding[] {
@@ -272,15 +286,15 @@ function leftOut(number: number, what: string): Block[] {
   return number > 0 ? [{ text: `${count(number, `more ${what}`)} not shown.`, look: 'muted' }] : []
 }
 
-const calledFrom = { label: 'Called from', width: 'where', isWide: true } as const
+const calledFrom = { label: 'Called from', isWide: true } as const
 
 function spanTable(title: string, spans: readonly SpanPair[], scale: number): Block {
-  const when: Column = { label: 'When', head: renderPairAxis(scale), width: 'bars', isWide: true, only: 'page' }
+  const when: Column = { label: 'When', head: renderPairAxis(scale), isWide: true, only: 'page' }
   return {
     title,
     lines: 'compared',
     empty: 'Nothing was timed in either request.',
-    columns: [{ label: 'Span' }, calledFrom, figures('A', 'ms'), figures('B', 'ms'), figures('Change', 'change'), when],
+    columns: [{ label: 'Span' }, calledFrom, figures('A'), figures('B'), figures('Change'), when],
     rows: spans.map(pair => {
       const { a, b, kind, location } = pair
       return [
@@ -318,7 +332,7 @@ function changeOf(pair: SpanPair): Inline {
 }
 
 function statementBlocks(statements: readonly StatementPair[]): Block[] {
-  const counts = [figures('A', 'few'), figures('A ms', 'ms'), figures('B', 'few'), figures('B ms', 'ms')]
+  const counts = [figures('A'), figures('A ms'), figures('B'), figures('B ms')]
   return [
     {
       title: 'SQL by shape',
@@ -357,7 +371,7 @@ function valueTable({ a, b, values }: Comparison): Block {
     title: 'Headers and answer',
     lines: 'compared',
     empty: 'Nothing differs.',
-    columns: [{ label: 'Name', width: 'name' }, { label: 'A' }, { label: 'B' }],
+    columns: [{ label: 'Name' }, { label: 'A', kind: 'text' }, { label: 'B', kind: 'text' }],
     rows: [...values, ...body]
       .slice(0, rowsMost)
       .map(({ name, of, a, b }) => [
@@ -380,7 +394,7 @@ function logsSection({ logs }: Comparison): Block {
       {
         title: 'Log lines',
         lines: 'compared',
-        columns: [{ label: 'Message' }, { label: 'Level', width: 'level' }, figures('A', 'few'), figures('B', 'few')],
+        columns: [{ label: 'Message' }, { label: 'Level' }, figures('A'), figures('B')],
         rows: logs
           .slice(0, rowsMost)
           .map(({ level, message, a, b }) => [sided(cut(message), a > 0, b > 0), levelName(level), a, b]),

@@ -22,7 +22,14 @@ const leastTold = 0.1
 export function comparisonSentence({ a, b, verdict }: Comparison): string {
   const queries = a.queries.count + b.queries.count
   const counts = queries === 0 ? '' : `, ${a.queries.count} → ${count(b.queries.count, 'query', 'queries')}`
-  return `${verdictText(verdict)}, ${surenessText(verdict)}: ${formatDuration(a.duration)} → ${formatDuration(b.duration)}${counts}`
+  const routes = isSameRoute(a, b) ? '' : ', of two different routes'
+  return `${verdictText(verdict)}, ${surenessText(verdict)}${routes}: ${formatDuration(a.duration)} → ${formatDuration(b.duration)}${counts}`
+}
+
+/** Whether two requests are of one route. Those without a route are if their paths are the same. */
+export function isSameRoute(a: ComparedRequest, b: ComparedRequest): boolean {
+  const routeOf = ({ method, route, url }: ComparedRequest) => `${method} ${route ?? url.replace(/\?.*/s, '')}`
+  return routeOf(a) === routeOf(b)
 }
 
 /** How B's time differs: B took 70.1 ms longer. */
@@ -46,7 +53,7 @@ export function groundsText({ because, requests: { a, b }, sureness }: Verdict):
   const sides = `${count(a, 'request')} like A and ${b} like B`
   if (sureness !== 'seen') return `Judged by ${sides}.`
   return Math.min(a, b) < enough
-    ? `For certainty it takes ${enough} requests on each side. There are ${sides}: send both again.`
+    ? `For certainty it takes ${enough} requests on each side. There are ${sides}: send ${a >= enough ? 'B' : b >= enough ? 'A' : 'both'} again.`
     : `The times of ${sides} vary too much to tell. Send both again.`
 }
 

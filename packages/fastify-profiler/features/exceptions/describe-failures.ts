@@ -1,6 +1,6 @@
 import type { ProfileBounds } from '../../core/bounds.ts'
 import { isForeign, isProfilerFile, pathOf } from '../../core/call-site.ts'
-import type { CollectingLate } from '../../core/feature.ts'
+import type { CollectingRecorded } from '../../core/feature.ts'
 import { attempt, isError, listOf, nameOfError, read, textOf } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { DispatchPointName, Exception, Frame, Profile } from '../../core/profile.ts'
@@ -196,7 +196,7 @@ interface DescribedFailures {
 }
 
 /** The exceptions of a request, and the dispatch points, which they interrupted. */
-export function collectExceptions(collecting: CollectingLate): Pick<Profile, 'exceptions' | 'lifecycle'> {
+export function collectExceptions(collecting: CollectingRecorded): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const { bounds, drop, exchange, mask, toError } = collecting
   const { droppedFailures, failures, marks, spans } = exchange.recorder
   const { exceptions, losses, origins } = describeFailures(failures, toError, mask, bounds)

@@ -4,7 +4,7 @@ import { type Fact, renderFacts } from '../../core/view/block.ts'
 import { statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { html, Markup } from '../../core/view/html.ts'
 import { assets, assetUrl, renderDocument, renderTopBar } from '../../core/view/page.ts'
-import { renderGaps, renderRequestLine, timeText } from '../../core/view/profile-header.ts'
+import { renderGaps, renderRequestLine, timeText } from '../home/profile-header.ts'
 import { formatDuration } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../request/curl-command.ts'
@@ -12,9 +12,6 @@ import { comparePaths, isRoutingFailure, nearPaths, renderPiece } from '../routi
 import { renderExceptionSections } from './exception-panel.ts'
 import { renderErrorMarkdown } from './exceptions-markdown.ts'
 import { nearestOwnFrame, rootCauseOf } from './exceptions.ts'
-
-// Trusted markup: the text must stay byte for byte what the policy's hash covers.
-const style = html`<style>${new Markup(assets['error-page.css'].body)}</style>`
 
 const causeLength = 120
 
@@ -30,9 +27,10 @@ export function renderErrorPage(context: ViewContext): string {
   return renderDocument({
     title: `${message.slice(0, 150)} (${statusText(profile.status)})`,
     className: 'error-page',
-    style,
+    // Trusted markup: the text must stay byte for byte what the policy's hash covers.
+    style: html`<style>${new Markup(assets['profiler.css'].body)}</style>`,
     script: assetUrl(base, 'profiler.js'),
-    body: html`<a class="skip" href="#main">Skip to content</a>
+    body: html`<a class="sr-only" href="#main">Skip to content</a>
 ${renderTopBar(base, 'exception', false)}
 <section class="request ${statusTone(profile.status)}" aria-label="This request">
 <div class="asked">${renderRequestLine(profile, null)}
@@ -41,7 +39,7 @@ ${renderTopBar(base, 'exception', false)}
 ${renderFacts(errorFacts(context), context)}
 </section>
 <main id="main" class="wide" tabindex="-1">
-<nav class="jump" aria-label="Sections"><ul>
+<nav class="jump" aria-label="Sections"><ul class="row">
 <li><a href="#exceptions">Exceptions <span class="count">${exceptions.length}</span></a></li>
 <li><a href="#logs">Logs <span class="count">${logs.length}</span></a></li>
 <li><a href="#stack-traces">Stack Traces <span class="count">${exceptions.length}</span></a></li>

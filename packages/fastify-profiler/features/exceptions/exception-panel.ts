@@ -59,7 +59,7 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
   view: (_, context) => [{ html: renderExceptionSections(context, 3), markdown: exceptionSectionsMarkdown(context) }],
 }
 
-/** The exception of a request as a document of its own, with the stylesheet that it needs. */
+/** The exception of a request as a document of its own, with its stylesheet. */
 export function exceptionRoutes(app: FastifyInstance, sources: PageSources): void {
   const { archive, base, viewContext } = sources
 
@@ -91,7 +91,7 @@ ${renderExceptionSections(context, 2)}</main>`,
     async function sendExceptionCss(request, reply) {
       const { token } = request.params
       if ((await archive.find(token)) === null) return sendUnknown(request, reply, token, sources)
-      const { type, body } = assets['exception.css']
+      const { type, body } = assets['profiler.css']
       return reply.header('cache-control', 'private, max-age=3600').type(type).send(body)
     },
   )

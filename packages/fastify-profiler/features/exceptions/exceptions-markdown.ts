@@ -2,8 +2,9 @@ import type { ViewContext } from '../../core/panel.ts'
 import type { Exception, Excerpt, LogLine } from '../../core/profile.ts'
 import { blocksMarkdown } from '../../core/view/block.ts'
 import { locationText, statusText, valueText } from '../../core/view/elements.ts'
-import { blocks, code, codeBlock, fitLines, fitParts, plain, shortened } from '../../core/view/markdown.ts'
+import { blocks, code, codeBlock, plain } from '../../core/view/markdown.ts'
 import { profileUrl } from '../../core/view/urls.ts'
+import { fitLines, fitParts, shortened } from '../home/fit-markdown.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { failedQueryMarkdown, failedQueryOf } from './failed-query.ts'
@@ -39,7 +40,7 @@ export function stackTracesMarkdown(exceptions: readonly Exception[], root: stri
 }
 
 /** The source around a frame, with the frame's line marked. */
-function excerptMarkdown(excerpt: Excerpt): string {
+export function excerptMarkdown(excerpt: Excerpt): string {
   const width = String(excerpt.first + excerpt.lines.length).length
   return codeBlock(
     excerpt.lines

@@ -1,18 +1,25 @@
 import type { ToolbarCard, ViewContext } from '../../core/panel.ts'
 import type { Exception, Excerpt, Frame, Profile } from '../../core/profile.ts'
-import { renderExcerpt } from '../../core/view/code-block.ts'
 import {
   type HeadingLevel,
   locationText,
   renderBadge,
   renderEmptyState,
   renderHeading,
+  renderIndent,
   renderKeyValueTable,
   renderLocation,
 } from '../../core/view/elements.ts'
+import type { ProfileSummary } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { count, formatTime } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
+import { renderExcerpt } from './source-excerpt.ts'
+
+/** The index of the error that has ended the process, or else of the first. */
+export function worstOf({ crash, exceptions }: Pick<Profile, 'crash' | 'exceptions'>): number {
+  return crash === undefined ? 0 : exceptions.findLastIndex(({ uncaught }) => uncaught !== undefined)
+}
 
 /** The index of the error at the bottom of a chain: the cause, or else the first member, of each in turn. */
 export function rootCauseOf(exceptions: readonly Exception[], from = 0): number {
@@ -59,7 +66,6 @@ function samePlaces(exceptions: readonly Exception[], order: readonly number[]):
   return same
 }
 
-const MAX_DEPTH = 6
 const MESSAGE_LENGTH = 300
 
 /** The errors of a chain, one line each: those that caused an error, or were gathered in it, are indented under it. */
@@ -70,18 +76,18 @@ export function renderExceptionTree(
   const root = rootCauseOf(exceptions)
   const depths = depthsOf(exceptions)
   const same = samePlaces(exceptions, [root, ...exceptions.keys()])
-  return html`<ol class="chain" aria-label="Exception chain">${exceptions.map((exception, index) => {
-    const depth = Math.min(depths[index] ?? 0, MAX_DEPTH)
+  return html`<ol class="chain rows" aria-label="Exception chain">${exceptions.map((exception, index) => {
+    const isRoot = index === root && root > 0
     const other = same[index]
     return html`
-<li${index === root && root > 0 && html` class="root"`}><span class="index">${index + 1}</span><span class="said">${depth > 0 && html`<i class="elbow depth-${depth}"></i>`}<span class="sr-only">${relationText(exception, exceptions)} </span><a class="class" href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span>${markOf(index, root)}</span><span class="where">${other == null ? renderPlace(exception, place) : html`<span class="muted">same place as ${other + 1}</span>`}</span></li>`
+<li class="cells${isRoot && ' error'}"><span class="badge ${isRoot ? 'solid' : 'neutral'}">${index + 1}</span><span class="said">${renderIndent(depths[index] ?? 0)}<span class="sr-only">${relationText(exception, exceptions)} </span><a href="#exception-${index + 1}">${exception.class}</a> <span class="cut">${exception.message.slice(0, MESSAGE_LENGTH)}</span>${markOf(index, root)}</span><span class="cut">${other == null ? renderPlace(exception, place) : html`<span class="muted">same place as ${other + 1}</span>`}</span></li>`
   })}
 </ol>`
 }
 
 function markOf(index: number, root: number): Markup | null {
   if (root === 0) return null
-  if (index === root) return html` ${renderBadge('Root cause', 'error')}`
+  if (index === root) return html` <span class="badge solid">Root cause</span>`
   return index === 0 ? html` ${renderBadge('Outermost')}` : null
 }
 
@@ -149,7 +155,7 @@ ${order.map(index => {
   if (exception === undefined) return null
   const body = renderException(exceptions, exception, index, place, brief[index] === true)
   if (open.includes(index)) return body
-  return html`<details class="fold folded-exception"><summary>${renderSummary(exception, index, same[index], root)}</summary>
+  return html`<details class="fold"><summary>${renderSummary(exception, index, same[index], root)}</summary>
 ${body}</details>`
 })}`
 }
@@ -245,7 +251,7 @@ function narrowed({ first, line, lines }: Excerpt): Excerpt {
 }
 
 function renderFrameLine(frame: Frame, place: Place): Markup {
-  return html`<p class="frame">${renderLocation(frame, place)} <span class="function">${frame.function ?? 'anonymous'}</span></p>`
+  return html`<p class="frame row">${renderLocation(frame, place)} <span class="muted">${frame.function ?? 'anonymous'}</span></p>`
 }
 
 /** The packages the frames belong to, or Node. */
@@ -294,4 +300,10 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
     ...(place !== undefined && { note: locationText(place, root) }),
     rows: all.map(({ class: name, message, relation }) => [relation, `${name}: ${message}`, '']),
   }
+}
+
+/** What lists and searches know about the exceptions of a request. */
+export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception'> {
+  const thrown = profile.exceptions[worstOf(profile)]
+  return { exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200) }
 }

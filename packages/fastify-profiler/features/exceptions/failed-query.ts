@@ -1,7 +1,7 @@
 import type { ViewContext } from '../../core/panel.ts'
 import type { Exception, Profile, Query } from '../../core/profile.ts'
-import { isErrorOf } from '../../core/store/failed-calls.ts'
-import { markedSql, renderSqlBlock } from '../../core/view/code-block.ts'
+import { isErrorOf } from '../performance/failed-calls.ts'
+import { type Part, renderSqlBlock } from '../../core/view/code-block.ts'
 import { type HeadingLevel, renderHeading, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { blocks, codeBlock, plain } from '../../core/view/markdown.ts'
@@ -62,7 +62,7 @@ export function renderFailedQuery(failed: FailedQuery, context: ViewContext, lev
 <section aria-labelledby="failed-query">${renderHeading(level, 'failed-query', html`Query ${number} failed <small>${[code, sent].filter(part => part !== null).map((part, index) => html`${index > 0 && ' · '}${part}`)}</small>`)}
 ${renderSqlBlock(query.sql, wrong)}
 ${hint !== null && html`<p class="notice warning"><b>The database suggests:</b> ${hint}</p>`}
-<div class="copies"><button type="button" data-copy-text="${runnableSql(query)}" hidden>Copy runnable SQL</button><a class="button" href="${profileUrl(base, profile.token, 'database')}#query-${number}">Open in Database</a></div></section>`
+<div class="chips"><button type="button" data-copy-text="${runnableSql(query)}" hidden>Copy runnable SQL</button><a class="button" href="${profileUrl(base, profile.token, 'database')}#query-${number}">Open in Database</a></div></section>`
 }
 
 /** The same as Markdown, without its heading. */
@@ -71,4 +71,14 @@ export function failedQueryMarkdown({ hint, query, wrong }: FailedQuery): string
     codeBlock(markedSql(query.sql, wrong), 'sql'),
     hint === null ? null : `The database suggests: ${plain(hint)}`,
   )
+}
+
+/** A statement as text, with a line of carets below one part. */
+function markedSql(sql: string, part: Part | null): string {
+  if (part === null) return sql
+  const [start, end] = part
+  const lineStart = sql.lastIndexOf('\n', start) + 1
+  const lineEnd = sql.indexOf('\n', end)
+  const carets = ' '.repeat(start - lineStart) + '^'.repeat(end - start)
+  return lineEnd === -1 ? `${sql}\n${carets}` : `${sql.slice(0, lineEnd)}\n${carets}${sql.slice(lineEnd)}`
 }

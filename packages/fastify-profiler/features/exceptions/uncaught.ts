@@ -1,6 +1,7 @@
 import type { PageSources, RunningFeature } from '../../core/feature.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Profile } from '../../core/profile.ts'
+import { rewrite } from '../../core/store/profile-writer.ts'
 import { currentRecorder } from '../../core/watch/recorders.ts'
 
 /** Milliseconds after an uncaught error. A process that exits later has another reason. */
@@ -20,23 +21,19 @@ function hear(error: unknown): void {
   }, undefined)
 }
 
-function hearRejection(reason: unknown): void {
-  hear(reason)
-}
-
 const rejection = 'unhandledRejection'
 
 /** Listens for uncaught errors without catching them, and marks the request whose error ends the process. */
 export function watchUncaught(): void {
-  process.on('uncaughtExceptionMonitor', error => hear(error))
+  process.on('uncaughtExceptionMonitor', hear)
   // A listener would keep the process from crashing, so there is one only while the application has its own.
-  if (process.listenerCount(rejection) > 0) process.prependListener(rejection, hearRejection)
+  if (process.listenerCount(rejection) > 0) process.prependListener(rejection, hear)
   process.on('newListener', (event, listener) => {
-    const isFirst = listener !== hearRejection && process.listenerCount(rejection) === 0
-    if (event === rejection && isFirst) process.on(rejection, hearRejection)
+    const isFirst = listener !== hear && process.listenerCount(rejection) === 0
+    if (event === rejection && isFirst) process.on(rejection, hear)
   })
   process.on('removeListener', event => {
-    if (event === rejection && process.listenerCount(rejection) === 1) process.off(rejection, hearRejection)
+    if (event === rejection && process.listenerCount(rejection) === 1) process.off(rejection, hear)
   })
   process.on('exit', code => {
     if (code === 0 || newest === null || Date.now() - newest.time > longestEnd) return
@@ -45,7 +42,7 @@ export function watchUncaught(): void {
       profile.crash = time
     }
     for (const { boundary, bounds, store } of applications) {
-      boundary.guard(() => store.change(token, bounds.bytes, mark), undefined)
+      boundary.guard(() => rewrite(store, token, bounds.bytes, mark), undefined)
       boundary.guard(() => store.flush(), undefined)
     }
   })

@@ -3,6 +3,7 @@ import type { PageSources, Question } from '../../core/feature.ts'
 import type { ViewContext } from '../../core/panel.ts'
 import type { Query } from '../../core/profile.ts'
 import { type Block, blocksHtml, blocksMarkdown, type Inline } from '../../core/view/block.ts'
+import { renderIndent } from '../../core/view/elements.ts'
 import { type Content, html } from '../../core/view/html.ts'
 import { plain } from '../../core/view/markdown.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
@@ -13,7 +14,8 @@ import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { answerText, callText, findProfile, missingProfile, refusal } from '../home/question.ts'
 import { canRunAgain, explainQuery, type Explanation, isExplainable, NoPlan } from './explain-query.ts'
-import type { PlanNode } from './plan.ts'
+import { poolFor } from './own-connection.ts'
+import type { ShownNode } from './plan.ts'
 
 /** Where the plan of a stored query is asked for, by POST. */
 function explainUrl(base: string, token: string, number: number | string): string {
@@ -77,7 +79,7 @@ ${canRun && html`<form method="post" action="${explainUrl(base, token, number)}?
   })
 }
 
-function planTable(nodes: readonly PlanNode[]): Block {
+function planTable(nodes: readonly ShownNode[]): Block {
   const hasRun = nodes.some(({ actual }) => actual !== null)
   const ran = [
     { label: 'Rows', kind: 'number' },
@@ -95,16 +97,16 @@ function planTable(nodes: readonly PlanNode[]): Block {
 }
 
 /** A step is indented by its depth. */
-function stepCell(node: PlanNode): Inline {
+function stepCell(node: ShownNode): Inline {
   const text = stepText(node)
   return {
-    html: html`<span class="depth-${Math.min(node.depth, 6)}">${text}</span>`,
+    html: html`${renderIndent(node.depth)}${text}`,
     markdown: plain(`${'· '.repeat(node.depth)}${text}`),
   }
 }
 
 /** Seq Scan on carts, filter (user_id = 12) */
-function stepText({ type, index, relation, filter }: PlanNode): string {
+function stepText({ type, index, relation, filter }: ShownNode): string {
   const using = index === null ? '' : ` using ${index}`
   const on = relation === null ? '' : ` on ${relation}`
   return `${type}${using}${on}${filter === null ? '' : `, filter ${filter}`}`
@@ -130,10 +132,11 @@ export function explainRoutes(app: FastifyInstance, sources: PageSources): void 
       if (query === undefined) return sendMissing(request, reply, { what: 'page', path: request.url }, sources)
       const context = viewContext(profile)
       const run = queryOf(request).has('run')
-      const explained = await explainQuery(explainPool, query, run)
+      const pool = poolFor(query, explainPool)
+      const explained = await explainQuery(pool, query, run)
       const failure = explained instanceof NoPlan ? explained.message : null
       return sendFormats(request, reply, {
-        html: () => renderExplainPage(explained, query, number, canRunAgain(explainPool, query), context),
+        html: () => renderExplainPage(explained, query, number, canRunAgain(pool, query), context),
         json: () => (failure === null ? explained : { error: failure }),
         markdown: () => {
           const section = explained instanceof NoPlan ? 'No plan' : 'Plan'
@@ -144,18 +147,22 @@ export function explainRoutes(app: FastifyInstance, sources: PageSources): void 
   )
 }
 
-/** The plan of a stored query. Plans only: nothing is run. */
+/** The plan of a stored query. Runs nothing, unless it is told to. */
 export const explainQuestion: Question = {
   name: 'explain',
   title: 'Plan of a query',
   description:
-    'Call when one query of a request is slow: tells in words what its PostgreSQL plan does wrong, such as a missing ' +
-    'index, with the statement that would help. Plans the stored query without running it. Needs the running ' +
-    'application.',
+    'Call when one query of a request is slow: tells in words what its plan does wrong, such as a missing index, with ' +
+    'the statement that would help (PostgreSQL, MySQL, MariaDB). Plans the stored query without running it, unless ' +
+    'run is true. Needs the running application.',
   parameters: {
     token: { type: 'string', description: 'The token of the request, or "latest".' },
     query: { type: 'integer', description: 'The number of the query on the panel database, from 1.', minimum: 1 },
-    from: { type: 'integer', description: 'The line of the answer to go on at. Default: 0.', minimum: 0 },
+    run: {
+      type: 'boolean',
+      description: 'Runs a SELECT again, read-only and for 2 s at most: tells the rows and times of each step.',
+    },
+    from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: ['token', 'query'],
   command: {
@@ -182,7 +189,7 @@ export const explainQuestion: Question = {
     const wanted = number('query') ?? 0
     const query = queries[wanted - 1]
     if (query === undefined) return refusal(`This request has ${queries.length} stored queries, counted from 1.`)
-    const explained = await explainQuery(sources.explainPool, query)
+    const explained = await explainQuery(poolFor(query, sources.explainPool), query, given.run === true)
     const failed = explained instanceof NoPlan
     const section = {
       heading: 'Plan',

@@ -4,7 +4,8 @@ import { isObject, isRecord, listOf, propertyOf, read, textOf } from '../../core
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { Json, Query } from '../../core/profile.ts'
 import { functionsIn, type Table } from './filter.ts'
-import { planIn, type PlanNode } from './plan.ts'
+import { explainOnMysql } from './mysql.ts'
+import { planIn, type PlanNode, type ShownNode } from './plan.ts'
 import { type Schema, type Verdict, verdictsOf } from './verdicts.ts'
 
 /** Why a query has no plan, as a sentence. */
@@ -52,7 +53,7 @@ class Deadline {
 export interface Explanation {
   plan: 'values' | 'generic' | 'run'
   verdicts: Verdict[]
-  nodes: PlanNode[]
+  nodes: ShownNode[]
 }
 
 /** Milliseconds that a query may take. */
@@ -66,18 +67,18 @@ const preparedName = 'fastify_profiler_explains'
 
 /** Whether a stored query can be explained. */
 export function isExplainable({ system, error, sql }: Pick<Query, 'system' | 'error' | 'sql'>): boolean {
-  return (
-    system === 'postgresql' && error === null && /^[\s(]*(?:select|with|values|insert|update|delete|merge)\b/i.test(sql)
-  )
+  const isKnown = system === 'postgresql' || system === 'mysql'
+  return isKnown && error === null && /^[\s(]*(?:select|with|values|insert|update|delete|merge)\b/i.test(sql)
 }
 
 /** Whether a stored query can be run again: a SELECT whose values are all known, which the database can stop. */
 export function canRunAgain({ canStop = () => true }: ExplainPool, query: Query): boolean {
-  return canStop() && isExplainable(query) && /^[\s(]*select\b/i.test(query.sql) && areComplete(query)
+  const isSelect = /^[\s(]*select\b(?!.*\binto\b)/is.test(query.sql)
+  return canStop() && isExplainable(query) && isSelect && areComplete(query)
 }
 
 /**
- * Asks PostgreSQL for the plan of a query: in a transaction of its own that is read-only and rolled back, and for two
+ * Asks the database for the plan of a query: in a transaction of its own that is read-only and rolled back, and for two
  * seconds at most. Runs the query only if `run` is true; then it must be a SELECT.
  * Never throws.
  */
@@ -87,7 +88,9 @@ export async function explainQuery(
   run = false,
   wait = patience,
 ): Promise<Explanation | NoPlan> {
-  if (!isExplainable(query)) return new NoPlan('Only PostgreSQL explains queries here, and only those that it has run.')
+  if (!isExplainable(query)) {
+    return new NoPlan('Only PostgreSQL, MySQL and MariaDB explain queries here, and only those that they have run.')
+  }
   if (run && !canRunAgain(pool, query)) {
     return new NoPlan('Only a SELECT whose values are all known is run again, and only where the database can stop it.')
   }
@@ -99,6 +102,7 @@ export async function explainQuery(
 }
 
 async function explainOn(client: ExplainClient, query: Query, run: boolean): Promise<Explanation> {
+  if (query.system === 'mysql') return explainMysql(client, query, run)
   await client.query({ text: 'begin read only' })
   await client.query({ text: `set local statement_timeout = ${longest}` })
   const plan = run ? 'run' : areComplete(query) ? 'values' : 'generic'
@@ -108,6 +112,25 @@ async function explainOn(client: ExplainClient, query: Query, run: boolean): Pro
   await client.query({ text: 'rollback' })
   if (plan === 'generic') await client.query({ text: `deallocate ${preparedName}` })
   return { plan, nodes, verdicts }
+}
+
+async function explainMysql(client: ExplainClient, query: Query, run: boolean): Promise<Explanation> {
+  if (!areComplete(query)) {
+    throw new NoPlan('MySQL plans a query for its values only, and some of them are masked or were not kept.')
+  }
+  const { rows } = await client.query({ text: 'select version()' })
+  const isMariaDb = JSON.stringify(rows).includes('MariaDB')
+  if (run && !isMariaDb) {
+    throw new NoPlan('Of these databases, PostgreSQL and MariaDB tell what a query did, and MySQL not.')
+  }
+  const limit = isMariaDb ? `max_statement_time = ${longest / 1000}` : `max_execution_time = ${longest}`
+  await client.query({ text: `set session ${limit}` })
+  // Refuses even to plan a change if the transaction is read-only.
+  const isReading = /^[\s(]*(?:select|with|values)\b/i.test(query.sql)
+  await client.query({ text: `start transaction${isReading ? ' read only' : ''}` })
+  const explained = await explainOnMysql(client, query, run)
+  await client.query({ text: 'rollback' })
+  return { plan: run ? 'run' : 'values', ...explained }
 }
 
 function ask(client: ExplainClient, { sql, parameters }: Query, run: boolean): Promise<{ rows: unknown[] }> {

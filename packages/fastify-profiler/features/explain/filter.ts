@@ -145,7 +145,7 @@ function withoutTexts(expression: string): string {
 }
 
 /** Splits an expression at an operator that stands outside of parentheses and texts. */
-function parts(expression: string, operator: string): string[] {
+export function parts(expression: string, operator: string): string[] {
   const text = unwrapped(expression)
   const found: string[] = []
   let depth = 0
@@ -165,7 +165,7 @@ function parts(expression: string, operator: string): string[] {
 }
 
 /** An expression without parentheses around all of it. */
-function unwrapped(expression: string): string {
+export function unwrapped(expression: string): string {
   const text = expression.trim()
   if (!text.startsWith('(') || !text.endsWith(')')) return text
   let depth = 0

@@ -30,6 +30,12 @@ export interface PlanNode {
   spilled: number | null
 }
 
+/** What is shown of a step. */
+export type ShownNode = Pick<
+  PlanNode,
+  'type' | 'depth' | 'relation' | 'index' | 'filter' | 'expected' | 'actual' | 'time'
+>
+
 /** Reads the answer of EXPLAIN (FORMAT JSON), depth first. Throws if it is none. */
 export function planIn(rows: readonly unknown[]): PlanNode[] {
   const [row] = rows

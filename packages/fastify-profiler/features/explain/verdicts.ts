@@ -19,7 +19,7 @@ export interface Schema {
 }
 
 /** Reading fewer rows of a table costs little, index or not. */
-const manyRows = 1000
+export const manyRows = 1000
 
 /** A scan that keeps more of its table than this part is no worse than an index. */
 const smallPart = 0.1
@@ -40,15 +40,17 @@ export function verdictsOf(nodes: readonly PlanNode[], schema: Schema): Verdict[
       ...spilled(node),
     ]),
   ]
-  return troubles.length > 0 ? troubles : [{ tone: 'neutral', claim: soundText(nodes), remedy: '', sql: null }]
+  return troubles.length > 0 ? troubles : [soundVerdict(nodes)]
 }
 
-function soundText(nodes: readonly PlanNode[]): string {
+/** Nothing is wrong about a plan. */
+export function soundVerdict(nodes: ReadonlyArray<Pick<PlanNode, 'index'>>): Verdict {
   const indexes = [...new Set(nodes.flatMap(({ index }) => index ?? []))]
-  return `No missing index found.${indexes.length > 0 ? ` It uses ${indexes.join(', ')}.` : ''}`
+  const claim = `No missing index found.${indexes.length > 0 ? ` It uses ${indexes.join(', ')}.` : ''}`
+  return { tone: 'neutral', claim, remedy: '', sql: null }
 }
 
-function warning(claim: string, remedy: string, sql: string | null = null): Verdict[] {
+export function warning(claim: string, remedy: string, sql: string | null = null): Verdict[] {
   return [{ tone: 'warning', claim, remedy, sql }]
 }
 
@@ -222,7 +224,7 @@ function sum(nodes: readonly PlanNode[], of: (node: PlanNode) => number): number
   return nodes.reduce((total, node) => total + of(node), 0)
 }
 
-function exact(number: number): string {
+export function exact(number: number): string {
   return Math.round(number).toLocaleString('en')
 }
 

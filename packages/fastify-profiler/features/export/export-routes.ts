@@ -6,17 +6,13 @@ import { statusText } from '../../core/view/elements.ts'
 import { html, Markup } from '../../core/view/html.ts'
 import type { PageSources, ProfileAction } from '../../core/feature.ts'
 import { assets, filePolicy, renderDocument } from '../../core/view/page.ts'
-import { renderCost, renderGaps, renderProfileHeader } from '../../core/view/profile-header.ts'
-import { menuEntries, panelData, renderPanelBody, renderPanelMenu } from '../../core/view/profile-page.ts'
+import { renderCost, renderGaps, renderProfileHeader } from '../home/profile-header.ts'
+import { menuEntries, panelData, renderPanelBody, renderPanelMenu } from '../home/profile-page.ts'
 import { formatTime } from '../../core/view/units.ts'
 import { urlPart } from '../../core/view/urls.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
 import { curlCommand } from '../request/curl-command.ts'
 import { harOf } from './har.ts'
-
-// Trusted markup: the text must stay byte for byte what the policy's hash covers.
-const style = html`<meta http-equiv="Content-Security-Policy" content="${filePolicy}">
-<style>${new Markup(assets['profiler.css'].body)}</style>`
 
 const downloads = [
   ['file', 'HTML file'],
@@ -41,8 +37,10 @@ export function renderProfileFile({ profile, ...views }: ViewContext, panels: re
   return renderDocument({
     title: `${statusText(profile.status)}: ${profile.method} ${profile.url.slice(0, 80)} · Profile ${profile.token}`,
     className: 'profiler file',
-    style,
-    body: withoutServer(html`<a class="skip" href="#main">Skip to content</a>
+    // Trusted markup: the text must stay byte for byte what the policy's hash covers.
+    style: html`<meta http-equiv="Content-Security-Policy" content="${filePolicy()}">
+<style>${new Markup(assets['profiler.css'].body)}</style>`,
+    body: withoutServer(html`<a class="sr-only" href="#main">Skip to content</a>
 <header class="top"><span class="brand">Profile</span><span class="muted">saved by fastify-profiler ${packageVersion}</span></header>
 ${renderProfileHeader(context, { actions: null, caused: [], seen: null, when: formatTime(profile.time) })}
 <div class="layout">${renderPanelMenu(menuEntries(filled, profile), name => `#panel-${name}`, null)}<main id="main" tabindex="-1">

@@ -3,10 +3,10 @@ import { STATUS_CODES } from 'node:http'
 import { attempt } from '../../core/foreign-value.ts'
 import { packageVersion } from '../../core/package-version.ts'
 import { type HeaderLine, type Json, type Profile, toMicroseconds } from '../../core/profile.ts'
-import { sentBody, sentHost, sentPairs, sentText } from '../../core/request-target.ts'
 import { outcomeText } from '../../core/view/elements.ts'
-import { requestTarget, urlPart } from '../../core/view/urls.ts'
-import { sliceTime, timeByKind } from '../../core/exclusive-time.ts'
+import { urlPart } from '../../core/view/urls.ts'
+import { requestTarget, sentBody, sentHost, sentPairs, sentText } from '../request/sent-request.ts'
+import { sliceTime, timeByKind } from '../performance/exclusive-time.ts'
 
 /** What RFC 3986 allows neither in a path nor in a query. */
 const invalid = /%(?![\da-f]{2})|[^\w\-.~:/?@!$&'()*+,;=%]/giu

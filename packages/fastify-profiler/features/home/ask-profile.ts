@@ -1,14 +1,17 @@
 import type { AskedSources, Question } from '../../core/feature.ts'
 import { blocksMarkdown } from '../../core/view/block.ts'
 import type { AnyPanel, ViewContext } from '../../core/panel.ts'
+import { sliceTime } from '../performance/exclusive-time.ts'
 import type { Profile } from '../../core/profile.ts'
 import { locationText, statusText } from '../../core/view/elements.ts'
-import { code } from '../../core/view/markdown.ts'
-import { panelData, panelMarkdown, renderProfileMarkdown } from '../../core/view/profile-page.ts'
+import { blocks, code } from '../../core/view/markdown.ts'
+import { excerptOf } from '../exceptions/source-excerpt.ts'
+import { panelData, panelMarkdown, renderProfileMarkdown } from './profile-page.ts'
 import { formatDuration } from '../../core/view/units.ts'
-import { exceptionsMarkdown } from '../exceptions/exceptions-markdown.ts'
+import { exceptionsMarkdown, excerptMarkdown } from '../exceptions/exceptions-markdown.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
-import { failedCalls } from '../../core/store/failed-calls.ts'
+import { failedCalls } from '../performance/failed-calls.ts'
+import { findingsOf } from '../performance/findings.ts'
 import { performancePanel } from '../performance/performance-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { answerText, callText, missingProfile, questions, refusal, type Section, tokenIn } from './question.ts'
@@ -30,7 +33,7 @@ export const profileQuestion: Question = {
       type: 'string',
       description: 'One of those that the answer without a panel names.',
     },
-    from: { type: 'integer', description: 'The line of the panel to go on at. Default: 0.', minimum: 0 },
+    from: { type: 'integer', description: 'The line to go on at. Default: 0.', minimum: 0 },
   },
   required: ['token'],
   command: {
@@ -75,6 +78,7 @@ function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Sec
   const { exceptions, logs } = profile
   const warnings = logs.filter(({ level }) => level >= warning)
   const late = lateQueries(profile, root)
+  const lines = linesOfFindings(profile, root)
   const client = filled.find(({ name }) => name === 'http-client')
   const part = (heading: string, panel: string, recorded: string): Section => ({
     heading,
@@ -93,6 +97,7 @@ function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Sec
       : []),
     ...(late === '' ? [] : [part('Queries that ran after the response', 'database', late)]),
     part('Findings and slowest calls', 'performance', panelMarkdown(performancePanel, profile, context)),
+    ...(lines === '' ? [] : [part('The lines of the findings', 'performance', lines)]),
   ]
 }
 
@@ -106,6 +111,16 @@ function lateQueries({ database }: Profile, root: string): string {
       return `- Query ${number}${place}: ${code(sql)}`
     })
     .join('\n')
+}
+
+/** The line that each finding is about, with the one before and after. */
+function linesOfFindings(profile: Profile, root: string): string {
+  const places = new Map(
+    findingsOf(profile, sliceTime(profile)).flatMap(({ location }) =>
+      location === null ? [] : [[locationText(location, root), excerptOf(location, undefined, 1)] as const],
+    ),
+  )
+  return blocks(...[...places].map(([place, excerpt]) => excerpt && `${code(place)}\n\n${excerptMarkdown(excerpt)}`))
 }
 
 /** A panel in full, from a line on. */

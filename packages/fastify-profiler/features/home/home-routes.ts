@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { features, type PageSources } from '../../core/feature.ts'
 import type { Profile } from '../../core/profile.ts'
-import { previousRequest, sightingsOf } from '../../core/store/like-requests.ts'
+import { previousRequest, sightingsOf } from './like-requests.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
-import { assets } from '../../core/view/page.ts'
-import { panelData, renderProfileMarkdown, renderProfilePage } from '../../core/view/profile-page.ts'
+import { findAsset } from '../../core/view/page.ts'
+import { panelData, renderProfileMarkdown, renderProfilePage } from './profile-page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
-import { urlPart } from '../../core/view/urls.ts'
+import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from './not-found-page.ts'
 import { searchRoutes, showSearch } from './search-page.ts'
 
@@ -24,7 +24,7 @@ function assetRoutes(app: FastifyInstance, sources: PageSources): void {
 
   app.get<{ Params: { name: string } }>(`${base}/assets/:name`, async function sendAsset(request, reply) {
     const { name } = request.params
-    const asset = new Map(Object.entries(assets)).get(name)
+    const asset = findAsset(name)
     if (asset === undefined) return sendMissing(request, reply, { what: 'page', path: `assets/${name}` }, sources)
     const isCurrent = queryOf(request).get('v') === asset.version
     return reply
@@ -75,6 +75,10 @@ function unknownPageRoute(app: FastifyInstance, sources: PageSources): void {
 
   app.get<{ Params: { '*': string } }>(`${base}/*`, async function showOther(request, reply) {
     const path = request.params['*']
+    const [token = '', panel = '', ...rest] = path.split('/')
+    if (rest.length === 0 && sources.panels.some(({ name }) => name === panel)) {
+      return reply.redirect(profileUrl(base, token, panel), 302)
+    }
     if (!path.endsWith('/')) return sendMissing(request, reply, { what: 'page', path }, sources)
     const query = queryOf(request).toString()
     const segments = path

@@ -1,13 +1,20 @@
-import { exceptionWords } from '../../core/store/like-requests.ts'
-import type { Overview, RouteOverview } from '../../core/store/overview.ts'
-import type { Period } from '../../core/store/search-criteria.ts'
-import type { ProfileSummary } from '../../core/summary.ts'
+import { shortened } from './fit-markdown.ts'
+import { exceptionWords } from './like-requests.ts'
+import {
+  type ExceptionOverview,
+  failures,
+  type Overview,
+  type StatementOverview,
+  type RouteOverview,
+  type RouteTrouble,
+} from './overview.ts'
+import type { Period } from './search-criteria.ts'
 import { type Block, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
-import { figures, noPlace } from '../../core/view/elements.ts'
+import { figures, type Place } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { code, shortened } from '../../core/view/markdown.ts'
+import { code } from '../../core/view/markdown.ts'
 import { count, formatDuration, formatMilliseconds, formatTime, renderAge } from '../../core/view/units.ts'
-import { profileUrl, searchQuery } from '../../core/view/urls.ts'
+import { searchQuery } from '../../core/view/urls.ts'
 import { renderSparkline, slowFrom } from './profile-list.ts'
 
 /** A route got slower if its median grew by this factor and this many milliseconds. */
@@ -15,41 +22,22 @@ const slowerBy = 1.5
 const slowerFrom = 10
 const enoughRequests = 20
 
-/** What is wrong with a route. */
-interface RouteTrouble {
-  what: 'fails' | 'swallows' | 'repeats' | 'slower'
-  claim: string
-  /** The newest exception or failure; null if there was none. */
-  detail: string | null
-}
-
-/** What is wrong with a route lately, in words. */
-function troublesOf(route: RouteOverview): RouteTrouble[] {
+/** What is wrong with a route lately, in words, the worst first. */
+function troublesOf(route: RouteOverview): Array<Omit<RouteTrouble, 'count' | 'what'> & { what: string }> {
+  const { count: all, exception, failed, token } = route
   const name = routeName(route)
-  const found: RouteTrouble[] = []
-  if (route.failed > 0) {
-    found.push({ what: 'fails', claim: `${name} fails: ${route.failed} of ${route.count}.`, detail: route.exception })
-  }
-  const { calls = 0, errors = 0, first = null, queries = 0 } = route.swallowing ?? {}
-  for (const [count, what] of [
-    [queries, 'a failed query'],
-    [calls, 'a failed call'],
-    [errors, 'an error that nobody caught'],
-  ] as const) {
-    const claim = `${name} answers in spite of ${what}: ${count} of ${route.count}.`
-    if (count > 0) found.push({ what: 'swallows', claim, detail: first })
-  }
-  if (route.repeating > 0) {
-    const [what, how] = route.repeatedWrites ? ['statement', ', one at a time'] : ['query', ' (N+1)']
-    const claim = `${name} runs one ${what} ${route.repeated} times${how}, in ${route.repeating} of ${route.count} requests.`
-    found.push({ what: 'repeats', claim, detail: null })
-  }
+  const thrown = route.troubles.find(({ what }) => what === 'fails')
+  const { detail, location } = thrown ?? { detail: exception ?? '', location: null }
   const [before, after] = halves(route)
-  if (before > 0 && after >= before * slowerBy && after - before >= slowerFrom && route.count >= enoughRequests) {
-    const claim = `${name} got slower: p95 ${formatDuration(before)} → ${formatDuration(after)}.`
-    found.push({ what: 'slower', claim, detail: null })
-  }
-  return found
+  const isSlower = before > 0 && after >= before * slowerBy && after - before >= slowerFrom && all >= enoughRequests
+  const slower = `${name} got slower: p95 ${formatDuration(before)} → ${formatDuration(after)}.`
+  return [
+    ...(failed > 0 ? [{ what: 'fails', claim: `${name} fails: ${failed} of ${all}.`, detail, location, token }] : []),
+    ...route.troubles
+      .filter(({ what }) => what !== 'fails')
+      .map(({ count, ...trouble }) => ({ ...trouble, claim: `${name}, ${count} of ${all}: ${trouble.claim}` })),
+    ...(isSlower ? [{ what: 'slower', claim: slower, detail: '', location: null, token }] : []),
+  ]
 }
 
 /** The median of the p95 of the slices in each half of the period. */
@@ -68,61 +56,74 @@ function routeName({ method, route }: Pick<RouteOverview, 'method' | 'route'>): 
 
 const periodNames: Record<Period, string> = { '15min': '15 min', '1h': '1 h', all: 'All' }
 
-const findingsShown = 5
+const findingsShown = 8
 
-/** Routes that are not folded. */
-const routesOpen = 8
+/** Rows of a table that are not folded. */
+const rowsOpen = 8
 
 /** What matters lately: sentences first, then the requests by route, by statement and by exception. */
-export function renderOverview(overview: Overview, period: Period, base: string): Markup {
-  const { exceptions, failed, p95, refused, requests, routes, statements } = overview
+export function renderOverview(overview: Overview, period: Period, base: string, place: Place): Markup {
+  const { exceptions, failed, left, p95, refused, requests, routes, statements } = overview
   const part = (section: string, note: string | undefined, ...blocks: Block[]) =>
-    blocksHtml([{ section, ...(note !== undefined && { note }), blocks }], noPlace, 2)
-  const more = routes.slice(routesOpen)
-  const asked = more.reduce((sum, route) => sum + route.count, 0)
-  return html`<section><div class="head"><h1>What matters lately</h1><span class="muted">${count(requests, 'request')}${failed > 0 && html` · <b class="text-error">${failed.toLocaleString('en')} failed</b>`}${refused > 0 && ` · ${refused.toLocaleString('en')} refused`} · p95 ${formatDuration(p95)}</span><nav class="right chips" aria-label="Period">${Object.entries(periodNames).map(([name, label]) => html`<a class="chip" href="${base}/?period=${name}"${name === period && html` aria-current="true"`}>${label}</a>`)}</nav></div>
-${blocksHtml([{ findings: troublesLately(overview, base).slice(0, findingsShown) }], noPlace)}</section>
+    blocksHtml([{ section, ...(note !== undefined && { note }), blocks }], place, 2)
+  const troubles = troublesLately(overview, base)
+  const others = troubles.slice(findingsShown)
+  const findings: Block[] = [
+    { findings: troubles.slice(0, findingsShown) },
+    ...(others.length === 0 ? [] : [{ fold: `${others.length} more`, blocks: [{ findings: others }] }]),
+  ]
+  return html`<section><div class="head"><h1>What matters lately</h1><span class="muted">${count(requests, 'request')}${failed > 0 && html` · <b class="error">${failed.toLocaleString('en')} failed</b>`}${refused > 0 && ` · ${refused.toLocaleString('en')} refused`} · p95 ${formatDuration(p95)}</span><nav class="right chips" aria-label="Period">${Object.entries(periodNames).map(([name, label]) => html`<a class="chip" href="${base}/?period=${name}"${name === period && html` aria-current="true"`}>${label}</a>`)}</nav></div>
+${blocksHtml(findings, place)}</section>
 <div class="two home">${part(
     'By route',
     'failed first, then most time; ms; SQL is the median count',
-    routeTable(routes.slice(0, routesOpen), base),
-    ...(more.length === 0
-      ? []
-      : [
-          { fold: `${count(more.length, 'more route')}, ${count(asked, 'request')}`, blocks: [routeTable(more, base)] },
-        ]),
-  )}<div>${statements.length > 0 && part('By SQL shape', 'most time first; ms', statementTable(overview, base))}
-${exceptions.length > 0 && part('By exception', undefined, exceptionTable(overview, base))}</div></div>`
+    ...folded(routes, left.routes, 'more route', some => routeTable(some, base)),
+  )}<div>${statements.length > 0 && part('By SQL shape', 'most time first; ms', ...folded(statements, left.statements, 'more statement', some => statementTable(some, base)))}
+${exceptions.length > 0 && part('By exception', undefined, ...folded(exceptions, left.exceptions, 'more exception', some => exceptionTable(some, base)))}</div></div>`
 }
 
-/** The crash of the process, as a line of its own. */
-function crashLine({ crash = 0, exception, method, token, url }: ProfileSummary, base: string): Finding {
-  return {
-    tone: 'error',
-    claim: [
-      `The process crashed at ${formatTime(crash)} in work of `,
-      { code: shortened(`${method} ${url}`, longestCell) },
-      '.',
-    ],
-    detail: shortened(exception ?? '', longestCell),
-    aside: { html: html`<a href="${profileUrl(base, token, 'exception')}">Profile</a>`, markdown: code(token) },
-  }
+/** A table of the first rows, and a folded one of the others. @param left those that are not even there */
+function folded<Row extends { count: number }>(
+  rows: readonly Row[],
+  left: number,
+  what: string,
+  tableOf: (rows: readonly Row[]) => Block,
+): Block[] {
+  const others = rows.slice(rowsOpen)
+  if (others.length === 0) return [tableOf(rows)]
+  const asked = others.reduce((sum, { count }) => sum + count, 0)
+  const unlisted = left > 0 ? `, and ${left.toLocaleString('en')} that are not listed` : ''
+  return [
+    tableOf(rows.slice(0, rowsOpen)),
+    {
+      fold: `${count(others.length, what)}, ${asked.toLocaleString('en')} times${unlisted}`,
+      blocks: [tableOf(others)],
+    },
+  ]
 }
 
-/** What is wrong lately: a crash, then with routes, each with its requests, or for a text with one to look at. */
-export function troublesLately({ crash, routes }: Pick<Overview, 'crash' | 'routes'>, base: string): Finding[] {
+/**
+ * What is wrong with routes lately, each with its requests, or for a text with one to look at. Crashes come first, then
+ * the first of each kind, then all others.
+ */
+export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: string): Finding[] {
+  const kinds = new Map<string, number>()
   const found = routes.flatMap(route =>
-    troublesOf(route).map(({ what, claim, detail }) => {
+    troublesOf(route).map(({ what, claim, detail, location, token }) => {
+      const rank = kinds.get(what) ?? 0
+      kinds.set(what, rank + 1)
       const url = `${routeUrl(route, base)}${what === 'fails' ? '&status=5xx' : ''}`
-      return {
-        tone: what === 'fails' || what === 'swallows' ? 'error' : 'warning',
+      const finding: Finding = {
+        tone: failures.has(what) ? 'error' : 'warning',
         claim: shortened(claim, longestCell),
-        detail: shortened(detail ?? '', longestCell),
-        aside: { html: html`<a href="${url}">Requests</a>`, markdown: code(route.token) },
-      } satisfies Finding
+        detail: shortened(detail, longestCell),
+        places: [location ?? []].flat(),
+        aside: { html: html` <a href="${url}">Requests</a>`, markdown: code(token) },
+      }
+      return { finding, rank: what === 'crash' ? -1 : Math.min(rank, 1) }
     }),
   )
-  return crash === null ? found : [crashLine(crash, base), ...found]
+  return found.sort((one, other) => one.rank - other.rank).map(({ finding }) => finding)
 }
 
 function routeUrl({ method, route }: RouteOverview, base: string): string {
@@ -134,8 +135,8 @@ const longestCell = 160
 
 /** What links to all requests of a row in a page, and leads to one of them in a text. */
 const example = { label: 'Profile', only: 'text' } as const
-const tally = figures('Count', 'count')
-const times = [figures('p50', 'ms', true), figures('p95', 'ms'), figures('Worst', 'ms', true)]
+const tally = figures('Count')
+const times = [figures('p50', true), figures('p95'), figures('Worst', true)]
 
 function timesOf({ p50, p95, worst }: Pick<RouteOverview, 'p50' | 'p95' | 'worst'>): Inline[] {
   return [formatMilliseconds(p50), slowCell(p95), slowCell(worst)]
@@ -149,12 +150,12 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
     columns: [
       { label: 'Route' },
       example,
-      { label: 'p95 over time', width: 'spark', isWide: true, only: 'page' },
+      { label: 'p95 over time', isWide: true, only: 'page' },
       tally,
       ...times,
-      figures('4xx', 'few', true),
-      figures('5xx', 'few'),
-      figures('SQL', 'few', true),
+      figures('4xx', true),
+      figures('5xx'),
+      figures('SQL', true),
     ],
     rows: routes.map(route => [
       { link: { code: shortened(routeName(route), longestCell) }, to: routeUrl(route, base) },
@@ -164,7 +165,7 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
       ...timesOf(route),
       countCell(route.refused),
       countCell(route.failed, 'error'),
-      countCell(route.queries, route.repeating > 0 ? 'warning' : undefined),
+      countCell(route.queries, route.troubles.some(({ what }) => what === 'repeated') ? 'warning' : undefined),
     ]),
   }
 }
@@ -179,7 +180,7 @@ function countCell(number: number, tone?: 'error' | 'warning'): Inline {
 }
 
 /** The SQL lately by shape, most time first. */
-export function statementTable({ statements }: Overview, base: string): Block {
+export function statementTable(statements: readonly StatementOverview[], base: string): Block {
   return {
     title: 'By SQL shape',
     lines: 'overview',
@@ -197,16 +198,16 @@ export function statementTable({ statements }: Overview, base: string): Block {
 }
 
 /** The exceptions lately: those that failed a request first, then the most frequent. */
-export function exceptionTable({ exceptions }: Overview, base: string): Block {
+export function exceptionTable(exceptions: readonly ExceptionOverview[], base: string): Block {
   return {
     title: 'By exception',
     lines: 'overview',
     columns: [
       { label: 'Exception' },
       example,
-      { label: 'Over time', width: 'spark', isWide: true, only: 'page' },
+      { label: 'Over time', isWide: true, only: 'page' },
       tally,
-      figures('Last', 'when'),
+      figures('Last'),
     ],
     rows: exceptions.map(({ token, exception, count, fails, last, slices }) => [
       {

@@ -1,5 +1,5 @@
 import { features } from '../../core/feature.ts'
-import type { PeriodSlice } from '../../core/store/overview.ts'
+import type { PeriodSlice } from './overview.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../core/summary.ts'
 import { outcomeText, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
@@ -36,7 +36,6 @@ export function renderProfileList(profiles: readonly ProfileSummary[], options: 
   const [first] = profiles
   const constant = facts.filter(fact => !shown.includes(fact) && first !== undefined && fact.valueOf(first) !== null)
   return html`<table class="lines requests"${options.isLive === true && html` data-live="${liveUrl(shown, options)}"`}><caption class="sr-only">Requests</caption>
-<colgroup><col class="tick only-wide"><col class="status"><col>${shown.map(() => html`<col class="fact only-wide">`)}<col class="ms"><col class="mini only-wide"><col class="ms only-wide"><col class="ms only-wide"><col class="ms only-wide"><col class="when"></colgroup>
 <thead><tr><td class="only-wide"></td><th scope="col">Status</th><th scope="col">Request</th>${shown.map(({ name }) => html`<th scope="col" class="only-wide">${name}</th>`)}${sortable('ms', 'duration', options)}<th scope="col" class="only-wide">Time by kind</th>${sortable('SQL', 'sql', options)}${sortable('SQL ms', 'sqlTime', options)}${sortable('kB', 'size', options)}${sortable('When', null, options)}</tr></thead>
 <tbody>${profiles.map(profile => renderProfileRow(profile, shown, options))}
 </tbody></table>
@@ -94,15 +93,16 @@ function renderTick({ duration, method, token, url }: ProfileSummary): Content {
 function renderTray(base: string): Content {
   const pair = pairOf()
   if (pair === undefined) return null
-  return html`<form class="tray only-wide" id="${pairForm}" action="${base}/${pair.path}" aria-label="${pair.label} two requests"><b class="chosen" aria-live="polite">Tick two requests</b><button>${pair.label}</button><button type="button" class="clear" hidden>Clear</button></form>`
+  return html`<form class="tray row only-wide" id="${pairForm}" action="${base}/${pair.path}" aria-label="${pair.label} two requests"><b class="chosen cut" aria-live="polite">Tick two requests</b><button>${pair.label}</button><button type="button" class="clear" hidden>Clear</button></form>`
 }
 
 /** One row of the list. */
 export function renderProfileRow(profile: ProfileSummary, facts: readonly Fact[], options: ListOptions): Markup {
   const { duration, method, queries, repeated, size, status, time, times, token, url } = profile
   const polls = options.polls?.[token] ?? null
+  const tone = statusTone(status)
   return html`
-<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="status ${statusTone(status)}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a class="title" href="${profileUrl(options.base, token, options.panel)}">${method} ${url}</a> ${renderNotes(profile, polls, options.base)}</th>${facts.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' amber'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg class="mini" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' amber'}">${queries.count > 0 && queries.count}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
+<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${url}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${facts.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
 }
 
 /** What is worth knowing about a request beside its URL. */
@@ -113,20 +113,20 @@ function renderNotes(profile: ProfileSummary, polls: number | null, base: string
   return [
     polls !== null &&
       html`<a href="${base}/search?method=${urlPart(method)}&amp;url=${urlPart(url)}">${count(polls, 'request')} at regular intervals</a> `,
-    exception !== null && html`<span class="thrown ${tone}">${exception}</span> `,
+    exception !== null && html`<span class="${tone}">${exception}</span> `,
     exception === null && status === 404 && route === null && html`<span class="muted">no route</span> `,
     said !== null && html`<span class="muted">${said.toLowerCase()}</span> `,
     repeated > 0 &&
       html`<span class="warning">${repeatedWrites === true ? `${repeated} writes, one at a time` : `N+1: ${count(repeated, 'query', 'queries')} of one shape`}</span> `,
-    failures !== undefined &&
-      failures.queries > 0 &&
-      html`<span class="error">${count(failures.queries, 'failed query', 'failed queries')}</span> `,
-    failures !== undefined &&
-      failures.calls > 0 &&
-      html`<span class="error">${count(failures.calls, 'failed call')}</span> `,
-    failures?.errors !== undefined && html`<span class="error">${count(failures.errors, 'uncaught error')}</span> `,
-    logErrors > 0 && html`<span class="error">${count(logErrors, 'logged error')}</span>`,
+    counted(failures?.queries, 'failed query', 'failed queries'),
+    counted(failures?.calls, 'failed call'),
+    counted(failures?.errors, 'uncaught error'),
+    counted(logErrors, 'logged error'),
   ]
+}
+
+function counted(amount: number | undefined, ...names: [one: string, many?: string]): Content {
+  return amount !== undefined && amount > 0 && html`<span class="error">${count(amount, ...names)}</span> `
 }
 
 const width = 60
@@ -137,10 +137,10 @@ export function renderSparkline(slices: readonly PeriodSlice[], of: 'p95' | 'cou
   // Never zero, since heights are divided by it.
   const highest = Math.max(...slices.map(slice => slice[of]), Number.MIN_VALUE)
   const step = width / slices.length
-  return html`<svg class="spark" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">${slices.map(
+  return html`<svg class="spark" width="88" height="${height}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">${slices.map(
     (slice, index) => {
       const tall = Math.max(1, Math.round((slice[of] / highest) * (height - 1)))
-      return html`<rect${slice.failed > 0 && html` class="failed"`} x="${index * step}" y="${height - tall}" width="${step - 1.4}" height="${tall}"/>`
+      return html`<rect${slice.failed > 0 && html` class="error"`} x="${index * step}" y="${height - tall}" width="${step - 1.4}" height="${tall}"/>`
     },
   )}</svg>`
 }

@@ -8,7 +8,8 @@ import {
 } from '../../core/feature.ts'
 import { isRecord, unseen, visible } from '../../core/foreign-value.ts'
 import type { Profile } from '../../core/profile.ts'
-import { code, fenced as fencedBlock, fitLines, fitParts, longestFence } from '../../core/view/markdown.ts'
+import { code, fenced as fencedBlock, longestFence } from '../../core/view/markdown.ts'
+import { fitLines, fitParts } from './fit-markdown.ts'
 import { profilesMarkdown } from './search-page.ts'
 
 /** A question with its arguments, for the one who asks next. */
@@ -84,7 +85,7 @@ const tokensMost = 50_000
 /** Every question has it. */
 export const maxTokens: Parameter = {
   type: 'integer',
-  description: 'Most tokens of the answer, estimated as 4 bytes each. Default: 2000.',
+  description: 'Most tokens of the answer. Default: 2000.',
   minimum: 500,
   maximum: tokensMost,
 }
@@ -124,11 +125,13 @@ function readArguments({ name, parameters, required }: Asked, given: unknown): A
 
 function isValid(value: unknown, { type, minimum = 0, maximum = Infinity, enum: values }: Parameter): boolean {
   if (type === 'integer') return Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum
+  if (type === 'boolean') return typeof value === 'boolean'
   return typeof value === 'string' && value.length <= longestText && (values === undefined || values.includes(value))
 }
 
 function formOf({ type, minimum = 0, maximum, enum: values }: Parameter): string {
   if (type === 'integer') return `a whole number from ${minimum}${maximum === undefined ? ' on' : ` to ${maximum}`}`
+  if (type === 'boolean') return 'true or false'
   return values === undefined ? `text of at most ${longestText} characters` : `one of ${values.join(', ')}`
 }
 

@@ -1,11 +1,12 @@
 import type { AskedSources, Question } from '../../core/feature.ts'
-import { readSearch } from '../../core/store/search-criteria.ts'
+import { readSearch } from './search-criteria.ts'
 import { sortOrders } from '../../core/summary.ts'
 import { type Block, blocksMarkdown } from '../../core/view/block.ts'
 import { count, formatDuration } from '../../core/view/units.ts'
 import { exceptionTable, routeTable, statementTable, troublesLately } from './lately.ts'
-import { answerText, callText, moreTokens, type Section } from './question.ts'
+import { answerText, callText, moreTokens, questions, type Section } from './question.ts'
 import { renderSearchMarkdown } from './search-page.ts'
+import { overviewOf } from './overview.ts'
 
 const minute = 60_000
 const minutesUsual = 15
@@ -16,7 +17,7 @@ export const overviewQuestion: Question = {
   title: 'What matters lately',
   description:
     'Call first, when something is slow or fails and you do not know which request. Tells what went wrong lately by ' +
-    'route, exception and SQL shape (failures, N+1, got slower), each with the token of a request to look at.',
+    'route, exception and SQL shape (failures, N+1, slow queries, got slower), each with its line and the token of a request to look at.',
   parameters: {
     minutes: {
       type: 'integer',
@@ -35,17 +36,28 @@ export const overviewQuestion: Question = {
   },
   async answer({ given, number, tokens }, sources) {
     const { base, root } = sources
-    const { overview, period } = overviewOf(number('minutes'), sources)
-    const { exceptions, failed, p95, refused, requests, routes, statements } = overview
+    const { overview, period } = overviewFor(number('minutes'), sources)
+    const { exceptions, failed, left, p95, refused, requests, routes, statements } = overview
     const more = () => ({ tool: 'overview', arguments: { ...given, max_tokens: moreTokens(tokens) } })
     const troubles = troublesLately(overview, base)
-    const part = (heading: string, list: readonly unknown[], block: Block): Section[] =>
-      list.length === 0 ? [] : [{ heading, recorded: blocksMarkdown([block], root), more }]
+    const part = (name: string, list: readonly unknown[], block: Block, left = 0): Section[] => {
+      const heading = left > 0 ? `${name}, ${left} not listed` : name
+      return list.length === 0 ? [] : [{ heading, recorded: blocksMarkdown([block], root), more }]
+    }
     const sections = [
       ...part('Troubles', troubles, { findings: troubles }),
-      ...part('By exception', exceptions, exceptionTable(overview, base)),
-      ...part('By route, times in ms', routes, routeTable(routes, base)),
-      ...part('By SQL shape, most time first, times in ms', statements, statementTable(overview, base)),
+      ...questions().flatMap(({ lately, name, title }) => {
+        const recorded = lately?.(sources) ?? null
+        return recorded === null ? [] : [{ heading: title, recorded, more: () => ({ tool: name, arguments: {} }) }]
+      }),
+      ...part('By exception', exceptions, exceptionTable(exceptions, base), left.exceptions),
+      ...part('By route, times in ms', routes, routeTable(routes, base), left.routes),
+      ...part(
+        'By SQL shape, most time first, times in ms',
+        statements,
+        statementTable(statements, base),
+        left.statements,
+      ),
     ]
     const outcomes = `${failed} failed, ${refused} refused, p95 ${formatDuration(p95)}`
     const lead = `# ${count(requests, 'request')} ${period}: ${outcomes}`
@@ -54,12 +66,12 @@ export const overviewQuestion: Question = {
   },
 }
 
-function overviewOf(minutes: number | null, { archive }: AskedSources) {
-  const lately = archive.overview(Date.now() - (minutes ?? minutesUsual) * minute)
+function overviewFor(minutes: number | null, { archive }: AskedSources) {
+  const lately = overviewOf(archive.summaries(), Date.now() - (minutes ?? minutesUsual) * minute)
   if (minutes !== null || lately.requests > 0) {
     return { overview: lately, period: `in the last ${count(minutes ?? minutesUsual, 'minute')}` }
   }
-  return { overview: archive.overview(0), period: 'stored' }
+  return { overview: overviewOf(archive.summaries(), 0), period: 'stored' }
 }
 
 /** Rows of a page. Its number does not depend on how long an answer may be, or pages would skip requests. */

@@ -1,12 +1,13 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Overview } from '../../core/store/overview.ts'
-import { type Period, readSearch, type Search } from '../../core/store/search-criteria.ts'
-import { wordsOf } from '../../core/store/search-words.ts'
+import { type Overview, overviewOf } from './overview.ts'
+import { shortened } from './fit-markdown.ts'
+import { type Period, readSearch, type Search } from './search-criteria.ts'
+import { wordsOf } from './search-words.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
-import { renderEmptyState, renderProblems, titled } from '../../core/view/elements.ts'
+import { type Place, renderEmptyState, renderProblems, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
-import { blocks, code, codeBlock, plain, shortened, table } from '../../core/view/markdown.ts'
+import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
 import type { PageSources } from '../../core/feature.ts'
 import { assetUrl, linkStylesheet, renderDocument, renderPage } from '../../core/view/page.ts'
@@ -53,7 +54,7 @@ ${labels.map(name => text(name, titled(name), criteria.labels?.[name]))}
 ${range('Duration in ms', 'duration', html`type="number" min="0" step="any"`, criteria.durationFrom, criteria.durationTo)}
 ${range('Time in UTC', 'time', html`type="datetime-local" step="1"`, inputTime(criteria.timeFrom), inputTime(criteria.timeTo))}
 ${text('token', 'Token', criteria.token)}
-<p class="actions"><button>Search</button> <a href="${base}/">Clear</a></p>
+<p class="row"><button>Search</button> <a href="${base}/">Clear</a></p>
 </form>`
 }
 
@@ -71,13 +72,14 @@ function text(name: string, label: string, value: Content): Markup {
 
 function range(legend: string, name: string, attributes: Markup, from: Content, to: Content): Markup {
   return html`<fieldset class="range"><legend>${legend}</legend>
-<input name="${name}From" aria-label="${legend}, from" ${attributes} value="${from}"><span aria-hidden="true">to</span><input name="${name}To" aria-label="${legend}, to" ${attributes} value="${to}"></fieldset>`
+<input name="${name}From" aria-label="${legend}, from" ${attributes} value="${from}"><span class="short" aria-hidden="true">to</span><input name="${name}To" aria-label="${legend}, to" ${attributes} value="${to}"></fieldset>`
 }
 
 /** What the home page shows above the list. */
 interface HomeOverview {
   overview: Overview
   period: Period
+  place: Place
 }
 
 /** Whether a search has any criterion. Without one the page lists the latest requests. */
@@ -94,7 +96,7 @@ export function renderSearchPage(
   const { criteria, problems, profiles, total } = result
   const title = isSearch(criteria) ? `${count(total, 'request')} found` : 'Requests'
   const overview =
-    home !== null && home.overview.requests > 0 && renderOverview(home.overview, home.period, options.base)
+    home !== null && home.overview.requests > 0 && renderOverview(home.overview, home.period, options.base, home.place)
   return renderPage({
     title: `${title} · Profiler`,
     base: options.base,
@@ -112,12 +114,12 @@ ${renderPaging(result, options)}</section>`,
 export function renderSearchBox(criteria: SearchCriteria, options: SearchBarOptions): Markup {
   const { base, panel } = options
   return html`<form class="search-box" action="${base}/search" role="search" aria-label="Search">${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}<input type="search" name="q" aria-label="Search requests" value="${wordsOf(criteria)}" placeholder="status:5xx  route:/checkout  slower:100ms  sql:&gt;10  or any text of the URL, exception or token" maxlength="4000"><button>Search</button></form>
-<details class="fold fields"><summary>Fields</summary>${renderSearchBar(criteria, options)}</details>`
+<details class="fold"><summary>Fields</summary>${renderSearchBar(criteria, options)}</details>`
 }
 
 /** Shown by the script when the browser receives events; without them the page is reloaded. */
 function renderLiveControls({ base }: SearchBarOptions): Markup {
-  return html`<span class="live" hidden>Live</span><button type="button" class="pause" hidden>Pause</button><a class="chip fresh" href="${base}/">Reload</a>`
+  return html`<span class="live good" hidden>Live</span><button type="button" class="pause" hidden>Pause</button><a class="chip fresh" href="${base}/">Reload</a>`
 }
 
 /** Links to frequent searches. */
@@ -210,12 +212,13 @@ const minute = 60_000
 const lengths: Record<Period, number> = { '15min': 15 * minute, '1h': 60 * minute, all: Infinity }
 
 /** The overview of the home page; null for a search and for later pages. Without recent requests it is about all. */
-function homeOf({ criteria, period }: Search, { archive }: PageSources): HomeOverview | null {
+function homeOf({ criteria, period }: Search, { archive, editorUrl, root }: PageSources): HomeOverview | null {
   if (isSearch(criteria) || (criteria.page ?? 1) > 1) return null
-  const since = (period: Period) => archive.overview(Date.now() - lengths[period])
+  const place = { editorUrl, root }
+  const since = (period: Period) => overviewOf(archive.summaries(), Date.now() - lengths[period])
   const overview = since(period ?? '15min')
-  if (period !== null || overview.requests > 0) return { overview, period: period ?? '15min' }
-  return { overview: since('all'), period: 'all' }
+  if (period !== null || overview.requests > 0) return { overview, period: period ?? '15min', place }
+  return { overview: since('all'), period: 'all', place }
 }
 
 /** The list of requests, and the form that searches it. */

@@ -1,5 +1,5 @@
 import { findCaller } from '../../core/call-site.ts'
-import type { CollectingLate } from '../../core/feature.ts'
+import type { CollectingRecorded } from '../../core/feature.ts'
 import { type AnyFunction, attempt, textOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Mask } from '../../core/mask/mask.ts'
@@ -14,7 +14,7 @@ import {
   type Span,
   toMicroseconds,
 } from '../../core/profile.ts'
-import { isRefusal } from '../../core/store/failed-calls.ts'
+import { isRefusal } from '../performance/failed-calls.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { openRecorder } from '../../core/watch/recorders.ts'
@@ -178,7 +178,7 @@ export function learnFromHttpCalls(recorder: Recorder, secrets: RequestSecrets):
 }
 
 /** The HTTP requests that the application has made to answer a request. */
-export function collectHttpCalls({ exchange, mask, time }: CollectingLate): Pick<Profile, 'http'> {
+export function collectHttpCalls({ exchange, mask, time }: CollectingRecorded): Pick<Profile, 'http'> {
   const { recorder } = exchange
   const calls = recordedHttpCalls(recorder)
   return { http: calls === null ? null : describeHttpCalls(calls, recorder.spans, time, mask) }

@@ -33,7 +33,7 @@ function pointSection(point: DispatchPoint, profile: Profile): Block {
           const span = profile.spans[id]
           if (span === undefined) return []
           return {
-            className: interrupted?.span === id ? 'interrupting' : '',
+            className: interrupted?.span === id ? 'error' : '',
             cells: [index + 1, listenerName(span), formatMilliseconds(span.duration), outcomeBadge(span)],
           }
         }),

@@ -1,7 +1,15 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
+import { STATUS_CODES } from 'node:http'
+import type {
+  FastifyBaseLogger,
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifyServerOptions,
+} from 'fastify'
 import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
 import { findCaller } from '../../core/call-site.ts'
-import type { CollectingLate } from '../../core/feature.ts'
+import type { CollectingRecorded, PageSources } from '../../core/feature.ts'
 import { attempt, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { isAfterResponse, type RequestTime } from '../../core/periods.ts'
@@ -145,6 +153,29 @@ export function profiledLogger(logger: FastifyServerOptions['logger']): LoggerOp
   return { ...options, ...recordedLogger(level, output) }
 }
 
+/**
+ * Prepares the options of the Fastify constructor, so that the profiler sees log lines of every level and requests that
+ * fail before any hook runs. Without the profiler, the application works as before.
+ */
+export function profiledOptions<Options extends FastifyServerOptions>(options: Options) {
+  return {
+    ...options,
+    ...(options.loggerInstance === undefined && { logger: profiledLogger(options.logger) }),
+    frameworkErrors: options.frameworkErrors ?? answerAsFastify,
+  }
+}
+
+/** Sends the same response as Fastify without `frameworkErrors`. */
+function answerAsFastify(
+  { code, message, statusCode = 400 }: FastifyError,
+  _request: FastifyRequest,
+  { raw: response }: FastifyReply,
+): void {
+  const body = JSON.stringify({ error: STATUS_CODES[statusCode], code, message, statusCode })
+  response.writeHead(statusCode, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
 /** Sets the lowest level that a logger writes to the application's output. */
 function limitLogger(logger: object, level: string): void {
   if (hasMarks(logger)) Object.defineProperty(logger, levelOfLogger, { value: level, configurable: true })
@@ -187,7 +218,7 @@ type LoggerFactory = Parameters<FastifyInstance['setChildLoggerFactory']>[0]
  * Records the lines of every request's logger, whichever child logger factory is set. A route's `logLevel` limits the
  * application's output but not the profile.
  */
-export function followRequestLoggers(app: FastifyInstance, recorders: Recorders): void {
+function followRequestLoggers(app: FastifyInstance, recorders: Recorders): void {
   const isLimited = hasMarks(app.log)
   const setChildLoggerFactory = app.setChildLoggerFactory
   recordEveryLineOf(app.log)
@@ -223,6 +254,15 @@ export function followRequestLoggers(app: FastifyInstance, recorders: Recorders)
   })
 }
 
+/** Records the log of an application, and tells what cannot be recorded of it. */
+export function watchLoggers({ app, notes, recorders, unseen }: PageSources): void {
+  followRequestLoggers(app, recorders)
+  const gap = loggerGap(app)
+  if (gap === null) return
+  notes.add(gap.says)
+  if (gap.hidesErrors) unseen.push({ what: 'logs', says: gap.says })
+}
+
 /** Log lines that the profiler does not see. */
 interface LoggerGap {
   says: string
@@ -231,7 +271,7 @@ interface LoggerGap {
 }
 
 /** What the profiler does not see of an application's log; null if it sees every line. */
-export function loggerGap({ log }: Pick<FastifyInstance, 'log'>): LoggerGap | null {
+function loggerGap({ log }: Pick<FastifyInstance, 'log'>): LoggerGap | null {
   if (recordsEveryLevel(log)) return null
   const none = 'There are no log lines, since'
   if (isSilent(log)) return { says: `${none} the application was made without a logger.`, hidesErrors: true }
@@ -251,7 +291,7 @@ function isSilent(log: FastifyBaseLogger): boolean {
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
 /** The log of a request. */
-export function collectLogs({ exchange, mask, time }: CollectingLate): Pick<Profile, 'logs'> {
+export function collectLogs({ exchange, mask, time }: CollectingRecorded): Pick<Profile, 'logs'> {
   return { logs: exchange.recorder.lines.map(line => describeLogLine(line, time, mask)) }
 }
 

@@ -1,3 +1,4 @@
+import { withoutHiddenFrames } from '../../core/call-site.ts'
 import { features } from '../../core/feature.ts'
 import type { BuiltInPanel, ToolbarCard } from '../../core/panel.ts'
 import type { Json, LogLine, Profile } from '../../core/profile.ts'
@@ -106,7 +107,7 @@ function renderLevels(logs: readonly LogLine[]): Markup | null {
   const counts = new Map<string, number>()
   for (const { level } of logs) counts.set(levelName(level), (counts.get(levelName(level)) ?? 0) + 1)
   if (counts.size < 2) return null
-  return html`<fieldset class="levels"><legend class="sr-only">Levels</legend>${levelNames
+  return html`<fieldset class="row"><legend class="sr-only">Levels</legend>${levelNames
     .filter(name => counts.has(name))
     .map(
       name => html`
@@ -116,7 +117,7 @@ function renderLevels(logs: readonly LogLine[]): Markup | null {
 }
 
 function renderLines(lines: readonly LogLine[], place: Place): Markup {
-  return html`<ol class="log-lines">${lines.map(
+  return html`<ol class="log-lines rows">${lines.map(
     line => html`
 <li class="level-${levelName(line.level)}">${renderLine(line, place)}</li>`,
   )}
@@ -127,13 +128,11 @@ function renderLine({ fields, isLate, level, location, message, start }: LogLine
   const entries = Object.entries(fields)
   const head = html`<span class="number" title="milliseconds">${alignNumber(start)}</span>${renderBadge(levelName(level), levelTone(level))}<span class="cut">${isLate && html`${renderBadge('after the response')} `}${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
   const from =
-    location === undefined
-      ? null
-      : html`<p class="from"><span class="muted">From</span> ${renderLocation(location, place)}</p>`
+    location === undefined ? null : html`<p><span class="muted">From</span> ${renderLocation(location, place)}</p>`
   if (entries.length === 0 && location === undefined && message.length <= SHORT_MESSAGE && !message.includes('\n')) {
-    return html`<p class="log-line">${head}</p>`
+    return html`<p class="cells">${head}</p>`
   }
-  return html`<details><summary class="log-line">${head}</summary><p class="message">${message}</p>${from}
+  return html`<details><summary class="cells">${head}</summary><p class="message">${message}</p>${from}
 ${entries.length > 0 && html`<dl class="fields">${entries.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${renderValue(value, LOGGED_LENGTH)}</dd></div>`)}</dl>`}</details>`
 }
 
@@ -180,4 +179,18 @@ ${renderFurtherLines(context.profile, context)}`,
       markdown: logsMarkdown(logs, context.root),
     },
   ],
+}
+
+/** The log of a profile for viewing: logged stacks without the profiler's own frames. */
+export function clearLogs({ logs }: Profile): Pick<Profile, 'logs'> {
+  const clear = (fields: LogLine['fields']) =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cleared(value)]))
+  return { logs: logs.map(line => ({ ...line, fields: clear(line.fields) })) }
+}
+
+function cleared(value: Json): Json {
+  if (typeof value === 'string') return withoutHiddenFrames(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(cleared)
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cleared(item)]))
 }

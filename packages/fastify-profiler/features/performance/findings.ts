@@ -4,7 +4,7 @@ import type { ConnectionWait, Location, PoolCounts, Profile, Repetition } from '
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { swallowedFailures } from '../../core/store/failed-calls.ts'
+import { failedCalls } from './failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { factsOf } from '../queries/statement.ts'
@@ -18,7 +18,7 @@ import {
   timeByKind,
   type TimedContext,
   type TimeSlice,
-} from '../../core/exclusive-time.ts'
+} from './exclusive-time.ts'
 
 /**
  * What is worth changing in a request. failed: queries or calls failed, and the response does not tell. caught: a
@@ -41,7 +41,7 @@ export type Finding = { time: number; location: Location | null } & (
 export const repetitionsFrom = 5
 
 /** A call is slow from this many milliseconds on, if it takes this part of its request. */
-const slowFrom = 10
+export const slowFrom = 10
 const slowShare = 0.15
 /** Shorter waits, in milliseconds, are not worth a word. */
 export const waitedFrom = 1
@@ -59,7 +59,7 @@ export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Find
 /** What failed without a word in the response, and a failed response without an exception. */
 function failuresOf(profile: Profile): Finding[] {
   const { exceptions, outcome, status } = profile
-  const failed = swallowedFailures(profile)
+  const failed = status !== null && status < 400 ? failedCalls(profile) : []
   const found = (['query', 'call', 'error'] as const).flatMap((call): Finding[] => {
     const those = failed.filter(({ what }) => what === call)
     const [first] = those
@@ -174,7 +174,7 @@ function waits({ duration, eventLoop, spans }: Profile, slices: readonly TimeSli
 }
 
 /** Why a query had to wait, by what its pool counted when it was asked. Nothing else is said to be the cause. */
-function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
+export function causeOf({ pool }: Pick<ConnectionWait, 'pool'>): 'queue' | 'unknown' | 'opening' | 'busy' {
   if (pool === null) return 'queue'
   // A pool lends what is free only after all have asked.
   if (pool.free > pool.waiting) return 'unknown'
@@ -187,10 +187,10 @@ export function renderSlowestFive(calls: readonly SlowCall[], context: TimedCont
   const five = calls.slice(0, 5)
   const together = five.reduce((sum, { time }) => sum + time, 0)
   return html`<section aria-labelledby="slowest"><h2 id="slowest">Slowest five <small>ms and share; ${formatShare(together, duration)} of ${whole} together</small></h2>
-<table class="lines slowest"><caption class="sr-only">Slowest five</caption><colgroup><col><col class="where only-wide"><col class="ms"><col class="share"></colgroup>
+<table class="lines slowest"><caption class="sr-only">Slowest five</caption>
 <tbody>${five.map(
     call => html`
-<tr><th scope="row">${renderKind(call.kind)} ${callName(call)}</th><td class="number only-wide">${call.span?.location != null && renderLocation(call.span.location, context)}</td><td class="number">${formatMilliseconds(call.time)}</td><td class="number muted">${formatShare(call.time, duration)}</td></tr>`,
+<tr><th scope="row">${renderKind(call.kind)} ${callName(call)}</th><td class="only-wide">${call.span?.location != null && renderLocation(call.span.location, context)}</td><td class="number">${formatMilliseconds(call.time)}</td><td class="number muted">${formatShare(call.time, duration)}</td></tr>`,
   )}
 </tbody></table></section>`
 }

@@ -5,7 +5,7 @@ import { type Block, blocksHtml, blocksMarkdown, type Fact } from '../../core/vi
 import { html, type Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { awaitsInARow } from './awaits-in-a-row.ts'
-import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from '../../core/exclusive-time.ts'
+import { kindView, renderKind, type SlowCall, sliceTime, slowestCalls, timeByKind } from './exclusive-time.ts'
 import {
   callName,
   type Finding,
@@ -43,8 +43,8 @@ const smallestShare = 0.1
 /** One bar for the whole request, divided by kind, with a legend that has the numbers. */
 export function renderTimeBar(times: Times, total: number): Markup {
   const words = times.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
-  return html`<svg class="stack" role="img" aria-label="${words}">${renderPieces(stackedPieces(times), total, 0, 24)}</svg>
-<ul class="legend">${times.map(
+  return html`<svg class="stack" width="100%" height="24" role="img" aria-label="${words}">${renderPieces(stackedPieces(times), total, 0, 24)}</svg>
+<ul class="legend row">${times.map(
     ([kind, time]) => html`
 <li>${renderKind(kind)}${kindView(kind).label} <b>${formatNumber(time)}</b>${time >= total * smallestShare && html` <span class="muted">${formatShare(time, total)}</span>`}</li>`,
   )}
@@ -160,6 +160,6 @@ function processText({ eventLoop, memory }: Profile): string {
 function renderTimeline(context: ViewContext): Markup {
   const { profile, query } = context
   const threshold = foldThreshold(query, profile.duration)
-  return html`<section aria-labelledby="waterfall"><div class="head"><h2 id="waterfall">Waterfall <small>pale: waiting for what it called; hatched: for a connection</small></h2><form class="right"><input type="hidden" name="panel" value="performance"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form></div>
+  return html`<section aria-labelledby="waterfall"><div class="head"><h2 id="waterfall">Waterfall <small>pale: waiting for what it called; hatched: for a connection</small></h2><form class="right chips"><input type="hidden" name="panel" value="performance"><label for="fold">Fold below</label><input id="fold" class="threshold" type="number" name="fold" value="${threshold}" min="0" step="any"> ms <button>Apply</button></form></div>
 ${renderWaterfall(context, threshold)}</section>`
 }

@@ -2,8 +2,9 @@ import type { Tone } from '../../core/panel.ts'
 import { lengthOf, runsOf, waitsOf } from '../../core/periods.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
-import { renderBadge, renderEmptyState, renderLocation } from '../../core/view/elements.ts'
+import { renderBadge, renderEmptyState, renderIndent, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
+import { factsOf } from '../queries/statement.ts'
 import { count, formatDuration, formatMilliseconds, formatNumber, formatShare } from '../../core/view/units.ts'
 import {
   childrenOf,
@@ -18,7 +19,7 @@ import {
   timeKindOf,
   type TimeSlice,
   timesOf,
-} from '../../core/exclusive-time.ts'
+} from './exclusive-time.ts'
 import { repetitionsFrom } from './findings.ts'
 
 /** A rectangle of a bar, in the unit of its scale. */
@@ -202,7 +203,6 @@ function merge(pieces: BarPiece[], scale: number): BarPiece[] {
 }
 
 const MAX_ROWS = 500
-const MAX_DEPTH = 6
 const DETAIL_LENGTH = 300
 
 /** What ran, one line each with a bar on one time scale. Lines shorter than the threshold are folded below. */
@@ -231,7 +231,7 @@ function renderRows(
 ): Markup {
   const left = rows.length - MAX_ROWS
   return html`<table class="lines waterfall"><caption class="sr-only">${caption}</caption>
-<colgroup><col class="what"><col class="ms"><col class="share only-wide"><col></colgroup>${head}
+${head}
 <tbody>${rows.slice(0, MAX_ROWS).map(row => renderRow(row, scale, context))}
 </tbody></table>${left > 0 && html`<p class="muted">${count(left, 'more row')} not shown.</p>`}`
 }
@@ -240,14 +240,14 @@ function renderHead(scale: number, { duration }: Timed): Markup {
   const ticks = axisTicks(scale)
   const isCut = duration > scale
   return html`
-<thead><tr><th scope="col">What ran</th><th scope="col" class="number">ms</th><th scope="col" class="number only-wide">Share</th><th scope="col"><svg class="axis" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${ticks.map(tick => html`<text class="only-wide" x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick.toLocaleString('en')}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)}${isCut && ` of ${formatNumber(duration)}`} ms</text></svg></th></tr></thead>`
+<thead><tr><th scope="col">What ran</th><th scope="col" class="number">ms</th><th scope="col" class="number only-wide">Share</th><th scope="col"><svg class="axis" height="20" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${ticks.map(tick => html`<text class="only-wide" x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick.toLocaleString('en')}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)}${isCut && ` of ${formatNumber(duration)}`} ms</text></svg></th></tr></thead>`
 }
 
 function renderRow(row: WaterfallRow, scale: number, context: TimedContext): Markup {
   const { kind, spans, depth, time, pieces } = row
   const [span] = spans
   return html`
-<tr><th scope="row"><span class="line depth-${Math.min(depth, MAX_DEPTH)}">${renderKind(kind)}${span === undefined ? renderGap(row, scale, context.profile) : renderSpan(span, spans, context)}</span></th><td class="number">${formatMilliseconds(time)}</td><td class="number muted only-wide">${formatShare(time, context.profile.duration)}</td><td><svg class="track" aria-hidden="true"><use href="#ticks"/>${renderPieces(pieces, scale, 9, 10)}</svg></td></tr>`
+<tr><th scope="row"><span class="line">${renderIndent(depth)}${renderKind(kind)}${span === undefined ? renderGap(row, scale, context.profile) : renderSpan(span, spans, context)}</span></th><td class="number">${formatMilliseconds(time)}</td><td class="number muted only-wide">${formatShare(time, context.profile.duration)}</td><td><svg class="track" height="28" aria-hidden="true"><use href="#ticks"/>${renderPieces(pieces, scale, 9, 10)}</svg></td></tr>`
 }
 
 /** Time that no span accounts for. One that goes on beyond the scale says until when, since its bar cannot. */
@@ -255,14 +255,14 @@ function renderGap({ kind, start, time }: WaterfallRow, scale: number, { duratio
   const end = start + time
   const reason = kind === 'blocked' ? 'code ran without a pause' : 'nothing recorded'
   const note = end > scale && duration > scale ? `until ${formatDuration(end)}, beyond the scale` : reason
-  return html`<span class="what">${kindView(kind).label.toLowerCase()}</span><span class="place muted">${note}</span>`
+  return html`<span class="cut">${kindView(kind).label.toLowerCase()}</span><span class="place muted cut">${note}</span>`
 }
 
 /** The name of an HTTP request has most of its detail, the URL, which is therefore only its title. */
 function renderSpan(span: Span, all: readonly Span[], context: TimedContext): Markup {
   const times = timesOf(all) > 1 ? html`<b>${timesOf(all).toLocaleString('en')} ×</b> ` : null
   const detail = span.detail === null ? null : shortened(span.detail)
-  return html`<span class="what"${detail !== null && html` title="${detail}"`}>${times}<span class="sr-only">${span.kind}: </span>${span.name} <span class="muted">${phaseOf(span)}</span>${detail !== null && span.kind !== 'http' && html` <code class="muted">${detail}</code>`}</span>${renderMarks(span, all)}${renderOrigin(span, context)}`
+  return html`<span class="cut"${detail !== null && html` title="${detail}"`}>${times}<span class="sr-only">${span.kind}: </span>${span.name} <span class="muted">${phaseOf(span)}</span>${detail !== null && span.kind !== 'http' && html` <code class="muted">${detail}</code>`}</span>${renderMarks(span, all)}${renderOrigin(span, context)}`
 }
 
 function shortened(text: string): string {
@@ -275,7 +275,8 @@ function phaseOf({ hook, kind, routeLevel }: Span): string | null {
 }
 
 function renderMarks(span: Span, all: readonly Span[]): Markup {
-  const isLoop = span.kind === 'query' && timesOf(all) >= repetitionsFrom
+  const isAllowed = factsOf(span.detail ?? '').isAllowed
+  const isLoop = span.kind === 'query' && timesOf(all) >= repetitionsFrom && !isAllowed
   const telling = all.find(({ outcome }) => outcome === 'threw' || outcome === 'unfinished') ?? span
   const isUsual = telling.outcome === 'continued' || (telling.outcome === 'replied' && span.hook === null)
   return html`${isLoop && renderBadge('N+1', 'warning')}${!isUsual && renderBadge(telling.outcome, outcomeTones[telling.outcome])}`
@@ -283,7 +284,7 @@ function renderMarks(span: Span, all: readonly Span[]): Markup {
 
 function renderOrigin({ location, plugin }: Span, context: TimedContext): Markup | null {
   if (location !== null) return renderLocation(location, context)
-  return plugin === null ? null : html`<span class="place muted">${plugin}</span>`
+  return plugin === null ? null : html`<span class="place muted cut">${plugin}</span>`
 }
 
 const outcomeTones = { continued: 'neutral', replied: 'good', threw: 'error', unfinished: 'warning' } as const

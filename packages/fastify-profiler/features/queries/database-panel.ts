@@ -109,7 +109,7 @@ function renderQueryList(data: DatabaseUse, context: ViewContext, order: 'sent' 
     order === 'time'
       ? groups.sort((one, other) => other.duration - one.duration).map(row)
       : divideByTransaction(groups).map(run => renderRun(run, row))
-  return html`<div class="query-head" aria-hidden="true"><span class="number">No.</span><span class="number">ms</span><span class="number only-wide">Share</span><span class="only-wide">Each, up to ${formatDuration(longest)}</span><span class="number only-wide">Rows</span><span>Statement</span></div>
+  return html`<div class="query-head cells muted" aria-hidden="true"><span class="number">No.</span><span class="number">ms</span><span class="number only-wide">Share</span><span class="only-wide">Each, up to ${formatDuration(longest)}</span><span class="number only-wide">Rows</span><span>Statement</span></div>
 <div class="queries">${body}</div>`
 }
 
@@ -128,8 +128,8 @@ function renderRow(group: QueryGroup, data: DatabaseUse, { longest, whole }: Lis
     data.repetitions.some(({ sql }) => statementShape(sql) === statementShape(first.sql)) && queries.length > 1
   const isOver = queries.some(query => query.duration !== null)
   const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
-  return html`<div class="query-row" id="query-${number}"><details><summary><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="text-warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
-${renderQueryBody(group, context)}</details><span class="at">${first.location === null ? html`<span class="place muted" title="${noPlace}">library</span>` : renderLocation(first.location, context)}</span></div>`
+  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
+${renderQueryBody(group, context)}</details><span class="at cut">${first.location === null ? html`<span class="place muted" title="${noPlace}">library</span>` : renderLocation(first.location, context)}</span></div>`
 }
 
 /** A tick for the duration of each query, and a longer one for their median. */
@@ -138,7 +138,7 @@ function renderSpread(queries: readonly Query[], longest: number): Markup {
   const median = each.length > 1 ? each[Math.floor(each.length / 2)] : undefined
   const tick = (ms: number, name: string, top: number) =>
     html`<line class="${name}" x1="${percent(ms, longest * 1.02)}" x2="${percent(ms, longest * 1.02)}" y1="${top}" y2="${16 - top}"/>`
-  return html`<svg class="spread only-wide" aria-hidden="true"><line class="base" x1="0%" x2="100%" y1="8" y2="8"/>${each.slice(0, ticksShown).map(ms => tick(ms, 'each', 3))}${median !== undefined && tick(median, 'median', 0)}</svg>`
+  return html`<svg class="spread only-wide" width="100%" height="16" aria-hidden="true"><line class="base" x1="0%" x2="100%" y1="8" y2="8"/>${each.slice(0, ticksShown).map(ms => tick(ms, 'each', 3))}${median !== undefined && tick(median, 'median', 0)}</svg>`
 }
 
 function renderQueryBody({ first, number, queries }: QueryGroup, context: ViewContext): Markup {
@@ -146,9 +146,9 @@ function renderQueryBody({ first, number, queries }: QueryGroup, context: ViewCo
   const given = queries.filter(({ parameters }) => parameters.length > 0)
   return html`<div class="query-body">${errors.map(error => html`<p>${renderBadge('failed', 'error')} ${error}</p>`)}${queries.some(({ duration }) => duration === null) && html`<p>${renderBadge('unfinished', 'warning')} ${notOver}</p>`}
 ${renderSqlBlock(first.sql)}
-${given.length > 0 && html`<ol class="parameters">${given.slice(0, parametersShown).map(({ parameters }) => html`<li><code>${parametersText(parameters).slice(0, longestParameters)}</code></li>`)}</ol>`}${given.length > parametersShown && html`<p class="muted">and ${given.length - parametersShown} more</p>`}
+${given.length > 0 && html`<ol>${given.slice(0, parametersShown).map(({ parameters }) => html`<li><code>${parametersText(parameters).slice(0, longestParameters)}</code></li>`)}</ol>`}${given.length > parametersShown && html`<p class="muted">and ${given.length - parametersShown} more</p>`}
 <p class="muted">${waitSentences(queries)}</p>
-<div class="copies"><button type="button" data-copy-text="${first.sql}" hidden>Copy SQL</button><button type="button" data-copy-text="${runnableSql(first)}" hidden>Copy runnable SQL</button>${features.map(({ forQuery }) => forQuery?.(first, number, context))}</div></div>`
+<div class="chips"><button type="button" data-copy-text="${first.sql}" hidden>Copy SQL</button><button type="button" data-copy-text="${runnableSql(first)}" hidden>Copy runnable SQL</button>${features.map(({ forQuery }) => forQuery?.(first, number, context))}</div></div>`
 }
 
 /** A statement with its parameters in place, to run by hand. What was masked or left out is named in a comment. */

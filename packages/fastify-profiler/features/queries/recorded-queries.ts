@@ -1,5 +1,5 @@
 import { maskSpans } from '../../core/collect.ts'
-import type { CollectingLate } from '../../core/feature.ts'
+import type { CollectingRecorded } from '../../core/feature.ts'
 import { isObject, textOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
@@ -192,7 +192,7 @@ export function learnFromQueries(recorder: Recorder, secrets: RequestSecrets): v
 }
 
 /** The queries of a request. */
-export function collectQueries({ exchange: { recorder }, mask, time }: CollectingLate): Pick<Profile, 'database'> {
+export function collectQueries({ exchange: { recorder }, mask, time }: CollectingRecorded): Pick<Profile, 'database'> {
   const { spans } = recorder
   const waits = unusedWaits(recorder)
   maskSpans(waits, mask)

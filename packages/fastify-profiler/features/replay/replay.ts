@@ -28,8 +28,13 @@ export function rememberApplication({ app }: Pick<PageSources, 'app'>): RunningF
 }
 
 /** The application that answered a request; undefined if it does not run in this process, or not any more. */
-export function applicationOf({ configuration }: Pick<Profile, 'configuration'>): Application | undefined {
+function applicationOf({ configuration }: Pick<Profile, 'configuration'>): Application | undefined {
   return running.get(configuration)
+}
+
+/** Sends the request of a profile again: to the application that answered it, or else to this one. */
+export function repeat(app: Application, profile: Profile): Promise<string | NotRepeatable> {
+  return replay(applicationOf(profile) ?? app, profile)
 }
 
 /** Says who replays a request that was answered by an application which does not run here; null for all others. */

@@ -1,6 +1,5 @@
 import type { HeaderLine, Profile } from '../../core/profile.ts'
-import { sentBody, sentPairs } from '../../core/request-target.ts'
-import { requestUrl } from '../../core/view/urls.ts'
+import { requestUrl, sentBody, sentPairs } from './sent-request.ts'
 
 /** Headers that curl sets by itself, and the pseudo-headers of HTTP/2. */
 const automatic = /^(?:host|content-length|connection|accept-encoding|transfer-encoding|:.*)$/i

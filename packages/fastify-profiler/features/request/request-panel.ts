@@ -1,12 +1,12 @@
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
 import type { HeaderLine, Json, Profile, RequestRecord, ResponseRecord } from '../../core/profile.ts'
-import { sentHost } from '../../core/request-target.ts'
 import type { Block, Inline } from '../../core/view/block.ts'
 import { outcomeText, statusText, valueText } from '../../core/view/elements.ts'
 import { html } from '../../core/view/html.ts'
 import { formatBytes } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from './curl-command.ts'
+import { sentHost } from './sent-request.ts'
 
 /** A body: JSON indented, a form as pairs, a multipart form with its files, and any other as text. */
 function bodySection(request: RequestRecord): Block {
@@ -116,7 +116,7 @@ function tabs(open: 'request' | 'response', { base, profile }: ViewContext): Blo
   const url = profileUrl(base, profile.token, 'request')
   const current = html` aria-current="page"`
   return {
-    html: html`<nav class="tabs" aria-label="Request and response"><a href="${url}"${open === 'request' && current}>Request</a><a href="${url}&amp;show=response"${open === 'response' && current}>Response</a></nav>`,
+    html: html`<nav class="chips" aria-label="Request and response"><a class="chip" href="${url}"${open === 'request' && current}>Request</a><a class="chip" href="${url}&amp;show=response"${open === 'response' && current}>Response</a></nav>`,
     markdown: '',
   }
 }

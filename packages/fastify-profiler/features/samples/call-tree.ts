@@ -1,6 +1,7 @@
 import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import { isProfilerFile, originalLocation, pathOf } from '../../core/call-site.ts'
-import { type FrameKind, type FunctionUse, type Location, toMicroseconds } from '../../core/profile.ts'
+import { type FrameKind, type Location, toMicroseconds } from '../../core/profile.ts'
+import type { FunctionUse } from './samples.ts'
 import { kindOf } from '../exceptions/describe-failures.ts'
 import type { RawSamples } from './sampling.ts'
 

@@ -1,18 +1,11 @@
 import type { SourceMap } from 'node:module'
 import type { FastifyInstance } from 'fastify'
 import type { BuiltInPanel, ViewContext } from '../../core/panel.ts'
-import {
-  type FunctionUse,
-  isSampleKind,
-  type NotSampled,
-  type OtherRequests,
-  type Samples,
-} from '../../core/profile.ts'
 import { type Block, emptyBlocks, type Inline } from '../../core/view/block.ts'
 import { lineText } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { isSameOrigin } from '../../core/view/page-guard.ts'
-import type { PageSources } from '../../core/feature.ts'
+import type { PageSources, Question } from '../../core/feature.ts'
 import {
   alignNumber,
   count as counted,
@@ -23,8 +16,9 @@ import {
   renderClock,
 } from '../../core/view/units.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
-import { resolveLocation } from '../../core/view/source-excerpt.ts'
+import { resolveLocation } from '../exceptions/source-excerpt.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
+import { findProfile, missingProfile, refusal } from '../home/question.ts'
 import { percent } from '../performance/waterfall.ts'
 import {
   type CallCell,
@@ -34,6 +28,7 @@ import {
   garbageCollection,
   outermostCalls,
 } from './call-tree.ts'
+import { type FunctionUse, isSampleKind, type NotSampled, type OtherRequests, type Samples } from './samples.ts'
 import { arm, armedTo, isRawSamples } from './sampling.ts'
 
 /** Where the samples of a request are, and by POST, where the next request to its route is armed. */
@@ -54,7 +49,7 @@ function functionName(name: string): string {
 /** Calls as cells: each is as wide as its share, and lies below the function that calls it. Readable without script. */
 function renderIcicle({ cells, dropped, rows }: CallCells, label: string, root: string): Markup {
   const maps = new Map<string, SourceMap | null>()
-  return html`<ul class="legend"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
+  return html`<ul class="legend row"><li><span class="kind own"></span>your code</li><li><span class="kind module"></span>libraries</li><li><span class="kind node"></span>Node and V8</li></ul>
 <svg class="icicle" role="img" aria-label="${label}" width="100%" height="${rows * rowHeight}">${cells.map(cell => renderCell(cell, placeOf(cell.call, root, maps)))}
 </svg>
 ${dropped > 0 && html`<p class="muted">${dropped} more calls are not drawn: those of libraries that only pass on, and what is narrower than 0.3%, or beyond 1,000 cells or 60 rows.</p>`}`
@@ -253,4 +248,40 @@ export function samplesRoutes(app: FastifyInstance, sources: PageSources): void 
     arm(profile.method, matched.url, kind)
     return reply.redirect(profileUrl(base, profile.token, 'cpu'), 303)
   })
+}
+
+/** What the form does, for agents and the command line. */
+export const sampleQuestion: Question = {
+  name: 'sample',
+  acts: true,
+  title: 'Sample the CPU',
+  description:
+    'Call when a request is slow without slow calls, or allocates much: the next request to its route is sampled, ' +
+    'within five minutes. Send it again, or call replay. Then the panel cpu of the new profile names the hot lines.',
+  parameters: {
+    token: { type: 'string', description: 'The token of a request to the route, or "latest".' },
+    kind: { type: 'string', description: 'Default: cpu.', enum: ['cpu', 'allocations'] },
+  },
+  required: ['token'],
+  command: {
+    name: 'sample',
+    takes: '<token>',
+    count: [1, 1],
+    says: 'samples the CPU in the next request to the route',
+    operands: ([token]) => ({ token }),
+  },
+  async answer(asked, sources) {
+    if (sources.app === null) return refusal('Requests are sampled by the running application.')
+    const profile = await findProfile(asked.text('token') ?? '', sources)
+    if (profile === null) return missingProfile('token', asked, sources)
+    const { matched } = profile.routing
+    const kind = asked.text('kind') ?? 'cpu'
+    if (matched === null || !isSampleKind(kind)) {
+      return refusal('This request has no route, so there is nothing to sample.')
+    }
+    arm(profile.method, matched.url, kind)
+    const text =
+      'The next request to the route of this one is sampled. Send it, then ask for the panel cpu of its profile.'
+    return { text, data: { method: profile.method, route: matched.url, kind } }
+  },
 }

@@ -1,8 +1,11 @@
 import type { HeapProfiler, Runtime } from 'node:inspector'
+import { originalIn } from '../../core/call-site.ts'
 import type { Collecting } from '../../core/feature.ts'
 import type { Mask } from '../../core/mask/mask.ts'
-import { type FunctionUse, type Profile, type Samples, toMicroseconds } from '../../core/profile.ts'
+import { type Profile, toMicroseconds } from '../../core/profile.ts'
+import { sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
+import type { FunctionUse, Samples } from './samples.ts'
 import { type RawSamples, samplingIntervals, samplingOf } from './sampling.ts'
 
 /** Characters of a name, and of a URL that is no file. */
@@ -86,4 +89,19 @@ function hotFunctions(calls: readonly CallNode[]): FunctionUse[] {
   }
   for (const call of calls) add(call, null)
   return uses.largest(functionsKept)
+}
+
+/** The samples of a profile for viewing: with original positions, and the text of each line. */
+export function readLines({ samples }: Profile): Pick<Profile, 'samples'> {
+  if (samples === undefined || 'why' in samples) return {}
+  const files: SourceTexts = new Map()
+  const complete = (use: FunctionUse) => withLine(use, files)
+  return { samples: { ...samples, hot: samples.hot.map(complete), charged: samples.charged.map(complete) } }
+}
+
+function withLine(use: FunctionUse, files: SourceTexts): FunctionUse {
+  if (use.location === null || use.kind === 'node') return use
+  const location = originalIn(sourceOf(use.location.file, files)?.map, use.location) ?? use.location
+  const source = sourceOf(location.file, files)?.lines[location.line - 1]
+  return { ...use, location, ...(source !== undefined && { source: source.trim() }) }
 }

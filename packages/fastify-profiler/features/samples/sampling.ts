@@ -3,10 +3,10 @@ import { performance } from 'node:perf_hooks'
 // Imported, because tests replace the global timers.
 import { clearTimeout, setTimeout } from 'node:timers'
 import { isObject, propertyOf, textOf } from '../../core/foreign-value.ts'
-import { isSampleKind, type SampleKind } from '../../core/profile.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
+import { isSampleKind, type SampleKind } from './samples.ts'
 
 type AskingRequest = Omit<EnteredRequest, 'request'>
 

@@ -41,7 +41,7 @@ t.test('blocks are a page', async t => {
   const page = String(blocksHtml(document, place))
   for (const part of [
     '<code>a|b</code>',
-    '<b class="text-error">&lt;b&gt;</b>',
+    '<b class="error">&lt;b&gt;</b>',
     '<a href="/there">here</a>',
     'notice warning',
     '<small>1 failed</small>',

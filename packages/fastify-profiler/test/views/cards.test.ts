@@ -1,5 +1,5 @@
 import t from 'tap'
-import { boundedCard, heapItem, requestCard } from '../../core/view/toolbar.ts'
+import { boundedCard, heapItem, requestCard } from '../../features/toolbar/toolbar.ts'
 import { httpCard } from '../../features/http-client/http-client-panel.ts'
 import { logCard } from '../../features/logs/logs-panel.ts'
 import { queryCard } from '../../features/queries/database-panel.ts'

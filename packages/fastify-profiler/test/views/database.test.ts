@@ -2,7 +2,7 @@ import t from 'tap'
 import type { DatabaseUse, Query, Repetition } from '../../core/profile.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import { databasePanel, groupQueries, divideByTransaction, runnableSql } from '../../features/queries/database-panel.ts'
-import { renderPanelBody } from '../../core/view/profile-page.ts'
+import { renderPanelBody } from '../../features/home/profile-page.ts'
 import { context, exampleQuery, exampleUse, profile } from './example-profile.ts'
 
 const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }
@@ -47,7 +47,7 @@ t.test('a repeated statement is a finding with its line, and its row is marked',
   t.match(text(found('loop')), /N\+1: 20 queries of one shape, 35\.9 ms\. .*where id = any\(\$1\)\. .*cart\.ts:41/)
   t.match(text(found('writes')), /20 × \w+ \w+, one at a time, 35\.9 ms\./)
   t.match(text(found('duplicate')), '20 equal queries, 35.9 ms.')
-  t.match(found('loop'), '<b class="text-warning">2 ×</b>')
+  t.match(found('loop'), '<b class="warning">2 ×</b>')
   t.match(page(use([query(), query()])), '<b>2 ×</b>')
 })
 

@@ -66,8 +66,8 @@ t.test('an error without a message, or without an exception, is titled by what i
 
 t.test('the policy allows the stylesheet by the hash of its text, and nothing inline', async t => {
   const style = /<style>(.*)<\/style>/s.exec(page(failedProfile()))?.[1] ?? ''
-  t.match(errorPagePolicy, createHash('sha256').update(style).digest('base64'))
-  t.notMatch(errorPagePolicy + profilerPolicy, 'unsafe-inline')
+  t.match(errorPagePolicy(), createHash('sha256').update(style).digest('base64'))
+  t.notMatch(errorPagePolicy() + profilerPolicy, 'unsafe-inline')
   for (const [, url] of page(failedProfile()).matchAll(/<(?:link|script|img)[^>]+(?:src|href)="([^"]+)"/g)) {
     t.match(url, /^(\/_profiler\/|data:,)/, 'nothing is loaded from another origin')
   }

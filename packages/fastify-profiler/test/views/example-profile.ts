@@ -1,7 +1,8 @@
 import type { Configuration, DatabaseUse, Exception, Frame, HttpCall, Json, NearMiss } from '../../core/profile.ts'
-import type { Profile, Query, Samples, Span, SpanKind } from '../../core/profile.ts'
+import type { Profile, Query, Span, SpanKind } from '../../core/profile.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import type { Panel, ViewContext } from '../../core/panel.ts'
+import type { Samples } from '../../features/samples/samples.ts'
 import type { RawSamples } from '../../features/samples/sampling.ts'
 
 const root = '/srv/museum'

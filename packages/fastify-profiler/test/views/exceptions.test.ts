@@ -6,7 +6,7 @@ import { exceptionsMarkdown, stackTracesMarkdown } from '../../features/exceptio
 import { stackTraceText } from '../../features/exceptions/exceptions.ts'
 import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
 import { renderErrorPage } from '../../features/exceptions/error-page.ts'
-import { resolveSources } from '../../core/view/source-excerpt.ts'
+import { readSources } from '../../features/exceptions/source-excerpt.ts'
 import {
   context,
   exampleQuery,
@@ -55,7 +55,7 @@ t.test('the root cause and the outermost exception are open, and the others are 
   const page = String(renderExceptions(failedProfile(), place, 3))
   t.equal(page.match(/<article/g)?.length, 5)
   t.match(page, /<\/ol>\s*<article class="exception" id="exception-3".*<article class="exception" id="exception-1"/s)
-  t.equal(page.match(/folded-exception"><summary><b>/g)?.length, 3)
+  t.equal(page.match(/fold"><summary><b>/g)?.length, 3)
   t.match(page, /<summary><b>4<\/b> ConnectionError <span class="muted">same place as 3<\/span>/)
   t.match(page, /<summary><b>2<\/b> AggregateError <span class="muted"><code>src\/entities\/museums\.ts:18:11/)
   t.match(page, /Root cause, 3 of 5.*Outermost, 1 of 5.*<small>2 of 5/s)
@@ -63,7 +63,7 @@ t.test('the root cause and the outermost exception are open, and the others are 
 
 t.test('the exceptions of a routing failure are all folded', async t => {
   const page = String(renderExceptions(notFoundProfile(), place, 3))
-  t.equal(page.match(/folded-exception"><summary>/g)?.length, 2)
+  t.equal(page.match(/fold"><summary><b>/g)?.length, 2)
 })
 
 t.test('members after the first two are without source and foreign frames, and so are their causes', async t => {
@@ -183,6 +183,6 @@ t.test('a query that failed has what the database suggests, and the line that se
   const page = renderErrorPage(context(failed)).replace(/<[^>]+>/g, '')
   t.match(page, /Query 2 failed 42703 · sent by routes\/works\.ts:7/)
   t.match(page, 'The database suggests: Perhaps &lt;name&gt;.')
-  const [resolved] = resolveSources(failed).exceptions
+  const [resolved] = readSources(failed).exceptions
   t.match(resolved?.frames.at(-1), { ...sender, kind: 'own' }, 'for an error without a frame of the application')
 })

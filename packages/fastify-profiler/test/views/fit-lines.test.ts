@@ -1,5 +1,6 @@
 import t from 'tap'
-import { fitLines, code, codeBlock } from '../../core/view/markdown.ts'
+import { code, codeBlock } from '../../core/view/markdown.ts'
+import { fitLines } from '../../features/home/fit-markdown.ts'
 
 const image = '![x](http://evil.example/leak)'
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { noPlace } from '../../core/view/elements.ts'
 import { compare } from '../../features/compare/compare.ts'
 import { compareSets, renderSetComparisonPage } from '../../features/compare/compare-sets.ts'
 import type { Profile } from '../../core/profile.ts'
@@ -6,13 +7,13 @@ import { renderComparisonPage, renderComparisonMarkdown } from '../../features/c
 import { renderErrorMarkdown } from '../../features/exceptions/exceptions-markdown.ts'
 import { renderErrorPage } from '../../features/exceptions/error-page.ts'
 import { renderNotFoundPage } from '../../features/home/not-found-page.ts'
-import { renderProfileMarkdown, renderProfilePage } from '../../core/view/profile-page.ts'
+import { renderProfileMarkdown, renderProfilePage } from '../../features/home/profile-page.ts'
 import { renderNotReplayedPage } from '../../features/replay/replay-routes.ts'
 import { renderProfileFile } from '../../features/export/export-routes.ts'
 import { NotRepeatable } from '../../features/replay/repeatable-request.ts'
 import { renderSearchPage } from '../../features/home/search-page.ts'
-import { renderToolbar } from '../../core/view/toolbar.ts'
-import { overviewOf } from '../../core/store/overview.ts'
+import { renderToolbar } from '../../features/toolbar/toolbar.ts'
+import { overviewOf } from '../../features/home/overview.ts'
 import { actions, panels } from './example-panels.ts'
 import {
   context,
@@ -55,7 +56,7 @@ function pages(profile: Profile): string[] {
     renderSearchPage(
       list,
       { base: '/_profiler' },
-      { overview: overviewOf([hostileSummary], 0, Infinity), period: 'all' },
+      { overview: overviewOf([hostileSummary], 0, Infinity), period: 'all', place: noPlace },
     ),
     renderNotFoundPage({ what: 'panel', token: profile.token, panel: profile.url, panels }, list.profiles, {
       base: '/_profiler',

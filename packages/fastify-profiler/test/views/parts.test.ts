@@ -1,5 +1,6 @@
 import t from 'tap'
-import { renderCodeBlock, renderExcerpt, renderSqlBlock } from '../../core/view/code-block.ts'
+import { renderCodeBlock, renderSqlBlock } from '../../core/view/code-block.ts'
+import { renderExcerpt } from '../../features/exceptions/source-excerpt.ts'
 import { escape, html } from '../../core/view/html.ts'
 import { locationText, renderLocation, renderSeverity, renderValue, valueText } from '../../core/view/elements.ts'
 import { renderLogTable, logsMarkdown } from '../../features/logs/logs-panel.ts'
@@ -7,7 +8,7 @@ import { blocks, code, codeBlock, plain, table } from '../../core/view/markdown.
 import { levelName, levelTone, outcomeText, statusText, statusTone } from '../../core/view/elements.ts'
 import { comparePaths, differenceText } from '../../features/routing/routing-panel.ts'
 import { curlCommand } from '../../features/request/curl-command.ts'
-import { mediaTypeName } from '../../core/request-target.ts'
+import { mediaTypeName } from '../../features/home/profile-header.ts'
 import { renderTime } from '../../core/view/units.ts'
 import {
   alignNumber,
@@ -275,7 +276,7 @@ function lines(text: string[], first = 1, line = 1): string {
 t.test('every line is numbered, the relevant one is marked, and an overlong one is truncated', async t => {
   const text = lines(['a', 'b', 'c'], 40, 41)
   for (const [tag, number, letter] of ['span 40 a', 'mark 41 b', 'span 42 c'].map(line => line.split(' '))) {
-    t.match(text, `<${tag} class="line" data-line="${number}">${letter}`)
+    t.match(text, `<${tag} class="line${tag === 'mark' ? ' error' : ''}" data-line="${number}">${letter}`)
   }
   t.match(lines(['x'.repeat(401)]), `${'x'.repeat(400)}…`)
 })
@@ -373,7 +374,7 @@ t.test('the id of the request is shown once', async t => {
 t.test('a line with fields or a long message opens', async t => {
   t.notMatch(logs(line()), '<details')
   for (const long of [line({ fields: { a: 1 } }), line({ message: 'x'.repeat(61) }), line({ message: 'two\nlines' })]) {
-    t.match(logs(long), '<details><summary class="log-line">')
+    t.match(logs(long), '<details><summary class="cells">')
   }
   t.match(logs(line({ message: '', fields: { a: 1 } })), 'No message.')
 })

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Json, NearMiss, Profile } from '../../core/profile.ts'
 import type { AnyPanel, ViewContext } from '../../core/panel.ts'
-import { renderProfileMarkdown } from '../../core/view/profile-page.ts'
-import { renderProfilePage } from '../../core/view/profile-page.ts'
+import { renderProfileMarkdown } from '../../features/home/profile-page.ts'
+import { renderProfilePage } from '../../features/home/profile-page.ts'
 import { lifecyclePanel } from '../../features/lifecycle/lifecycle-panel.ts'
 import { nearestRoutes, nearMissText, routingPanel } from '../../features/routing/routing-panel.ts'
 import { actions, panels } from './example-panels.ts'
@@ -46,8 +46,8 @@ t.test('the header marks queries that failed or were repeated', async t => {
   const repetition = { kind: 'loop' as const, sql: 'select', count: 9, duration: 3, locations: [] }
   const totals = { count: 2, duration: 3.4 }
   const sql = (changes: object) => page('request', { database: exampleUse([], { ...totals, ...changes }), http: null })
-  t.match(sql({ failed: 1 }), '<b class="text-error">2 · 3.40 ms, 1 failed</b>')
-  t.match(sql({ repetitions: [repetition] }), '<b class="text-warning">2 · 3.40 ms</b>')
+  t.match(sql({ failed: 1 }), '<b class="error">2 · 3.40 ms, 1 failed</b>')
+  t.match(sql({ repetitions: [repetition] }), '<b class="warning">2 · 3.40 ms</b>')
   t.notMatch(page('request', { database: null }), '<dt>SQL')
 })
 
@@ -272,7 +272,7 @@ t.test('the lifecycle panel shows what interrupted which dispatch point, and who
       { text: /^onRequest, preParsing, preValidation · started at 0\.20 ms · took 1\.70 ms/ },
       { notice: /^Interrupted by rejectUnmatched with NotFoundHttpError: No route found/, tone: 'error' },
       {
-        rows: [{ className: '' }, {}, { className: 'interrupting', cells: [3, ['rejectUnmatched ', {}], /0\.20/, {}] }],
+        rows: [{ className: '' }, {}, { className: 'error', cells: [3, ['rejectUnmatched ', {}], /0\.20/, {}] }],
       },
     ],
   })

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { noPlace } from '../../core/view/elements.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from '../../core/summary.ts'
-import { overviewOf, type Overview } from '../../core/store/overview.ts'
+import { overviewOf, type Overview } from '../../features/home/overview.ts'
 import { blocksMarkdown } from '../../core/view/block.ts'
 import { escape } from '../../core/view/html.ts'
 import { renderProfileList, type ListOptions } from '../../features/home/profile-list.ts'
@@ -64,7 +65,7 @@ const search = (changes: Partial<SearchResult> = {}, others: object = {}) =>
 t.test('the fields are folded below one search box, which has the search in words', async t => {
   const page = search({ criteria: { status: '5xx', text: 'louvre' } }, { panel: 'logs' })
   for (const each of [page, renderNotFoundPage({ what: 'profile', token: 'abc' }, summaries, options)]) {
-    t.match(each, /<form class="search-box".*<input type="search" name="q".*<details class="fold fields">/s)
+    t.match(each, /<form class="search-box".*<input type="search" name="q".*<details class="fold">/s)
   }
   t.match(page, 'value="status:5xx louvre"')
 })
@@ -103,10 +104,10 @@ t.test('a row has status, request, time, queries, size and age, and links to the
   const page = rows(summaries)
   t.match(
     page,
-    /status good" title="200 OK">200<.*href="\/_profiler\/k3Jx9PzQ4wTn">GET \/museums\/7\?lang=fr&amp;page=2<.*24\.6.*<rect class="sql" x="0%" y="0" width="60%".*>2<.*3\.40.*5\.12.*d ago/s,
+    /badge good" title="200 OK">200<.*href="\/_profiler\/k3Jx9PzQ4wTn"><code>GET \/museums\/7\?lang=fr&amp;page=2<.*24\.6.*<rect class="sql" x="0%" y="0" width="60%".*>2<.*3\.40.*5\.12.*d ago/s,
   )
-  t.match(page, /thrown error">MuseumError.*1 logged error/s)
-  t.match(page, /status warning" title="No response">–<.*client went away/s)
+  t.match(page, /"error">MuseumError.*1 logged error/s)
+  t.match(page, /badge warning" title="No response">–<.*client went away/s)
 })
 
 t.test('a request without queries, body or route has no zeros', async t => {
@@ -129,7 +130,7 @@ t.test('what is the same in every row is said once below, and what differs has a
 
 t.test('slow requests and repeated queries are marked', async t => {
   const page = rows([{ ...summaryOfFirst, duration: 184, repeated: 20 }])
-  t.match(page, /number amber">184.*number only-wide amber">2</)
+  t.match(page, /number warning">184.*number only-wide warning">2</)
   t.match(page, 'N+1: 20 queries of one shape')
 })
 
@@ -169,16 +170,17 @@ const checkouts = requests(36, n => ({
   duration: n < 18 ? 20 : 60,
   ...(n > 31 && failing),
 }))
+const troubles = [{ what: 'repeated', claim: 'N+1: 20 queries.', detail: '', location: null }] as const
 const carts = requests(8, n => ({
   route: '/cart',
   time: n * minute,
   duration: 18,
-  repeated: n < 7 ? 20 : 0,
+  ...(n < 7 && { troubles }),
   statements,
 }))
 const missing = requests(16, () => ({ route: null, time: 0, duration: 2, status: 404, exception: 'NotFoundError: no' }))
 const lately = overviewOf([...checkouts, ...carts, ...missing], 0, 12 * minute)
-const home = (overview: Overview) => renderSearchPage(result(), options, { overview, period: '1h' })
+const home = (overview: Overview) => renderSearchPage(result(), options, { overview, period: '1h', place: noPlace })
 
 t.test('the home page starts with what matters lately, in words that lead to the requests', async t => {
   const page = text(home(lately))
@@ -189,7 +191,11 @@ t.test('the home page starts with what matters lately, in words that lead to the
 })
 
 t.test('routes, statements and exceptions have their figures, and lead to their requests', async t => {
-  const tables = [routeTable(lately.routes, ''), statementTable(lately, ''), exceptionTable(lately, '')]
+  const tables = [
+    routeTable(lately.routes, ''),
+    statementTable(lately.statements, ''),
+    exceptionTable(lately.exceptions, ''),
+  ]
   const markdown = blocksMarkdown(tables, '').replaceAll('`k3Jx9PzQ4wTn`', 'token')
   t.match(markdown, '| `POST /checkout` | token | 36 | 20.0 | 60.0 | 60.0 | 0 | 4 | 2 |')
   t.match(markdown, '| `GET /cart` | token | 8 | 18.0 | 18.0 | 18.0 | 0 | 0 | 2 |')
@@ -197,14 +203,14 @@ t.test('routes, statements and exceptions have their figures, and lead to their 
   t.match(markdown, '| `select * from products where id = $1` | token | 8 | 18.0 | 18.0 | 18.0 |')
   t.match(markdown, '| OrderError: order 7 failed | token | 4 |')
   t.match(home(lately), /search\?statement=select\+\*\+from\+products.*search\?exception=OrderError%3A\+order/s)
-  t.match(home(lately), '<rect class="failed"')
+  t.match(home(lately), '<rect class="error"')
 })
 
 t.test('what is wrong with a route leads to its requests, or for a text to one of them', async t => {
   t.match(troublesLately(lately, '/_profiler'), [
     { tone: 'error', claim: 'POST /checkout fails: 4 of 36.', aside: { markdown: '`k3Jx9PzQ4wTn`' } },
     { tone: 'warning', claim: 'POST /checkout got slower: p95 20.0 ms → 60.0 ms.' },
-    { tone: 'warning', claim: 'GET /cart runs one query 20 times (N+1), in 7 of 8 requests.' },
+    { tone: 'warning', claim: 'GET /cart, 7 of 8: N+1: 20 queries.' },
   ])
 })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sliceTime } from '../../core/exclusive-time.ts'
+import { sliceTime } from '../../features/performance/exclusive-time.ts'
 import type { Profile, Span } from '../../core/profile.ts'
 import { foldThreshold, axisTicks, waterfallScale, waterfallRows } from '../../features/performance/waterfall.ts'
 import { renderWaterfall } from '../../features/performance/waterfall.ts'
@@ -45,6 +45,12 @@ t.test('what ran is listed in order, what it called below it, and gaps in betwee
     'closeProfile',
     'sending',
   ])
+})
+
+t.test('a repetition that a comment allows has no mark', t => {
+  const detail = 'select * from t /* profiler: allow */'
+  t.notMatch(waterfall([0, 10, 20, 30, 40, 50].map(n => query(n, { detail }))), 'N+1')
+  t.end()
 })
 
 t.test('repetitions of a query are one line, with its number, its time and a mark', async t => {

@@ -2,6 +2,7 @@ import { errorMonitor, EventEmitter } from 'node:events'
 import { isPromise } from 'node:util/types'
 import { type AnyFunction, isFunction, isObject, propertyOf } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
+import type { ExplainClient } from '../../../core/feature.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
 import { currentRecorder } from '../../../core/watch/recorders.ts'
 import { beginQuery, beginWait, inThisScope, type QueryCall } from '../queries.ts'
@@ -24,6 +25,32 @@ export interface Driver {
   /** Subscribes to diagnostics channels. Called once. */
   subscribe?(): void
 }
+
+/** A database that the application uses. */
+export interface WatchedServer {
+  system: 'postgresql' | 'mysql'
+  /** "127.0.0.1:5432/shop". */
+  name: string
+  /** Connects with the options of the application's own connections. */
+  connect: () => Promise<ExplainClient>
+}
+
+/** An application may have a database for each of its customers. */
+const mostServers = 20
+const servers = new Map<string, WatchedServer>()
+
+/** The databases that the application has sent queries to. */
+export function watchedServers(system: WatchedServer['system']): WatchedServer[] {
+  return [...servers.values()].filter(server => server.system === system)
+}
+
+/** Remembers a database that a query is sent to. */
+export function rememberServer(server: WatchedServer): void {
+  if (servers.size < mostServers) servers.set(`${server.system} ${server.name}`, server)
+}
+
+/** Milliseconds that a connection of the profiler's own may take to open. */
+export const connectionTimeout = 2000
 
 /** The names of the methods that were replaced, by the object that has them. */
 const replaced = new WeakMap<object, Set<string>>()

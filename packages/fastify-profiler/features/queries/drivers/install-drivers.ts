@@ -1,9 +1,10 @@
 import Module, { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { features } from '../../../core/feature.ts'
+import type { PageSources, RunningFeature } from '../../../core/feature.ts'
 import { attempt, isObject } from '../../../core/foreign-value.ts'
-import { complainTo, driverBoundary } from '../../../core/guard.ts'
+import { driverBoundary } from '../../../core/guard.ts'
+import { unwatchedLibraries } from '../unwatched.ts'
 import { type Driver, replaceMethod } from './driver.ts'
 import { drizzleDriver } from './drizzle.ts'
 import { knexDriver } from './knex.ts'
@@ -37,34 +38,31 @@ const packageOfSpecifier = /^(?:@[^\\/]+\/)?[^\\/.][^\\/]*/
 const { cache } = createRequire(import.meta.url)
 const seen = new WeakSet<object>()
 const watchedPackages = new Set<string>()
-let isInstalled = false
 
-/**
- * Watches the libraries that the application waits for: those that are loaded, and those that will be. All profilers of
- * a process share the drivers. Calls outside profiled requests pass at the cost of one look-up.
- * @param folders where the application's modules are resolved from
- * @returns a promise that resolves when packages of ES modules are watched, too
- */
-export async function installDrivers(
-  folders: readonly string[],
-  complain: (error: unknown, message: string) => void,
-): Promise<void> {
-  complainTo(complain)
-  if (!isInstalled) {
-    isInstalled = true
-    for (const { subscribe } of features) driverBoundary.guard(() => subscribe?.(), undefined)
-    for (const driver of allDrivers) {
-      for (const name of driver.packages ?? []) watchedPackages.add(name)
-      driverBoundary.guard(() => driver.subscribe?.(), undefined)
-    }
-    watchLoading()
+/** Watches the libraries that will be loaded. Calls outside profiled requests pass at the cost of one look-up. */
+export function installDrivers(): void {
+  for (const driver of allDrivers) {
+    for (const name of driver.packages ?? []) watchedPackages.add(name)
+    driverBoundary.guard(() => driver.subscribe?.(), undefined)
   }
+  watchLoading()
+}
+
+/** Watches the libraries that an application has loaded, and tells of those that nothing watches. */
+export function watchLibraries({ advise, notes, root, unseen }: PageSources): RunningFeature {
   lookForModules()
-  await Promise.all(folders.flatMap(folder => allDrivers.map(driver => patchModules(driver, folder))))
+  const folders = [root, process.cwd()]
+  const patched = folders.flatMap(folder => allDrivers.map(driver => patchModules(driver, folder)))
+  for (const library of unwatchedLibraries(root)) {
+    unseen.push(library)
+    notes.add(library.says)
+    advise?.(library.says)
+  }
+  return { prepared: Promise.all(patched).then(() => {}), ready: lookForModules }
 }
 
 /** Patches what was loaded without a word: Node's own modules, when they are imported by ES modules. */
-export function lookForModules(): void {
+function lookForModules(): void {
   driverBoundary.guard(() => {
     patchLoaded()
     // Only if it is loaded, since loading it prints a warning.

@@ -1,7 +1,17 @@
-import { isObject, propertyOf } from '../../../core/foreign-value.ts'
+import type { ExplainClient } from '../../../core/feature.ts'
+import { isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { classItself, type Driver, numberIn, replaceMethod, watchedConnect, watchedMethod } from './driver.ts'
+import {
+  classItself,
+  connectionTimeout,
+  type Driver,
+  numberIn,
+  rememberServer,
+  replaceMethod,
+  watchedConnect,
+  watchedMethod,
+} from './driver.ts'
 
 /**
  * mysql2, with callbacks and with promises, which call the same methods. Its channels are of no use: `mysql2:query`
@@ -16,7 +26,10 @@ export const mysql2Driver: Driver = {
     if (prototype === null || !('promise' in prototype || 'addCommand' in prototype)) return
     const isPool = 'getConnection' in prototype
     const sending = {
-      read: (args: readonly unknown[], self: object) => read(args, isPool ? null : self),
+      read(args: readonly unknown[], self: object) {
+        if (!isPool) rememberConnection(self)
+        return read(args, isPool ? null : self)
+      },
       rowsIn,
       takesCallback: true,
     }
@@ -38,6 +51,53 @@ function countsOf(pool: object): PoolCounts {
     most: most === 0 ? Infinity : most,
     waiting: numberIn(pool, '_connectionQueue'),
     closing: numberIn(config, 'maxIdle') < most ? { option: 'idleTimeout', after } : null,
+  }
+}
+
+/** A connection of mysql2, as far as the profiler uses one of its own. */
+interface OwnConnection {
+  format: (sql: string, values: unknown) => string
+  query: (text: string, done: (error: Error | null, rows: unknown) => void) => void
+  execute: OwnConnection['query']
+  destroy: () => void
+  on: (event: 'error', listen: () => void) => unknown
+}
+
+const seen = new WeakSet<object>()
+
+function rememberConnection(connection: object): void {
+  if (seen.has(connection)) return
+  seen.add(connection)
+  const config = propertyOf(connection, 'config')
+  // The connections of a pool are a class of their own.
+  const Made: unknown = '_pool' in connection ? Object.getPrototypeOf(connection.constructor) : connection.constructor
+  // A stream of the application's own leads elsewhere than these options.
+  if (!isObject(config) || !isConnectionClass(Made) || propertyOf(config, 'stream') !== undefined) return
+  const { host, port, database, socketPath } = { host: '', port: '', database: '', socketPath: undefined, ...config }
+  rememberServer({
+    system: 'mysql',
+    name: `${socketPath ?? `${host}:${port}`}/${database}`,
+    connect: async () =>
+      clientOf(new Made({ config: { ...config, connectTimeout: connectionTimeout, rowsAsArray: false } })),
+  })
+}
+
+function isConnectionClass(value: unknown): value is new (options: object) => OwnConnection {
+  return isFunction(value)
+}
+
+/** Sends nothing before it is connected, and each statement with its values in it, as `query` does. */
+function clientOf(connection: OwnConnection): ExplainClient {
+  connection.on('error', () => {})
+  return {
+    query: ({ text, values = [], queryMode }) =>
+      new Promise((resolve, reject) => {
+        // Only prepared statements are never several in one text.
+        const method = queryMode === 'extended' ? 'execute' : 'query'
+        const statement = values.length === 0 ? text : connection.format(text, values)
+        connection[method](statement, (error, rows) => (error ? reject(error) : resolve({ rows: [...listOf(rows)] })))
+      }),
+    release: () => connection.destroy(),
   }
 }
 

@@ -1,12 +1,15 @@
 import { Socket } from 'node:net'
 import { isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import type { ExplainClient } from '../../../core/feature.ts'
 import type { PoolCounts } from '../../../core/profile.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import {
   classItself,
+  connectionTimeout,
   type Driver,
   numberIn,
   prototypeOf,
+  rememberServer,
   replaceMethod,
   watchedConnect,
   watchedMethod,
@@ -18,7 +21,7 @@ export const pgDriver: Driver = {
   patch(exports) {
     const sent = {
       read(args: readonly unknown[], self: object) {
-        rememberServer(self)
+        rememberClient(self)
         return read(args, self)
       },
       rowsIn,
@@ -54,38 +57,37 @@ interface OwnClient {
   on: (event: 'error', listen: () => void) => unknown
 }
 
-/** A database that the application uses. */
-export interface WatchedServer {
-  /** "127.0.0.1:5432/shop". */
-  name: string
-  /** Makes a client with the options of the application's own. */
-  makeClient: () => OwnClient
-}
-
-/** An application may have a database for each of its customers. */
-const mostServers = 20
-const connectionTimeoutMillis = 2000
-const servers = new Map<string, WatchedServer>()
 const seen = new WeakSet<object>()
 
-/** The databases that the application has sent queries to. */
-export function watchedServers(): WatchedServer[] {
-  return [...servers.values()]
-}
-
-function rememberServer(client: object): void {
+function rememberClient(client: object): void {
   if (seen.has(client)) return
   seen.add(client)
   const { constructor: Client } = client
   const parameters = propertyOf(client, 'connectionParameters')
   // A stream of the application's own leads elsewhere than these parameters.
   const isPlain = propertyOf(propertyOf(client, 'connection'), 'stream') instanceof Socket
-  if (!isPlain || !isObject(parameters) || !isClientClass(Client) || servers.size >= mostServers) return
+  if (!isPlain || !isObject(parameters) || !isClientClass(Client)) return
   // Node-postgres hides these two from copies.
   const hidden = { password: propertyOf(client, 'password'), ssl: propertyOf(client, 'ssl') }
   const { host, port, database } = { host: '', port: '', database: '', ...parameters }
   const name = `${host}:${port}/${database}`
-  servers.set(name, { name, makeClient: () => new Client({ ...parameters, ...hidden, connectionTimeoutMillis }) })
+  const all = { ...parameters, ...hidden, connectionTimeoutMillis: connectionTimeout }
+  rememberServer({ system: 'postgresql', name, connect: () => connected(new Client(all)) })
+}
+
+async function connected(client: OwnClient): Promise<ExplainClient> {
+  // An idle connection that breaks must not end the process.
+  client.on('error', () => {})
+  const end = () => {
+    client.end().catch(() => {})
+  }
+  try {
+    await client.connect()
+  } catch (error) {
+    end()
+    throw error
+  }
+  return { query: query => client.query(query), release: end }
 }
 
 function isClientClass(value: unknown): value is new (options: object) => OwnClient {

@@ -1,15 +1,18 @@
-import { timeKindOf } from '../exclusive-time.ts'
-import { features } from '../feature.ts'
-import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../panel.ts'
-import { visible } from '../foreign-value.ts'
-import type { MemoryUse, Profile } from '../profile.ts'
-import { locationText, statusText, statusTone } from './elements.ts'
-import { html, type Markup } from './html.ts'
-import { assetUrl } from './page.ts'
-import { panelData } from './profile-page.ts'
-import { toolbarHash } from './toolbar-place.ts'
-import { formatBytes, formatShare } from './units.ts'
-import { profileUrl } from './urls.ts'
+import { timeKindOf } from '../performance/exclusive-time.ts'
+import { type Diagnosis, features } from '../../core/feature.ts'
+import type { AnyPanel, ToolbarCard, ToolbarItem, ViewContext } from '../../core/panel.ts'
+import { visible } from '../../core/foreign-value.ts'
+import type { MemoryUse, Profile } from '../../core/profile.ts'
+import { isNavigation, untouched } from '../../core/view/debug-answer.ts'
+import { locationText, statusText, statusTone } from '../../core/view/elements.ts'
+import { html, type Markup } from '../../core/view/html.ts'
+import { assetUrl } from '../../core/view/page.ts'
+import { panelData } from '../home/profile-page.ts'
+import { endOfBody, permitsReports, permitToolbar, toolbarHash } from './toolbar-place.ts'
+import { formatBytes, formatShare } from '../../core/view/units.ts'
+import { profileUrl } from '../../core/view/urls.ts'
+import type { Replace } from '../../core/watch/body-replacement.ts'
+import type { Exchange } from '../../core/watch/exchange.ts'
 
 const rowsShown = 5
 const warningsShown = 3
@@ -158,4 +161,21 @@ export function renderToolbar(context: ViewContext, panels: readonly AnyPanel[],
     track: serverTrack(profile),
   }
   return html`<script src="${assetUrl(base, 'toolbar.js')}" integrity="${toolbarHash}" data-profiler="${asciiJson(data)}"></script>`
+}
+
+/** Adds the toolbar to a page. */
+export function addToolbar({ raw, response }: Exchange, { panels, view }: Diagnosis): Replace | null {
+  const { statusCode } = response
+  // The client assembles partial content from several responses.
+  if ((statusCode >= 300 && statusCode < 400) || statusCode === 206) return null
+  const isHtml = /^text\/html\b/i.test(String(response.getHeader('content-type') ?? ''))
+  if (!isHtml || untouched.some(name => response.hasHeader(name)) || !isNavigation(raw)) return null
+  return body => {
+    const tag = renderToolbar(view(), panels, permitsReports(response)).toString()
+    // Latin-1 has one byte per character, so that string indexes are byte offsets.
+    const end = endOfBody(body.toString('latin1'))
+    if (end === null) return null
+    permitToolbar(response)
+    return Buffer.concat([body.subarray(0, end), Buffer.from(tag), body.subarray(end)])
+  }
 }

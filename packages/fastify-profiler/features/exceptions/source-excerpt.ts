@@ -1,19 +1,11 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
-import { originalIn, withoutHiddenFrames } from '../call-site.ts'
-import type {
-  Exception,
-  Excerpt,
-  Frame,
-  FunctionUse,
-  Json,
-  Location,
-  NotSampled,
-  Profile,
-  Samples,
-} from '../profile.ts'
-import { isErrorOf } from '../store/failed-calls.ts'
+import { originalIn } from '../../core/call-site.ts'
+import type { Exception, Excerpt, Frame, Location, Profile } from '../../core/profile.ts'
+import { isErrorOf } from '../performance/failed-calls.ts'
+import { highlight } from '../../core/view/code-block.ts'
+import { html, type Markup } from '../../core/view/html.ts'
 
 /** Only source files of a reasonable size are read. */
 const sourceFile = /\.[cm]?[jt]sx?$/
@@ -80,19 +72,10 @@ const around = 5
 /** Frames of one exception that are shown with their source. */
 const excerptsPerException = 12
 
-/**
- * Completes a profile for viewing: original positions, the source around them, and logged stacks without the
- * profiler's own frames.
- */
-export function resolveSources(profile: Profile): Profile {
-  const files = new Map<string, SourceText | null>()
-  const exceptions = profile.exceptions.map(exception => withExcerpts(withSender(exception, profile), files))
-  const logs = profile.logs.map(line => ({
-    ...line,
-    fields: Object.fromEntries(Object.entries(line.fields).map(([name, value]) => [name, cleared(value)])),
-  }))
-  const samples = profile.samples === undefined ? undefined : withLines(profile.samples, files)
-  return { ...profile, exceptions, logs, ...(samples !== undefined && { samples }) }
+/** Completes the exceptions of a profile for viewing: original positions, and the source around them. */
+export function readSources(profile: Profile): Pick<Profile, 'exceptions'> {
+  const files: SourceTexts = new Map()
+  return { exceptions: profile.exceptions.map(exception => withExcerpts(withSender(exception, profile), files)) }
 }
 
 /** An error of a query may have no frame of the application: then the line that sent the query stands for it. */
@@ -102,19 +85,6 @@ function withSender(exception: Exception, { database }: Profile): Exception {
   const query = database?.queries.find(query => isErrorOf(query, exception))
   if (query === undefined || query.location === null) return exception
   return { ...exception, frames: [...frames, { ...query.location, function: 'sent the query', kind: 'own' }] }
-}
-
-function withLines(samples: Samples | NotSampled, files: Map<string, SourceText | null>): Samples | NotSampled {
-  if ('why' in samples) return samples
-  const complete = (use: FunctionUse) => withLine(use, files)
-  return { ...samples, hot: samples.hot.map(complete), charged: samples.charged.map(complete) }
-}
-
-function withLine(use: FunctionUse, files: Map<string, SourceText | null>): FunctionUse {
-  if (use.location === null || use.kind === 'node') return use
-  const location = originalIn(sourceOf(use.location.file, files)?.map, use.location) ?? use.location
-  const source = sourceOf(location.file, files)?.lines[location.line - 1]
-  return { ...use, location, ...(source !== undefined && { source: source.trim() }) }
 }
 
 /** The original positions of frames, without the source around them. @param maps those of the files so far */
@@ -130,19 +100,15 @@ export function resolveLocation(location: Location, maps: Map<string, SourceMap 
   return originalIn(map, location) ?? location
 }
 
-function cleared(value: Json): Json {
-  if (typeof value === 'string') return withoutHiddenFrames(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(cleared)
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cleared(item)]))
-}
-
 interface SourceText {
   lines: string[]
   map: SourceMap | null
 }
 
-function withExcerpts(exception: Exception, files: Map<string, SourceText | null>): Exception {
+/** The files that were read so far. */
+export type SourceTexts = Map<string, SourceText | null>
+
+function withExcerpts(exception: Exception, files: SourceTexts): Exception {
   let left = excerptsPerException
   const frames = exception.frames.map(frame => {
     if (frame.kind === 'node') return frame
@@ -157,18 +123,24 @@ function withExcerpts(exception: Exception, files: Map<string, SourceText | null
 }
 
 /** A frame of compiled code, mapped to its original source. */
-function originalFrame(frame: Frame, files: Map<string, SourceText | null>): Frame {
+function originalFrame(frame: Frame, files: SourceTexts): Frame {
   return { ...frame, ...originalIn(sourceOf(frame.file, files)?.map, frame) }
 }
 
-function excerptOf(frame: Frame, files: Map<string, SourceText | null>): Excerpt | null {
-  const lines = sourceOf(frame.file, files)?.lines
-  if (lines === undefined || frame.line > lines.length) return null
-  const first = Math.max(1, frame.line - around)
-  return { first, lines: lines.slice(first - 1, frame.line + around), line: frame.line }
+/** The source around a line; null if it cannot be read. */
+export function excerptOf(
+  { file, line }: Pick<Location, 'file' | 'line'>,
+  files: SourceTexts = new Map(),
+  beside = around,
+): Excerpt | null {
+  const lines = sourceOf(file, files)?.lines
+  if (lines === undefined || line > lines.length) return null
+  const first = Math.max(1, line - beside)
+  return { first, lines: lines.slice(first - 1, line + beside), line }
 }
 
-function sourceOf(file: string, files: Map<string, SourceText | null>): SourceText | null {
+/** The text of a source file; null if it cannot be shown. @param files those of the files so far */
+export function sourceOf(file: string, files: SourceTexts): SourceText | null {
   const known = files.get(file)
   if (known !== undefined) return known
   const source = readSource(file)
@@ -185,4 +157,66 @@ function readSource(file: string): SourceText | null {
     // Deleted since, or never a file: the frame is shown without its source.
     return null
   }
+}
+
+const typescript = new RegExp(
+  [
+    /\/\*[\s\S]*?(?:\*\/|$)/, // a block comment, closed or not
+    /\/\/[^\n]*/,
+    /'(?:\\.|[^'\\\n])*'?/,
+    /"(?:\\.|[^"\\\n])*"?/,
+    /`(?:\\[\s\S]|[^`\\])*`?/,
+    /[A-Za-z_$][\w$]*/,
+  ]
+    .map(part => part.source)
+    .join('|'),
+  'g',
+)
+
+const typescriptKeywords = new Set(
+  (
+    'abstract as async await break case catch class const continue debugger default delete do ' +
+    'else enum export extends false finally for from function get if implements import in instanceof interface is keyof let new null ' +
+    'of private protected public readonly return satisfies set static super switch this throw true try type typeof undefined ' +
+    'var void while with yield'
+  ).split(' '),
+)
+
+function classifyTypescript(token: string): string | null {
+  if (token.startsWith('/')) return 'comment'
+  if (/^['"`]/.test(token)) return 'string'
+  return typescriptKeywords.has(token) ? 'keyword' : null
+}
+
+/** Highlights lines of TypeScript, which may start inside a comment. */
+function highlightTypescript(lines: readonly string[]): Markup[] {
+  const text = lines.join('\n')
+  const end = text.indexOf('*/')
+  const begin = text.indexOf('/*')
+  const within = end !== -1 && (begin === -1 || begin > end) && /^\s*\*/.test(text)
+  if (!within) return highlight(text, typescript, classifyTypescript)
+  const head = text
+    .slice(0, end + 2)
+    .split('\n')
+    .map(line => html`<span class="comment">${line}</span>`)
+  const rest = highlight(text.slice(end + 2), typescript, classifyTypescript)
+  const joint = html`${head.at(-1)}${rest[0]}`
+  return [...head.slice(0, -1), joint, ...rest.slice(1)]
+}
+
+const longestLine = 400
+
+/** Numbered lines of TypeScript, with the relevant line marked. */
+export function renderExcerpt(excerpt: Excerpt): Markup {
+  const lines = highlightTypescript(excerpt.lines.map(shown))
+  return html`<pre class="source" tabindex="0"><code>${lines.map((line, index) => {
+    const number = excerpt.first + index
+    return number === excerpt.line
+      ? html`<mark class="line error" data-line="${number}">${line}\n</mark>`
+      : html`<span class="line" data-line="${number}">${line}\n</span>`
+  })}</code></pre>`
+}
+
+function shown(line: string): string {
+  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
 }

@@ -1,11 +1,11 @@
-import type { ProfileAction, RelatedProfiles } from '../feature.ts'
-import type { AnyPanel, Badge, ViewContext } from '../panel.ts'
-import type { Json, Profile } from '../profile.ts'
-import { blocksHtml, blocksMarkdown, emptyBlocks } from './block.ts'
-import { outcomeText, statusText } from './elements.ts'
-import { html, type Markup } from './html.ts'
-import { blocks, code, plain } from './markdown.ts'
-import { renderPage } from './page.ts'
+import type { ProfileAction, RelatedProfiles } from '../../core/feature.ts'
+import type { AnyPanel, Badge, ViewContext } from '../../core/panel.ts'
+import type { Json, Profile } from '../../core/profile.ts'
+import { blocksHtml, blocksMarkdown, emptyBlocks } from '../../core/view/block.ts'
+import { outcomeText, statusText } from '../../core/view/elements.ts'
+import { html, type Markup } from '../../core/view/html.ts'
+import { blocks, code, plain } from '../../core/view/markdown.ts'
+import { renderPage } from '../../core/view/page.ts'
 import {
   parentName,
   renderCost,
@@ -15,8 +15,8 @@ import {
   sightingsText,
   timeText,
 } from './profile-header.ts'
-import { formatDuration, formatTime } from './units.ts'
-import { profileUrl } from './urls.ts'
+import { formatDuration, formatTime } from '../../core/view/units.ts'
+import { profileUrl } from '../../core/view/urls.ts'
 
 /** A panel in the menu; greyed out without data. */
 interface MenuEntry {

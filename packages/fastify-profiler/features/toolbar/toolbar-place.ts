@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { setHeader } from '../foreign-value.ts'
-import { assets } from './page.ts'
+import { setHeader } from '../../core/foreign-value.ts'
+import { asset, readFile, readStyle } from '../../core/view/page.ts'
+import type { Exchange } from '../../core/watch/exchange.ts'
+
+/** The toolbar with its stylesheet: the application's Content-Security-Policy would have to allow a linked one. */
+export const toolbarScript = asset(
+  'text/javascript; charset=utf-8',
+  readFile('features/toolbar/toolbar.js').replace("'TOOLBAR_CSS'", () =>
+    JSON.stringify(readStyle('features/toolbar/toolbar.css')),
+  ),
+)
 
 /** Hash of the toolbar's script, for its tag and the page's policy. */
-export const toolbarHash = `sha256-${createHash('sha256').update(assets['toolbar.js'].body).digest('base64')}`
+export const toolbarHash = `sha256-${createHash('sha256').update(toolbarScript.body).digest('base64')}`
 
 const policyHeaders = ['content-security-policy', 'content-security-policy-report-only']
 /** The first of these directives in a policy governs external scripts (CSP 3, section 6.8.3). */
@@ -16,6 +25,11 @@ export function permitToolbar(response: ServerResponse): void {
     const value = response.getHeader(name)
     if (value !== undefined) setHeader(response, name, [value].flat().join(', ').split(',').map(permitIn).join())
   }
+}
+
+/** After a 304 the browser applies this response's policy to the cached page and its toolbar. */
+export function permitCachedToolbar({ response }: Exchange): void {
+  if (response.statusCode === 304) permitToolbar(response)
 }
 
 /**

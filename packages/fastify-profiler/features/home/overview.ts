@@ -1,4 +1,4 @@
-import type { ProfileSummary } from '../summary.ts'
+import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 
 /** What happened lately, by route, statement and exception. Times are milliseconds. */
 export interface Overview {
@@ -8,11 +8,11 @@ export interface Overview {
   /** Responses with a status from 400 to 499. */
   refused: number
   p95: number
-  /** The newest request that ended the process; null if none did. */
-  crash: ProfileSummary | null
   routes: RouteOverview[]
   statements: StatementOverview[]
   exceptions: ExceptionOverview[]
+  /** How many more there are of each. */
+  left: { routes: number; statements: number; exceptions: number }
 }
 
 interface Durations {
@@ -31,18 +31,20 @@ export interface RouteOverview extends Durations {
   refused: number
   /** The median number of queries. */
   queries: number
-  /** Requests that ran one statement in a loop, and how often the worst one did. */
-  repeating: number
-  repeated: number
-  /** Whether that one changed rows. Missing if not. */
-  repeatedWrites?: true
   /** The exception of the newest request that failed. */
   exception: string | null
-  /** Requests that were answered although something failed, and the error of the newest. Missing if none was. */
-  swallowing?: { queries: number; calls: number; errors: number; first: string }
-  /** The request to look at: the newest that failed, or the one with most repetitions, or the slowest. */
+  /** The worst first. */
+  troubles: RouteTrouble[]
+  /** The request to look at: the newest that failed, or that has the worst trouble, or the slowest. */
   token: string
   slices: PeriodSlice[]
+}
+
+/** A trouble as the newest request with it tells. */
+export interface RouteTrouble extends Trouble {
+  token: string
+  /** How many requests have it. */
+  count: number
 }
 
 /** The requests of a twelfth of the period. */
@@ -70,11 +72,10 @@ export interface ExceptionOverview {
 }
 
 const slicesPerPeriod = 12
-const rowsKept = 8
-const routesKept = 50
+const rowsKept = 200
 
 /** Summarises requests that are newer than a time, up to now. */
-export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, now: number): Overview {
+export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, now = Date.now()): Overview {
   const lately = [...summaries].filter(({ time }) => time >= since && time <= now)
   const first = lately.reduce((earliest, { time }) => Math.min(earliest, time), now)
   const period = { start: Math.max(since, first), end: now }
@@ -83,24 +84,26 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
     lately.filter(({ exception }) => exception !== null),
     ({ exception }) => (exception ?? '').replace(/\d+/g, '#'),
   )
+  const statements = statementsOf(lately)
   return {
     requests: lately.length,
     failed: lately.filter(isFailed).length,
     refused: lately.filter(isRefused).length,
     p95: durationsOf(lately.map(({ duration }) => duration)).p95,
-    crash: lately.reduce<ProfileSummary | null>(
-      (one, other) => ((other.crash ?? 0) > (one?.crash ?? 0) ? other : one),
-      null,
-    ),
     routes: [...routes.values()]
       .map(list => routeOf(list, period))
       .sort(byTrouble)
-      .slice(0, routesKept),
-    statements: statementsOf(lately),
+      .slice(0, rowsKept),
+    statements: statements.slice(0, rowsKept),
     exceptions: [...exceptions.values()]
       .map(list => exceptionOf(list, period))
       .sort((one, other) => Number(other.fails) - Number(one.fails) || other.count - one.count)
       .slice(0, rowsKept),
+    left: {
+      routes: Math.max(0, routes.size - rowsKept),
+      statements: Math.max(0, statements.length - rowsKept),
+      exceptions: Math.max(0, exceptions.size - rowsKept),
+    },
   }
 }
 
@@ -130,8 +133,7 @@ function routeOf(group: Group, period: Interval): RouteOverview {
     (one, other) => (other.time > (one?.time ?? 0) ? other : one),
     null,
   )
-  const swallowing = group.filter(isSwallowing)
-  const worst = most(group, ({ repeated }) => repeated)
+  const troubles = troublesOf(group)
   return {
     method: route === null ? '' : method,
     route,
@@ -139,34 +141,43 @@ function routeOf(group: Group, period: Interval): RouteOverview {
     failed: failures.length,
     refused: group.filter(isRefused).length,
     queries: durationsOf(group.map(({ queries }) => queries.count)).p50,
-    repeating: group.filter(({ repeated }) => repeated > 0).length,
-    repeated: worst.repeated,
-    ...(worst.repeatedWrites && { repeatedWrites: worst.repeatedWrites }),
     exception: newest?.exception ?? null,
-    ...(isGroup(swallowing) && { swallowing: swallowingOf(swallowing) }),
-    token: (newest ?? (isGroup(swallowing) ? most(swallowing, ({ time }) => time) : worstOf(group))).token,
+    troubles,
+    token: (newest ?? troubles[0] ?? most(group, ({ duration }) => duration)).token,
     slices: slicesOf(group, period),
   }
 }
 
-function isGroup(summaries: ProfileSummary[]): summaries is Group {
-  return summaries.length > 0
+/** Of one request, a trouble that only its time makes one has to take this many milliseconds. */
+const timedFrom = 100
+
+/** The troubles by kind and line. Those of times are some only if half of the requests have them. */
+function troublesOf(group: Group): RouteTrouble[] {
+  const found = new Map<string, RouteTrouble>()
+  for (const { token, troubles = [] } of group.toSorted((one, other) => other.time - one.time)) {
+    const own = troubles.map(trouble => [keyOf(trouble), trouble] as const)
+    for (const [key, trouble] of new Map(own)) {
+      const known = found.get(key)
+      if (known === undefined) found.set(key, { ...trouble, token, count: 1 })
+      else known.count++
+    }
+  }
+  return [...found.values()]
+    .filter(({ count, time }) => {
+      return time === undefined || (count >= group.length / 2 && (count > 1 || time >= timedFrom))
+    })
+    .sort((one, other) => Number(isFailure(other)) - Number(isFailure(one)) || other.count - one.count)
 }
 
-function worstOf(group: Group): ProfileSummary {
-  return most(group, ({ repeated, duration }) => repeated * 1e9 + duration)
+function keyOf({ location, what }: Trouble): string {
+  return `${what} ${location?.file}:${location?.line}`
 }
 
-/** Whether a request was answered although something in it failed. */
-function isSwallowing({ failures, status }: ProfileSummary): boolean {
-  return failures !== undefined && status !== null && status < 400
-}
+/** The kinds of troubles of which something failed, and did not only take long. */
+export const failures: ReadonlySet<string> = new Set(['crash', 'fails', 'failed query', 'failed call', 'uncaught'])
 
-function swallowingOf(group: Group): RouteOverview['swallowing'] & {} {
-  const withSome = (what: 'queries' | 'calls' | 'errors') =>
-    group.filter(({ failures }) => (failures?.[what] ?? 0) > 0).length
-  const first = most(group, ({ time }) => time).failures?.first ?? ''
-  return { queries: withSome('queries'), calls: withSome('calls'), errors: withSome('errors'), first }
+function isFailure({ what }: Trouble): boolean {
+  return failures.has(what)
 }
 
 function exceptionOf(group: Group, period: Interval): ExceptionOverview {
@@ -201,7 +212,6 @@ function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[]
   }
   return [...bySql]
     .sort(([, one], [, other]) => other.total - one.total)
-    .slice(0, rowsKept)
     .map(([sql, { count, each, token }]) => ({ sql, ...durationsOf(each), count, token }))
 }
 
@@ -230,8 +240,8 @@ function durationsOf(list: readonly number[]): Durations {
 }
 
 function byTrouble(one: RouteOverview, other: RouteOverview): number {
-  const swallowed = Number(other.swallowing !== undefined) - Number(one.swallowing !== undefined)
-  return other.failed - one.failed || swallowed || other.p50 * other.count - one.p50 * one.count
+  const failing = ({ troubles }: RouteOverview) => Number(troubles.some(isFailure))
+  return other.failed - one.failed || failing(other) - failing(one) || other.p50 * other.count - one.p50 * one.count
 }
 
 function isFailed({ status }: ProfileSummary): boolean {

@@ -1,13 +1,12 @@
-import { features, type ProfileAction, type RelatedProfiles, type Sightings } from '../feature.ts'
-import type { ViewContext } from '../panel.ts'
-import type { DatabaseUse, HttpUse, Profile } from '../profile.ts'
-import { mediaTypeName } from '../request-target.ts'
-import type { ProfileSummary } from '../summary.ts'
-import { type Fact, type Inline, renderFacts } from './block.ts'
-import { outcomeText, outcomeTone, statusText, statusTone, titled } from './elements.ts'
-import { type Content, html, Markup } from './html.ts'
-import { formatBytes, formatDuration, formatTime, renderTime } from './units.ts'
-import { profileUrl, searchQuery } from './urls.ts'
+import { features, type ProfileAction, type RelatedProfiles, type Sightings } from '../../core/feature.ts'
+import type { ViewContext } from '../../core/panel.ts'
+import type { DatabaseUse, HttpUse, Profile } from '../../core/profile.ts'
+import type { ProfileSummary } from '../../core/summary.ts'
+import { type Fact, type Inline, renderFacts } from '../../core/view/block.ts'
+import { outcomeText, outcomeTone, statusText, statusTone, titled } from '../../core/view/elements.ts'
+import { type Content, html, Markup } from '../../core/view/html.ts'
+import { formatBytes, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
+import { profileUrl, searchQuery } from '../../core/view/urls.ts'
 
 /** What the parent of a profile is to it. */
 export function parentName({ isReplay }: Pick<Profile, 'isReplay'>): string {
@@ -22,7 +21,7 @@ export function renderRequestLine(
   const query = url.indexOf('?')
   const path = query === -1 ? url : url.slice(0, query)
   const name = new Markup(level === null ? 'p' : 'h1')
-  return html`<span class="status" title="${statusText(status)}">${status ?? '–'}</span><${name} class="url">${method} ${path}${query !== -1 && html`<span class="query">${url.slice(query)}</span>`}</${name}>`
+  return html`<span class="badge solid" title="${statusText(status)}">${status ?? '–'}</span><${name} class="url">${method} ${path}${query !== -1 && html`<span class="muted">${url.slice(query)}</span>`}</${name}>`
 }
 
 /** What the header has beside the facts of a profile. */
@@ -144,4 +143,21 @@ export function renderGaps({ dropped, notes }: Profile): Markup | null {
 <li>${note}</li>`,
   )}
 </ul>`
+}
+
+const mediaTypes: Record<string, string> = {
+  'text/html': 'HTML',
+  'text/plain': 'text',
+  'text/css': 'CSS',
+  'text/javascript': 'JavaScript',
+  'text/event-stream': 'event stream',
+  'application/json': 'JSON',
+  'application/problem+json': 'JSON',
+  'application/octet-stream': 'binary',
+}
+
+/** A content type in a word: HTML, JSON, png. */
+export function mediaTypeName(contentType: string): string {
+  const type = contentType.replace(/;.*/s, '').trim().toLowerCase()
+  return mediaTypes[type] ?? type.slice(type.indexOf('/') + 1)
 }

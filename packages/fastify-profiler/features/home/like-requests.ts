@@ -1,9 +1,9 @@
-import type { Sightings } from '../feature.ts'
-import type { Profile } from '../profile.ts'
-import type { ProfileSummary, SearchCriteria } from '../summary.ts'
-import type { ProfileArchive } from './profile-archive.ts'
-import { summarise } from './profile-text.ts'
-import { perPageLimit } from './search.ts'
+import type { Sightings } from '../../core/feature.ts'
+import type { Profile } from '../../core/profile.ts'
+import type { ProfileSummary, SearchCriteria } from '../../core/summary.ts'
+import type { ProfileArchive } from '../../core/store/profile-archive.ts'
+import { perPageLimit } from '../../core/store/search.ts'
+import { summariseExceptions } from '../exceptions/exceptions.ts'
 
 type Source = Pick<ProfileArchive, 'search'>
 
@@ -28,7 +28,7 @@ export function exceptionWords(exception: string): string {
 
 /** The stored requests with the exception of a profile, numbers aside; null if there is no other. */
 export async function sightingsOf(archive: Source, profile: Profile): Promise<Sightings | null> {
-  const { exception } = summarise(profile)
+  const { exception } = summariseExceptions(profile)
   if (exception === null) return null
   const criteria = { exception: exceptionWords(exception) }
   const { profiles, total } = await archive.search({ ...criteria, sort: 'oldest', perPage: 1 })

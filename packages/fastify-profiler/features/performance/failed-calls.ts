@@ -1,4 +1,4 @@
-import type { Exception, HttpCall, Location, Profile, Query } from '../profile.ts'
+import type { Exception, HttpCall, Location, Profile, Query } from '../../core/profile.ts'
 
 /** A query or an HTTP request that failed, and was not sent again with success, or an error that nobody caught. */
 interface FailedCall {
@@ -21,11 +21,7 @@ export function isErrorOf({ error }: Query, { message }: Pick<Exception, 'messag
 }
 
 /** The queries and calls that failed, and the errors that nobody caught. */
-export function failedCalls({
-  database,
-  exceptions,
-  http,
-}: Pick<Profile, 'database' | 'exceptions' | 'http'>): FailedCall[] {
+export function failedCalls({ database, exceptions, http }: Profile): FailedCall[] {
   const queries = database?.queries ?? []
   const calls = http?.calls ?? []
   const isMended = (one: HttpCall) =>
@@ -53,9 +49,4 @@ export function failedCalls({
       return [{ what: 'error', error: message === '' ? name : `${name}: ${message}`, time: 0, isLate, location }]
     }),
   ]
-}
-
-/** The failures that the response of a request does not tell of. */
-export function swallowedFailures(profile: Pick<Profile, 'database' | 'exceptions' | 'http' | 'status'>): FailedCall[] {
-  return profile.status !== null && profile.status < 400 ? failedCalls(profile) : []
 }

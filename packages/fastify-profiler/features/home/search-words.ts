@@ -1,4 +1,4 @@
-import type { SearchCriteria } from '../summary.ts'
+import type { SearchCriteria } from '../../core/summary.ts'
 
 /** Words of the search box that set a field: "slower:100ms" is durationFrom=100. */
 const keys: Record<string, string> = {

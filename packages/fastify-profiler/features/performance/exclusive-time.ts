@@ -1,8 +1,8 @@
-import type { ViewContext } from './panel.ts'
-import { lengthOf, type Period, runsOf, waitsOf } from './periods.ts'
-import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, Span } from './profile.ts'
-import type { TimeKind } from './summary.ts'
-import { html, type Markup } from './view/html.ts'
+import type { ViewContext } from '../../core/panel.ts'
+import { lengthOf, type Period, runsOf, waitsOf } from '../../core/periods.ts'
+import type { DispatchPoint, EventLoopUse, Profile, RequestRecord, Span } from '../../core/profile.ts'
+import type { TimeKind } from '../../core/summary.ts'
+import { html, type Markup } from '../../core/view/html.ts'
 
 /** A part of a request that was spent on one kind of work. */
 export interface TimeSlice extends Period {

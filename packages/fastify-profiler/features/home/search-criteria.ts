@@ -1,8 +1,8 @@
-import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../summary.ts'
+import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../../core/summary.ts'
 import * as forms from './search-forms.ts'
 import type { SearchForm } from './search-forms.ts'
 import { readWords } from './search-words.ts'
-import { perPageLimit } from './search.ts'
+import { perPageLimit } from '../../core/store/search.ts'
 
 /** How many characters and names a message about invalid input quotes. */
 const quoted = 60

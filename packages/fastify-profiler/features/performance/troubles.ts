@@ -1,0 +1,90 @@
+import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
+import type { ProfileSummary, Trouble } from '../../core/summary.ts'
+import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
+import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
+import { failedCalls } from './failed-calls.ts'
+import { causeOf, type Finding, findingsOf, findingText, slowFrom } from './findings.ts'
+
+/** A query is slow from this many milliseconds on, if it takes this part of its request. */
+const slowQueryFrom = 20
+const slowQueryShare = 0.5
+
+const longestText = 200
+
+/** What lists and searches know about the time of a request, and about what was wrong. */
+export function summarisePerformance(profile: Profile): Partial<ProfileSummary> {
+  const slices = sliceTime(profile)
+  const troubles = troublesOf(profile, slices)
+  return {
+    ...failuresOf(profile),
+    ...(troubles.length > 0 && { troubles }),
+    times: timeByKind(slices).map(([kind, time]) => [kind, toMicroseconds(time)]),
+  }
+}
+
+/** How many queries and calls failed, and errors were not caught, with the first error. */
+function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
+  const failed = failedCalls(profile)
+  const [first] = failed
+  if (first === undefined) return {}
+  const amount = (wanted: typeof first.what) => failed.filter(({ what }) => what === wanted).length
+  const amounts = { queries: amount('query'), calls: amount('call'), errors: amount('error') }
+  return { failures: { ...amounts, first: first.error.slice(0, longestText) } }
+}
+
+/** What is worth changing about a request's route, as far as one request tells. */
+function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
+  const { crash, database, duration, exceptions, http, status } = profile
+  const failed = Number(status) >= 500
+  const isCaught = exceptions.every(({ uncaught }) => uncaught === undefined)
+  const isFine = !failed && isCaught && !database?.failed && !database?.repetitions.length && !http?.failed
+  // Most requests end here, since this runs for each of them.
+  if (duration < slowFrom && isFine) return []
+  const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
+    const kind = kindOf(finding, duration)
+    if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
+    const [claim, detail] = findingText(finding, duration)
+    const told = trouble(kind.what, claim, typeof detail === 'string' ? detail : '', finding.location)
+    return [{ ...told, ...(kind.isTimed && { time: finding.time }) }]
+  })
+  const worst = worstOf(profile)
+  const thrown = exceptions[worst]
+  if (thrown === undefined || (!failed && crash === undefined)) return found
+  const root = rootCauseOf(exceptions, worst)
+  const texts = [...new Set([thrown, exceptions[root] ?? thrown])].map(
+    ({ class: name, message }) => `${name}: ${message}`,
+  )
+  const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
+  return [trouble(what, claim, texts.join(', caused by '), nearestOwnFrame(exceptions, root)), ...found]
+}
+
+function trouble(what: Trouble['what'], claim: string, detail: string, location: Location | null): Trouble {
+  const place = location && { file: location.file, line: location.line, column: location.column }
+  return { what, claim: claim.slice(0, longestText), detail: detail.slice(0, longestText), location: place }
+}
+
+/** The kind of trouble that a finding is; null for what may be somebody else's. Times may be chance in one request. */
+function kindOf(finding: Finding, duration: number): { what: Trouble['what']; isTimed: boolean } | null {
+  const timed = (what: Trouble['what'], isOwn: boolean) => (isOwn ? { what, isTimed: true } : null)
+  switch (finding.what) {
+    case 'failed':
+      return { what: finding.call === 'error' ? 'uncaught' : `failed ${finding.call}`, isTimed: false }
+    case 'caught':
+      return { what: 'fails', isTimed: false }
+    case 'repeated':
+      return { what: 'repeated', isTimed: false }
+    case 'row':
+      return timed('row', true)
+    case 'waited':
+      return timed('waited', causeOf(finding) === 'busy')
+    case 'blocked':
+      return timed('blocked', finding.by.length === 0)
+    case 'unaccounted':
+      return null
+    default: {
+      const { blocking, kind } = finding.call
+      if (blocking >= slowFrom) return timed('blocked', true)
+      return timed('slow', kind === 'sql' && finding.time >= slowQueryFrom && finding.time >= duration * slowQueryShare)
+    }
+  }
+}

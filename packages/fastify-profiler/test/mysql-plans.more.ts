@@ -1,0 +1,149 @@
+import { createConnection, createPool } from 'mysql2/promise'
+import t from 'tap'
+import { isRunning, serviceVariables } from './applications/services.ts'
+import { plainApp } from './profiled-app.ts'
+
+// Each remedy is proved: the index is made, and the planner must use it.
+
+if (!(await isRunning('MariaDB'))) {
+  t.pass('There is no MariaDB to ask.')
+  process.exit()
+}
+
+const database = `plans_${process.pid}`
+const uri = new URL(String(serviceVariables().MYSQL_URL))
+uri.pathname = '/'
+const admin = await createConnection({ uri: uri.href })
+t.teardown(async () => {
+  await admin.query(`drop database ${database}`)
+  await admin.end()
+})
+for (const statement of [
+  `create database ${database}`,
+  `use ${database}`,
+  `create table works (id int primary key, artist int, state varchar(10), email varchar(80), made datetime, note text,
+    parent int, code char(8))`,
+  `insert into works select seq, seq % 1000, if(seq % 8 = 0, 'lost', 'kept'), concat('owner', seq, '@example.org'),
+    timestampadd(minute, seq, '2026-01-01'), md5(seq), if(seq % 400 > 0, seq div 10, null), concat('c', seq)
+    from seq_1_to_16000`,
+  'create index works_state on works (state)',
+  'create table visits (id int primary key, work int, amount int)',
+  'insert into visits select seq, seq % 3200, seq from seq_1_to_16000',
+  'analyze table works, visits',
+]) {
+  await admin.query(statement)
+}
+
+uri.pathname = `/${database}`
+const pool = createPool({ uri: uri.href, multipleStatements: true })
+t.teardown(() => pool.end())
+const app = await plainApp(t)
+app.get<{ Querystring: { sql: string; values?: string } }>('/ask', async ({ query: { sql, values = '[]' } }) => {
+  const connection = await pool.getConnection()
+  await connection.query('start transaction').then(() => connection.query(sql, JSON.parse(values)))
+  await connection.rollback()
+  connection.release()
+})
+
+/** What the profiler says of a statement that the application has sent. */
+async function planOf(sql: string, values: unknown[] = [], run = '') {
+  const { headers } = await app.inject({ url: '/ask', query: { sql, values: JSON.stringify(values) } })
+  const { body } = await app.inject({
+    method: 'POST',
+    url: `/_profiler/${headers['x-debug-token']}/queries/2/explain${run}`,
+    headers: { accept: 'application/json', 'sec-fetch-site': 'same-origin' },
+  })
+  return JSON.parse(body)
+}
+
+const all = /^Reads all about 1[56],\d+ rows of works to find \d+\.$/
+
+const missing: [sql: string, index: string, claim?: RegExp, values?: unknown[]][] = [
+  ['select * from works where artist = 12', '(`artist`)'],
+  ['select * from works where artist = ?', '(`artist`)', all, [12]],
+  ['select * from works where artist = 12 and parent = 1', '(`artist`, `parent`)'],
+  ["select * from works where artist = 12 and made < '2026-01-02'", '(`artist`, `made`)'],
+  ["select * from works where made between '2026-01-02' and '2026-01-02 06:00:00'", '(`made`)'],
+  ["select * from works where email = 'it\\'s and owner7@example.org'", '(`email`)'],
+  ["select * from works where email like 'owner77%' and artist = 770", '(`artist`, `email`)'],
+  ["select id from works where note = 'x'", '(`note`(100))'],
+  ['select * from works where artist in (1, 2, 3)', '(`artist`)'],
+  ['select * from works where artist = 12 or parent = 7', '(`artist`), add index (`parent`)'],
+  ['select * from works where parent is null and artist < 500', '(`parent`, `artist`)'],
+  ['select * from works w where w.artist = 12', '(`artist`)'],
+  ['delete from works where artist = 12', '(`artist`)'],
+  ["update works set note = '' where parent = 7", '(`parent`)'],
+  [
+    "select * from works where state = 'lost' and parent = 8",
+    '(`state`, `parent`)',
+    /^works_state finds about [\d,]+ rows of works, and a filter keeps 2\.$/,
+  ],
+  [
+    'select * from works w join visits v on v.work = w.id where w.id < 4',
+    '(`work`)',
+    /^Reads all about 1[56],\d+ rows of visits to find 15\.$/,
+  ],
+]
+
+for (const [sql, index, claim = all, values] of missing) {
+  t.test(`an index is advised, and used, for ${sql}`, async t => {
+    const { error, verdicts } = await planOf(sql, values)
+    t.match([error, verdicts], [undefined, [{ tone: 'warning', claim }]])
+    const [{ sql: remedy }] = verdicts
+    t.match(remedy, new RegExp(`^alter table \`\\w+\` add index ${index.replace(/[()]/g, '\\$&')}$`))
+    const keys = async () => {
+      const [rows] = await admin.query(`explain format=json ${sql}`, values)
+      return [...JSON.stringify(rows).matchAll(/\\"key\\": \\"(\w+)\\"/g)].map(([, key]) => String(key))
+    }
+    const [, table = ''] = /`(\w+)`/.exec(String(remedy)) ?? []
+    const names = async () => {
+      const [rows] = await admin.query(`show index from ${table}`)
+      return new Set(JSON.stringify(rows).match(/(?<="Key_name":")\w+/g))
+    }
+    const before = await names()
+    await admin.query(String(remedy))
+    const made = [...(await names())].filter(name => !before.has(name))
+    const used = await keys()
+    await admin.query(`alter table ${table} ${made.map(name => `drop index ${name}`).join(', ')}`)
+    t.strictSame(
+      made.filter(name => !used.join(' ').includes(name)),
+      [],
+      `one of ${made} is not used`,
+    )
+  })
+}
+
+const unadvised: [sql: string, claim: RegExp, remedy: RegExp][] = [
+  ["select * from works where note like '%abcde%'", all, /fulltext/],
+  ["select * from works where date(made) = '2026-01-05' and artist = 9", all, /Compare the column itself/],
+  ['select * from works where code = 7', all, /Compare it with a text/],
+  ['select count(*) from works where artist = 12', /How many it leaves is only known when it has run\.$/, /^$/],
+  ["select * from works where state = 'kept' and artist < 900", /How many|No missing index/, /^$/],
+  ['select * from works where artist < 900', /^No missing index found\.$/, /^$/],
+  ['select * from works where id = 7', /^No missing index found\./, /^$/],
+]
+
+for (const [sql, claim, remedy] of unadvised) {
+  t.test(`no index is advised for ${sql}`, async t => {
+    t.match(await planOf(sql), { verdicts: [{ claim, remedy, sql: null }] })
+  })
+}
+
+t.test('a SELECT that is run again tells how many rows its filter leaves', async t => {
+  const { nodes, plan, verdicts } = await planOf('select count(*) from works where artist = 12', [], '?run')
+  t.match(verdicts, [{ claim: all, sql: 'alter table `works` add index (`artist`)' }])
+  t.match({ nodes, plan }, { nodes: [{ type: 'Table scan', relation: 'works', actual: 16 }], plan: 'run' })
+})
+
+t.test('what changes anything, or is more than one statement, is not run', async t => {
+  t.match(await planOf('delete from works where artist = 12', [], '?run'), { error: /^Only a SELECT/ })
+  t.match(await planOf('select 1; delete from works', []), { error: /refuses to explain it/ })
+  const [rows] = await admin.query('select count(*) as count from works')
+  t.match(rows, [{ count: 16_000 }])
+})
+
+t.test('a query with a masked value is not explained', async t => {
+  t.match(await planOf('select * from works where email = ?', ['Bearer abcdefghijklmnopqrstuvwxyz0123456789']), {
+    error: /for its values only/,
+  })
+})
