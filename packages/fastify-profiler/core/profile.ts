@@ -135,7 +135,8 @@ export interface Exception {
   message: string
   code: string | null
   statusCode: number | null
-  relation: 'thrown' | 'cause' | 'member'
+  /** logged: known by a line of the log alone. */
+  relation: 'thrown' | 'cause' | 'member' | 'logged'
   parent: number | null
   /** Own properties other than name, message, stack, cause, errors, code, statusCode; masked. */
   properties: Record<string, Json>

@@ -28,6 +28,7 @@ import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
 import { collectLogs, markEarlierLogger, watchLoggers } from './logs/log-recorder.ts'
 import { clearLogs, logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
+import { watchNest } from './nest.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
 import { summarisePerformance } from './performance/troubles.ts'
 import { databasePanel } from './queries/database-panel.ts'
@@ -44,12 +45,16 @@ import { collectSamples, readLines } from './samples/describe-samples.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
 import { permitCachedToolbar, toolbarScript } from './toolbar/toolbar-place.ts'
 import { addToolbar } from './toolbar/toolbar.ts'
+import { watchTrpc } from './trpc.ts'
 
 // What features add to the type of a profile.
 export type * from './samples/samples.ts'
 
 // In the order of the menu and of the header. The application's own panels come before the last.
 features.push(
+  // Before the logs, which say what is not recorded of them.
+  { name: 'nest', start: watchNest },
+  { name: 'trpc', start: watchTrpc },
   {
     name: 'home',
     style: 'features/home/home.css',

@@ -9,8 +9,13 @@ import { eventLoop } from './event-loop.ts'
 import { MoreOperations } from './more-operations.ts'
 import { RequestClock, RunningCalls, SpanList, Work } from './running-calls.ts'
 
+/** Who told of an error: Fastify, code of the application that caught it, or a line of the log. The first says most. */
+const sources = ['thrown', 'caught', 'logged'] as const
+export type FailureSource = (typeof sources)[number]
+
 export interface Failure {
   error: unknown
+  from: FailureSource
   /** Ids of the spans that threw it, in order: a caught error may be thrown again. */
   spans: number[]
   /** Ids of the error handlers that were called with it. */
@@ -33,11 +38,13 @@ class Failures {
   }
 
   /** Remembers an error, or one more span that threw it. */
-  add(error: unknown, span: number | null): void {
+  add(error: unknown, span: number | null, from: FailureSource = 'thrown'): void {
     const spans = span === null ? [] : [span]
     const known = this.of(error)
-    if (known !== undefined) known.spans.push(...spans)
-    else if (this.list.length < this.#limit) this.list.push({ error, spans, handlers: [], phase: null })
+    if (known !== undefined) {
+      known.spans.push(...spans)
+      known.from = sources.find(source => source === from || source === known.from) ?? from
+    } else if (this.list.length < this.#limit) this.list.push({ error, from, spans, handlers: [], phase: null })
     else if (error !== this.#lastDropped) {
       // The same error is added by each hook and handler it passes through.
       this.#lastDropped = error
@@ -221,6 +228,11 @@ export class Recorder {
     return this.#failures.list
   }
 
+  /** How many lines were written. */
+  get lineCount(): number {
+    return this.lines.length + this.droppedLines
+  }
+
   get droppedFailures(): number {
     return this.#failures.dropped
   }
@@ -291,8 +303,8 @@ export class Recorder {
   }
 
   /** Adds an error that was handled, but that belongs on the exception panel. */
-  exception(error: unknown): void {
-    this.#failures.add(error, null)
+  exception(error: unknown, from: FailureSource = 'caught'): void {
+    this.#failures.add(error, null, from)
   }
 
   /** Nobody has caught an error of the request. */

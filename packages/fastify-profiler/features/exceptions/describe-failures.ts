@@ -87,9 +87,10 @@ interface ExceptionChains {
   thrown: Array<number | null>
 }
 
-/** Describes all thrown values with their members and causes, as a flat list, depth first. */
+/** Describes all thrown values with their members and causes, as a flat list, depth first; those of the log last. */
 function describeExceptions(
   thrown: readonly unknown[],
+  failures: readonly Failure[],
   mask: Mask,
   bounds: ProfileBounds,
   losses: ChainLosses,
@@ -121,7 +122,8 @@ function describeExceptions(
     }
   }
 
-  for (const error of thrown) add(error, 'thrown', null)
+  for (const [index, error] of thrown.entries()) if (failures[index]?.from !== 'logged') add(error, 'thrown', null)
+  for (const error of thrown) add(error, 'logged', null)
   losses.exceptions += leftOut.size
   return { list, thrown: thrown.map(error => indexes.get(error) ?? null) }
 }
@@ -213,7 +215,7 @@ function describeFailures(
 ): DescribedFailures {
   const losses: ChainLosses = { exceptions: 0, frames: 0 }
   const thrown = failures.map(({ error }) => (isError(error) ? attempt(() => toError(error), error) : error))
-  const chains = describeExceptions(thrown, mask, bounds, losses)
+  const chains = describeExceptions(thrown, failures, mask, bounds, losses)
   for (const { frames } of chains.list) {
     for (const frame of frames) if (frame.function !== null) frame.function = mask.text(frame.function)
   }

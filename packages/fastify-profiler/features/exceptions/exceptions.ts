@@ -99,7 +99,7 @@ function renderPlace(exception: Exception, place: Pick<ViewContext, 'root' | 'ed
 /** How an error relates to its parent, for readers that do not see the indentation. */
 function relationText({ parent, relation }: Exception, all: readonly Exception[]): string {
   const above = all[parent ?? -1]
-  if (above === undefined) return 'Thrown:'
+  if (above === undefined) return relation === 'logged' ? 'Logged:' : 'Thrown:'
   return `${relation === 'cause' ? 'Cause' : 'Member'} of ${above.class}:`
 }
 
@@ -174,11 +174,11 @@ function renderException(
   place: Place,
   isBrief: boolean,
 ): Markup {
-  const { code, message, properties, statusCode, uncaught } = exception
+  const { code, message, properties, relation, statusCode, uncaught } = exception
   const id = `exception-${index + 1}`
   const entries = Object.entries(properties)
   return html`<article class="exception" id="${id}" aria-labelledby="${id}-class">
-${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${uncaught !== undefined && html` ${renderBadge('nobody caught it', 'error')} ${renderBadge(uncaught)}`}${renderRole(exceptions, index)}`)}
+${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${relation === 'logged' && html` ${renderBadge('From the log')}`}${uncaught !== undefined && html` ${renderBadge('nobody caught it', 'error')} ${renderBadge(uncaught)}`}${renderRole(exceptions, index)}`)}
 <p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>
 ${isBrief ? renderFrameList(tellingFrames(exception), place, 0) : renderStack(exceptions, index, exception, place)}
 ${entries.length > 0 && html`<details class="fold"><summary>${count(entries.length, 'property', 'properties')}: ${entries.map(([name]) => name).join(', ')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, entries)}</details>`}

@@ -10,7 +10,7 @@ import type {
 import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
 import { findCaller } from '../../core/call-site.ts'
 import type { CollectingRecorded, PageSources } from '../../core/feature.ts'
-import { attempt, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
+import { attempt, isError, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { isAfterResponse, type RequestTime } from '../../core/periods.ts'
 import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
@@ -34,6 +34,7 @@ interface Metadata {
 
 /** Lines of this level and above have their caller. A stack for each line would cost a request 3 µs a line. */
 const warning = 40
+const error = 50
 
 /** Shows each line of a logger to its request's recorder on the way to the application's stream. */
 class RecordingStream implements DestinationStream, Metadata {
@@ -73,11 +74,15 @@ class RecordingStream implements DestinationStream, Metadata {
   }
 
   #record(line: string): void {
-    const recorder = recorderFor(this.lastLogger)
-    const isTelling = (this.lastLevel ?? 0) >= warning
-    if (recorder === undefined || (recorder.finished && !isTelling)) return
+    const { lastLevel = 0, lastLogger, lastObj } = this
+    const isTelling = lastLevel >= warning
+    const begun = recorderFor(lastLogger)
+    const recorder = begun?.finished === true && !isTelling ? null : begun?.open
+    if (recorder == null) return
     const { write } = RecordingStream.prototype
-    recorder.open?.line(line, isTelling ? findCaller(write) : null)
+    recorder.line(line, isTelling ? findCaller(write) : null)
+    const err = lastLevel >= error ? propertyOf(lastObj, 'err') : null
+    if (isError(err)) recorder.exception(err, 'logged')
   }
 
   /** Called by pino before the process ends. */
@@ -195,7 +200,7 @@ function recordsEveryLevel(logger: object): boolean {
 }
 
 /** Records the lines of a logger and of its children: of every level if it is pino. The output stays the same. */
-function recordEveryLineOf(logger: object): void {
+export function recordEveryLineOf(logger: object): void {
   if (streamOf(logger) instanceof RecordingStream) return
   if (!writeEveryLevel(logger, (stream, isWanted) => new RecordingStream(stream, isWanted))) recordLinesOf(logger)
 }
@@ -254,6 +259,13 @@ function followRequestLoggers(app: FastifyInstance, recorders: Recorders): void 
   })
 }
 
+const othersLoggers = new WeakSet<FastifyInstance>()
+
+/** Tells that an application writes its lines with another logger than Fastify's, and that those are recorded. */
+export function hasOtherLogger(app: FastifyInstance): void {
+  othersLoggers.add(app)
+}
+
 /** Records the log of an application, and tells what cannot be recorded of it. */
 export function watchLoggers({ app, notes, recorders, unseen }: PageSources): void {
   followRequestLoggers(app, recorders)
@@ -271,8 +283,9 @@ interface LoggerGap {
 }
 
 /** What the profiler does not see of an application's log; null if it sees every line. */
-function loggerGap({ log }: Pick<FastifyInstance, 'log'>): LoggerGap | null {
-  if (recordsEveryLevel(log)) return null
+function loggerGap(app: FastifyInstance): LoggerGap | null {
+  const { log } = app
+  if (recordsEveryLevel(log) || othersLoggers.has(app)) return null
   const none = 'There are no log lines, since'
   if (isSilent(log)) return { says: `${none} the application was made without a logger.`, hidesErrors: true }
   if (streamOf(log) === null) return { says: `${none} the application's logger is not pino.`, hidesErrors: true }

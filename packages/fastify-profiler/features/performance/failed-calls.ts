@@ -50,3 +50,14 @@ export function failedCalls({ database, exceptions, http }: Profile): FailedCall
     }),
   ]
 }
+
+/** Whether the application answered with a 5xx, and nothing told of an exception. */
+export function isSilentFailure({ exceptions, outcome, status }: Pick<Profile, 'exceptions' | 'outcome' | 'status'>) {
+  return status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
+}
+
+/** What a 5xx without an exception says, and how the next one gets it. */
+export const silentFailure = [
+  'without an exception: the application’s own handler answered, and what it caught was not seen.',
+  'Log it with request.log.error(error), or hand it over with request.recorder?.exception(error).',
+] as const

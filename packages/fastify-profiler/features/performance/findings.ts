@@ -4,7 +4,7 @@ import type { ConnectionWait, Location, PoolCounts, Profile, Repetition } from '
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { failedCalls } from './failed-calls.ts'
+import { failedCalls, isSilentFailure, silentFailure } from './failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { factsOf } from '../queries/statement.ts'
@@ -58,7 +58,7 @@ export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Find
 
 /** What failed without a word in the response, and a failed response without an exception. */
 function failuresOf(profile: Profile): Finding[] {
-  const { exceptions, outcome, status } = profile
+  const { status } = profile
   const failed = status !== null && status < 400 ? failedCalls(profile) : []
   const found = (['query', 'call', 'error'] as const).flatMap((call): Finding[] => {
     const those = failed.filter(({ what }) => what === call)
@@ -68,8 +68,9 @@ function failuresOf(profile: Profile): Finding[] {
     const isLate = those.every(({ isLate }) => isLate)
     return [{ what: 'failed', call, count: those.length, error: first.error, isLate, time, location: first.location }]
   })
-  const isCaught = status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
-  return isCaught ? [...found, { what: 'caught', status, time: 0, location: null }] : found
+  return status !== null && isSilentFailure(profile)
+    ? [...found, { what: 'caught', status, time: 0, location: null }]
+    : found
 }
 
 /** The findings that a line of code is to blame for, most time first: queries in a loop, and awaits in a row. */
@@ -216,10 +217,8 @@ export function findingText(finding: Finding, duration: number): readonly [claim
     return [`${what}${how}${isLate ? ' after the response' : ', and the response does not tell'}.`, error]
   }
   if (finding.what === 'caught') {
-    return [
-      `${finding.status} without an exception: whoever sent it may have caught one, which was not seen.`,
-      'Throw it, or hand it over with request.recorder?.exception(error).',
-    ]
+    const [claim, remedy] = silentFailure
+    return [`${finding.status} ${claim}`, remedy]
   }
   if (finding.what === 'row') {
     const { count, saved } = finding

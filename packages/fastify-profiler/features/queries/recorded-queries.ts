@@ -30,7 +30,7 @@ import { factsOf } from './statement.ts'
 export interface RecordedQuery extends RepeatedQuery {
   /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
   system: string
-  readonly statement: string
+  statement: string
   parameters: readonly unknown[]
   /** The caller; null if no code of the application is on the stack. */
   location: Location | null
@@ -179,7 +179,12 @@ export interface AskedQuery {
   connection: object | null
   /** The caller, if the library has lost it from the stack. Default: looked for on the stack. */
   location?: Location | null | undefined
+  /** Who asked for it, if that is known from before. */
+  sender?: Sender | undefined
 }
+
+/** The line that asks for a query. */
+export type Sender = Pick<RecordedQuery, 'location' | 'callers'>
 
 /** Limits of all parameters of a request. */
 const parametersKept: Room = { values: 500, characters: 200_000 }
