@@ -12,6 +12,7 @@ import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts
 import { summariseExceptions } from './exceptions/exceptions.ts'
 import { explainFailure } from './exceptions/failed-answer.ts'
 import { readSources } from './exceptions/source-excerpt.ts'
+import { knowApplication, watchUncaught } from './exceptions/uncaught.ts'
 import { explainButton, explainQuestion, explainRoutes } from './explain/explain-page.ts'
 import { ownConnections } from './explain/own-connection.ts'
 import { exportAction, exportRoutes } from './export/export-routes.ts'
@@ -84,6 +85,8 @@ features.push(
     panel: exceptionPanel,
     style: 'features/exceptions/exceptions.css',
     routes: exceptionRoutes,
+    subscribe: watchUncaught,
+    start: knowApplication,
     failures: collectExceptions,
     summarise: summariseExceptions,
     readSources,
@@ -97,6 +100,7 @@ features.push(
     start: watchLoggers,
     entered: markEarlierLogger,
     collect: collectLogs,
+    collectLate: collectLogs,
     readSources: clearLogs,
     summarise: ({ logs }) => ({ logErrors: logs.filter(({ level }) => level >= 50).length }),
   },
@@ -109,6 +113,7 @@ features.push(
     start: watchLibraries,
     learn: learnFromQueries,
     collect: collectQueries,
+    collectLate: collectQueries,
     summarise: summariseQueries,
   },
   {
@@ -118,6 +123,7 @@ features.push(
     subscribe: watchHttpCalls,
     learn: learnFromHttpCalls,
     collect: collectHttpCalls,
+    collectLate: collectHttpCalls,
   },
   { name: 'routing', panel: routingPanel, style: 'features/routing/routing.css', collect: collectRouting },
   { name: 'lifecycle', panel: lifecyclePanel, style: 'features/lifecycle/lifecycle.css' },

@@ -14,7 +14,7 @@ import {
 } from '../core/foreign-value.ts'
 import { driverBoundary } from '../core/guard.ts'
 import type { Location } from '../core/profile.ts'
-import { currentRecorder } from '../core/watch/recorders.ts'
+import { currentRecorder, openRecorder } from '../core/watch/recorders.ts'
 import { hasOtherLogger, profiledLogger, recordEveryLineOf } from './logs/log-recorder.ts'
 import { prototypeOf, replaceMethod } from './queries/drivers/driver.ts'
 import { dependentFile } from './queries/unwatched.ts'
@@ -175,10 +175,10 @@ const levels = { verbose: 'trace', debug: 'debug', log: 'info', warn: 'warn', er
 /** Records a line of a logger, unless the logger below it has done so. */
 function recordLine(log: AnyFunction, level: (typeof levels)[keyof typeof levels]): AnyFunction {
   return function logged(this: unknown, ...args: unknown[]): unknown {
-    const recorder = currentRecorder()
+    const recorder = openRecorder()
     const before = recorder?.lineCount
     const result: unknown = Reflect.apply(log, this, args)
-    if (recorder?.lineCount !== before || recorder === undefined) return result
+    if (recorder?.lineCount !== before || recorder === null) return result
     driverBoundary.guard(() => {
       const [message, ...others] = args
       // Nest's Logger passes its context on as the last argument.

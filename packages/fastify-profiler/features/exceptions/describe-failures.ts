@@ -1,6 +1,6 @@
 import type { ProfileBounds } from '../../core/bounds.ts'
 import { isForeign, isProfilerFile, pathOf } from '../../core/call-site.ts'
-import type { Collecting } from '../../core/feature.ts'
+import type { CollectingRecorded } from '../../core/feature.ts'
 import { attempt, isError, listOf, nameOfError, read, textOf } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { DispatchPointName, Exception, Frame, Profile } from '../../core/profile.ts'
@@ -198,7 +198,7 @@ interface DescribedFailures {
 }
 
 /** The exceptions of a request, and the dispatch points, which they interrupted. */
-export function collectExceptions(collecting: Collecting): Pick<Profile, 'exceptions' | 'lifecycle'> {
+export function collectExceptions(collecting: CollectingRecorded): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const { bounds, drop, exchange, mask, toError } = collecting
   const { droppedFailures, failures, marks, spans } = exchange.recorder
   const { exceptions, losses, origins } = describeFailures(failures, toError, mask, bounds)
@@ -232,6 +232,7 @@ function originsOf(failures: readonly Failure[], { list, thrown }: ExceptionChai
     if (exception === undefined) return
     exception.spans = failure.spans
     exception.handlers = failure.handlers
+    if (failure.uncaught !== undefined) exception.uncaught = failure.uncaught
     for (const span of failure.spans) spans.set(span, index)
     if (failure.phase !== null) phases.set(failure.phase, index)
   })

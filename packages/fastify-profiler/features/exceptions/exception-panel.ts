@@ -13,7 +13,7 @@ import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
 import { exceptionSectionsMarkdown, renderErrorMarkdown } from './exceptions-markdown.ts'
 import { failedQueryOf, renderFailedQuery } from './failed-query.ts'
-import { exceptionCard, renderExceptions, renderStackTraces } from './exceptions.ts'
+import { crashText, exceptionCard, renderExceptions, renderStackTraces } from './exceptions.ts'
 
 /**
  * The sections of a failed request, on its error page and in the profiler: Exceptions, Logs, Stack Traces.
@@ -21,7 +21,7 @@ import { exceptionCard, renderExceptions, renderStackTraces } from './exceptions
  */
 export function renderExceptionSections(context: ViewContext, level: HeadingLevel): Markup {
   const { profile, root } = context
-  const { exceptions, logs } = profile
+  const { crash, exceptions, logs } = profile
   const section = (id: string, title: Markup, body: Markup) => html`
 <section id="${id}" aria-labelledby="${id}-title">${renderHeading(level, `${id}-title`, title)}
 ${body}</section>`
@@ -35,7 +35,7 @@ ${body}</section>`
   const matches = html`Nearest routes`
   const isRouting = isRoutingFailure(profile)
   return html`${isRouting && section('matches', matches, blocksHtml(nearestRoutes(profile), context))}
-${section('exceptions', counted('Exceptions', exceptions.length), thrown)}
+${section('exceptions', counted('Exceptions', exceptions.length), html`${crash !== undefined && html`<p class="notice error">${crashText(crash)}</p>`}${thrown}`)}
 ${section('logs', counted('Logs', logs.length), renderLogTable(profile, context))}
 ${section('stack-traces', counted('Stack Traces', exceptions.length), renderStackTraces(exceptions, root, !isRouting))}`
 }

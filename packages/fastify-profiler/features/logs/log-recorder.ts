@@ -9,9 +9,10 @@ import type {
 } from 'fastify'
 import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
 import { findCaller } from '../../core/call-site.ts'
-import type { Collecting, PageSources } from '../../core/feature.ts'
+import type { CollectingRecorded, PageSources } from '../../core/feature.ts'
 import { attempt, isError, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
+import { isAfterResponse, type RequestTime } from '../../core/periods.ts'
 import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { RecordedLine, Recorder } from '../../core/watch/recorder.ts'
@@ -73,11 +74,13 @@ class RecordingStream implements DestinationStream, Metadata {
   }
 
   #record(line: string): void {
-    const recorder = recorderFor(this.lastLogger)
-    if (recorder === undefined) return
+    const { lastLevel = 0, lastLogger, lastObj } = this
+    const isTelling = lastLevel >= warning
+    const begun = recorderFor(lastLogger)
+    const recorder = begun?.finished === true && !isTelling ? null : begun?.open
+    if (recorder == null) return
     const { write } = RecordingStream.prototype
-    const { lastLevel = 0, lastObj } = this
-    recorder.line(line, lastLevel >= warning ? findCaller(write) : null)
+    recorder.line(line, isTelling ? findCaller(write) : null)
     const err = lastLevel >= error ? propertyOf(lastObj, 'err') : null
     if (isError(err)) recorder.exception(err, 'logged')
   }
@@ -301,24 +304,26 @@ function isSilent(log: FastifyBaseLogger): boolean {
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
 /** The log of a request. */
-export function collectLogs({ exchange, mask }: Collecting): Pick<Profile, 'logs'> {
-  return { logs: exchange.recorder.lines.map(line => describeLogLine(line, mask)) }
+export function collectLogs({ exchange, mask, time }: CollectingRecorded): Pick<Profile, 'logs'> {
+  return { logs: exchange.recorder.lines.map(line => describeLogLine(line, time, mask)) }
 }
 
 /** A line as the profile has it, masked. */
-function describeLogLine({ start, line, location }: RecordedLine, mask: Mask): LogLine {
+function describeLogLine({ start, line, location }: RecordedLine, time: RequestTime, mask: Mask): LogLine {
   const parsed = parseLine(line)
-  const { level, msg } = parsed
+  const { level: known, msg } = parsed
+  const level = typeof known === 'number' ? known : 30
   const fields: Record<string, Json> = {}
   for (const name of Object.keys(parsed)) {
     if (!ownFields.has(name)) fields[mask.text(name)] = mask.value(parsed[name], name)
   }
   return {
-    level: typeof level === 'number' ? level : 30,
+    level,
     start: toMicroseconds(start),
     message: typeof msg === 'string' ? mask.text(msg) : '',
     fields,
     ...(location !== null && { location }),
+    ...(level >= warning && isAfterResponse(time, start) && { isLate: true }),
   }
 }
 

@@ -5,7 +5,7 @@ import type { AnyFunction } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Location, PoolCounts } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
-import { currentRecorder, recorderScope } from '../../core/watch/recorders.ts'
+import { currentRecorder, openRecorder, recorderScope } from '../../core/watch/recorders.ts'
 import { secretsInQuery } from './bound-values.ts'
 import {
   type AskedQuery,
@@ -52,11 +52,6 @@ export function callerInRequest(below: AnyFunction): Location | null {
 export function senderInRequest(asked: AskedQuery, below: AnyFunction): Sender | null {
   const recorder = openRecorder()
   return recorder && driverBoundary.guard(() => senderOf(recorder, asked, below), null)
-}
-
-function openRecorder(): Recorder | null {
-  const recorder = currentRecorder()
-  return recorder?.finished === false ? recorder : null
 }
 
 /**
@@ -147,8 +142,9 @@ export class QueryCall {
   }
 
   #end(rows: number | null, failure: RecordedQuery['failure'], result?: unknown): void {
-    const { query, recorder } = this
-    if (recorder.finished || this.#isOver) return
+    const { query } = this
+    const recorder = this.#isOver ? null : this.recorder.open
+    if (recorder === null) return
     this.#isOver = true
     query.rows ??= rows
     query.failure ??= failure
@@ -160,6 +156,10 @@ export class QueryCall {
       divideTime(query, now, recorder.clock.blockedWithin(query.wait?.start ?? query.start, now))
     }
     if (!this.#isOpener) return
+    if (recorder !== this.recorder) {
+      queriesOf(recorder).begin(query)
+      recorder.record({ kind: 'query', name: query.system }, 0)
+    }
     // Whoever awaits a query is on the stack again when it ends, even if its sender was not.
     query.location ??= findCaller(findCaller)
     queriesOf(recorder).end(query, result)
@@ -185,7 +185,7 @@ export function beginQuery(asked: AskedQuery, below: AnyFunction): QueryCall | n
 /** The query that this statement is sent for; undefined for a statement that only prepares a connection for one. */
 function unsentAbove(recorder: Recorder, statement: string): RecordedQuery | undefined {
   const above = askedAbove.getStore()
-  if (above === undefined || above.recorder !== recorder) return undefined
+  if (above === undefined || above.recorder.token !== recorder.token) return undefined
   const { query } = above
   // A command of MongoDB may add the collection.
   const isSame = query.statement === statement || statement.startsWith(`${query.statement} `)
