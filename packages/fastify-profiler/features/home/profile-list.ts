@@ -1,5 +1,4 @@
 import { features } from '../../core/feature.ts'
-import type { PeriodSlice } from './overview.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../core/summary.ts'
 import { outcomeText, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
@@ -126,20 +125,4 @@ function renderNotes(profile: ProfileSummary, polls: number | null, base: string
       html`<span class="error">${count(failures.calls, 'failed call')}</span> `,
     logErrors > 0 && html`<span class="error">${count(logErrors, 'logged error')}</span>`,
   ]
-}
-
-const width = 60
-const height = 18
-
-/** One bar for each slice of a period: its p95, or its number of requests. Red where a request failed. */
-export function renderSparkline(slices: readonly PeriodSlice[], of: 'p95' | 'count'): Markup {
-  // Never zero, since heights are divided by it.
-  const highest = Math.max(...slices.map(slice => slice[of]), Number.MIN_VALUE)
-  const step = width / slices.length
-  return html`<svg class="spark" width="88" height="${height}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">${slices.map(
-    (slice, index) => {
-      const tall = Math.max(1, Math.round((slice[of] / highest) * (height - 1)))
-      return html`<rect${slice.failed > 0 && html` class="error"`} x="${index * step}" y="${height - tall}" width="${step - 1.4}" height="${tall}"/>`
-    },
-  )}</svg>`
 }

@@ -185,8 +185,8 @@ const home = (overview: Overview) => renderSearchPage(result(), options, { overv
 t.test('the home page starts with what matters lately, in words that lead to the requests', async t => {
   const page = text(home(lately))
   t.match(page, /What matters lately 60 requests · 4 failed · 16 refused · p95 60\.0 ms 15 min 1 h All/)
-  t.match(page, 'POST /checkout fails: 4 of 36. OrderError: order 7 failed Requests')
-  t.match(home(lately), 'href="/_profiler/search?method=POST&amp;route=%3D%2Fcheckout&amp;status=5xx">Requests')
+  t.match(page, 'POST /checkout fails: 4 of 36 . OrderError: order 7 failed')
+  t.match(home(lately), 'href="/_profiler/search?method=POST&amp;route=%3D%2Fcheckout&amp;status=5xx">4 of 36<')
   t.match(home(lately), /period=1h" aria-current="true"/)
 })
 
@@ -203,15 +203,13 @@ t.test('routes, statements and exceptions have their figures, and lead to their 
   t.match(markdown, '| `select * from products where id = $1` | token | 8 | 18.0 | 18.0 | 18.0 |')
   t.match(markdown, '| OrderError: order 7 failed | token | 4 |')
   t.match(home(lately), /search\?statement=select\+\*\+from\+products.*search\?exception=OrderError%3A\+order/s)
-  t.match(home(lately), '<rect class="error"')
 })
 
 t.test('what is wrong with a route leads to its requests, or for a text to one of them', async t => {
-  t.match(troublesLately(lately, '/_profiler'), [
-    { tone: 'error', claim: 'POST /checkout fails: 4 of 36.', aside: { markdown: '`k3Jx9PzQ4wTn`' } },
-    { tone: 'warning', claim: 'POST /checkout got slower: p95 20.0 ms → 60.0 ms.' },
-    { tone: 'warning', claim: 'GET /cart, 7 of 8: N+1: 20 queries.' },
-  ])
+  const told = blocksMarkdown([{ findings: troublesLately(lately, '/_profiler') }], '').replaceAll('\\', '')
+  t.match(told, '- POST /checkout fails: 4 of 36. OrderError: order 7 failed `k3Jx9PzQ4wTn`\n')
+  t.match(told, '- POST /checkout got slower: p50 20.0 → 60.0 ms since 1970-01-01 00:06:00.000 UTC.')
+  t.match(told, '- GET /cart: N+1: 20 queries, in 7 of 8 requests.')
 })
 
 t.test('without requests the home page has no overview, and without trouble no findings', async t => {
