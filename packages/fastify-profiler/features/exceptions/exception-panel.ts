@@ -49,6 +49,7 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
   name: 'exception',
   label: 'Exception',
   read: profile => (profile.exceptions.length > 0 || isRoutingFailure(profile) ? profile.exceptions : null),
+  opens: ({ exceptions }) => (exceptions.length > 0 ? 2 : 0),
   badge: ({ length, 0: thrown }) => (length === 0 ? null : { text: String(length), tone: toneOf(thrown) }),
   toolbarItem(exceptions, { root }) {
     const [thrown] = exceptions

@@ -22,6 +22,8 @@ import { factsOf, renderProfileList, renderProfileRow, slowFrom } from './profil
 /** Where the form leads, and what it offers besides the standard fields. */
 export interface SearchBarOptions {
   base: string
+  /** The application's folder. */
+  root: string
   /** Labels to search by: ["license"]. */
   labels?: readonly string[]
   /** The panel in which results open. */
@@ -103,7 +105,8 @@ export function renderSearchPage(
   const newest = home === null ? profiles : profiles.slice(0, newestShown)
   return renderPage({
     title: `${title} · Profiler`,
-    base: options.base,
+    base,
+    root: options.root,
     panel: options.panel,
     main: html`${hatchPattern}${hasOverview && renderTroubles(home.overview, home.period, base, home.place)}<section aria-labelledby="requests"><div class="head">${hasOverview ? html`<h2 id="requests">${title}</h2>` : html`<h1 id="requests">${title}</h1>`}${!isSearch(criteria) && html`<span class="count">${total.toLocaleString('en')}</span>`}${home !== null && renderLiveControls(options)}${renderShortcuts(options)}</div>
 ${renderProblems(problems)}
@@ -181,8 +184,8 @@ export function searchOf(request: FastifyRequest, { labels, panels }: PageSource
 }
 
 /** The search form of a page that shows a search. */
-export function searchBarOptions({ panel }: Search, { base, labels }: PageSources): SearchBarOptions {
-  return { base, labels, ...(panel !== null && { panel }) }
+export function searchBarOptions({ panel }: Search, { base, labels, root }: PageSources): SearchBarOptions {
+  return { base, root, labels, ...(panel !== null && { panel }) }
 }
 
 /** Answers with the requests that the query describes: without one, with the newest. */

@@ -8,10 +8,11 @@ import { renderProfileList, type ListOptions } from '../../features/home/profile
 import { exceptionTable, routeTable, statementTable, troublesLately } from '../../features/home/lately.ts'
 import { renderNotFoundPage } from '../../features/home/not-found-page.ts'
 import { renderSearchBar, renderSearchMarkdown, renderSearchPage } from '../../features/home/search-page.ts'
-import { searchQuery } from '../../core/view/urls.ts'
+import { readableUrl, searchQuery } from '../../core/view/urls.ts'
+import { makeFolder } from '../folder.ts'
 import { failedProfile, profile, summary } from './example-profile.ts'
 
-const options = { base: '/_profiler', labels: ['license'] }
+const options = { base: '/_profiler', root: '', labels: ['license'] }
 const summaries = [
   summary(profile()),
   summary(failedProfile({ host: null, ip: null, routing: { ...profile().routing, matched: null } })),
@@ -239,4 +240,23 @@ t.test('the Markdown of a search is a table, with the page number if there are s
     renderSearchMarkdown(result({ pages: 2 }), '/_profiler'),
     /^# Requests: 3.*\| `\/_profiler\/k3Jx9PzQ4wTn` \| 200 \| `GET \/museums\/7.*\| none \|.*Page 1 of 2\./s,
   )
+})
+
+t.test('the top bar names the application, if its folder does', async t => {
+  const brand = (folder: Parameters<typeof makeFolder>[0]) =>
+    text(/<a class="brand.*?<\/a>/.exec(search({}, { root: makeFolder(folder) }))?.[0] ?? '').trim()
+  t.equal(brand({ 'package.json': '{ "name": "<b>shop" }' }), '&lt;b&gt;shop profiler')
+  for (const content of ['{}', '{ "name": 7 }', 'no JSON']) t.equal(brand({ 'package.json': content }), 'Profiler')
+  t.equal(brand({}), 'Profiler')
+})
+
+t.test('URLs are decoded for reading, unless that would change, hide or rearrange something', async t => {
+  for (const [url, read] of [
+    ['/caf%C3%A9/%F0%9F%8E%A8?q=blue%20%22sky%22', '/café/🎨?q=blue "sky"'],
+    ['/a%2Fb%3Fc%3D%26%25%C3%A9', '/a%2Fb%3Fc%3D%26%25é'],
+    ['/%00%0A%E2%80%AE%E2%80%8B%C2%A0', '/%00%0A%E2%80%AE%E2%80%8B%C2%A0'],
+    ['/%zz%C3', '/%zz%C3'],
+  ] as const) {
+    t.equal(readableUrl(url), read)
+  }
 })
