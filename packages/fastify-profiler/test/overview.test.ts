@@ -315,6 +315,13 @@ t.test('an invalid field in the search box is reported, and the others count', a
   ])
 })
 
+t.test('a field of the search box that is nearly one is asked about, and searched for as text', async t => {
+  const { criteria, problems } = read('rout:/x Licence:Louvre http://localhost a:b path:/x')
+  t.same(criteria, { text: 'rout:/x Licence:Louvre http://localhost a:b path:/x' })
+  t.match(problems, [/“rout:”. Did you mean route:\?/, /“Licence:”. Did you mean license:\?/])
+  t.equal(problems.length, 2)
+})
+
 t.test('the fields of the form and the search box can be combined', async t => {
   const { criteria } = readSearch(new URLSearchParams('status=404&q=slower:5ms&sort=size&period=1h'), {
     labels: [],

@@ -112,7 +112,7 @@ export function renderSearchPage(
 ${renderProblems(problems)}
 ${renderSearchBox(criteria, options)}
 ${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, polls: result.polls, isLive: home !== null })}
-${home === null ? renderPaging(result, options) : total > newest.length && html`<p><a href="${base}/search?page=1">All ${count(total, 'request')}</a></p>`}</section>
+${home === null ? renderPaging(result, options) : total > newest.length && html`<p><a href="${base}/search?page=1">All requests</a></p>`}</section>
 ${hasOverview && renderTables(home.overview, base, home.place)}`,
     footer: html`<p>Amber: ${slowFrom} ms or more, or one query repeated in a loop.${hasOverview && ' SQL of a route: the median count.'}</p>`,
   })
