@@ -51,6 +51,7 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
   label: 'Exception',
   read: profile =>
     profile.exceptions.length > 0 || isRoutingFailure(profile) || isSilentFailure(profile) ? profile.exceptions : null,
+  opens: ({ exceptions }) => (exceptions.length > 0 ? 2 : 0),
   badge: ({ length, 0: thrown }) => (length === 0 ? null : { text: String(length), tone: toneOf(thrown) }),
   toolbarItem(exceptions, { root }) {
     const [thrown] = exceptions

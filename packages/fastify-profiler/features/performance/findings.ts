@@ -239,7 +239,8 @@ export function findingText(finding: Finding, duration: number): readonly [claim
   return [`${callName(finding.call)}: ${time}, ${share} of the request.${blocked}`, slowRemedy(finding)]
 }
 
-const sampling = 'A request with the header X-Profile: cpu shows which functions.'
+/** How to find what blocks. */
+export const sampling = 'A request with the header X-Profile: cpu shows which functions.'
 
 function blockedRemedy({ by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): Inline {
   const why = 'No query or call is charged for it.'

@@ -1,9 +1,11 @@
 import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
+import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
+import { repetitionTexts } from '../queries/remedy.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedCalls } from './failed-calls.ts'
-import { causeOf, type Finding, findingsOf, findingText, slowFrom } from './findings.ts'
+import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
 const slowQueryFrom = 20
@@ -43,7 +45,7 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
     const kind = kindOf(finding, duration)
     if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
-    const [claim, detail] = findingText(finding, duration)
+    const [claim, detail] = textOf(finding, profile)
     const told = trouble(kind.what, claim, typeof detail === 'string' ? detail : '', finding.location)
     return [{ ...told, ...(kind.isTimed && { time: finding.time }) }]
   })
@@ -56,6 +58,24 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   )
   const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
   return [trouble(what, claim, texts.join(', caused by '), nearestOwnFrame(exceptions, root)), ...found]
+}
+
+/** What a finding says beside the name of its route. */
+function textOf(finding: Finding, { duration, method, routing }: Profile): ReturnType<typeof findingText> {
+  const [claim, remedy] = findingText(finding, duration)
+  const time = formatDuration(finding.time)
+  if (finding.what === 'repeated' && finding.repetition.kind === 'loop') {
+    const [, all] = repetitionTexts(finding.repetition)
+    const share = `${formatNumber(finding.time)} of ${formatDuration(duration)}`
+    return [`one query ${finding.repetition.count.toLocaleString('en')} times (N+1)`, `${share}. ${all}`]
+  }
+  if (finding.what !== 'slow') return [claim, remedy]
+  const { blocking } = finding.call
+  const name = callName(finding.call)
+  const share = `${formatShare(finding.time, duration)} of the request`
+  if (blocking < slowFrom) return [`${name} took ${time}, ${share}`, remedy]
+  const code = name.startsWith(`${method} ${routing.matched?.url}`) ? 'its code' : name
+  return [`${code} blocked the event loop for ${formatDuration(blocking)}`, sampling]
 }
 
 function trouble(what: Trouble['what'], claim: string, detail: string, location: Location | null): Trouble {
