@@ -142,7 +142,10 @@ t.test('a row that stands for equal requests at regular intervals says so, and l
 })
 
 t.test('a live list asks for rows with its columns and its panel', async t => {
-  t.match(rows(summaries, { isLive: true }), 'data-live="/_profiler/events?fact=Host&amp;fact=IP&amp;fact=License"')
+  t.match(
+    rows(summaries, { isLive: true }),
+    'data-live="/_profiler/events?origin=Host&amp;origin=IP&amp;origin=License"',
+  )
   t.match(rows([], { isLive: true, panel: 'logs' }), 'data-live="/_profiler/events?panel=logs"')
 })
 
