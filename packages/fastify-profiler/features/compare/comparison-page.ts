@@ -110,7 +110,7 @@ function renderPairBar({ a, b, kind }: SpanPair, scale: number): Markup {
 function drawn(times: SpanPair['a'], colour: string, scale: number): BarPiece[] {
   const gap = scale * resolution
   const pieces: BarPiece[] = []
-  for (const [start, end] of times?.pieces ?? []) {
+  for (const { start, end } of times?.pieces ?? []) {
     const last = pieces.at(-1)
     if (last !== undefined && end - last.start < gap * 4) last.end = end
     else {

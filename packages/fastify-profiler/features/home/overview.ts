@@ -1,3 +1,4 @@
+import type { Period } from '../../core/periods.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 
 /** What happened lately, by route, statement and exception. Times are milliseconds. */
@@ -107,11 +108,6 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
   }
 }
 
-interface Interval {
-  start: number
-  end: number
-}
-
 /** At least one request. */
 type Group = [ProfileSummary, ...ProfileSummary[]]
 
@@ -126,7 +122,7 @@ function gather(summaries: readonly ProfileSummary[], keyOf: (summary: ProfileSu
   return groups
 }
 
-function routeOf(group: Group, period: Interval): RouteOverview {
+function routeOf(group: Group, period: Period): RouteOverview {
   const [{ method, route }] = group
   const failures = group.filter(isFailed)
   const newest = failures.reduce<ProfileSummary | null>(
@@ -180,7 +176,7 @@ function isFailure({ what }: Trouble): boolean {
   return failures.has(what)
 }
 
-function exceptionOf(group: Group, period: Interval): ExceptionOverview {
+function exceptionOf(group: Group, period: Period): ExceptionOverview {
   const newest = most(group, ({ time }) => time)
   return {
     exception: newest.exception ?? '',
@@ -215,7 +211,7 @@ function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[]
     .map(([sql, { count, each, token }]) => ({ sql, ...durationsOf(each), count, token }))
 }
 
-function slicesOf(summaries: readonly ProfileSummary[], { start, end }: Interval): PeriodSlice[] {
+function slicesOf(summaries: readonly ProfileSummary[], { start, end }: Period): PeriodSlice[] {
   const width = (end - start) / slicesPerPeriod
   const slices = Array.from({ length: slicesPerPeriod }, (): ProfileSummary[] => [])
   for (const summary of summaries) {
