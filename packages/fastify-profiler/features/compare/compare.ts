@@ -96,22 +96,13 @@ function isGap(kind: TimeKind): boolean {
 /** Gathers the spans of a request by kind, name and line, and its gaps by kind. */
 function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly TimeSlice[]): SpanGroup[] {
   const children = childrenOf(spans)
-  const groups = new Map<string, SpanGroup & { own: Period[] }>()
+  const groups = new Map<string, Omit<SpanGroup, 'pieces' | 'time'> & { own: Period[] }>()
   spans.forEach((span, id) => {
     const { kind, location, name } = span
     const key = JSON.stringify([kind, name, location?.file, location?.line])
     const within = isOperation(span) ? [] : spansAt(spans, children.get(id) ?? [])
     const known = groups.get(key)
-    const group = known ?? {
-      kind: timeKindOf(span),
-      name,
-      location,
-      isPart: false,
-      count: 0,
-      time: 0,
-      pieces: [],
-      own: [],
-    }
+    const group = known ?? { kind: timeKindOf(span), name, location, isPart: false, count: 0, own: [] }
     if (known === undefined) groups.set(key, group)
     group.count += span.shared?.count ?? 1
     group.isPart ||= within.length > 0
@@ -119,7 +110,7 @@ function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly
     else group.own.push(...without(periodOf(span), within.map(periodOf)))
   })
   return [
-    ...[...groups.values()].map(({ own, ...group }) => timed(group, joined(own))),
+    ...[...groups.values()].map(({ own, ...group }) => ({ ...group, time: lengthOf(own), pieces: joined(own) })),
     ...[...gaps].flatMap(kind => gapGroup(kind, slices)),
   ]
 }
@@ -127,11 +118,7 @@ function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly
 function gapGroup(kind: TimeKind, slices: readonly TimeSlice[]): SpanGroup[] {
   const pieces = slices.filter(slice => slice.kind === kind).map(({ start, end }) => ({ start, end }))
   if (pieces.length === 0) return []
-  return [timed({ kind, name: kind, location: null, isPart: false, count: 1, time: 0, pieces }, pieces)]
-}
-
-function timed(group: SpanGroup, pieces: Period[]): SpanGroup {
-  return { ...group, pieces, time: lengthOf(pieces) }
+  return [{ kind, name: kind, location: null, isPart: false, count: 1, time: lengthOf(pieces), pieces }]
 }
 
 function periodOf({ start, duration }: Span): Period {
