@@ -4,7 +4,7 @@ import t from 'tap'
 import type { DatabaseUse, Profile, Query } from '../core/profile.ts'
 import { answerText, ask, callText, questions } from '../features/home/question.ts'
 import type { Answer, AskedSources } from '../core/feature.ts'
-import { BootFile } from '../features/boot/boot-file.ts'
+import { writeBoot } from '../features/boot/boot-file.ts'
 import { storedSources } from '../features/command-line/asker.ts'
 import { makeFolder } from './folder.ts'
 import { storeProfiles } from './stores.ts'
@@ -199,7 +199,7 @@ t.test('the overview tells of a slow start, and boot of its plugins', async t =>
   t.match(await answerTo('boot', {}, sources), { failed: true, text: 'No start is stored.' })
   const plugin = span({ kind: 'plugin', name: 'database', duration: 4000 })
   const boot = { version: 1 as const, token: 'boot' as const, time, before: 0, duration: 4200, state: 'ready' as const }
-  new BootFile(sources.store.directory).write({
+  writeBoot(sources.store.directory, {
     ...boot,
     process: 1,
     versions: {},

@@ -117,6 +117,7 @@ t.test('what failed is found by search, and marked in the list', async t => {
   const list = await pageOf(app, 'search?q=failed:query')
   t.match(list, '1 failed query')
   t.match(list, /value="failed:query"/)
+  t.match(list, /failed=query&amp;sort=duration/, 'its columns sort what was found')
 })
 
 t.test('the overview tells of routes that answer in spite of a failure', async t => {

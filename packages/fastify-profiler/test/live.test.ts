@@ -70,7 +70,7 @@ t.test('a new request is a row of the event stream', async t => {
 
 t.test('a row has the columns and links that its list asks for', async t => {
   const { origin, open } = await appWithEvents(t, { labels: ['license'] })
-  const { events } = await open('/_profiler/events?fact=Host&fact=Unknown&panel=logs')
+  const { events } = await open('/_profiler/events?origin=Host&origin=Unknown&panel=logs')
   await (await fetch(`${origin}/one`)).text()
   const [row] = (await next(events)).rows
   t.match(row, /panel=logs.*<td class="only-wide">127\.0\.0\.1<\/td><td class="number/s)

@@ -67,6 +67,11 @@ export function formatAge(time: number, now: number): string {
   return `${Math.floor(seconds / 86_400)} d ago`
 }
 
+/** A text of at most so many characters, with an ellipsis if it is longer. */
+export function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text
+}
+
 /** A count with its noun: 1 query, 2 queries. */
 export function count(number: number, singular: string, plural = `${singular}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? singular : plural}`

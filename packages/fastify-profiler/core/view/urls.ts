@@ -17,42 +17,16 @@ export function profileUrl(base: string, token: string, panel?: string): string 
   return `${base}/${urlPart(token)}${panel === undefined ? '' : `?panel=${urlPart(panel)}`}`
 }
 
-const fields = [
-  'token',
-  'method',
-  'status',
-  'url',
-  'route',
-  'host',
-  'ip',
-  'exception',
-  'parent',
-  'sql',
-  'statement',
-  'text',
-  'durationFrom',
-  'durationTo',
-  'sort',
-  'perPage',
-] as const
-
 /** A time in UTC for an input of type datetime-local. */
 export function inputTime(time: number | undefined): string {
   return isoTime(time).slice(0, 19)
 }
 
 /** The query string of a search without empty fields; each label is a parameter of its own name. */
-export function searchQuery(criteria: SearchCriteria, page: number): string {
+export function searchQuery({ labels, page: _, timeFrom, timeTo, ...fields }: SearchCriteria, page: number): string {
   const query = new URLSearchParams()
-  for (const field of fields) {
-    const value = criteria[field]
-    if (value !== undefined && value !== '') query.set(field, String(value))
-  }
-  for (const field of ['timeFrom', 'timeTo'] as const) {
-    const value = isoTime(criteria[field])
-    if (value !== '') query.set(field, value)
-  }
-  for (const [name, value] of Object.entries(criteria.labels ?? {})) query.set(name, value)
+  const all = { ...fields, timeFrom: isoTime(timeFrom), timeTo: isoTime(timeTo), ...labels }
+  for (const [name, value] of Object.entries(all)) if (value !== '') query.set(name, String(value))
   if (page > 1) query.set('page', String(page))
   return query.toString()
 }

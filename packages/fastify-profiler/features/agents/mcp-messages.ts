@@ -144,14 +144,14 @@ function decoded(value: string | string[] | undefined): string {
   return base64 === undefined ? text : Buffer.from(base64, 'base64').toString()
 }
 
-export interface Reply {
+interface Reply {
   /** Of the response over HTTP. */
   status: number
   /** The message to send; null for none. */
   message: object | null
 }
 
-export interface Answering {
+interface Answering {
   /** Answers a question. */
   ask: (question: Question, given: unknown) => Promise<Answer>
   /** Reports a failure of the profiler. */

@@ -38,26 +38,17 @@ export interface BootFailure {
 
 const bootFile = 'boot.json'
 
-/** Keeps the newest start of the applications that share a directory. */
-export class BootFile {
-  readonly #directory: StoreDirectory
+/** Stores the newest start of the applications that share a directory. Throws errors of the file system. */
+export function writeBoot(directory: StoreDirectory, boot: Boot): void {
+  directory.replace(bootFile, JSON.stringify(boot))
+}
 
-  constructor(directory: StoreDirectory) {
-    this.#directory = directory
-  }
-
-  /** Throws errors of the file system. */
-  write(boot: Boot): void {
-    this.#directory.replace(bootFile, JSON.stringify(boot))
-  }
-
-  /** Null if there is none, or if it cannot be read. */
-  read(): Boot | null {
-    return attempt(() => {
-      const boot: unknown = JSON.parse(readFileSync(this.#directory.pathOf(bootFile), 'utf8'))
-      return isBoot(boot) ? boot : null
-    }, null)
-  }
+/** Null if there is none, or if it cannot be read. */
+export function readBoot(directory: StoreDirectory): Boot | null {
+  return attempt(() => {
+    const boot: unknown = JSON.parse(readFileSync(directory.pathOf(bootFile), 'utf8'))
+    return isBoot(boot) ? boot : null
+  }, null)
 }
 
 function isBoot(value: unknown): value is Boot {

@@ -13,7 +13,7 @@ import { Attachment } from '../../core/watch/attachment.ts'
 import type { LoadingStep } from '../../core/watch/recorders.ts'
 import { isOperation, spansAt } from '../performance/exclusive-time.ts'
 import { hideValues } from '../queries/recorded-queries.ts'
-import { type Boot, type BootFailure, BootFile, type BootState, bootVersion } from './boot-file.ts'
+import { type Boot, type BootFailure, type BootState, bootVersion, readBoot, writeBoot } from './boot-file.ts'
 
 type BootParts = Pick<PageSources, 'bounds' | 'secrets' | 'versions'>
 
@@ -148,19 +148,17 @@ type BootLogParts = BootParts & Pick<PageSources, 'boundary' | 'root' | 'start' 
 /** Keeps the start of an application in the store, and tells of a plugin that hangs. */
 class BootLog {
   readonly #parts: BootLogParts
-  readonly #file: BootFile
   #isOver = false
 
   constructor(parts: BootLogParts) {
     this.#parts = parts
-    this.#file = new BootFile(parts.store.directory)
     parts.start.changed = () => this.#keepUnlessOver()
   }
 
   /** The newest start of the applications that share the store; null if it is not stored any more. */
   get newest(): Boot | null {
     this.#keepUnlessOver()
-    return this.#file.read()
+    return readBoot(this.#parts.store.directory)
   }
 
   /** The application ends. A start that is not over is given up. */
@@ -177,7 +175,7 @@ class BootLog {
     const { boundary, root, start, store } = this.#parts
     boundary.guard(() => {
       const boot = describeBoot(start, isGivenUp, this.#parts)
-      store.tryToWrite(() => this.#file.write(boot))
+      store.tryToWrite(() => writeBoot(store.directory, boot))
       if (boot.state === 'stuck') tell(stuckSentence(boot, root))
       if (boot.state === 'ready') this.#isOver = true
     }, undefined)

@@ -23,7 +23,7 @@ import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../perfo
 import { renderSlowestFive } from '../performance/findings.ts'
 import { renderTimeBar } from '../performance/performance-panel.ts'
 import { foldThreshold, hatchPattern, renderWaterfall } from '../performance/waterfall.ts'
-import { type Boot, BootFile, type BootState } from './boot-file.ts'
+import { type Boot, type BootState, readBoot } from './boot-file.ts'
 import { bootSentence, newestBoot, unfinishedSteps, waitText } from './boot-log.ts'
 
 type BootContext = Pick<ViewContext, 'base' | 'editorUrl' | 'root' | 'query'>
@@ -193,5 +193,5 @@ export const bootQuestion: Question = {
 }
 
 function bootOf({ app, store }: AskedSources): Boot | null {
-  return app === null ? new BootFile(store.directory).read() : newestBoot(app)
+  return app === null ? readBoot(store.directory) : newestBoot(app)
 }

@@ -85,45 +85,39 @@ const eventsKept = 50
 
 const fileName = /^browser-[\w%-]+\.json$/
 
-/** Keeps what pages report about themselves, one file per profile, since stored profiles are never changed. */
-class BrowserEvents {
-  readonly #directory: StoreDirectory
+/**
+ * Adds the events to a profile's, which are in a file of their own, since stored profiles are never changed. Throws
+ * errors of the file system. @returns false if the profile has too many
+ */
+function addEvents(directory: StoreDirectory, token: string, events: readonly BrowserEvent[]): boolean {
+  const all = [...eventsOf(directory, token), ...events]
+  const text = JSON.stringify(all)
+  if (all.length > eventsKept || Buffer.byteLength(text) > bytesKept) return false
+  directory.replace(nameOf(token), text)
+  prune(directory)
+  return true
+}
 
-  constructor(directory: StoreDirectory) {
-    this.#directory = directory
-  }
+/** The events of a profile; none if they have been deleted or cannot be read. */
+function eventsOf(directory: StoreDirectory, token: string): BrowserEvent[] {
+  return attempt(() => {
+    const events: unknown = JSON.parse(readFileSync(directory.pathOf(nameOf(token)), 'utf8'))
+    return Array.isArray(events) ? events.filter(isEvent) : []
+  }, [])
+}
 
-  /** Adds the events to a profile's. Throws errors of the file system. @returns false if the profile has too many */
-  add(token: string, events: readonly BrowserEvent[]): boolean {
-    const all = [...this.find(token), ...events]
-    const text = JSON.stringify(all)
-    if (all.length > eventsKept || Buffer.byteLength(text) > bytesKept) return false
-    this.#directory.replace(nameOf(token), text)
-    this.#prune()
-    return true
-  }
-
-  /** The events of a profile; none if they have been deleted or cannot be read. */
-  find(token: string): BrowserEvent[] {
-    return attempt(() => {
-      const events: unknown = JSON.parse(readFileSync(this.#directory.pathOf(nameOf(token)), 'utf8'))
-      return Array.isArray(events) ? events.filter(isEvent) : []
-    }, [])
-  }
-
-  #prune(): void {
-    const paths = this.#directory.filesNamed(fileName).map(name => this.#directory.pathOf(name))
-    if (paths.length <= filesKept) return
-    // Another process may delete one meanwhile.
-    const ageOf = (path: string) => attempt(() => statSync(path).mtimeMs, 0)
-    const byAge = paths.map(path => ({ path, time: ageOf(path) })).sort((one, other) => one.time - other.time)
-    for (const { path } of byAge.slice(0, -filesKept)) rmSync(path, { force: true })
-  }
+function prune(directory: StoreDirectory): void {
+  const paths = directory.filesNamed(fileName).map(name => directory.pathOf(name))
+  if (paths.length <= filesKept) return
+  // Another process may delete one meanwhile.
+  const ageOf = (path: string) => attempt(() => statSync(path).mtimeMs, 0)
+  const byAge = paths.map(path => ({ path, time: ageOf(path) })).sort((one, other) => one.time - other.time)
+  for (const { path } of byAge.slice(0, -filesKept)) rmSync(path, { force: true })
 }
 
 /** Adds to a profile what its page has reported. */
 export function withEvents({ token }: Profile, directory: StoreDirectory): Partial<Profile> {
-  const browser = new BrowserEvents(directory).find(token)
+  const browser = eventsOf(directory, token)
   return browser.length === 0 ? {} : { browser }
 }
 
@@ -160,8 +154,6 @@ const reportMost = 16_000
 
 /** Takes what pages report about themselves, such as errors of their scripts. Their toolbar sends it. */
 export function browserRoutes(app: FastifyInstance, { archive, base, bounds, secrets, store }: PageSources): void {
-  const kept = new BrowserEvents(store.directory)
-
   app.post<{ Params: { token: string } }>(
     `${base}/:token/browser`,
     { bodyLimit: reportMost },
@@ -174,7 +166,7 @@ export function browserRoutes(app: FastifyInstance, { archive, base, bounds, sec
       if (!(await archive.knows(token))) return reply.code(404).send()
       let isTaken = false
       store.tryToWrite(() => {
-        isTaken = kept.add(token, events)
+        isTaken = addEvents(store.directory, token, events)
       })
       return reply.code(isTaken ? 204 : 429).send()
     },

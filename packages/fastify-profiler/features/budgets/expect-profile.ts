@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert'
 import type { DatabaseUse, HttpCall, Location, LogLine, Profile, Unseen } from '../../core/profile.ts'
 import { isRefusal } from '../performance/failed-calls.ts'
 import { levelName, locationText } from '../../core/view/elements.ts'
-import { count, formatDuration } from '../../core/view/units.ts'
+import { count, cut, formatDuration } from '../../core/view/units.ts'
 import { sliceTime, slowestCalls } from '../performance/exclusive-time.ts'
 import { callName } from '../performance/findings.ts'
 import { groupQueries } from '../queries/database-panel.ts'
@@ -184,6 +184,5 @@ function lineOf(text: string, location: Location | null): string {
 }
 
 function short(text: string): string {
-  const line = text.replace(/\s+/g, ' ')
-  return line.length > longestText ? `${line.slice(0, longestText)}…` : line
+  return cut(text.replace(/\s+/g, ' '), longestText)
 }

@@ -13,7 +13,7 @@ import { ofRoute, previousRequest } from '../home/like-requests.ts'
 import type { ProfileArchive } from '../../core/store/profile-archive.ts'
 import { perPageLimit } from '../../core/store/search.ts'
 import { readSearch } from '../home/search-criteria.ts'
-import type { ProfileSummary } from '../../core/summary.ts'
+import type { ProfileSummary, SearchCriteria } from '../../core/summary.ts'
 import { html } from '../../core/view/html.ts'
 import { isSameOrigin, queryOf } from '../../core/view/page-guard.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
@@ -78,8 +78,7 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
       return reply.redirect(comparisonUrl(base, other, one), 302)
     }
     const route = query.get('route')
-    const { criteria } = readSearch(periodOf(query), { labels: [], panels: [] })
-    const { method = 'GET', timeFrom: at } = criteria
+    const { method = 'GET', timeFrom: at } = readMoment(query.get('method'), query.get('at'))
     if (route === null || at === undefined) {
       const why = 'A comparison needs two requests. Tick two of these, or name a route and a moment.'
       return sendMissing(request, reply, { what: 'part', why }, sources)
@@ -93,9 +92,10 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
   })
 }
 
-/** The method and the moment of a query, as a search understands them. */
-function periodOf(query: URLSearchParams): URLSearchParams {
-  return new URLSearchParams({ method: query.get('method') ?? '', timeFrom: query.get('at') ?? '' })
+/** A method and a moment, as a search understands them. */
+function readMoment(method: string | null, at: string | null): SearchCriteria {
+  const query = new URLSearchParams({ method: method ?? 'GET', timeFrom: at ?? '' })
+  return readSearch(query, { labels: [], panels: [] }).criteria
 }
 
 /** Of these, the nearest in time tell how much the times of a request vary by chance. */
@@ -216,8 +216,7 @@ async function compareTwo(tokenOfB: string, asked: Arguments, sources: AskedSour
 }
 
 async function compareRoute(route: string, asked: Arguments, { archive, base }: AskedSources): Promise<Answer> {
-  const query = new URLSearchParams({ method: asked.text('method') ?? 'GET', timeFrom: asked.text('at') ?? '' })
-  const { method, timeFrom: at } = readSearch(query, { labels: [], panels: [] }).criteria
+  const { method, timeFrom: at } = readMoment(asked.text('method'), asked.text('at'))
   if (method === undefined || at === undefined) {
     return refusal('compare needs at, an ISO 8601 time such as 2026-11-22T09:30Z, and a known method.')
   }

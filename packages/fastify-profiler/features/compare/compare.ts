@@ -1,5 +1,5 @@
-import { runsOf } from '../../core/periods.ts'
-import type { BlockedTime, Location, LogLine, Profile, Span } from '../../core/profile.ts'
+import { lengthOf, type Period, runsOf } from '../../core/periods.ts'
+import type { Location, LogLine, Profile, Span } from '../../core/profile.ts'
 import type { TimeKind } from '../../core/summary.ts'
 import {
   childrenOf,
@@ -15,10 +15,8 @@ import {
   compareValues,
   type Comparison,
   differenceOf,
-  type Interval,
   joined,
   judge,
-  lengthOf,
   type LogPair,
   markChanges,
   type Others,
@@ -98,50 +96,33 @@ function isGap(kind: TimeKind): boolean {
 /** Gathers the spans of a request by kind, name and line, and its gaps by kind. */
 function groupSpans({ eventLoop: { blocked }, spans }: Profile, slices: readonly TimeSlice[]): SpanGroup[] {
   const children = childrenOf(spans)
-  const groups = new Map<string, SpanGroup & { own: Interval[] }>()
+  const groups = new Map<string, Omit<SpanGroup, 'pieces' | 'time'> & { own: Period[] }>()
   spans.forEach((span, id) => {
     const { kind, location, name } = span
     const key = JSON.stringify([kind, name, location?.file, location?.line])
     const within = isOperation(span) ? [] : spansAt(spans, children.get(id) ?? [])
     const known = groups.get(key)
-    const group = known ?? {
-      kind: timeKindOf(span),
-      name,
-      location,
-      isPart: false,
-      count: 0,
-      time: 0,
-      pieces: [],
-      own: [],
-    }
+    const group = known ?? { kind: timeKindOf(span), name, location, isPart: false, count: 0, own: [] }
     if (known === undefined) groups.set(key, group)
     group.count += span.shared?.count ?? 1
     group.isPart ||= within.length > 0
-    if (isOperation(span)) group.own.push(...runIntervals(span, blocked))
-    else group.own.push(...without(intervalOf(span), within.map(intervalOf)))
+    if (isOperation(span)) group.own.push(...runsOf(span, blocked))
+    else group.own.push(...without(periodOf(span), within.map(periodOf)))
   })
   return [
-    ...[...groups.values()].map(({ own, ...group }) => timed(group, joined(own))),
+    ...[...groups.values()].map(({ own, ...group }) => ({ ...group, time: lengthOf(own), pieces: joined(own) })),
     ...[...gaps].flatMap(kind => gapGroup(kind, slices)),
   ]
 }
 
 function gapGroup(kind: TimeKind, slices: readonly TimeSlice[]): SpanGroup[] {
-  const pieces = slices.filter(slice => slice.kind === kind).map(({ start, end }): Interval => [start, end])
+  const pieces = slices.filter(slice => slice.kind === kind).map(({ start, end }) => ({ start, end }))
   if (pieces.length === 0) return []
-  return [timed({ kind, name: kind, location: null, isPart: false, count: 1, time: 0, pieces }, pieces)]
+  return [{ kind, name: kind, location: null, isPart: false, count: 1, time: lengthOf(pieces), pieces }]
 }
 
-function timed(group: SpanGroup, pieces: Interval[]): SpanGroup {
-  return { ...group, pieces, time: lengthOf(pieces) }
-}
-
-function runIntervals(span: Span, blocked: readonly BlockedTime[]): Interval[] {
-  return runsOf(span, blocked).map(({ start, end }) => [start, end])
-}
-
-function intervalOf({ start, duration }: Span): Interval {
-  return [start, start + duration]
+function periodOf({ start, duration }: Span): Period {
+  return { start, end: start + duration }
 }
 
 const noOthers: Others = { a: [], b: [] }
@@ -262,7 +243,7 @@ function statementsOf({ eventLoop: { blocked }, spans }: Profile): Statement[] {
     const key = JSON.stringify([shape, ...placeOf(location)])
     const statement = statements.get(key) ?? { shape, location, count: 0, time: 0 }
     statement.count += span.shared?.count ?? 1
-    statement.time += lengthOf(runIntervals(span, blocked))
+    statement.time += lengthOf(runsOf(span, blocked))
     statements.set(key, statement)
   }
   return [...statements.values()]

@@ -17,6 +17,7 @@ import { renderRequestLine } from '../home/profile-header.ts'
 import {
   alignNumber,
   count,
+  cut,
   formatBytes,
   formatDuration,
   formatMilliseconds,
@@ -110,7 +111,7 @@ function renderPairBar({ a, b, kind }: SpanPair, scale: number): Markup {
 function drawn(times: SpanPair['a'], colour: string, scale: number): BarPiece[] {
   const gap = scale * resolution
   const pieces: BarPiece[] = []
-  for (const [start, end] of times?.pieces ?? []) {
+  for (const { start, end } of times?.pieces ?? []) {
     const last = pieces.at(-1)
     if (last !== undefined && end - last.start < gap * 4) last.end = end
     else {
@@ -343,7 +344,7 @@ function statementBlocks(statements: readonly StatementPair[]): Block[] {
       rows: statements
         .slice(0, rowsMost)
         .map(({ shape, location, a, b }) => [
-          sided({ code: cut(shape) }, a !== null, b !== null),
+          sided({ code: cut(shape, longestValue) }, a !== null, b !== null),
           location === null ? null : { place: location },
           a?.count ?? null,
           formatMilliseconds(a?.time),
@@ -353,10 +354,6 @@ function statementBlocks(statements: readonly StatementPair[]): Block[] {
     },
     ...leftOut(statements.length - rowsMost, 'statement'),
   ]
-}
-
-function cut(text: string): string {
-  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text
 }
 
 /** What only one side has is marked by a sign and a colour. */
@@ -377,8 +374,8 @@ function valueTable({ a, b, values }: Comparison): Block {
       .slice(0, rowsMost)
       .map(({ name, of, a, b }) => [
         [{ code: name }, of === 'request' ? [' ', { small: 'request' }] : null],
-        a === null ? none : sided({ code: cut(a) }, true, b !== null),
-        b === null ? none : sided({ code: cut(b) }, a !== null, true),
+        a === null ? none : sided({ code: cut(a, longestValue) }, true, b !== null),
+        b === null ? none : sided({ code: cut(b, longestValue) }, a !== null, true),
       ]),
   }
 }
@@ -398,7 +395,7 @@ function logsSection({ logs }: Comparison): Block {
         columns: [{ label: 'Message' }, { label: 'Level' }, figures('A'), figures('B')],
         rows: logs
           .slice(0, rowsMost)
-          .map(({ level, message, a, b }) => [sided(cut(message), a > 0, b > 0), levelName(level), a, b]),
+          .map(({ level, message, a, b }) => [sided(cut(message, longestValue), a > 0, b > 0), levelName(level), a, b]),
       },
     ],
   }

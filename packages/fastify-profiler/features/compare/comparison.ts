@@ -1,3 +1,4 @@
+import type { Period } from '../../core/periods.ts'
 import type { HeaderLine, Location, Profile } from '../../core/profile.ts'
 import type { ProfileSummary, TimeKind } from '../../core/summary.ts'
 import { changeOf, isNotable, judgeTimes, type Verdict } from './verdict.ts'
@@ -61,10 +62,8 @@ export interface SpanTimes {
   /** The time in which at least one of them ran, for functions without what they called. */
   time: number
   /** When that was. */
-  pieces: Interval[]
+  pieces: Period[]
 }
-
-export type Interval = readonly [start: number, end: number]
 
 export interface StatementPair extends Pair<{ count: number; time: number }> {
   /** Without its values. */
@@ -161,30 +160,25 @@ export function markChanges(spans: readonly SpanPair[], { change, difference }: 
   })
 }
 
-/** The moments in which at least one of the intervals lasts, in order. */
-export function joined(intervals: readonly Interval[]): Interval[] {
-  const result: Array<[number, number]> = []
-  for (const [start, end] of [...intervals].sort(([one], [other]) => one - other)) {
+/** The moments in which at least one of the periods lasts, in order. */
+export function joined(periods: readonly Period[]): Period[] {
+  const result: Period[] = []
+  for (const { start, end } of periods.toSorted((one, other) => one.start - other.start)) {
     const last = result.at(-1)
-    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end)
-    else result.push([start, end])
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    else result.push({ start, end })
   }
   return result
 }
 
-/** An interval without the moments of others. */
-export function without([start, end]: Interval, others: readonly Interval[]): Interval[] {
-  const result: Interval[] = []
+/** A period without the moments of others. */
+export function without({ start, end }: Period, others: readonly Period[]): Period[] {
+  const result: Period[] = []
   let from = start
-  for (const [otherStart, otherEnd] of joined(others)) {
-    if (otherStart > from) result.push([from, Math.min(otherStart, end)])
-    from = Math.max(from, otherEnd)
+  for (const other of joined(others)) {
+    if (other.start > from) result.push({ start: from, end: Math.min(other.start, end) })
+    from = Math.max(from, other.end)
     if (from >= end) return result
   }
-  return [...result, [from, end]]
-}
-
-/** The length of intervals that do not overlap. */
-export function lengthOf(intervals: readonly Interval[]): number {
-  return intervals.reduce((sum, [start, end]) => sum + end - start, 0)
+  return [...result, { start: from, end }]
 }

@@ -7,7 +7,7 @@ import { quantile } from '../home/overview.ts'
  * it. seen: it was so, and too few requests tell whether it is always so. equal: enough requests on both sides differ
  * by no more than each other.
  */
-export type Sureness = 'certain' | 'seen' | 'equal'
+type Sureness = 'certain' | 'seen' | 'equal'
 
 /** How B's time differs from A's. */
 export interface Verdict {

@@ -5,6 +5,7 @@ import { packageVersion } from '../../core/package-version.ts'
 import { statusText } from '../../core/view/elements.ts'
 import { html, Markup } from '../../core/view/html.ts'
 import type { PageSources, ProfileAction } from '../../core/feature.ts'
+import type { Profile } from '../../core/profile.ts'
 import { assets, filePolicy, renderDocument } from '../../core/view/page.ts'
 import { renderCost, renderGaps, renderProfileHeader } from '../home/profile-header.ts'
 import { menuEntries, panelData, panelsByWeight, renderPanelBody, renderPanelMenu } from '../home/profile-page.ts'
@@ -14,16 +15,17 @@ import { sendUnknown } from '../home/not-found-page.ts'
 import { curlCommand } from '../request/curl-command.ts'
 import { harOf } from './har.ts'
 
+/** The forms of a profile. One with an ending is saved as a file. */
 const downloads = [
-  ['file', 'HTML file'],
-  ['har', 'HAR'],
-  ['curl', 'cURL'],
+  { name: 'file', label: 'HTML file', type: 'text/html', ending: 'html' },
+  { name: 'har', label: 'HAR', type: 'application/json', ending: 'har' },
+  { name: 'curl', label: 'cURL', type: 'text/plain', ending: null },
 ] as const
 
 /** Copies the request as a command, and downloads the profile in each form. */
 export const exportAction: ProfileAction = (profile, base) =>
   html`<button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button><details class="export"><summary class="button">Export…</summary><ul>${downloads.map(
-    ([name, label]) => html`
+    ({ name, label }) => html`
 <li><a href="${base}/${urlPart(profile.token)}/${name}">${label}</a></li>`,
   )}
 </ul></details>`
@@ -68,29 +70,19 @@ function withoutServer(markup: Markup): Markup {
 /** A profile in forms that others can use without the profiler. */
 export function exportRoutes(app: FastifyInstance, sources: PageSources): void {
   const { archive, base, panels, viewContext } = sources
-
-  app.get<{ Params: { token: string } }>(`${base}/:token/curl`, async function sendCurl(request, reply) {
-    const profile = await archive.find(request.params.token)
-    if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
+  const textOf = {
+    file: (profile: Profile) => renderProfileFile(viewContext(profile), panels),
+    har: (profile: Profile) => `${JSON.stringify(harOf(profile), null, 2)}\n`,
     // It may be printed in a terminal.
-    return reply.type('text/plain; charset=utf-8').send(`${visible(curlCommand(profile))}\n`)
-  })
-
-  app.get<{ Params: { token: string } }>(`${base}/:token/har`, async function sendHar(request, reply) {
-    const profile = await archive.find(request.params.token)
-    if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
-    return reply
-      .header('content-disposition', `attachment; filename="profile-${profile.token}.har"`)
-      .type('application/json; charset=utf-8')
-      .send(`${JSON.stringify(harOf(profile), null, 2)}\n`)
-  })
-
-  app.get<{ Params: { token: string } }>(`${base}/:token/file`, async function sendFile(request, reply) {
-    const profile = await archive.find(request.params.token)
-    if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
-    return reply
-      .header('content-disposition', `attachment; filename="profile-${profile.token}.html"`)
-      .type('text/html; charset=utf-8')
-      .send(renderProfileFile(viewContext(profile), panels))
-  })
+    curl: (profile: Profile) => `${visible(curlCommand(profile))}\n`,
+  }
+  for (const { name, type, ending } of downloads) {
+    app.get<{ Params: { token: string } }>(`${base}/:token/${name}`, async function sendProfile(request, reply) {
+      const profile = await archive.find(request.params.token)
+      if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
+      const file = `attachment; filename="profile-${profile.token}.${ending}"`
+      if (ending !== null) reply.header('content-disposition', file)
+      return reply.type(`${type}; charset=utf-8`).send(textOf[name](profile))
+    })
+  }
 }

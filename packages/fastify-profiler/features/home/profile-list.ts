@@ -22,18 +22,20 @@ export interface ListOptions {
   criteria?: SearchCriteria | null
 }
 
-/** A column that is shown unless it is the same in every row. */
-interface Fact {
+/** A column that says where requests came from, and is left out if all came from the same place. */
+interface Origin {
   name: string
   valueOf: (profile: ProfileSummary) => string | null
 }
 
 /** A list of requests, one line each, with a link to the profile. */
 export function renderProfileList(profiles: readonly ProfileSummary[], options: ListOptions): Markup {
-  const facts = factsOf([...new Set(profiles.flatMap(({ labels }) => Object.keys(labels)))])
-  const shown = facts.filter(({ valueOf }) => new Set(profiles.map(valueOf)).size > 1)
+  const origins = originsOf([...new Set(profiles.flatMap(({ labels }) => Object.keys(labels)))])
+  const shown = origins.filter(({ valueOf }) => new Set(profiles.map(valueOf)).size > 1)
   const [first] = profiles
-  const constant = facts.filter(fact => !shown.includes(fact) && first !== undefined && fact.valueOf(first) !== null)
+  const constant = origins.filter(
+    origin => !shown.includes(origin) && first !== undefined && origin.valueOf(first) !== null,
+  )
   return html`<table class="lines requests"${options.isLive === true && html` data-live="${liveUrl(shown, options)}"`}><caption class="sr-only">Requests</caption>
 <thead><tr><td class="only-wide"></td><th scope="col">Status</th><th scope="col">Request</th>${shown.map(({ name }) => html`<th scope="col" class="only-wide">${name}</th>`)}${sortable('ms', 'duration', options)}<th scope="col" class="only-wide">Time by kind</th>${sortable('SQL', 'sql', options)}${sortable('SQL ms', 'sqlTime', options)}${sortable('kB', 'size', options)}${sortable('When', null, options)}</tr></thead>
 <tbody>${profiles.map(profile => renderProfileRow(profile, shown, options))}
@@ -43,14 +45,14 @@ ${constant.length > 0 && html`<p class="muted constant">The same in every row: $
 }
 
 /** The URL of the events with the rows that this list lacks. */
-function liveUrl(facts: readonly Fact[], { base, panel }: ListOptions): string {
-  const query = new URLSearchParams(facts.map(({ name }) => ['fact', name]))
+function liveUrl(origins: readonly Origin[], { base, panel }: ListOptions): string {
+  const query = new URLSearchParams(origins.map(({ name }) => ['origin', name]))
   if (panel !== undefined) query.set('panel', panel)
   return `${base}/events?${query}`
 }
 
-/** The facts that identify where a request came from: columns of their own only if they tell rows apart. */
-export function factsOf(labels: readonly string[]): Fact[] {
+/** The columns that say where requests came from: host, address, and the labels of panels. */
+export function originsOf(labels: readonly string[]): Origin[] {
   return [
     { name: 'Host', valueOf: ({ host }) => host },
     { name: 'IP', valueOf: ({ ip }) => ip },
@@ -96,12 +98,12 @@ function renderTray(base: string): Content {
 }
 
 /** One row of the list. */
-export function renderProfileRow(profile: ProfileSummary, facts: readonly Fact[], options: ListOptions): Markup {
+export function renderProfileRow(profile: ProfileSummary, origins: readonly Origin[], options: ListOptions): Markup {
   const { duration, method, queries, repeated, size, status, time, times, token, url } = profile
   const polls = options.polls?.[token] ?? null
   const tone = statusTone(status)
   return html`
-<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${facts.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
+<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
 }
 
 /** What is worth knowing about a request beside its URL. */

@@ -1,6 +1,7 @@
 import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../../core/summary.ts'
 import * as forms from './search-forms.ts'
 import type { SearchForm } from './search-forms.ts'
+import { cut } from '../../core/view/units.ts'
 import { readWords, unknownFilters } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
 
@@ -54,7 +55,7 @@ function listOf(names: readonly string[]): string {
 }
 
 function quote(text: string): string {
-  return `"${text.length > quoted ? `${text.slice(0, quoted)}…` : text}"`
+  return `"${cut(text, quoted)}"`
 }
 
 /** The names of labels and panels that a search may contain. */

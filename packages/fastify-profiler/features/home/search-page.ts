@@ -17,7 +17,7 @@ import { inputTime, profileUrl, searchQuery, urlPart } from '../../core/view/url
 import { hatchPattern } from '../performance/waterfall.ts'
 import { renderTables, renderTroubles } from './lately.ts'
 import { liveRowsOf, serverId } from './live-rows.ts'
-import { factsOf, renderProfileList, renderProfileRow, slowFrom } from './profile-list.ts'
+import { originsOf, renderProfileList, renderProfileRow, slowFrom } from './profile-list.ts'
 
 /** Where the form leads, and what it offers besides the standard fields. */
 export interface SearchBarOptions {
@@ -272,14 +272,14 @@ export function eventRoutes(app: FastifyInstance, { app: profiled, archive, base
       return reply.code(503).header('retry-after', '60').type('text/plain; charset=utf-8').send('Too many readers.\n')
     }
     const query = queryOf(request)
-    const wanted = new Set(query.getAll('fact'))
-    const facts = factsOf(labels).filter(({ name }) => wanted.has(name))
+    const wanted = new Set(query.getAll('origin'))
+    const origins = originsOf(labels).filter(({ name }) => wanted.has(name))
     const panel = panels.find(({ name }) => name === query.get('panel'))?.name
     // The command line shows rows of its own. Statements would fill the 64 kB of a reader.
     const rowOf =
       query.get('rows') === 'json'
         ? (summary: ProfileSummary) => JSON.stringify({ ...summary, statements: [] })
-        : (summary: ProfileSummary) => renderProfileRow(summary, facts, { base, panel }).toString()
+        : (summary: ProfileSummary) => renderProfileRow(summary, origins, { base, panel }).toString()
     reply.hijack()
     live.open(reply.raw, rowOf)
   })

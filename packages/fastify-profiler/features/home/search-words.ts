@@ -2,7 +2,7 @@ import type { SearchCriteria } from '../../core/summary.ts'
 import { pathDistance } from '../routing/similar-routes.ts'
 
 /** Words of the search box that set a field: "slower:100ms" is durationFrom=100. */
-const keys: Record<string, string> = {
+const keys: Record<string, Exclude<keyof SearchCriteria, 'labels'>> = {
   status: 'status',
   method: 'method',
   url: 'url',
@@ -67,34 +67,17 @@ function milliseconds(value: string): string {
 
 /** A search as the words that describe it. */
 export function wordsOf(criteria: SearchCriteria): string {
-  const { durationFrom, durationTo, labels = {}, text, timeFrom, timeTo } = criteria
-  const values: Array<[key: string, value: string | undefined]> = [
-    ['status', criteria.status],
-    ['method', criteria.method],
-    ['url', criteria.url],
-    ['route', criteria.route],
-    ['host', criteria.host],
-    ['ip', criteria.ip],
-    ['exception', criteria.exception],
-    ['token', criteria.token],
-    ['parent', criteria.parent],
-    ['sql', criteria.sql],
-    ['statement', criteria.statement],
-    ['failed', criteria.failed],
-    ['slower', durationFrom === undefined ? undefined : `${durationFrom}ms`],
-    ['faster', durationTo === undefined ? undefined : `${durationTo}ms`],
-    ['since', timeText(timeFrom)],
-    ['until', timeText(timeTo)],
-    ...Object.entries(labels),
-  ]
-  const fields = values.flatMap(([key, value]) =>
-    value === undefined || value === '' ? [] : [`${key}:${quoted(value)}`],
+  const { labels = {}, text } = criteria
+  const fields = Object.entries(keys).map(([key, name]) => [key, valueText(key, criteria[name])] as const)
+  const words = [...fields, ...Object.entries(labels)].flatMap(([key, value]) =>
+    value === '' ? [] : [`${key}:${quoted(value)}`],
   )
-  return [...fields, ...(text === undefined ? [] : [text])].join(' ')
+  return [...words, ...(text === undefined ? [] : [text])].join(' ')
 }
 
-function timeText(time: number | undefined): string | undefined {
-  return time === undefined ? undefined : new Date(time).toISOString()
+function valueText(key: string, value: string | number = ''): string {
+  if (typeof value === 'string') return value
+  return durations.has(key) ? `${value}ms` : new Date(value).toISOString()
 }
 
 function quoted(value: string): string {

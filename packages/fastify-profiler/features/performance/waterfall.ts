@@ -5,7 +5,7 @@ import type { TimeKind } from '../../core/summary.ts'
 import { renderBadge, renderEmptyState, renderIndent, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { factsOf } from '../queries/statement.ts'
-import { count, formatDuration, formatMilliseconds, formatNumber, formatShare } from '../../core/view/units.ts'
+import { count, cut, formatDuration, formatMilliseconds, formatNumber, formatShare } from '../../core/view/units.ts'
 import {
   childrenOf,
   gatherCalls,
@@ -261,12 +261,8 @@ function renderGap({ kind, start, time }: WaterfallRow, scale: number, { duratio
 /** The name of an HTTP request has most of its detail, the URL, which is therefore only its title. */
 function renderSpan(span: Span, all: readonly Span[], context: TimedContext): Markup {
   const times = timesOf(all) > 1 ? html`<b>${timesOf(all).toLocaleString('en')} ×</b> ` : null
-  const detail = span.detail === null ? null : shortened(span.detail)
+  const detail = span.detail === null ? null : cut(span.detail, DETAIL_LENGTH)
   return html`<span class="cut"${detail !== null && html` title="${detail}"`}>${times}<span class="sr-only">${span.kind}: </span>${span.name} <span class="muted">${phaseOf(span)}</span>${detail !== null && span.kind !== 'http' && html` <code class="muted">${detail}</code>`}</span>${renderMarks(span, all)}${renderOrigin(span, context)}`
-}
-
-function shortened(text: string): string {
-  return text.length > DETAIL_LENGTH ? `${text.slice(0, DETAIL_LENGTH)}…` : text
 }
 
 function phaseOf({ hook, kind, routeLevel }: Span): string | null {

@@ -9,6 +9,7 @@ import type { PageSources, Question } from '../../core/feature.ts'
 import {
   alignNumber,
   count as counted,
+  cut,
   formatBytes,
   formatDuration,
   formatNumber,
@@ -88,7 +89,7 @@ function functionTable(title: string, uses: readonly FunctionUse[], { kind, tota
         caller === undefined
           ? null
           : [location && ' ', 'called by ', { code: functionName(caller.function) }, ' ', { place: caller.location }],
-        source === undefined ? null : [' ', { small: { code: shown(source) } }],
+        source === undefined ? null : [' ', { small: { code: cut(source, longestLine) } }],
       ],
       amountText(kind, amount),
       formatShare(amount, total),
@@ -102,10 +103,6 @@ function unitOf(kind: Samples['kind']): string {
 
 function amountText(kind: Samples['kind'], amount: number): string {
   return alignNumber(kind === 'cpu' ? amount : amount / 1000)
-}
-
-function shown(line: string): string {
-  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
 }
 
 /** How to have a request sampled: by a header, or by a button for the next request to this route. */

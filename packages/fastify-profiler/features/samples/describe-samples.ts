@@ -3,6 +3,7 @@ import { originalIn } from '../../core/call-site.ts'
 import type { Collecting } from '../../core/feature.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import { type Profile, toMicroseconds } from '../../core/profile.ts'
+import { cut } from '../../core/view/units.ts'
 import { sourceOf, type SourceTexts } from '../exceptions/source-excerpt.ts'
 import { amountOf, type Caller, type CallNode, chargedCode, FunctionUses, outermostCalls } from './call-tree.ts'
 import type { FunctionUse, Samples } from './samples.ts'
@@ -25,9 +26,11 @@ function maskSamples(raw: RawSamples, mask: Mask): void {
   }
   for (const frame of 'head' in raw ? framesBelow(raw.head) : raw.nodes.map(({ callFrame }) => callFrame)) {
     // V8's own, such as (idle), are no names of the application.
-    if (frame.url !== '' || !ofV8.test(frame.functionName)) frame.functionName = shortened(masked(frame.functionName))
+    if (frame.url !== '' || !ofV8.test(frame.functionName)) {
+      frame.functionName = cut(masked(frame.functionName), longestText)
+    }
     // Files are shown as those of spans and stacks are.
-    if (!fileUrl.test(frame.url)) frame.url = shortened(masked(withoutCode(frame.url)))
+    if (!fileUrl.test(frame.url)) frame.url = cut(masked(withoutCode(frame.url)), longestText)
   }
 }
 
@@ -39,10 +42,6 @@ function* framesBelow({ callFrame, children }: HeapProfiler.SamplingHeapProfileN
 /** A data: URL without its data. */
 function withoutCode(url: string): string {
   return url.replace(/^(data:[^,]*,).+/s, '$1…')
-}
-
-function shortened(text: string): string {
-  return text.length > longestText ? `${text.slice(0, longestText)}…` : text
 }
 
 const functionsKept = 10

@@ -77,7 +77,7 @@ const armedFor = 5 * 60_000
 const othersKept = 20
 
 /** What the next request to a route is sampled for. */
-export interface Armed {
+interface Armed {
   kind: SampleKind
   /** Milliseconds since 1970. */
   until: number

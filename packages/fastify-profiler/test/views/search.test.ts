@@ -143,7 +143,10 @@ t.test('a row that stands for equal requests at regular intervals says so, and l
 })
 
 t.test('a live list asks for rows with its columns and its panel', async t => {
-  t.match(rows(summaries, { isLive: true }), 'data-live="/_profiler/events?fact=Host&amp;fact=IP&amp;fact=License"')
+  t.match(
+    rows(summaries, { isLive: true }),
+    'data-live="/_profiler/events?origin=Host&amp;origin=IP&amp;origin=License"',
+  )
   t.match(rows([], { isLive: true, panel: 'logs' }), 'data-live="/_profiler/events?panel=logs"')
 })
 
@@ -187,7 +190,7 @@ t.test('the home page starts with what matters lately, in words that lead to the
   const page = text(home(lately))
   t.match(page, /What matters lately 60 requests · 4 failed · 16 refused · p95 60\.0 ms 15 min 1 h All/)
   t.match(page, 'POST /checkout fails: 4 of 36 . OrderError: order 7 failed')
-  t.match(home(lately), 'href="/_profiler/search?method=POST&amp;route=%3D%2Fcheckout&amp;status=5xx">4 of 36<')
+  t.match(home(lately), 'href="/_profiler/search?route=%3D%2Fcheckout&amp;method=POST&amp;status=5xx">4 of 36<')
   t.match(home(lately), /period=1h" aria-current="true"/)
 })
 
