@@ -107,6 +107,28 @@ export interface Audited extends Pick<RecordKind, 'table' | 'schema' | 'links' |
 /** The type of a kind's records. */
 export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']>
 
+/** A field that refers to other records, which options and imports may name instead of giving their ids. */
+interface Reference {
+  field: string
+  /** The option that names one record, and may be repeated if the field is a list: "language". */
+  option: string
+  /** The option that names several, separated by commas: "languages". Undefined if the field is no list. */
+  listOption: string | undefined
+  to: RecordKind
+  /** The option that says which of several groups of the same name is meant. */
+  scope: 'license' | undefined
+}
+
+/** The references of a kind. */
+export function referencesOf(kind: RecordKind): Reference[] {
+  return Object.values(kind.constraints).flatMap(({ field, refersTo: to }) => {
+    if (to === undefined) return []
+    const option = field.replace(/_ids?$/, '')
+    const listOption = field.endsWith('_ids') ? `${option}s` : undefined
+    return { field, option, listOption, to, scope: to.name === 'group' ? 'license' : undefined }
+  })
+}
+
 /** The parameters of lists that are not filters. */
 const listParameters = ['limit', 'sort', 'cursor', 'total', '_locale']
 
