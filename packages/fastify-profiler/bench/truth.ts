@@ -3,15 +3,17 @@
  * and on MariaDB and Redis where they can be reached. Each route is judged from outside, by the overview and by one
  * profile. Prints for each kind of problem how many were found, missed, and said of a healthy route.
  */
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { applications } from './truth/applications.ts'
 import { type Case, type Kind, kinds } from './truth/case.ts'
+import { judgePairs, marks } from './truth/pairs.ts'
+import { judgePlans } from './truth/plans.ts'
+import { ask, send, start } from './truth/running.ts'
 
 const { values } = parseArgs({ options: { show: { type: 'string' } } })
 
@@ -20,6 +22,9 @@ const turns = 4
 
 /** Milliseconds until the last of what comes after a response has come. */
 const latest = 4000
+
+/** Chance must not decide what is said of a pair. */
+const pairRuns = 3
 
 /** What was said of a route. */
 interface Verdict {
@@ -36,7 +41,14 @@ const neighbour = start('neighbour', {})
 const [neighbourOrigin] = await once(neighbour, 'message')
 const began = performance.now()
 const verdicts: Verdict[] = []
+let plans = new Map<string, string[]>()
+const pairsSaid: Awaited<ReturnType<typeof judgePairs>> = []
 try {
+  plans = await judgePlans()
+  for (let run = 0; run < pairRuns; run++) {
+    const env = { TRUTH_FOLDER: join(folder, `pairs-${run}`), TRUTH_ID: `${process.pid}_pairs_${run}` }
+    pairsSaid.push(...(await judgePairs(env)))
+  }
   for (const [index, [name, cases]] of Object.entries(applications).entries()) {
     verdicts.push(...(await judge(name, index, cases)))
   }
@@ -46,14 +58,8 @@ try {
 }
 print()
 
-function start(module: string, env: Record<string, string>): ChildProcess {
-  return fork(join(import.meta.dirname, 'truth', `${module}.js`), {
-    execArgv: ['--enable-source-maps'],
-    env: { ...process.env, ...env },
-  })
-}
-
-async function judge(name: string, index: number, cases: readonly Case[]): Promise<Verdict[]> {
+/** Starts one of the applications. */
+async function open(name: string, index: number) {
   const application = start('application', {
     NEIGHBOUR: String(neighbourOrigin),
     TRUTH_APPLICATION: name,
@@ -61,16 +67,27 @@ async function judge(name: string, index: number, cases: readonly Case[]): Promi
     TRUTH_ID: `${process.pid}_${index}`,
   })
   const [{ missing, origin }] = await once(application, 'message')
+  return { application, missing, origin }
+}
+
+async function judge(name: string, index: number, cases: readonly Case[]): Promise<Verdict[]> {
+  let { application, missing, origin } = await open(name, index)
   if (missing.includes(name)) {
     console.log(`Nothing is tried on ${name}, which cannot be reached.`)
     cases = []
   }
   const tokens: string[][] = []
-  for (const { name } of cases) {
+  for (const { atOnce = 1, isFatal, name: path } of cases) {
     const sent: string[] = []
-    for (let turn = 0; turn < turns; turn++) sent.push(await send(`${origin}/${name}`))
+    for (let turn = 0; turn < turns; turn++) {
+      const some = await Promise.all(Array.from({ length: atOnce }, () => send(`${origin}/${path}`)))
+      sent.push(...some.slice(-1))
+    }
     // The first request opens connections, and compiles.
     tokens.push(sent.slice(1))
+    if (!isFatal) continue
+    await once(application, 'exit')
+    ;({ application, missing, origin } = await open(name, index))
   }
   if (cases.some(({ expects }) => expects === 'after the response')) await setTimeout(latest)
   const overview = troublesIn(await ask(origin, 'overview', { max_tokens: 20_000 }))
@@ -85,23 +102,6 @@ async function judge(name: string, index: number, cases: readonly Case[]): Promi
   application.send('close')
   await once(application, 'exit')
   return verdicts
-}
-
-async function send(url: string): Promise<string> {
-  const response = await fetch(url)
-  await response.text()
-  return response.headers.get('x-debug-token') ?? ''
-}
-
-/** Asks as an agent does. */
-async function ask(origin: string, tool: string, given: object): Promise<string> {
-  const response = await fetch(`${origin}/_profiler/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: given } }),
-  })
-  const { result } = (await response.json()) as { result: { content: Array<{ text: string }> } }
-  return result.content.map(({ text }) => text.replaceAll('\\', '')).join('')
 }
 
 /** The troubles of an overview, a line each. */
@@ -149,10 +149,34 @@ function print(): void {
   const found = planted.filter(({ isFound }) => isFound).length
   const accused = healthy.filter(({ said }) => said.length > 0).length
   console.log(row(['all', planted.length, found, planted.length - found, accused, '']))
+  console.log(row(['pairs', 'all', 'held', 'not', '', '']))
+  for (const { holds, least, of, what } of marks) {
+    const those = pairsSaid.filter(({ pair }) => of(pair))
+    const failed = those.filter(said => !holds(said))
+    const names = failed.map(({ change, pair, sureness }) => `${pair.name}: ${change}, ${sureness}`)
+    const isMet = (those.length - failed.length) / those.length >= least
+    console.log(
+      row([
+        what,
+        those.length,
+        those.length - failed.length,
+        failed.length,
+        isMet ? 'met' : 'MISSED',
+        names.join('; '),
+      ]),
+    )
+  }
+  const [load = 0] = loadavg()
+  if (load > availableParallelism()) {
+    console.log(`The machine is busy (load ${load.toFixed(1)}): the times of pairs drift.`)
+  }
+  const wrong = [...plans].filter(([, complaints]) => complaints.length > 0)
+  const complaints = wrong.map(([text, [first]]) => `${text}: ${first}`).join('; ')
+  console.log(row(['plans', plans.size, plans.size - wrong.length, wrong.length, '', complaints]))
   console.log(`${healthy.length} healthy routes, ${Math.round((performance.now() - began) / 1000)} s`)
   for (const { planted, text } of verdicts) if (planted.name === values.show) console.log(text)
 }
 
 function row(cells: ReadonlyArray<string | number>): string {
-  return cells.map((cell, index) => String(cell).padEnd(index === 0 ? 20 : index < 5 ? 9 : 0)).join('')
+  return cells.map((cell, index) => String(cell).padEnd(index === 0 ? 44 : index < 5 ? 9 : 0)).join('')
 }

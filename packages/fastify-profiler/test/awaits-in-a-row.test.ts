@@ -141,6 +141,7 @@ const overlapping: Array<[name: string, count: number, act: Act]> = [
     2,
     calls(["select * from m where lang = 'fr'", 'select * from n where id = 4711']),
   ],
+  ['a short pause, as under load', 2, h => h.query('select 1').sleep(2.4).query('select 2')],
   ['two queries after one that they need', 2, calls([user, ofUser('orders'), ofUser('carts')])],
   [
     'queries with their waits for a connection',
@@ -199,6 +200,7 @@ const fine: Array<[name: string, act: Act]> = [
   ['queries that are a small part of the request', h => h.query('select 1').query('select 2').sleep(900)],
   ['work between the queries', h => h.query('select 1').sleep(20).query('select 2')],
   ['one allowed by a comment', calls(['select 1 /* profiler: allow */', 'select 2 -- profiler: allow'])],
+  ['lists of ids in the text', calls(['select 1', 'select * from a where id in (7, 21)'])],
   ['a hidden value', calls(['select 1', ['select * from s where k = $1', '[masked]']])],
   ['a large value', calls(['select 1', ['select * from s where k = $1', '[70000 characters]']])],
   ['a URL that is none', h => h.get('http://a/b').get('not a url')],

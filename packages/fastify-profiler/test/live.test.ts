@@ -65,7 +65,7 @@ t.test('a new request is a row of the event stream', async t => {
   await (await fetch(`${origin}/museums?lang=fr`)).text()
   const { rows, missed } = await next(events)
   t.equal(missed, 0)
-  t.match(rows[0], /<tr data-key="200 GET \/museums\?lang=fr">.*href="\/_profiler\/[\w-]{12}">GET \/museums/s)
+  t.match(rows[0], /<tr data-key="200 GET \/museums\?lang=fr">.*href="\/_profiler\/[\w-]{12}"><code>GET \/museums/s)
 })
 
 t.test('a row has the columns and links that its list asks for', async t => {

@@ -106,7 +106,7 @@ t.test('of half of the requests or one long one, times are a trouble', async t =
   }
 })
 
-t.test('the first trouble of each kind comes before all others, with its line', async t => {
+t.test('a crash, then the first trouble of each kind, comes before all others, with its line', async t => {
   const of = (route: string, ...troubles: Trouble[]) => requestOf({ route, troubles })
   const found = troublesLately(
     overview(of('/a', trouble('repeated')), of('/b', trouble('repeated')), of('/c', trouble('row'))),
@@ -115,6 +115,8 @@ t.test('the first trouble of each kind comes before all others, with its line', 
   const claims = found.map(({ claim }) => claim)
   t.same(claims, ['GET /a, 1 of 1: repeated', 'GET /c, 1 of 1: row', 'GET /b, 1 of 1: repeated'])
   t.match(found[0], { places: [{ line: 7 }] })
+  const [first] = troublesLately(overview(of('/a', trouble('failed query')), of('/b', trouble('crash'))), '')
+  t.match(first, { claim: 'GET /b, 1 of 1: crash', tone: 'error' })
 })
 
 t.test('rows past the bound are left out, and counted', async t => {

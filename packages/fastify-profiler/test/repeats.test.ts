@@ -277,8 +277,17 @@ function idIn(row: unknown): number {
   return Number(Reflect.get(Object(row), 'id'))
 }
 
-async function repetitionsOf(run: () => Promise<unknown>) {
-  answer = nextOf
+t.test('a loop over numbers is one though a column has the next number, unless that refers to a row', async t => {
+  const loop = each(
+    () => one,
+    id => [id],
+  )
+  t.match(await repetitionsOf(loop, id => [{ id, floor: id + 1 }]), [{ kind: 'loop' }])
+  t.same(await repetitionsOf(loop, id => [{ id, next: id + 1 }]), [])
+})
+
+async function repetitionsOf(run: () => Promise<unknown>, answering = nextOf) {
+  answer = answering
   const { database }: Profile = await profileOf(t, run)
   return database?.repetitions ?? []
 }

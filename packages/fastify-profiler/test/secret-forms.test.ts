@@ -78,6 +78,8 @@ const secrets = {
   'a key in German': 'page: »(api_token)=(planted 1)« existiert',
   'a row of PostgreSQL': 'page: Failing row contains (1, planted, planted 1, null).',
   'a key in JSON': '{"detail":"Key (api_token)=(planted 1) already exists.","page":"f(2)"}',
+  'a changed user of MySQL': "alter user page identified/**/by 'planted1' replace 'planted2'",
+  'a role in dollar quotes': 'alter role page password $x$planted1$x$ login',
   'a user of MySQL': "create user 'a'@'%' identified by 'planted''planted' -- page",
   'a user of MySQL with a plugin': 'page, IDENTIFIED WITH caching_sha2_password BY "planted 1"',
   'a new password of MySQL': "SET PASSWORD FOR 'page'@'%' = 'planted 1'",
@@ -258,7 +260,8 @@ const bodies: Record<string, object> = {
   },
   'harmless words and counts under names that only resemble secrets are shown, and their secrets are not': {
     shown: { secretary: 'Ada', tokens: 120, salt: 'fleur de sel', accountKey: 'ACME-12', sid: 'seat-12' },
-    names: { password_changed_at: '2026-11-22T10:15:30Z', designature: 'left' },
+    names: { password_changed_at: '2026-11-22T10:15:30Z', designature: 'left', tokenizer: 'standard' },
+    more: { sessions: 12, signature_date: '2026-11-22' },
     masked: { salt: secret('planted-1x2y'), sid: secret('planted-1x2y'), tokens: [secret('planted')] },
     key: { accountKey: secret('planted-1x2y'), token: secret(120) },
     seen: secret('planted-1x2y'),

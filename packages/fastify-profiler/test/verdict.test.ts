@@ -69,6 +69,7 @@ t.test('of too few requests, what was seen is told, and that it is not certain',
   t.match(judgeTimes([20, 21, 20], [400, 401]), { sureness: 'seen', change: 'slower' })
   t.match(judgeTimes([20], [20.4]), { sureness: 'seen', change: 'none' })
   t.match(judgeTimes([20, 21, 20, 22, 21], [21, 20, 21, 20, 21]), { sureness: 'equal', change: 'none' })
+  t.match(judgeTimes([20, 9, 8, 9, 14], [9, 5, 9, 15, 8]), { sureness: 'seen', change: 'none' }, 'they vary too much')
 })
 
 const requestOf = (duration: number, changes: Partial<Profile> = {}) =>

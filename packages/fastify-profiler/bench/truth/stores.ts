@@ -27,7 +27,7 @@ export interface Stores {
 /** The name of the PostgreSQL schema, of the MariaDB database, and of the prefix in Redis. */
 export const schema = `truth_${process.env.TRUTH_ID}`
 
-const {
+export const {
   POSTGRES_URL = 'postgres://postgres@127.0.0.1:5432/postgres',
   MYSQL_URL = 'mysql://root@127.0.0.1:3306',
   REDIS_URL = 'redis://127.0.0.1:6379',
@@ -45,17 +45,22 @@ const create = [
   `create table halls as select n as id, md5(n::text) as name from generate_series(1, 60000) n`,
 ]
 
+const options = { connectionString: POSTGRES_URL, options: `-c search_path=${schema}` }
+
+export function openPool(): pg.Pool {
+  return new pg.Pool({ ...options, max: 8 })
+}
+
 export async function openStores(): Promise<Stores> {
-  const connectionString = POSTGRES_URL
-  const options = { connectionString, options: `-c search_path=${schema}` }
-  const pool = new pg.Pool({ ...options, max: 8 })
-  await pool.query(`create schema ${schema}`)
+  const pool = openPool()
+  // A process that has crashed leaves them.
+  await pool.query(`drop schema if exists ${schema} cascade; create schema ${schema}`)
   for (const statement of create) await pool.query(statement)
   return {
     pool,
     small: new pg.Pool({ ...options, max: 2 }),
     kysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
-    knex: knex({ client: 'pg', connection: connectionString, searchPath: [schema] }),
+    knex: knex({ client: 'pg', connection: POSTGRES_URL, searchPath: [schema] }),
     mysql: await openMysql().catch(() => null),
     redis: await openRedis().catch(() => null),
     neighbour: process.env.NEIGHBOUR ?? '',
@@ -64,7 +69,7 @@ export async function openStores(): Promise<Stores> {
 
 async function openMysql(): Promise<mysql.Pool> {
   const pool = mysql.createPool({ uri: MYSQL_URL, multipleStatements: true })
-  await pool.query(`create database ${schema}; use ${schema};
+  await pool.query(`drop database if exists ${schema}; create database ${schema}; use ${schema};
     create table rooms (id int primary key, museum_id int, title varchar(50));
     insert into rooms select seq, seq % 50, concat('Room ', seq) from seq_1_to_200;
     create table visits (id int auto_increment primary key, room_id int)`)

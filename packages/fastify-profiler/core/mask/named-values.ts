@@ -10,9 +10,18 @@ const naming = /(=>|[:=]|%(?:25){0,2}3[ad])(?<=([\w.[\]%-]{1,60})((?:\\{0,15}["'
 /** An XML element with its text or CDATA section. */
 const element = /<(?:\w{1,30}:)?([\w.-]{1,60})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)|([^<]+))/g
 
-/** `identified by 'secret'` and `set password for bob = 'secret'` of MySQL, and `password 'secret'` of PostgreSQL. */
-const credentials =
-  /\b(?:identified\s{1,9}(?:(?:with|via)\s{1,9}[\w-]{1,60}\s{1,9})?(?:by|as|using)\s{1,9}|set\s{1,9}password(?:\s{1,9}for\s{1,9}[^\s=]{1,99})?\s{0,9}=\s{0,9}|password\s{1,9})(?:password\s{0,9}\(?\s{0,9})?(?:e(?='))?(?=\\{0,15}["'])/gi
+/** MySQL's `identified by 'secret' replace 'old'` and `set password = 'secret'`, PostgreSQL's `password $$secret$$`. */
+const dollars = /\$(?:[a-z_]\w{0,20})?\$/iy
+const blank = String.raw`(?:\s|/\*[^*]{0,99}\*/){1,9}`
+const credentials = new RegExp(
+  [
+    String.raw`\b(?:identified${blank}(?:(?:with|via)${blank}[\w-]{1,60}${blank})?(?:by|as|using)${blank}`,
+    String.raw`|(?<=\bidentified\b[^;]{1,300}["']\s{1,9})replace${blank}`,
+    String.raw`|set${blank}password(?:${blank}for${blank}[^\s=]{1,99})?\s{0,9}=\s{0,9}|password${blank})`,
+    String.raw`(?:password\s{0,9}\(?\s{0,9})?(?:e(?='))?(?=\\{0,15}["']|${dollars.source})`,
+  ].join(''),
+  'gi',
+)
 
 /** MySQL's `Duplicate entry 'secret' for key 'users.api_token'`. */
 const duplicate = "Duplicate entry '"
@@ -50,7 +59,7 @@ const longestJudged = 64
 /** Adds the places of values with a sensitive name: in queries, forms, JSON, headers, SQL, database errors and XML. */
 export function addNamed(text: string, places: Place[]): void {
   if (/[:=%]/.test(text)) addSigned(text, places)
-  if (/["']/.test(text)) addCredentials(text, places)
+  if (/["'$]/.test(text)) addCredentials(text, places)
   if (text.includes(ofKey)) addDuplicates(text, places)
   if (text.includes(')=(') || text.includes('row contains (')) addDetails(text, places)
   if (text.includes('</') || text.includes('<![')) addElements(text, places)
@@ -88,7 +97,12 @@ function addSigned(text: string, places: Place[]): void {
 }
 
 function addCredentials(text: string, places: Place[]): void {
-  for (const { index, 0: words } of text.matchAll(credentials)) places.push(valueAt(text, index + words.length, '', ''))
+  for (const { index, 0: words } of text.matchAll(credentials)) {
+    const at = index + words.length
+    const quote = textAt(dollars, text, at)
+    const from = at + quote.length
+    places.push(quote === '' ? valueAt(text, at, '', '') : [from, indexOrEnd(text, quote, from)])
+  }
 }
 
 function addDuplicates(text: string, places: Place[]): void {

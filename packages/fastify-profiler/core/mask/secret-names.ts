@@ -56,7 +56,7 @@ const sensitive = new RegExp(
     '^(?:nova|minha|sua|user)?senhas?$',
     'passkeys?$',
     'secret(?!ar[iy])',
-    'token',
+    'token(?!i[sz]er)',
     'authorization',
     'auth$',
     'credential',
@@ -113,6 +113,7 @@ const harmless = new RegExp(
       'manager|address|sock|agentpid)$',
     '(?:expir(?:y|es|ed|ation)|created|updated|issued)(?:at|in|on|date)?$',
     '(?:ed|set|sent)at$',
+    '(?<!up)date$',
     '^designature$',
   ].join('|'),
 )
@@ -147,7 +148,7 @@ function findKind(name: string): Kind {
   const word = plain.replace(numbering, '')
   if (id.test(word)) return 'id'
   if (!(sensitive.test(plain) || sensitive.test(word)) || harmless.test(word) || harmless.test(plain)) return 'harmless'
-  return plain.endsWith('tokens') ? 'tokens' : 'secret'
+  return /(?:token|session)s$/.test(plain) ? 'tokens' : 'secret'
 }
 
 /** Whether every value under this name (of a header, field, parameter or variable) is a secret. */

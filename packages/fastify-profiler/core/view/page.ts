@@ -113,7 +113,7 @@ ${main}
     className: 'profiler',
     style: linkStylesheet(assetUrl(base, 'profiler.css')),
     script: assetUrl(base, 'profiler.js'),
-    body: html`<a class="skip" href="#main">Skip to content</a>
+    body: html`<a class="sr-only" href="#main">Skip to content</a>
 ${renderTopBar(base, panel, menu === undefined)}
 ${header}
 ${menu === undefined ? html`<div class="wide">${content}</div>` : html`<div class="layout">${menu}${content}</div>`}

@@ -195,7 +195,7 @@ ${renderTicks('B', since, scale)}`
 function renderTicks(side: 'A' | 'B', { duration, durations }: RequestSet, scale: number): Markup {
   const { median, most } = duration
   const words = `${side}: median ${formatDuration(median)}, most ${formatDuration(most)}`
-  return html`<div class="side-bar">${renderSide(side)}<svg class="ticks" role="img" aria-label="${words}"><line class="base" x1="0" x2="100%" y1="12" y2="12"/>${durations.map(time => renderTick(time, scale, 'each', 6))}${durations.length > 0 && renderTick(median, scale, 'median', 1)}</svg><span class="number">${durations.length > 0 ? formatDuration(median) : 'none'}</span></div>`
+  return html`<div class="side-bar">${renderSide(side)}<svg width="100%" height="24" role="img" aria-label="${words}"><line class="base" x1="0" x2="100%" y1="12" y2="12"/>${durations.map(time => renderTick(time, scale, 'each', 6))}${durations.length > 0 && renderTick(median, scale, 'median', 1)}</svg><span class="number">${durations.length > 0 ? formatDuration(median) : 'none'}</span></div>`
 }
 
 function renderTick(time: number, scale: number, className: string, y: number): Markup {

@@ -55,7 +55,7 @@ type PairedTimes = ReadonlyArray<readonly [kind: TimeKind, a: number, b: number]
 
 /** The letter of one side. */
 export function renderSide(side: 'A' | 'B'): Markup {
-  return html`<span class="side ${side.toLowerCase()}">${side}</span>`
+  return html`<span class="badge neutral${side === 'B' && ' solid'}">${side}</span>`
 }
 
 /** Two bars on one scale, A above B, with a legend that has the numbers of both. */
@@ -73,7 +73,7 @@ export function pairedStacks(times: PairedTimes, totalA: number, totalB: number)
 ${stack('B', totalB)}
 <ul class="legend row">${times.map(
       ([kind, a, b]) => html`
-<li>${renderKind(kind)}${kindView(kind).label} <span class="muted">&nbsp;${timeText(a)} →</span><b>${timeText(b)}</b></li>`,
+<li>${renderKind(kind)}${kindView(kind).label} <span class="muted">${timeText(a)} →</span> <b>${timeText(b)}</b></li>`,
     )}
 </ul>`,
     markdown: times.map(([kind, a, b]) => `- ${kindView(kind).label}: ${timeText(a)} → ${timeText(b)}`).join('\n'),
@@ -88,7 +88,7 @@ function renderStack(
 ): Markup {
   const some = times.filter(([, time]) => time > 0)
   const words = some.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
-  return html`<div class="side-bar">${renderSide(side)}<svg class="stack" role="img" aria-label="${side}: ${words}">${renderPieces(stackedPieces(some), scale, 0, 24)}</svg><span class="number">${formatDuration(total)}</span></div>`
+  return html`<div class="side-bar">${renderSide(side)}<svg class="stack" width="100%" height="24" role="img" aria-label="${side}: ${words}">${renderPieces(stackedPieces(some), scale, 0, 24)}</svg><span class="number">${formatDuration(total)}</span></div>`
 }
 
 function timeText(time: number): string {
@@ -97,13 +97,13 @@ function timeText(time: number): string {
 
 /** The heading of the timelines: round numbers along the scale. */
 function renderPairAxis(scale: number): Markup {
-  return html`<svg class="axis" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${axisTicks(scale).map(tick => html`<text x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)} ms</text></svg>`
+  return html`<svg class="axis" height="20" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${axisTicks(scale).map(tick => html`<text x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)} ms</text></svg>`
 }
 
 /** When something ran: in A above and pale, in B below and full. */
 function renderPairBar({ a, b, kind }: SpanPair, scale: number): Markup {
   const { colour } = kindView(kind)
-  return html`<svg class="pair-bar" aria-hidden="true"><g class="a">${renderPieces(drawn(a, colour, scale), scale, 4, 7)}</g>${renderPieces(drawn(b, colour, scale), scale, 13, 7)}</svg>`
+  return html`<svg class="pair-bar" height="24" aria-hidden="true"><g class="a">${renderPieces(drawn(a, colour, scale), scale, 4, 7)}</g>${renderPieces(drawn(b, colour, scale), scale, 13, 7)}</svg>`
 }
 
 /** The pieces of one side, with a gap between them so that repetitions can be counted. */

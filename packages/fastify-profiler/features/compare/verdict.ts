@@ -38,6 +38,9 @@ const chance = 0.01
 /** From here on chance may explain it, but need not. */
 const doubt = 0.1
 
+/** Where the middle half of a side is a larger part of its median, a difference may hide in it. */
+const steadyPart = 0.2
+
 /** Whether two times differ by more than a clock, a processor cache or a scheduler explains. */
 export function isNotable(one: number, other: number): boolean {
   return Math.abs(one - other) >= Math.max(leastDifference, leastPart * Math.max(one, other))
@@ -58,10 +61,12 @@ export function judgeTimes(a: readonly number[], b: readonly number[]): Verdict 
   const spread = (middleA.spread + middleB.spread) / 2
   const likelihood = likelihoodOf(a, b)
   const isWithin = Math.abs(difference) <= spread
-  if (!isNotable(middleA.median, middleB.median) || (isWithin && likelihood > doubt)) {
+  const isSame = !isNotable(middleA.median, middleB.median) || (isWithin && likelihood > doubt)
+  const isSteady = spread <= Math.max(leastDifference, steadyPart * Math.max(middleA.median, middleB.median))
+  if (isSame && isSteady) {
     return { sureness: 'equal', change: 'none', difference, because: null, requests }
   }
-  if (isWithin || likelihood > chance) return { ...seen(middleA.median, middleB.median), requests }
+  if (isSame || isWithin || likelihood > chance) return { ...seen(middleA.median, middleB.median), requests }
   return { sureness: 'certain', change: changeOf(difference), difference, because: 'times', requests }
 }
 

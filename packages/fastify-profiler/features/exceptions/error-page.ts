@@ -30,7 +30,7 @@ export function renderErrorPage(context: ViewContext): string {
     // Trusted markup: the text must stay byte for byte what the policy's hash covers.
     style: html`<style>${new Markup(assets['profiler.css'].body)}</style>`,
     script: assetUrl(base, 'profiler.js'),
-    body: html`<a class="skip" href="#main">Skip to content</a>
+    body: html`<a class="sr-only" href="#main">Skip to content</a>
 ${renderTopBar(base, 'exception', false)}
 <section class="request ${statusTone(profile.status)}" aria-label="This request">
 <div class="asked">${renderRequestLine(profile, null)}

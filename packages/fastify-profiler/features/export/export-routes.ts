@@ -40,7 +40,7 @@ export function renderProfileFile({ profile, ...views }: ViewContext, panels: re
     // Trusted markup: the text must stay byte for byte what the policy's hash covers.
     style: html`<meta http-equiv="Content-Security-Policy" content="${filePolicy()}">
 <style>${new Markup(assets['profiler.css'].body)}</style>`,
-    body: withoutServer(html`<a class="skip" href="#main">Skip to content</a>
+    body: withoutServer(html`<a class="sr-only" href="#main">Skip to content</a>
 <header class="top"><span class="brand">Profile</span><span class="muted">saved by fastify-profiler ${packageVersion}</span></header>
 ${renderProfileHeader(context, { actions: null, caused: [], seen: null, when: formatTime(profile.time) })}
 <div class="layout">${renderPanelMenu(menuEntries(filled, profile), name => `#panel-${name}`, null)}<main id="main" tabindex="-1">

@@ -103,8 +103,8 @@ function folded<Row extends { count: number }>(
 }
 
 /**
- * What is wrong with routes lately, each with its requests, or for a text with one to look at. The first of each kind
- * comes before all others.
+ * What is wrong with routes lately, each with its requests, or for a text with one to look at. Crashes come first, then
+ * the first of each kind, then all others.
  */
 export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: string): Finding[] {
   const kinds = new Map<string, number>()
@@ -120,7 +120,7 @@ export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: strin
         places: [location ?? []].flat(),
         aside: { html: html` <a href="${url}">Requests</a>`, markdown: code(token) },
       }
-      return { finding, rank: Math.min(rank, 1) }
+      return { finding, rank: what === 'crash' ? -1 : Math.min(rank, 1) }
     }),
   )
   return found.sort((one, other) => one.rank - other.rank).map(({ finding }) => finding)

@@ -21,7 +21,7 @@ export function renderRequestLine(
   const query = url.indexOf('?')
   const path = query === -1 ? url : url.slice(0, query)
   const name = new Markup(level === null ? 'p' : 'h1')
-  return html`<span class="badge solid" title="${statusText(status)}">${status ?? '–'}</span><${name} class="url">${method} ${path}${query !== -1 && html`<span class="query">${url.slice(query)}</span>`}</${name}>`
+  return html`<span class="badge solid" title="${statusText(status)}">${status ?? '–'}</span><${name} class="url">${method} ${path}${query !== -1 && html`<span class="muted">${url.slice(query)}</span>`}</${name}>`
 }
 
 /** What the header has beside the facts of a profile. */

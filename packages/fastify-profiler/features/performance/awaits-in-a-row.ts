@@ -31,8 +31,9 @@ interface Call {
   isBarrier: boolean
 }
 
-/** Milliseconds between two calls that still follow each other. */
+/** Milliseconds between two calls that still follow each other; under load also this part of the shorter one. */
 const longestGap = 2
+const gapPart = 0.25
 
 /** Times differ by this much between clocks. */
 const tolerance = 0.05
@@ -89,7 +90,8 @@ function describe(row: readonly Call[]): AwaitsInARow {
 function follows(call: Call, last: Call, { spans }: Profile): boolean {
   if (call.isBarrier || last.isBarrier) return false
   const gap = call.start - last.end
-  if (gap < -tolerance || gap > longestGap) return false
+  const shorter = Math.min(call.end - call.start, last.end - last.start)
+  if (gap < -tolerance || gap > Math.max(longestGap, shorter * gapPart)) return false
   const boundary = (time: number) => time > last.start && time <= call.start
   return !spans.some(span => !isOperation(span) && (boundary(span.start) || boundary(span.start + span.duration)))
 }

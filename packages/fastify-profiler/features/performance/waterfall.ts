@@ -240,14 +240,14 @@ function renderHead(scale: number, { duration }: Timed): Markup {
   const ticks = axisTicks(scale)
   const isCut = duration > scale
   return html`
-<thead><tr><th scope="col">What ran</th><th scope="col" class="number">ms</th><th scope="col" class="number only-wide">Share</th><th scope="col"><svg class="axis" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${ticks.map(tick => html`<text class="only-wide" x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick.toLocaleString('en')}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)}${isCut && ` of ${formatNumber(duration)}`} ms</text></svg></th></tr></thead>`
+<thead><tr><th scope="col">What ran</th><th scope="col" class="number">ms</th><th scope="col" class="number only-wide">Share</th><th scope="col"><svg class="axis" height="20" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${ticks.map(tick => html`<text class="only-wide" x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick.toLocaleString('en')}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)}${isCut && ` of ${formatNumber(duration)}`} ms</text></svg></th></tr></thead>`
 }
 
 function renderRow(row: WaterfallRow, scale: number, context: TimedContext): Markup {
   const { kind, spans, depth, time, pieces } = row
   const [span] = spans
   return html`
-<tr><th scope="row"><span class="line">${renderIndent(depth)}${renderKind(kind)}${span === undefined ? renderGap(row, scale, context.profile) : renderSpan(span, spans, context)}</span></th><td class="number">${formatMilliseconds(time)}</td><td class="number muted only-wide">${formatShare(time, context.profile.duration)}</td><td><svg class="track" aria-hidden="true"><use href="#ticks"/>${renderPieces(pieces, scale, 9, 10)}</svg></td></tr>`
+<tr><th scope="row"><span class="line">${renderIndent(depth)}${renderKind(kind)}${span === undefined ? renderGap(row, scale, context.profile) : renderSpan(span, spans, context)}</span></th><td class="number">${formatMilliseconds(time)}</td><td class="number muted only-wide">${formatShare(time, context.profile.duration)}</td><td><svg class="track" height="28" aria-hidden="true"><use href="#ticks"/>${renderPieces(pieces, scale, 9, 10)}</svg></td></tr>`
 }
 
 /** Time that no span accounts for. One that goes on beyond the scale says until when, since its bar cannot. */

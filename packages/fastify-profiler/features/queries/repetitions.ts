@@ -114,7 +114,8 @@ export class Repetitions {
     const last = this.#last
     if (before === undefined || last === null || before.fed < before.count - 1) return
     const changed = query.values.filter((value, index) => value !== before.latest[index])
-    if (changed.length > 0 && last.rows.some(row => hasOneOf(row, changed))) query.feeder = last.shape
+    const isCounted = query.values.some((value, index) => Number(value) === Number(before.latest[index]) + 1)
+    if (changed.length > 0 && last.rows.some(row => hasOneOf(row, changed, isCounted))) query.feeder = last.shape
   }
 
   /** A query has ended. @param result what the library returned; undefined if that is unknown */
@@ -280,14 +281,20 @@ function endsOf(result: unknown): readonly unknown[] {
   return [list[0], list.at(-1)]
 }
 
-/** Whether a row has one of the values. A key of Redis ends with what was read. */
-function hasOneOf(row: unknown, values: readonly string[]): boolean {
-  if (Buffer.isBuffer(row)) return hasOneOf(String(row.subarray(0, longestValue)), values)
+/** Columns that a walk goes on with. */
+const reference = /(?:id|next|parent|prev\w*|child|link|ref|key)$/i
+
+/**
+ * Whether a row has one of the values. A key of Redis ends with what was read.
+ * @param isCounted whether the values are one more than before, which any column may be by chance
+ */
+function hasOneOf(row: unknown, values: readonly string[], isCounted: boolean): boolean {
+  if (Buffer.isBuffer(row)) return hasOneOf(String(row.subarray(0, longestValue)), values, isCounted)
   if (typeof row === 'string') return row !== '' && values.some(value => value.endsWith(row))
   if (!isObject(row)) return false
-  return Object.values(row)
+  return Object.entries(row)
     .slice(0, mostItems)
-    .some(value => values.includes(valueText(value)))
+    .some(([column, value]) => (!isCounted || reference.test(column)) && values.includes(valueText(value)))
 }
 
 const severalRows = /\bvalues\s*\(.*\)\s*,\s*\(/i

@@ -2,18 +2,22 @@ const mostKnown = 500
 const longestKnown = 10_000
 
 /**
- * Remembers what a function finds in a statement, since an application repeats a few. Long ones are rarely repeated, so
- * they are not remembered. All are forgotten when there are too many.
+ * Remembers what a function finds in a statement, since an application repeats a few. Of long ones, which are rarely
+ * repeated, the last is remembered, since a query asks several times. All are forgotten when there are too many.
  */
 export function rememberStatements<Found extends object>(
   find: (statement: string) => Found,
 ): (statement: string) => Found {
   const known = new Map<string, Found>()
+  let long: readonly [statement: string, found: Found] | null = null
   return statement => {
-    const remembered = known.get(statement)
+    const remembered = long?.[0] === statement ? long[1] : known.get(statement)
     if (remembered !== undefined) return remembered
     const found = find(statement)
-    if (statement.length > longestKnown) return found
+    if (statement.length > longestKnown) {
+      long = [statement, found]
+      return found
+    }
     if (known.size >= mostKnown) known.clear()
     known.set(statement, found)
     return found

@@ -2,16 +2,17 @@ import { attempt } from '../../core/foreign-value.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
 import type { HttpCall, Json, Profile, Query } from '../../core/profile.ts'
 
-/** Literals that a condition of a statement compares with. */
-const compared = /[=<>]\s*('(?:[^']|'')*'|-?\d+(?:\.\d+)?)/g
+/** What a condition of a statement compares with, and the literals in it. */
+const compared = /[=<>]\s*(?:'(?:[^']|'')*'|-?\d+(?:\.\d+)?)|\bin\s*\([^()]*\)/gi
+const literal = /'(?:[^']|'')*'|(?<![\w$:.])-?\d+(?:\.\d+)?/g
 
 /** A part of a path that is a name, and no value: methods, v2, payment-plans. */
 const name = /^(?:[a-z]{3,}(?:[-_][a-z]+)*|v\d+|)$/
 
 /** The values that a query needs, as text; null if one is hidden or too large to tell. */
 export function valuesOfQuery({ parameters, sql }: Query): string[] | null {
-  const literals = [...sql.matchAll(compared)].map(([, literal = '']) => literal.replace(/^'|'$/g, ''))
-  const values = [...parameters.flatMap(scalarsIn), ...literals]
+  const literals = [...sql.matchAll(compared)].flatMap(([part]) => part.match(literal) ?? [])
+  const values = [...parameters.flatMap(scalarsIn), ...literals.map(text => text.replace(/^'|'$/g, ''))]
   return values.some(isHidden) ? null : values
 }
 

@@ -116,7 +116,7 @@ function tabs(open: 'request' | 'response', { base, profile }: ViewContext): Blo
   const url = profileUrl(base, profile.token, 'request')
   const current = html` aria-current="page"`
   return {
-    html: html`<nav class="tabs" aria-label="Request and response"><a href="${url}"${open === 'request' && current}>Request</a><a href="${url}&amp;show=response"${open === 'response' && current}>Response</a></nav>`,
+    html: html`<nav class="chips" aria-label="Request and response"><a class="chip" href="${url}"${open === 'request' && current}>Request</a><a class="chip" href="${url}&amp;show=response"${open === 'response' && current}>Response</a></nav>`,
     markdown: '',
   }
 }
