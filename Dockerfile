@@ -1,8 +1,9 @@
-# One Portico server. compose.yaml runs two of them with PostgreSQL and a proxy. By itself, with an embedded database:
+# One Portico server. compose.yaml runs two of them with PostgreSQL and a proxy. By itself, with the embedded database:
 #   docker build --tag portico .
-#   docker run --publish 3000:3000 --volume portico:/data --env COOKIE_SECRET=… --stop-timeout 30 portico
+#   docker run --publish 3000:3000 --volume portico:/data --env DATABASE_URL=embedded --env COOKIE_SECRET=… \
+#     --stop-timeout 30 portico
 
-FROM node:20-slim AS build
+FROM node:22-slim AS build
 WORKDIR /portico
 COPY package.json package-lock.json build.js ./
 COPY packages/fastify-profiler/package.json packages/fastify-profiler/
@@ -17,7 +18,7 @@ COPY src src
 RUN npm run build
 
 # Without npm's cache. The sources are for error pages, which show the lines that threw.
-FROM node:20-slim
+FROM node:22-slim
 COPY --from=build /portico /portico
 WORKDIR /portico
 RUN install --directory --owner=node --mode=700 /data

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { TObject, TSchema } from 'typebox'
 import type { Tables } from '../src/database/tables.ts'
 import { BadRequestHttpError } from '../src/errors/http-errors.ts'
-import type { RecordKind } from '../src/records/record-kind.ts'
+import { type RecordKind, referencesOf } from '../src/records/record-kind.ts'
 import { type AnyRecord, listRecords, readRecord } from '../src/records/repository.ts'
 import { describeFieldErrors, formats, fromText, isNullable, validator, valueOf } from '../src/records/validation.ts'
 import { CommandError, describeOptions, text, UsageError } from './command.ts'
@@ -104,27 +104,6 @@ export async function findGroup(db: Kysely<Tables>, group: string, domain: strin
     throw new CommandError(`There are several groups "${group}": ${list}. Use an id, or --license.`)
   }
   return first.id
-}
-
-/** A field that refers to other records, which options may name instead of giving their ids. */
-interface Reference {
-  field: string
-  /** The option that names one record, and may be repeated if the field is a list: "language". */
-  option: string
-  /** The option that names several, separated by commas: "languages". Undefined if the field is no list. */
-  listOption: string | undefined
-  to: RecordKind
-  /** The option that says which of several groups of the same name is meant. */
-  scope: 'license' | undefined
-}
-
-function referencesOf(kind: RecordKind): Reference[] {
-  return Object.values(kind.constraints).flatMap(({ field, refersTo: to }) => {
-    if (to === undefined) return []
-    const option = field.replace(/_ids?$/, '')
-    const listOption = field.endsWith('_ids') ? `${option}s` : undefined
-    return { field, option, listOption, to, scope: to.name === 'group' ? 'license' : undefined }
-  })
 }
 
 /** The options by which a kind's fields name records. */

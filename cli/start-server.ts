@@ -1,5 +1,7 @@
 // Imported first, because it has no effect after the first garbage collection.
 import '../src/serving/tick-object.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { type Additions, buildApp } from '../app.ts'
 import { readConfig } from '../src/config.ts'
 import { greet } from '../src/greeting.ts'
@@ -27,6 +29,7 @@ export async function startServer(additions: Additions = {}): Promise<void> {
 async function start(additions: Additions): Promise<void> {
   const { stdout, stderr, env } = process
   const config = readConfig(env, '.env')
+  await assertOwnAddress(config.host)
   const app = await buildApp({
     ...additions,
     config,
@@ -54,4 +57,14 @@ async function start(additions: Additions): Promise<void> {
   const [address] = app.addresses()
   const port = typeof address === 'object' ? address.port : config.port
   await greet(app, { host: config.host, port, isRestart: RESTARTED === '1' }, stdout)
+}
+
+/** Listens for a moment, on any port. A wrong HOST is told before an embedded database is created. */
+async function assertOwnAddress(host: string): Promise<void> {
+  const server = createServer().listen({ host, port: 0 })
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new StartError(`HOST cannot be used: ${reasonOf(error)}.`, { cause: error })
+  })
+  server.close()
+  await once(server, 'close')
 }

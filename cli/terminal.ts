@@ -197,7 +197,9 @@ export async function withProgress(
   })
   const seconds = ((performance.now() - begun) / 1000).toFixed(1)
   if (acted === undefined) return
-  writeOutcome(terminal, `${acted.sentence} in ${seconds} s.`, { ...acted.outcome, seconds: Number(seconds) }, json)
+  // Less than a second interests nobody.
+  const duration = Number(seconds) < 1 ? '' : ` in ${seconds} s`
+  writeOutcome(terminal, `${acted.sentence}${duration}.`, { ...acted.outcome, seconds: Number(seconds) }, json)
 }
 
 function barOf(part: number): string {

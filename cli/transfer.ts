@@ -8,7 +8,7 @@ import { isPostgresUrl } from '../src/config.ts'
 import { openNamedDatabase } from '../src/database/database.ts'
 import { importRecords, ImportRefusedError } from '../src/records/import.ts'
 import { importFormats, readRows } from '../src/records/import-rows.ts'
-import type { RecordKind } from '../src/records/record-kind.ts'
+import { type RecordKind, referencesOf } from '../src/records/record-kind.ts'
 import { type Command, command, CommandError, flag, text, UsageError } from './command.ts'
 import { openInput, writePrivateFile } from './files.ts'
 import { wordOf } from './record-options.ts'
@@ -30,7 +30,10 @@ export function recordImport(kind: RecordKind): Command {
 empty cell leaves its field out, or empties it if it may be null. Commas separate the items of a list. "-" reads
 standard input.
 
-Fields: ${Object.keys(kind.create.properties).join(', ')}\n\n`,
+Fields: ${Object.keys(kind.create.properties).join(', ')}
+${referencesOf(kind)
+  .map(({ field, option, listOption = option, to }) => `${listOption} has the ${to.knownBy} in place of ${field}.\n`)
+  .join('')}\n`,
     options: {
       ...(hasUniqueName && { update }),
       'dry-run': flag('check all lines and say what would happen, and change nothing'),
@@ -57,7 +60,7 @@ Fields: ${Object.keys(kind.create.properties).join(', ')}\n\n`,
         const begin = isDryRun ? 'Nothing was changed. Without --dry-run: added' : 'Added'
         const changes = update ? ` and changed ${changed.toLocaleString('en')}` : ''
         return {
-          sentence: `${begin} ${added.toLocaleString('en')}${changes} ${kind.plural}`,
+          sentence: `${begin} ${added.toLocaleString('en')}${changes} ${added + changed === 1 ? kind.name : kind.plural}`,
           outcome: { added, ...(update && { changed }), ...(isDryRun && { isDryRun }) },
         }
       })

@@ -20,7 +20,7 @@ interface DatabasePluginOptions {
   database: Database
 }
 
-/** Adds app.database. Logs when the database is lost, when it is back, and when a newer version migrates it. */
+/** Adds app.database. Logs which it is, when it is lost and back, and when a newer version migrates it. */
 async function database(app: FastifyInstance, { database }: DatabasePluginOptions) {
   const { availability, changes, db, isShared, series } = database
   const logLoss = (cause: unknown) => {
@@ -42,6 +42,7 @@ async function database(app: FastifyInstance, { database }: DatabasePluginOption
   })
 
   app.decorate('database', database)
+  app.log.info(`Database: ${database.name}`)
   logNewer(database.newer)
 
   function logNewer(newer: readonly NewerMigration[]): void {

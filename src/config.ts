@@ -52,8 +52,8 @@ const variables = {
   METRICS_HOST: { default: '127.0.0.1', ...host },
   DATABASE_URL: {
     default: '',
-    accepts: isPostgresUrl,
-    expects: 'a valid URL that begins with postgres:// or postgresql://',
+    accepts: value => value === 'embedded' || isPostgresUrl(value),
+    expects: 'embedded, or a valid URL that begins with postgres:// or postgresql://',
   },
   DATA_DIR: { default: './data', accepts: value => !/\p{Cc}/u.test(value), expects: 'the path of a folder' },
   DEBUG: { default: '0', accepts: value => value === '0' || value === '1', expects: '0 or 1' },
@@ -94,12 +94,13 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
     return value
   }
 
+  const databaseUrl = read('DATABASE_URL')
   const config: Config = {
     port: Number(read('PORT')),
     host: read('HOST'),
     metricsPort: optionalPort(read('METRICS_PORT')),
     metricsHost: read('METRICS_HOST'),
-    databaseUrl: read('DATABASE_URL') || undefined,
+    databaseUrl: databaseUrl === 'embedded' ? undefined : databaseUrl || undefined,
     dataDir: read('DATA_DIR'),
     production: read('NODE_ENV').trim().toLowerCase() === 'production',
     debug: read('DEBUG') === '1',
@@ -114,16 +115,20 @@ export function readConfig(environment: NodeJS.ProcessEnv, envFile?: string): Co
   if (config.metricsPort === config.port && config.port !== 0) {
     throw new StartError('METRICS_PORT must differ from PORT.')
   }
-  if (config.production) assertFitForProduction(config)
+  if (config.production) assertFitForProduction(config, databaseUrl)
   return config
 }
 
-function assertFitForProduction(config: Config): void {
+function assertFitForProduction(config: Config, databaseUrl: string): void {
   if (config.cookieSecrets.length === 0) {
     throw new StartError(`COOKIE_SECRET must be set if NODE_ENV is production: ${variables.COOKIE_SECRET.expects}.`)
   }
   if (config.debug && config.debugAllow.length === 0) {
     throw new StartError('DEBUG must be 0 if NODE_ENV is production, unless DEBUG_ALLOW names who may see diagnostics.')
+  }
+  // Or else a mistyped name of the variable would mean a new, empty database.
+  if (databaseUrl === '') {
+    throw new StartError(`DATABASE_URL must be set if NODE_ENV is production: ${variables.DATABASE_URL.expects}.`)
   }
 }
 

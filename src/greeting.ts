@@ -20,13 +20,13 @@ interface Greeting {
 
 /** The parts of an app that the greeting reads. */
 interface Greeter {
-  database: Pick<Database, 'db'>
+  database: Pick<Database, 'db' | 'name'>
   log: Pick<FastifyBaseLogger, 'warn'>
   /** Pages by their labels, and whether only hosts with a license have them. */
   landmarks: ReadonlyMap<string, { path: string; needsSite: boolean }>
 }
 
-/** Tells a terminal in at most four lines which sites are served, where other pages are, and what is missing. */
+/** Tells a terminal in at most five lines which database and sites are served, where pages are, and what is missing. */
 export async function greet(
   app: Greeter,
   { host, port, isRestart = false }: Greeting,
@@ -40,7 +40,7 @@ export async function greet(
   }
 }
 
-async function linesOf({ database: { db }, landmarks }: Greeter, host: string, port: number): Promise<string[]> {
+async function linesOf({ database: { db, name }, landmarks }: Greeter, host: string, port: number): Promise<string[]> {
   const local = localAddresses.includes(host) ? ['localhost', '127.0.0.1', '[::1]', host] : [host]
   const licenses = db.selectFrom('licenses').innerJoin('license_types', 'license_types.id', 'licenses.type_id')
   const reachable = await licenses
@@ -63,6 +63,7 @@ async function linesOf({ database: { db }, landmarks }: Greeter, host: string, p
 
   const sites = links.length > 0 ? links.join('  ') : `served at ${base} by their domains`
   return [
+    `Database  ${name}`,
     hasSites
       ? `${'Sites'.padEnd(10)}${sites}`
       : `No sites yet: ${program} seed adds three, and ${base} says how to add your own.`,

@@ -55,6 +55,7 @@ const rooms: portico.RecordKind = portico.recordKind({
       owner_id: portico.orNull(portico.id('The id of the license that owns the room.')),
       tenant_id: portico.orNull(portico.id('The id of the license that uses the room.')),
       floor: Type.Integer({ description: 'The floor that it is on.' }),
+      opens_at: portico.timeOrNull('When it opens.'),
       heated: portico.orNull(portico.flag('Whether it is heated, if anybody knows.')),
       neighbour_ids: portico.ids('The ids of the rooms behind its doors.'),
     },
@@ -63,7 +64,7 @@ const rooms: portico.RecordKind = portico.recordKind({
   },
   links: { neighbour_ids: neighbours },
   knownBy: 'name',
-  sorts: ['id', 'name', 'grid', 'floor'],
+  sorts: ['id', 'name', 'grid', 'floor', 'opens_at', 'heated'],
   constraints: {
     rooms_parent_id_fkey: withinRooms('parent_id'),
     rooms_owner_id_fkey: ofLicense('owner_id'),
@@ -90,6 +91,7 @@ const additions = {
             grid text not null default 'A1',
             floor integer not null default 0,
             heated boolean,
+            opens_at timestamptz,
             parent_id bigint references rooms on delete cascade,
             owner_id bigint references licenses on delete cascade,
             tenant_id bigint references licenses on delete cascade
@@ -251,6 +253,91 @@ t.test('a list is paged and filtered by a number, and no filter with another val
   }
 })
 
+t.test('a list is paged by times to the microsecond and by what may be null, with each record once', async t => {
+  await sql`insert into rooms (name, opens_at, heated) select 'Paged ' || n,
+    case when n % 3 > 0 then timestamptz '2027-01-31 12:00:00.000001+01' + n / 2 * interval '1 microsecond' end,
+    case when n % 4 > 0 then n % 4 > 1 end from generate_series(1, 12) n`.execute(db)
+  for (const field of ['opens_at', 'heated']) {
+    const orders = await Promise.all(
+      [field, `-${field}`].map(async sort => {
+        const names: string[] = []
+        for (let next: string | null = ''; next !== null;) {
+          const after: string = next && `&cursor=${next}`
+          const page: { items: { name: string }[]; next: string | null } = (
+            await ask('GET', `rooms?name_prefix=paged&sort=${sort}&limit=1${after}`)
+          ).json()
+          names.push(...page.items.map(({ name }) => name))
+          next = page.next
+        }
+        return names
+      }),
+    )
+    t.equal(new Set(orders[0]).size, 12)
+    t.strictSame(orders[0], orders[1]?.toReversed())
+    const { rows } = await sql<{ name: string }>`
+      select name from rooms where name like 'Paged%' order by ${sql.ref(field)}, id`.execute(db)
+    t.strictSame(
+      orders[0],
+      rows.map(({ name }) => name),
+      'null comes last',
+    )
+    const { next } = (await ask('GET', `rooms?sort=-${field}&limit=1`)).json()
+    t.match((await ask('GET', `rooms?sort=${field}&cursor=${next}`)).json(), {
+      status: 400,
+      errors: [{ field: 'cursor', message: /in the same order$/ }],
+    })
+  }
+  t.match((await ask('GET', `rooms?sort=opens_at&cursor=${cursor('opens_at', 'soon', '1')}`)).json(), {
+    status: 400,
+    errors: [{ field: 'cursor' }],
+  })
+  await sql`delete from rooms where name like 'Paged%'`.execute(db)
+})
+
+t.test('a list has the ranges of times and numbers, alike in the API, in commands and in code', async t => {
+  for (const floor of ['1', '2', '3']) {
+    await print(`room add --name "Event ${floor}" --floor ${floor} --opens-at 2027-01-0${floor}T12:00:00Z`)
+  }
+  await print('room add --name "Event at no time"')
+  for (const [filters, found] of [
+    [{ opens_at_from: '2027-01-02' }, ['Event 2', 'Event 3']],
+    [{ opens_at_from: '2027-01-01T13:00:00+01:00', opens_at_until: '2027-01-03T12:00:00Z' }, ['Event 1', 'Event 2']],
+    [{ floor_from: 2 }, ['Event 2', 'Event 3']],
+    [{ floor_from: 1, floor_until: 2 }, ['Event 1']],
+    [{ floor_from: 2, floor_until: 2 }, []],
+  ] as const) {
+    const query = new URLSearchParams(Object.entries(filters).map(([name, value]) => [name, String(value)]))
+    const options = Object.entries(filters).map(([name, value]) => `--${name.replaceAll('_', '-')}=${value}`)
+    const expected = found.map(name => ({ name }))
+    const listing = { filters: { name_prefix: 'event', ...filters }, sort: 'opens_at', after: undefined, limit: 9 }
+    t.match((await ask('GET', `rooms?name_prefix=event&sort=opens_at&total=true&${query}`)).json(), {
+      items: expected,
+      total: found.length,
+    })
+    t.match(await json(`room list --name-prefix event --sort opens_at ${options.join(' ')}`), expected)
+    t.match((await portico.listRecords(db, rooms, listing)).records, expected)
+  }
+  for (const [begin, end] of [
+    ['opens_at_from=2027-01-02', 'opens_at_until=2027-01-01T23:59:59Z'],
+    ['floor_from=2', 'floor_until=1'],
+  ] as const) {
+    const [field = '', from] = [end, begin].map(part => part.replace(/=.*/, ''))
+    const message = `${field} must not be before ${from}`
+    const answer = { status: 400, detail: `${message}.`, errors: [{ field, message }] }
+    t.match((await ask('GET', `rooms?${begin}&${end}`)).json(), answer)
+    const options = [begin, end].map(part => `--${part.replace(/_(?=.*=)/g, '-')}`)
+    t.match(await type(`room list ${options.join(' ')}`), { code: 1, errors: `portico: ${message}.\n` })
+  }
+  t.match((await ask('GET', 'rooms?opens_at_from=soon')).json(), {
+    detail: `opens_at_from must be ${formats.moment.expects}.`,
+  })
+  const { parameters } = (await ask('GET', 'openapi.json')).json().paths['/api/rooms'].get
+  for (const name of ['opens_at_from', 'floor_until']) {
+    t.ok(parameters.some((each: object) => 'name' in each && each.name === name))
+  }
+  await sql`delete from rooms where name like 'Event%'`.execute(db)
+})
+
 t.test('a list that the database cannot read is a fault of the server, whatever its cursor is', async t => {
   await sql`alter table rooms rename column heated to warm`.execute(db)
   for (const query of ['limit=1', `cursor=${cursor('id', '1', '1')}`]) {
@@ -344,17 +431,6 @@ function describeTours(optional: object, more: object = {}): portico.RecordKind 
   const fields = { required: { title }, optional: { ...optional }, generated: {}, secret: {} }
   return portico.recordKind({ name, plural, table, purpose, knownBy, examples, fields, sorts: ['id'], ...more })
 }
-
-t.test('a kind is refused if its lists are to be sorted by a time or by what may be null', async t => {
-  const refusal = new Error('Lists of tours cannot be sorted by opened, which may be null or is a time.')
-  for (const [what, opened] of [
-    ['a time', portico.time('When it was opened.')],
-    ['a time or null', portico.timeOrNull('When it was opened.')],
-    ['a text or null', portico.orNull(portico.line('Who opened it.'))],
-  ] as const) {
-    t.throws(() => describeTours({ opened }, { sorts: ['opened'] }), refusal, what)
-  }
-})
 
 t.test('a kind is refused if a field or a filter is called as a parameter of lists is', async t => {
   for (const name of ['limit', 'sort', 'cursor', 'total', '_locale']) {

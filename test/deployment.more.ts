@@ -59,7 +59,7 @@ t.test('The files of the image are enough to build and to serve', async t => {
     ...imageEnvironment,
     NODE_OPTIONS: '',
     DATA_DIR: makeEmbeddedFolder(t),
-    DATABASE_URL: '',
+    DATABASE_URL: 'embedded',
     COOKIE_SECRET: secret,
     HOST: '127.0.0.1',
     PORT: '0',
@@ -113,8 +113,8 @@ for (const [name, environment] of Object.entries({
   })
 }
 
-t.test('The image starts in production with a secret', async t => {
-  t.match(readConfig({ ...imageEnvironment, COOKIE_SECRET: secret }), {
+t.test('The image starts in production with a secret and a chosen database', async t => {
+  t.match(readConfig({ ...imageEnvironment, DATABASE_URL: 'embedded', COOKIE_SECRET: secret }), {
     host: '0.0.0.0',
     dataDir: '/data',
   } satisfies Partial<Config>)
@@ -156,10 +156,13 @@ t.test('The image and the service of systemd start what npm start starts', async
   t.equal(unit.get('ExecStart'), `/usr/bin/node ${startWords}`)
 })
 
-t.test('The service of systemd starts in production with a secret, and keeps data where it may write', async t => {
-  const { dataDir } = readConfig({ ...environmentOf(unit), COOKIE_SECRET: secret })
-  t.equal(dataDir, `/var/lib/${unit.get('StateDirectory')}`)
-})
+t.test(
+  'The service of systemd starts in production with a secret and a chosen database, and keeps data where it may write',
+  async t => {
+    const { dataDir } = readConfig({ ...environmentOf(unit), DATABASE_URL: 'embedded', COOKIE_SECRET: secret })
+    t.equal(dataDir, `/var/lib/${unit.get('StateDirectory')}`)
+  },
+)
 
 t.test('Whoever stops the server waits longer than its requests have to finish', async t => {
   t.ok(Number.parseInt(compose.services.portico.stop_grace_period) * 1000 > grace)

@@ -206,6 +206,11 @@ t.test('The .env file of the working directory is read', async t => {
 for (const [what, environmentOf, sentenceOf] of [
   ['An invalid variable', () => ({ PORT: 'http' }), () => 'PORT must be a port number from 0 to 65535.'],
   [
+    'A host of another machine, before an embedded database is made,',
+    () => ({ HOST: '192.0.2.1', DATABASE_URL: '', DATA_DIR: '/nowhere' }),
+    () => 'HOST cannot be used: listen EADDRNOTAVAIL: address not available 192.0.2.1.',
+  ],
+  [
     'A port in use',
     port => ({ PORT: port }),
     port => `HOST and PORT cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.`,

@@ -23,6 +23,8 @@ export interface Database {
   pool: ConnectionPool
   changes: Changes
   availability: Availability
+  /** Names the database to people, without a password: "PostgreSQL at db.example/portico". */
+  name: string
   /** Whether other servers may use the same database. */
   isShared: boolean
   /** The migrations of this program. */
@@ -71,7 +73,17 @@ export async function openDatabase({
       ? openPgliteBeside(dataDir, series, onCreation)
       : openPglite(dataDir, limits, series, onCreation))
   }
-  return { ...(await open()), series }
+  return {
+    ...(await open()),
+    series,
+    name: databaseUrl === undefined ? `embedded database in ${dataDir}` : nameOf(databaseUrl),
+  }
+}
+
+/** Asks pg, because a URL may leave the host and the name to the environment. */
+function nameOf(databaseUrl: string): string {
+  const { host, database } = new pg.Client(configOf(databaseUrl))
+  return `PostgreSQL at ${host}/${database}`
 }
 
 type AllSeries = readonly MigrationSeries[]
@@ -254,6 +266,7 @@ export function assemble(
     pool,
     changes,
     availability,
+    name: 'database',
     isShared: true,
     series: allSeriesWith(),
     newer: [],

@@ -6,7 +6,7 @@ import { type Author, writeAdditions } from './audit.ts'
 import { changeRecordWithin, insertLinks, refusedWrite } from './repository.ts'
 import { describeFieldErrors, validator } from './validation.ts'
 import type { ImportRow } from './import-rows.ts'
-import type { RecordKind } from './record-kind.ts'
+import { type RecordKind, referencesOf } from './record-kind.ts'
 
 /** Rows per INSERT. */
 const batchSize = 5000
@@ -85,11 +85,9 @@ export async function importRecords(
   return outcome
 
   async function importAll(transaction: Transaction<Tables>): Promise<void> {
-    let batch: Candidate[] = []
-    for await (const { line, value, problem } of rows) {
-      const errors = problem === undefined ? validate(value) : [{ field: '', message: `The line ${problem}` }]
-      if (errors.length > 0 || typeof value !== 'object') refuse(line, describeFieldErrors(errors))
-      else batch.push({ line, values: { ...value } })
+    let batch: ImportRow[] = []
+    for await (const row of rows) {
+      batch.push(row)
       if (++read % batchSize === 0) {
         await flush(batch)
         batch = []
@@ -99,7 +97,13 @@ export async function importRecords(
     if (badLines > 0) throw new ImportRefusedError(bad, badLines)
     if (isDryRun) throw nothingIsKept
 
-    async function flush(batch: readonly Candidate[]): Promise<void> {
+    async function flush(rows: readonly ImportRow[]): Promise<void> {
+      const batch = (await withIds(transaction, kind, rows)).flatMap(({ line, value, problem }) => {
+        const errors = problem === undefined ? validate(value) : [{ field: '', message: `The line ${problem}` }]
+        if (errors.length === 0 && typeof value === 'object') return { line, values: { ...value } }
+        refuse(line, describeFieldErrors(errors))
+        return []
+      })
       await writeInHalves(
         transaction,
         batch,
@@ -127,6 +131,45 @@ export async function importRecords(
     badLines++
     if (bad.length < mostNamed) bad.push({ line, reason })
   }
+}
+
+/** Replaces the names of records by their ids: "license" by "license_id", and "languages" by "language_ids". */
+async function withIds(
+  db: Kysely<Tables>,
+  kind: RecordKind,
+  rows: readonly ImportRow[],
+): Promise<readonly ImportRow[]> {
+  let resolved = rows
+  for (const { field, option, listOption, to } of referencesOf(kind)) {
+    const called = listOption ?? option
+    if (called in kind.create.properties) continue
+    const named = resolved.map(row => {
+      const values: Values = row.value instanceof Object ? { ...row.value } : {}
+      const isNamed = called in values && !(field in values)
+      return { row, values, names: isNamed ? namesIn(to, values[called], listOption !== undefined) : undefined }
+    })
+    const ids = await idsByName(db, to, new Set(named.flatMap(({ names = [] }) => names)))
+    resolved = named.map(({ row, values: { [called]: _, ...values }, names }) => {
+      if (names === undefined) return row
+      const unclear = names.find(name => ids.get(name)?.length !== 1)
+      if (unclear !== undefined) {
+        const number = ids.has(unclear) ? 'more than one' : 'no existing'
+        return { ...row, problem: `names ${number} ${to.name} ${JSON.stringify(unclear)}` }
+      }
+      const found = names.flatMap(name => ids.get(name) ?? [])
+      return { ...row, value: { ...values, [field]: listOption === undefined ? (found[0] ?? null) : found } }
+    })
+  }
+  return resolved
+}
+
+/** The names in a value, as idsByName compares them. In CSV commas separate the items of a list. */
+function namesIn(to: RecordKind, value: unknown, isList: boolean): string[] {
+  const names: unknown[] = isList && typeof value === 'string' ? value.split(',') : [value ?? []].flat()
+  return names
+    .map(name => String(name).trim())
+    .filter(name => name !== '')
+    .map(name => nameOf(to, { [to.knownBy]: name }))
 }
 
 type Refuse = (line: number, reason: string) => void
@@ -169,10 +212,10 @@ async function updateRecords(
   refuse: Refuse,
 ): Promise<Candidate[]> {
   const unknown = new Map<string, Candidate>()
-  const ids = await idsByName(db, kind, candidates)
+  const ids = await idsByName(db, kind, new Set(candidates.map(({ values }) => nameOf(kind, values))))
   for (const { line, values } of candidates) {
     const name = nameOf(kind, values)
-    const id = ids.get(name)
+    const [id] = ids.get(name) ?? []
     if (id === undefined) {
       // A later line with the same name changes what an earlier one adds.
       unknown.set(name, { line, values: { ...unknown.get(name)?.values, ...values } })
@@ -194,15 +237,17 @@ function nameOf({ knownBy, filters }: RecordKind, values: Values): string {
   return filters[knownBy]?.ignoresCase === true ? name.toLowerCase() : name
 }
 
-/** The ids of the records with the candidates' names. Of several with the same name, the first counts. */
-async function idsByName(db: Kysely<Tables>, kind: RecordKind, candidates: readonly Candidate[]) {
-  const names = candidates.map(({ values }) => nameOf(kind, values))
+/** The ids of the records with these names, the lowest first. */
+async function idsByName(db: Kysely<Tables>, kind: RecordKind, names: ReadonlySet<string>) {
+  if (names.size === 0) return new Map<string, string[]>()
   const column = sql.ref(kind.knownBy)
   const name = kind.filters[kind.knownBy]?.ignoresCase === true ? sql`lower(${column})` : sql`${column}::text`
-  const { rows } = await sql<{ id: string; name: string }>`
-    select min(id) as id, ${name} as name from ${sql.table(kind.table)}
-    where ${name} = any(${names}::text[]) group by ${name}`.execute(db)
-  return new Map(rows.map(({ id, name }) => [name, id]))
+  // PostgreSQL refuses NUL, which no name has.
+  const sent = [...names].filter(name => !name.includes('\0'))
+  const { rows } = await sql<{ ids: string[]; name: string }>`
+    select array_agg(id::text order by id) as ids, ${name} as name from ${sql.table(kind.table)}
+    where ${name} = any(${sent}::text[]) group by ${name}`.execute(db)
+  return new Map(rows.map(({ ids, name }) => [name, ids]))
 }
 
 async function insertRecords(

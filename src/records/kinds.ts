@@ -124,7 +124,7 @@ export const licenses = recordKind({
     platform_id: { schema: id("The id of one of the license's platforms."), link: platformLinks },
   },
   knownBy: 'domain',
-  sorts: ['id', 'domain', 'name'],
+  sorts: ['id', 'domain', 'name', 'valid_from', 'valid_until', 'created_at', 'updated_at'],
   constraints: {
     licenses_type_id_fkey: { field: 'type_id', refersTo: licenseTypes },
     license_languages_language_id_fkey: { field: 'language_ids', refersTo: languages },

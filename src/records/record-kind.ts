@@ -1,7 +1,7 @@
 import type { Kysely, RawBuilder } from 'kysely'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Tables } from '../database/tables.ts'
-import { id, prefix } from './fields.ts'
+import { id, moment, prefix } from './fields.ts'
 import { type FieldError, isNullable, type Keywords, valueOf } from './validation.ts'
 
 /** A table that links records of two kinds. */
@@ -15,11 +15,13 @@ export interface Link {
   readonly position?: string
 }
 
-/** Filters a list by the value of a column, by how it begins, or by a link to a record. */
+/** Filters a list by the value of a column, by how it begins, by its range, or by a link to a record. */
 export interface Filter {
   readonly schema: TSchema
   /** The text column whose beginning is compared, whatever the case. Default: whole values are compared. */
   readonly prefixOf?: string
+  /** The column of times or numbers that are at least, or less than, the filter's value. */
+  readonly range?: { readonly of: string; readonly bound: 'from' | 'until' }
   /** The link whose "other" column is compared. Default: the column with the filter's name is compared. */
   readonly link?: Link
   /** Whether case is ignored, as in the column's unique index. */
@@ -52,11 +54,11 @@ export interface RecordKind {
   readonly change: TObject
   /** The properties of the schema that are links. All others are columns. */
   readonly links: Readonly<Record<string, Link>>
-  /** Every column is a filter, and every text column's beginning. A kind adds its links. */
+  /** Every column is a filter, and a text's beginning and a time's or number's range, too. A kind adds its links. */
   readonly filters: Readonly<Record<string, Filter>>
   /** The filter by which people identify a record, such as its name. */
   readonly knownBy: string
-  /** The columns that a list can be sorted by. */
+  /** The columns that a list can be sorted by. Null counts as the greatest value. */
   readonly sorts: readonly string[]
   /** The constraints, by their names in the database. */
   readonly constraints: Readonly<Record<string, Constraint>>
@@ -105,6 +107,28 @@ export interface Audited extends Pick<RecordKind, 'table' | 'schema' | 'links' |
 /** The type of a kind's records. */
 export type RecordOf<Kind extends RecordKind> = Static<Kind['schema']>
 
+/** A field that refers to other records, which options and imports may name instead of giving their ids. */
+interface Reference {
+  field: string
+  /** The option that names one record, and may be repeated if the field is a list: "language". */
+  option: string
+  /** The option that names several, separated by commas: "languages". Undefined if the field is no list. */
+  listOption: string | undefined
+  to: RecordKind
+  /** The option that says which of several groups of the same name is meant. */
+  scope: 'license' | undefined
+}
+
+/** The references of a kind. */
+export function referencesOf(kind: RecordKind): Reference[] {
+  return Object.values(kind.constraints).flatMap(({ field, refersTo: to }) => {
+    if (to === undefined) return []
+    const option = field.replace(/_ids?$/, '')
+    const listOption = field.endsWith('_ids') ? `${option}s` : undefined
+    return { field, option, listOption, to, scope: to.name === 'group' ? 'license' : undefined }
+  })
+}
+
 /** The parameters of lists that are not filters. */
 const listParameters = ['limit', 'sort', 'cursor', 'total', '_locale']
 
@@ -138,7 +162,7 @@ interface Definition<Required extends TProperties, Optional extends TProperties,
 
 /**
  * Makes a kind from its fields, which determine its request schemas, its columns and its TypeScript type.
- * @throws {Error} if its lists cannot have one of its sorts or fields, or visitors may read them of no license
+ * @throws {Error} if its lists cannot have one of its fields, or visitors may read them of no license
  */
 export function recordKind<Required extends TProperties, Optional extends TProperties, Generated extends TProperties>(
   definition: Definition<Required, Optional, Generated>,
@@ -159,13 +183,6 @@ export function recordKind<Required extends TProperties, Optional extends TPrope
   if (taken !== undefined) throw new Error(`Fields and filters of ${rest.plural} cannot be called ${taken}.`)
   if (rest.open === true && !('license_id' in allFilters)) {
     throw new Error(`Open ${rest.plural} need the filter license_id.`)
-  }
-  for (const name of rest.sorts) {
-    const field = schema.properties[name]
-    // A cursor has neither null nor the microseconds of a time.
-    if (isNullable(field) || valueOf(field).format === 'date-time') {
-      throw new Error(`Lists of ${rest.plural} cannot be sorted by ${name}, which may be null or is a time.`)
-    }
   }
   return {
     links: {},
@@ -200,8 +217,8 @@ function withDefault(schema: TSchema): TSchema {
 const searched: readonly unknown[] = ['line', 'host', 'language-tag', 'email']
 
 /**
- * The filters of a kind's columns: "name" for its value and "name_prefix" for how it begins. A column can be asked for
- * even if it cannot be written.
+ * The filters of a kind's columns: "name" for its value, "name_prefix" for how it begins, "opens_from" and
+ * "opens_until" for its range. A column can be asked for even if it cannot be written.
  */
 function columnFilters(fields: TProperties, links: Readonly<Record<string, unknown>>): Record<string, Filter> {
   const columns = Object.entries(fields).filter(([name]) => !(name in links))
@@ -209,11 +226,27 @@ function columnFilters(fields: TProperties, links: Readonly<Record<string, unkno
     columns.flatMap(([name, field]): [string, Filter][] => {
       const { readOnly, ...value } = valueOf(field)
       const whole: [string, Filter] = [name, { schema: isNullable(field) ? orNone(value) : value }]
-      if (!searched.includes(value.format)) return [whole]
-      return [whole, [`${name}_prefix`, { schema: prefix(`How the ${name} begins. Case is ignored.`), prefixOf: name }]]
+      const parts = searched.includes(value.format)
+        ? { [`${name}_prefix`]: { schema: prefix(`How the ${name} begins. Case is ignored.`), prefixOf: name } }
+        : rangeFilters(name, value)
+      // A column comes before the range of another: valid_from is no range of valid.
+      return [whole, ...Object.entries(parts).filter(([part]) => !(part in fields))]
     }),
   )
 }
+
+/** The filters of a time's or number's range, which "until" is not part of. */
+function rangeFilters(name: string, { type, format }: Keywords): Record<string, Filter> {
+  const bound = format === 'date-time' ? moment : type === 'integer' ? integer : type === 'number' ? number : undefined
+  if (bound === undefined) return {}
+  return {
+    [`${name}_from`]: { schema: bound(`The least ${name} to find.`), range: { of: name, bound: 'from' } },
+    [`${name}_until`]: { schema: bound(`Finds every ${name} before this one.`), range: { of: name, bound: 'until' } },
+  }
+}
+
+const integer = (description: string) => Type.Integer({ description })
+const number = (description: string) => Type.Number({ description })
 
 /** Asks for null, too, which fromText reads. */
 function orNone({ description, ...value }: TSchema & Keywords): TSchema {

@@ -12,7 +12,7 @@ import { reasonOf } from '../errors/start-error.ts'
 import { type Author, writeAdditions, writeChange, writeRemovals } from './audit.ts'
 import { columnOf, type Position, selectedOf, selectionOf } from './selection.ts'
 import type { Link, RecordKind } from './record-kind.ts'
-import { describeFieldErrors, valueOf } from './validation.ts'
+import { describeFieldErrors, isNullable, valueOf } from './validation.ts'
 
 type Values = Readonly<Record<PropertyKey, unknown>>
 
@@ -40,31 +40,63 @@ export interface Page {
 
 /**
  * Reads a page of records.
- * @throws {HttpError} if a value of a filter or the position is none of its column's type
+ * @throws {HttpError} if a value of a filter or the position is none of its column's type, or a range ends too early
  */
 export async function listRecords(db: Kysely<Tables>, kind: RecordKind, listing: Listing): Promise<Page> {
   const { filters, scope, sort, after, limit } = listing
+  assertRanges(kind, filters)
   const column = sort.replace('-', '')
   const direction = sort.startsWith('-') ? sql`desc` : sql`asc`
   const order = [...new Set([column, 'id'])].map(name => columnOf(kind, name))
   const conditions = conditionsOf(kind, { ...filters, ...scope })
-  if (after !== undefined) {
-    const place = sql.join(column === 'id' ? [after.id] : [after.value, after.id])
-    conditions.push(sql`(${sql.join(order)}) ${sort.startsWith('-') ? sql`<` : sql`>`} (${place})`)
-  }
-  const { rows } = await sql<AnyRecord>`
-    select ${selectionOf(kind)} from ${sql.table(kind.table)} where ${sql.join(conditions, sql` and `)}
+  if (after !== undefined) conditions.push(isAfter(kind, column, sort.startsWith('-'), after))
+  // As text, because a time of JavaScript has no microseconds.
+  const { rows } = await sql<AnyRecord & { [sortValue]: string | null }>`
+    select ${selectionOf(kind)}, ${columnOf(kind, column)}::text as ${sql.ref(sortValue)} from ${sql.table(kind.table)} where ${sql.join(conditions, sql` and `)}
     order by ${sql.join(order.map(expression => sql`${expression} ${direction}`))} limit ${limit + 1}`
     .execute(db)
     .catch((error: unknown) => {
       throw refusedList(listing, error) ?? error
     })
-  const records = rows.slice(0, limit)
-  const last = records.at(-1)
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
   return {
-    records,
-    next: rows.length > limit && last !== undefined ? { sort, value: String(last[column]), id: last.id } : null,
+    records: page.map(({ [sortValue]: _, ...record }) => record),
+    next: rows.length > limit && last !== undefined ? { sort, value: last[sortValue], id: last.id } : null,
   }
+}
+
+/** No field has a name with a space. */
+const sortValue = 'sort value'
+
+/** Whether a record comes after a position. Null is the greatest value, as PostgreSQL sorts it. */
+function isAfter(kind: RecordKind, name: string, isDescending: boolean, { value, id }: Position): RawBuilder<unknown> {
+  const column = columnOf(kind, name)
+  const ownId = columnOf(kind, 'id')
+  const beyond = isDescending ? sql`<` : sql`>`
+  if (name === 'id') return sql`${ownId} ${beyond} ${id}`
+  if (value === null) {
+    const isLater = sql`${column} is null and ${ownId} ${beyond} ${id}`
+    return isDescending ? sql`(${isLater} or ${column} is not null)` : isLater
+  }
+  const isLater = sql`(${column}, ${ownId}) ${beyond} (${value}, ${id})`
+  return isNullable(kind.schema.properties[name]) && !isDescending ? sql`(${isLater} or ${column} is null)` : isLater
+}
+
+/** @throws {BadRequestHttpError} if a range ends before it begins */
+function assertRanges(kind: RecordKind, filters: Filters): void {
+  const errors = Object.keys(filters).flatMap(name => {
+    const { of, bound } = kind.filters[name]?.range ?? {}
+    const [from, until] = [filters[`${of}_from`], filters[name]].map(value => comparable(value))
+    if (bound !== 'until' || from === undefined || until === undefined || until >= from) return []
+    return [{ field: name, message: `${name} must not be before ${of}_from` }]
+  })
+  if (errors.length > 0) throw new BadRequestHttpError(describeFieldErrors(errors), { members: { errors } })
+}
+
+/** The bound of a range as a number. */
+function comparable(bound: unknown): number | undefined {
+  return typeof bound === 'string' ? Date.parse(bound) : typeof bound === 'number' ? bound : undefined
 }
 
 /** Counts the records that match all filters. */
@@ -229,6 +261,11 @@ function conditionOf(kind: RecordKind, name: string, value: unknown): RawBuilder
   const filter = kind.filters[name]
   const link = filter?.link
   if (filter?.prefixOf !== undefined) return beginsWith(columnOf(kind, filter.prefixOf), String(value))
+  if (filter?.range !== undefined) {
+    // JavaScript takes a day for its midnight in UTC, whatever the session's time zone is.
+    const bound = typeof value === 'string' ? new Date(value).toISOString() : value
+    return sql`${columnOf(kind, filter.range.of)} ${filter.range.bound === 'from' ? sql`>=` : sql`<`} ${bound}`
+  }
   if (filter?.ignoresCase === true) return sql`lower(${columnOf(kind, name)}) = lower(${value})`
   if (valueOf(kind.schema.properties[name]).format === 'date-time') {
     return sql`${selectedOf(kind, name)} = ${new Date(String(value)).toISOString()}`

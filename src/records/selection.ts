@@ -45,7 +45,7 @@ export function selectedOf(kind: Audited, name: string): RawBuilder<unknown> {
 export interface Position {
   /** The column, with a "-" in front if the order is descending: "name" or "-name". */
   sort: string
-  value: string
+  value: string | null
   id: string
 }
 
@@ -69,8 +69,10 @@ export function positionOf(cursor: string | undefined, sort: string): Position |
 /** @returns the position, or undefined if the text is not a cursor of a list with this sort */
 export function readCursor(text: string, sort: string): Position | undefined {
   const [cursorSort, value, id] = parse(text)
-  if (cursorSort !== sort || typeof value !== 'string' || typeof id !== 'string') return undefined
-  const isFit = formats.id.accepts(id) && (sort === 'id' || sort === '-id' ? value === id : !/[\p{Cs}\0]/u.test(value))
+  if (cursorSort !== sort || typeof id !== 'string') return undefined
+  if (value !== null && typeof value !== 'string') return undefined
+  const isFit =
+    formats.id.accepts(id) && (sort === 'id' || sort === '-id' ? value === id : !/[\p{Cs}\0]/u.test(value ?? ''))
   return isFit ? { sort, value, id } : undefined
 }
 

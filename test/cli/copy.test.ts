@@ -54,7 +54,7 @@ t.test('a record that cannot be copied leaves the target without records', async
 t.test('an empty database gets the tables and all records, and a terminal shows the progress', async t => {
   const { code, output, errors } = await type(`copy --to ${url}`, { terminals: ['errors'] })
   t.equal(code, 0)
-  t.match(output, /^Copied 17 records in \d+\.\d s\.\n$/)
+  t.match(output, /^Copied 17 records(?: in \d+\.\d s)?\.\n$/)
   t.match(errors, /█+░* +\d+ % {2}\d+ records, [\d,]+ a second/)
   t.notMatch(output + errors, 'hunter2')
   t.strictSame(await contentOfTarget(), await contentOf(database))

@@ -89,7 +89,7 @@ const expectations: Record<string, string> = {
   HOST: 'a host name or an IP address',
   METRICS_PORT: 'a port number from 0 to 65535',
   METRICS_HOST: 'a host name or an IP address',
-  DATABASE_URL: 'a valid URL that begins with postgres:// or postgresql://',
+  DATABASE_URL: 'embedded, or a valid URL that begins with postgres:// or postgresql://',
   DATA_DIR: 'the path of a folder',
   DEBUG: '0 or 1',
   DEBUG_ALLOW: 'a comma-separated list of IP addresses and CIDR ranges',
@@ -112,6 +112,7 @@ const wrong: Record<string, string[]> = {
   DATABASE_URL: [
     ...[
       'museum',
+      'Embedded',
       'mysql://root:hunter2@db.test/portico',
       ' postgres://db.test',
       'postgres:db.test',
@@ -193,7 +194,7 @@ t.test('A .env file that cannot be read is named', async t => {
   t.equal(refusal(t, {}, path), `${path} cannot be read.`)
 })
 
-const production = { NODE_ENV: 'production', COOKIE_SECRET: secret }
+const production = { NODE_ENV: 'production', COOKIE_SECRET: secret, DATABASE_URL: 'embedded' }
 
 t.test('Production needs a cookie secret', async t => {
   const sentence = `COOKIE_SECRET must be set if NODE_ENV is production: ${expectations['COOKIE_SECRET']}.`
@@ -201,6 +202,16 @@ t.test('Production needs a cookie secret', async t => {
   t.equal(refusal(t, { NODE_ENV: 'production', COOKIE_SECRET: ',' }), sentence)
   t.equal(refusal(t, {}, envFile(t, 'NODE_ENV=production\n')), sentence)
   t.strictSame(readConfig(production), { ...defaults, production: true, cookieSecrets: [secret] })
+})
+
+t.test('Production needs a database that was chosen', async t => {
+  t.equal(
+    refusal(t, { ...production, DATABASE_URL: '' }),
+    `DATABASE_URL must be set if NODE_ENV is production: ${expectations['DATABASE_URL']}.`,
+  )
+  t.match(readConfig({ ...production, ...{ DATABASE_URL: 'postgres://db.test/a' } }), {
+    databaseUrl: 'postgres://db.test/a',
+  })
 })
 
 t.test('Production shows diagnostics only to the addresses of DEBUG_ALLOW', async t => {

@@ -33,6 +33,7 @@ async function buildWith(t: Test, sites: (string | LicenseRecord)[], environment
   return app
 }
 
+const named = `Database  ${database.name}\n`
 const noUsers = 'No users yet: npm run portico -- user add you@museum.example --admin\n'
 
 const past = new Date('2001-01-01T00:00:00Z')
@@ -78,7 +79,7 @@ API       http://open.localhost:3000/api/docs`,
 
 for (const [what, [sites, lines, host = '127.0.0.1']] of Object.entries(told)) {
   t.test(`On a terminal, ${what}`, async t => {
-    t.equal(await greeting(await buildWith(t, sites), { host }), `${lines}\n${noUsers}`)
+    t.equal(await greeting(await buildWith(t, sites), { host }), `${named}${lines}\n${noUsers}`)
   })
 }
 
@@ -86,20 +87,20 @@ t.test('with DEBUG=1 the profiler is named, and all is said in four lines', asyn
   const app = await buildWith(t, ['localhost'], { DEBUG: '1' })
   const shown = await greeting(app)
   t.match(shown, /^Profiler {2}http:\/\/localhost:3000\/_profiler\/$/m)
-  t.equal(shown.split('\n').length, 4 + 1)
+  t.equal(shown.split('\n').length, 5 + 1)
 })
 
 t.test('once there is a user, none is missing', async t => {
   const app = await buildWith(t, ['localhost'])
   await addUser(database, { email: 'first@museum.test' })
-  t.equal(await greeting(app), 'Sites     http://localhost:3000/\nAPI       http://localhost:3000/api/docs\n')
+  t.equal(await greeting(app), `${named}Sites     http://localhost:3000/\nAPI       http://localhost:3000/api/docs\n`)
 })
 
 t.test('without sites it says how to add one, and links to no page that needs one', async t => {
   const app = await buildWith(t, [], { DEBUG: '1' })
   t.equal(
     await greeting(app),
-    `No sites yet: npm run portico -- seed adds three, and http://127.0.0.1:3000/ says how to add your own.
+    `${named}No sites yet: npm run portico -- seed adds three, and http://127.0.0.1:3000/ says how to add your own.
 Profiler  http://127.0.0.1:3000/_profiler/
 ${noUsers}`,
   )
@@ -109,7 +110,7 @@ t.test('no domain controls the terminal', async t => {
   const app = await buildWith(t, ['localhost'])
   const hostile = { ...database, db: withDomain(database, '\u001b]8;;http://evil.test\u0007.localhost') }
   const shown = await greeting(Object.assign(Object.create(app), { database: hostile }))
-  t.match(shown, /^Sites {5}served at http:\/\/127\.0\.0\.1:3000\/ by their domains\n/)
+  t.match(shown, /^Sites {5}served at http:\/\/127\.0\.0\.1:3000\/ by their domains\n/m)
   t.notMatch(shown, /\p{Cc}(?<!\n)/u)
 })
 

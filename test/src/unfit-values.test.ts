@@ -258,7 +258,7 @@ t.test('an import changes the records that people know by a number', async t => 
   await print('box add --number 7')
   t.match(await importInto('box', ['{"number":7}', '{"number":8}'], '--format ndjson --update'), {
     code: 0,
-    output: /^Added 1 and changed 1 boxes /,
+    output: /^Added 1 and changed 1 boxes\b/,
   })
 })
 

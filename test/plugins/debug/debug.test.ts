@@ -87,7 +87,12 @@ for (const accept of ['*/*', 'text/html', 'text/plain']) {
 }
 
 t.test('in production clients on this machine may use the profiler only if DEBUG_ALLOW lists them', async t => {
-  const environment = { NODE_ENV: 'Production', COOKIE_SECRET: 'x'.repeat(32), DEBUG_ALLOW: '198.51.100.0/24' }
+  const environment = {
+    NODE_ENV: 'Production',
+    DATABASE_URL: 'embedded',
+    COOKIE_SECRET: 'x'.repeat(32),
+    DEBUG_ALLOW: '198.51.100.0/24',
+  }
   const app = await buildDebugged(t, { database, routes, environment })
   await testUnknown(t, app, 'text/html')
   t.equal((await app.inject({ url: '/_profiler/', remoteAddress: '198.51.100.7' })).statusCode, 200)
