@@ -107,7 +107,7 @@ t.test('of half of the requests or one long one, times are a trouble', async t =
   }
 })
 
-t.test('the first trouble of each kind comes before all others, with its line', async t => {
+t.test('a crash, then the first trouble of each kind, comes before all others, with its line', async t => {
   const of = (route: string, ...troubles: Trouble[]) => requestOf({ route, troubles })
   const found = troublesLately(
     overview(of('/a', trouble('repeated')), of('/b', trouble('repeated')), of('/c', trouble('row'))),
@@ -120,6 +120,8 @@ t.test('the first trouble of each kind comes before all others, with its line', 
     'GET /b: repeated, in 1 of 1 requests',
   ])
   t.match(found[0], { places: [{ line: 7 }] })
+  const [first] = troublesLately(overview(of('/a', trouble('failed query')), of('/b', trouble('crash'))), '')
+  t.match(first, { route: 'GET /b', what: 'crash', tone: 'error' })
 })
 
 t.test('rows past the bound are left out, and counted', async t => {

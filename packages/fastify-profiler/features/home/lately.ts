@@ -155,15 +155,15 @@ function folded<Row extends { count: number }>(
 }
 
 /**
- * What is wrong with routes lately, each with its requests, or for a text with one to look at. The first of each kind
- * comes before all others.
+ * What is wrong with routes lately, each with its requests, or for a text with one to look at. Crashes come first, then
+ * the first of each kind, then all others.
  */
 export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: string): RouteFinding[] {
   const kinds = new Set<string>()
   const ranked = routes
     .flatMap(route => findingsOf(route, base))
     .map(finding => {
-      const rank = kinds.has(finding.what) ? 2 : 0
+      const rank = finding.what === 'crash' ? -1 : kinds.has(finding.what) ? 2 : 0
       kinds.add(finding.what)
       return { finding, rank: rank + Number(finding.tone !== 'error') }
     })

@@ -208,7 +208,7 @@ function keyOf({ location, what }: Trouble): string {
 }
 
 /** The kinds of troubles of which something failed, and did not only take long. */
-export const failures: ReadonlySet<string> = new Set<Trouble['what']>(['fails', 'failed query', 'failed call'])
+export const failures: ReadonlySet<string> = new Set(['crash', 'fails', 'failed query', 'failed call', 'uncaught'])
 
 function isFailure({ what }: Trouble): boolean {
   return failures.has(what)
@@ -219,7 +219,7 @@ function exceptionOf(group: Group): ExceptionOverview {
   return {
     exception: newest.exception ?? '',
     count: group.length,
-    fails: group.some(isFailed),
+    fails: group.some(summary => isFailed(summary) || (summary.failures?.errors ?? 0) > 0),
     last: newest.time,
     token: newest.token,
   }

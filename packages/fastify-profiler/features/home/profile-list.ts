@@ -117,12 +117,13 @@ function renderNotes(profile: ProfileSummary, polls: number | null, base: string
     said !== null && html`<span class="muted">${said.toLowerCase()}</span> `,
     repeated > 0 &&
       html`<span class="warning">${repeatedWrites === true ? `${repeated.toLocaleString('en')} writes, one at a time` : `N+1: ${count(repeated, 'query', 'queries')} of one shape`}</span> `,
-    failures !== undefined &&
-      failures.queries > 0 &&
-      html`<span class="error">${count(failures.queries, 'failed query', 'failed queries')}</span> `,
-    failures !== undefined &&
-      failures.calls > 0 &&
-      html`<span class="error">${count(failures.calls, 'failed call')}</span> `,
-    logErrors > 0 && html`<span class="error">${count(logErrors, 'logged error')}</span>`,
+    counted(failures?.queries, 'failed query', 'failed queries'),
+    counted(failures?.calls, 'failed call'),
+    counted(failures?.errors, 'uncaught error'),
+    counted(logErrors, 'logged error'),
   ]
+}
+
+function counted(amount: number | undefined, ...names: [one: string, many?: string]): Content {
+  return amount !== undefined && amount > 0 && html`<span class="error">${count(amount, ...names)}</span> `
 }

@@ -1,7 +1,7 @@
 import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
-import { nearestOwnFrame, rootCauseOf } from '../exceptions/exceptions.ts'
+import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedCalls } from './failed-calls.ts'
@@ -24,36 +24,40 @@ export function summarisePerformance(profile: Profile): Partial<ProfileSummary> 
   }
 }
 
-/** How many queries and calls failed, with the first error. */
+/** How many queries and calls failed, and errors were not caught, with the first error. */
 function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
   const failed = failedCalls(profile)
   const [first] = failed
   if (first === undefined) return {}
-  const queries = failed.filter(({ what }) => what === 'query').length
-  return { failures: { queries, calls: failed.length - queries, first: first.error.slice(0, longestText) } }
+  const amount = (wanted: typeof first.what) => failed.filter(({ what }) => what === wanted).length
+  const amounts = { queries: amount('query'), calls: amount('call'), errors: amount('error') }
+  return { failures: { ...amounts, first: first.error.slice(0, longestText) } }
 }
 
 /** What is worth changing about a request's route, as far as one request tells. */
 function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
-  const { database, duration, exceptions, http, status } = profile
+  const { crash, database, duration, exceptions, http, status } = profile
   const failed = Number(status) >= 500
-  const isFine = !failed && !database?.failed && !database?.repetitions.length && !http?.failed
+  const isCaught = exceptions.every(({ uncaught }) => uncaught === undefined)
+  const isFine = !failed && isCaught && !database?.failed && !database?.repetitions.length && !http?.failed
   // Most requests end here, since this runs for each of them.
   if (duration < slowFrom && isFine) return []
   const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
     const kind = kindOf(finding, duration)
-    if (kind === null) return []
+    if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
     const [claim, detail] = textOf(finding, profile)
     const told = trouble(kind.what, claim, typeof detail === 'string' ? detail : '', finding.location)
     return [{ ...told, ...(kind.isTimed && { time: finding.time }) }]
   })
-  const [thrown] = exceptions
-  if (thrown === undefined || !failed) return found
-  const root = rootCauseOf(exceptions)
+  const worst = worstOf(profile)
+  const thrown = exceptions[worst]
+  if (thrown === undefined || (!failed && crash === undefined)) return found
+  const root = rootCauseOf(exceptions, worst)
   const texts = [...new Set([thrown, exceptions[root] ?? thrown])].map(
     ({ class: name, message }) => `${name}: ${message}`,
   )
-  return [trouble('fails', '', texts.join(', caused by '), nearestOwnFrame(exceptions, root)), ...found]
+  const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
+  return [trouble(what, claim, texts.join(', caused by '), nearestOwnFrame(exceptions, root)), ...found]
 }
 
 /** What a finding says beside the name of its route. */
@@ -84,7 +88,7 @@ function kindOf(finding: Finding, duration: number): { what: Trouble['what']; is
   const timed = (what: Trouble['what'], isOwn: boolean) => (isOwn ? { what, isTimed: true } : null)
   switch (finding.what) {
     case 'failed':
-      return { what: finding.call === 'query' ? 'failed query' : 'failed call', isTimed: false }
+      return { what: finding.call === 'error' ? 'uncaught' : `failed ${finding.call}`, isTimed: false }
     case 'caught':
       return { what: 'fails', isTimed: false }
     case 'repeated':
