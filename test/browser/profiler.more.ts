@@ -171,6 +171,24 @@ async function testInBrowser(): Promise<void> {
     t.strictSame(errors, [])
   })
 
+  t.test('the counter of the list grows with its rows, and keys move through them', async t => {
+    const { page, errors } = await open(t, '/_profiler/')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    const total = page.locator('#requests + .count')
+    const before = Number(await total.textContent())
+    const token = await tokenOf('/caf%C3%A9%E2%80%AE')
+    await page.locator(`.requests [href$="${token}"]`).waitFor()
+    t.equal(Number(await total.textContent()), before + 1)
+    await page.keyboard.press('j')
+    t.equal(await page.evaluate(() => document.activeElement?.textContent), 'GET /café%E2%80%AE')
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('/')
+    t.ok(await page.getByRole('searchbox').evaluate(element => element === document.activeElement))
+    t.strictSame(errors, [])
+  })
+
   t.test('the keyboard can skip to the content, and focus is visible', async t => {
     for (const path of ['/version', `/_profiler/${thrown}?panel=database`, '/_profiler/']) {
       const { page } = await open(t, path)

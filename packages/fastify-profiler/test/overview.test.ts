@@ -121,7 +121,7 @@ t.test('a crash, then the first trouble of each kind, comes before all others, w
   ])
   t.match(found[0], { places: [{ line: 7 }] })
   const [first] = troublesLately(overview(of('/a', trouble('failed query')), of('/b', trouble('crash'))), '')
-  t.match(first, { claim: ['GET /b: crash, in '], tone: 'error' })
+  t.match(first, { route: 'GET /b', what: 'crash', tone: 'error' })
 })
 
 t.test('rows past the bound are left out, and counted', async t => {

@@ -93,7 +93,7 @@ export const LOGGED_LENGTH = 4000
 export function valueText(value: unknown, indent = 0, limit = MAX_LENGTH): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value, null, indent) ?? String(value))
   if (text.length <= limit) return text
-  return `${text.slice(0, limit)}… (${text.length - limit} more characters)`
+  return `${text.slice(0, limit)}… (${(text.length - limit).toLocaleString('en')} more characters)`
 }
 
 /** A recorded value: short ones inline, long objects and arrays indented in a block. */

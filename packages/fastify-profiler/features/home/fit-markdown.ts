@@ -52,7 +52,7 @@ export function shortened(line: string, bytes: number): string {
     .subarray(0, Math.max(0, bytes - 32))
     .toString()
     .replace(/\ufffd+$/, '')
-  return `${kept}… (${line.length - kept.length} more characters)`
+  return `${kept}… (${(line.length - kept.length).toLocaleString('en')} more characters)`
 }
 
 /** A line of Markdown of at most so many bytes. Inline code that is cut is closed. */

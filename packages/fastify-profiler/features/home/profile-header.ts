@@ -91,7 +91,7 @@ function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base
 export function callsFact(name: string, use: DatabaseUse | HttpUse | null): Fact[] {
   if (use === null) return []
   const { count, duration, failed } = use
-  const text = `${count.toLocaleString('en')} · ${formatDuration(duration)}${failed > 0 ? `, ${failed} failed` : ''}`
+  const text = `${count.toLocaleString('en')} · ${formatDuration(duration)}${failed > 0 ? `, ${failed.toLocaleString('en')} failed` : ''}`
   if (failed > 0) return [[name, { strong: text, tone: 'error' }]]
   return [[name, 'repetitions' in use && use.repetitions.length > 0 ? { strong: text, tone: 'warning' } : text]]
 }
@@ -142,7 +142,7 @@ export function renderGaps({ dropped, notes }: Profile): Markup | null {
   if (dropped.length === 0 && notes.length === 0) return null
   return html`<ul class="notice" aria-label="Missing data">${dropped.map(
     drop => html`
-<li>${drop.what}: ${drop.count} left out. ${drop.why}</li>`,
+<li>${drop.what}: ${drop.count.toLocaleString('en')} left out. ${drop.why}</li>`,
   )}${notes.map(
     note => html`
 <li>${note}</li>`,

@@ -103,7 +103,7 @@ export function renderProfileRow(profile: ProfileSummary, origins: readonly Orig
   const polls = options.polls?.[token] ?? null
   const tone = statusTone(status)
   return html`
-<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
+<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${origins.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count.toLocaleString('en')}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
 }
 
 /** What is worth knowing about a request beside its URL. */
@@ -118,7 +118,7 @@ function renderNotes(profile: ProfileSummary, polls: number | null, base: string
     exception === null && status === 404 && route === null && html`<span class="muted">no route</span> `,
     said !== null && html`<span class="muted">${said.toLowerCase()}</span> `,
     repeated > 0 &&
-      html`<span class="warning">${repeatedWrites === true ? `${repeated} writes, one at a time` : `N+1: ${count(repeated, 'query', 'queries')} of one shape`}</span> `,
+      html`<span class="warning">${repeatedWrites === true ? `${repeated.toLocaleString('en')} writes, one at a time` : `N+1: ${count(repeated, 'query', 'queries')} of one shape`}</span> `,
     counted(failures?.queries, 'failed query', 'failed queries'),
     counted(failures?.calls, 'failed call'),
     counted(failures?.errors, 'uncaught error'),

@@ -135,7 +135,9 @@ export function renderProfileMarkdown(context: ViewContext, panels: readonly Any
         ...(profile.parent === null ? [] : [`- ${parentName(profile)}: ${code(profile.parent)}`]),
         `- Outcome: ${outcomeText(profile.outcome) ?? 'Completed'}`,
         ...Object.entries(profile.labels).map(([name, value]) => `- ${plain(name)}: ${plain(value)}`),
-        ...profile.dropped.map(drop => `- ${plain(drop.what)}: ${drop.count} left out. ${plain(drop.why)}`),
+        ...profile.dropped.map(
+          drop => `- ${plain(drop.what)}: ${drop.count.toLocaleString('en')} left out. ${plain(drop.why)}`,
+        ),
         ...profile.notes.map(note => `- Note: ${plain(note)}`),
       ].join('\n'),
       ...shown.map(panel => {

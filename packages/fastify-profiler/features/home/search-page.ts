@@ -143,7 +143,7 @@ function renderPaging({ criteria, page, pages }: SearchResult, { base, panel }: 
       .join('&')
     return html`<a rel="${rel}" href="${base}/search${query !== '' && `?${query}`}">${label}</a>`
   }
-  return html`<nav class="paging" aria-label="Pages">${page > 1 ? link(page - 1, 'Newer', 'prev') : html`<span></span>`}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'Older', 'next') : html`<span></span>`}</nav>`
+  return html`<nav class="paging" aria-label="Pages">${page > 1 ? link(page - 1, 'Newer', 'prev') : html`<span></span>`}<span>Page ${page.toLocaleString('en')} of ${pages.toLocaleString('en')}</span>${page < pages ? link(page + 1, 'Older', 'next') : html`<span></span>`}</nav>`
 }
 
 /** Bytes of a text in a list. The profile has it in full. */
