@@ -58,7 +58,7 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
         lines: 'calls',
         columns: [
           { label: 'Request' },
-          { label: 'Called from', kind: 'short', isWide: true },
+          { label: 'Called from', kind: 'short' },
           figures('Status'),
           figures('kB', true),
           figures('First byte', true),

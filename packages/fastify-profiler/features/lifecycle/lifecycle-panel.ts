@@ -43,7 +43,7 @@ function spanTable(title: string, listed: readonly Listed[], profile: Profile, f
     lines: 'calls',
     columns: [
       { label: 'Function' },
-      { label: 'Place', kind: 'short', isWide: true },
+      { label: 'Place', kind: 'short' },
       figures('ms'),
       { label: 'When', head: renderAxis(scale, profile.duration), only: 'page' },
     ],
