@@ -67,6 +67,7 @@ function renderBootPage(boot: Boot, context: BootContext): string {
   return renderPage({
     title: `Boot · ${bootSentence(boot)}`,
     base: context.base,
+    root: context.root,
     header: renderHeader(boot, context),
     main: html`${hatchPattern}${blocksHtml(bootBlocks(boot, context), context, 2)}`,
     footer: html`<p>A start is kept until the next one. Before Fastify, a process loads modules and runs the application’s own code, as it does between plugins, unaccounted.</p>`,

@@ -120,11 +120,12 @@ function failureOf({ duration, error, location, method, url }: HttpCall): Findin
   ]
 }
 
-function callText({ blocked, method, url, duration, error, token }: HttpCall): Inline {
+function callText({ blocked, method, url, duration, error, isLate, token }: HttpCall): Inline {
   return [
     duration === null ? [{ badge: 'unfinished', tone: 'warning' }, ' '] : null,
     error === null ? null : [{ badge: 'failed', tone: 'error' }, ' '],
     { code: `${method} ${url}` },
+    ...(isLate ? [' ', { badge: 'after the response' }] : []),
     blocked > 0 ? [' ', { small: `event loop blocked for ${formatDuration(blocked)} meanwhile` }] : null,
     token === null ? null : [' ', { small: ['its profile there: ', { code: token }] }],
   ]

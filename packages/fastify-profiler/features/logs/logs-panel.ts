@@ -165,8 +165,9 @@ function runsOf(lines: readonly LogLine[]): LogLine[][] {
   const runs: LogLine[][] = []
   for (const line of lines) {
     const run = runs.at(-1)
-    const isSame = run?.[0]?.level === line.level && (line.level < 30 || run[0].message === line.message)
-    if (isSame) run.push(line)
+    const first = run?.[0]
+    const isSame = first?.level === line.level && first.isLate === line.isLate
+    if (isSame && (line.level < 30 || first.message === line.message)) run?.push(line)
     else runs.push([line])
   }
   return runs
@@ -192,9 +193,9 @@ function renderLevel(level: number): Markup {
 }
 
 /** A line on its own: what does not fit opens below it, which it does by itself for a warning or an error. */
-function renderLine({ level, start, message, fields, location }: LogLine, place: Place): Markup {
+function renderLine({ fields, isLate, level, location, message, start }: LogLine, place: Place): Markup {
   const entries = Object.entries(fields)
-  const head = html`${renderStart(start)}${renderLevel(level)}<span class="cut">${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
+  const head = html`${renderStart(start)}${renderLevel(level)}<span class="cut">${isLate && html`${renderBadge('after the response')} `}${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
   const from =
     location === undefined ? null : html`<p><span class="muted">From</span> ${renderLocation(location, place)}</p>`
   const isLong = message.length > SHORT_MESSAGE || message.includes('\n')
@@ -216,9 +217,9 @@ function glimpse(entries: ReadonlyArray<readonly [name: string, value: Json]>): 
 export function logsMarkdown(logs: readonly LogLine[], root: string): string {
   return table(
     ['Level', 'Start', 'Message', 'Fields', 'From'],
-    logs.map(({ level, start, message, fields, location }) => [
+    logs.map(({ fields, isLate, level, location, message, start }) => [
       levelName(level),
-      formatDuration(start),
+      `${formatDuration(start)}${isLate ? ' (after the response)' : ''}`,
       plain(message),
       Object.keys(fields).length === 0 ? '' : code(valueText(fields, 0, LOGGED_LENGTH)),
       location === undefined ? '' : code(locationText(location, root)),
