@@ -7,6 +7,7 @@ export type TimeKind =
   | 'cache'
   | 'other'
   | 'several'
+  | 'before'
   | 'plugin'
   | 'hook'
   | 'handler'

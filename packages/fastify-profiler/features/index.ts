@@ -8,7 +8,7 @@ import { browserLines, browserRoutes, withEvents } from './browser/browser-event
 import { compareAction, compareQuestion, compareRoutes } from './compare/compare-routes.ts'
 import { configurationPanel, routesQuestion } from './configuration.ts'
 import { collectExceptions } from './exceptions/describe-failures.ts'
-import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
+import { exceptionFacts, exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts'
 import { summariseExceptions } from './exceptions/exceptions.ts'
 import { explainFailure } from './exceptions/failed-answer.ts'
 import { readSources } from './exceptions/source-excerpt.ts'
@@ -85,6 +85,7 @@ features.push(
     panel: exceptionPanel,
     style: 'features/exceptions/exceptions.css',
     routes: exceptionRoutes,
+    facts: exceptionFacts,
     subscribe: watchUncaught,
     start: knowApplication,
     failures: collectExceptions,

@@ -171,7 +171,7 @@ t.test('hostile names and errors create no tag on the page of the boot', async t
   const page = await pageOf(app, 'boot')
   t.notMatch(page, /<(?:script>|img|svg onload|h1>gone)/)
   t.notMatch(page, '\0')
-  t.equal((await pageOf(app, 'boot', 'text/markdown')).match(/^#/gm)?.length, 3)
+  t.equal((await pageOf(app, 'boot', 'text/markdown')).match(/^#/gm)?.length, 4)
 })
 
 t.test('a start that is given up is kept as failed, with the plugin that hung', async t => {

@@ -69,8 +69,8 @@ export function renderLineTable(
   return html`<table class="lines ${className}"><caption class="sr-only">${caption}</caption>
 <thead><tr>${columns.map(column => html`<th scope="col" class="${classOf(column)}">${column.head ?? column.label}</th>`)}</tr></thead>
 <tbody>${rows.map(
-    ({ cells: [heading, ...cells] }) => html`
-<tr><th scope="row">${heading}</th>${cells.map((cell, index) => html`<td class="${classOf(columns[index + 1] ?? { label: '' })}">${cell}</td>`)}</tr>`,
+    ({ cells: [heading, ...cells], className }) => html`
+<tr${className !== undefined && html` class="${className}"`}><th scope="row">${heading}</th>${cells.map((cell, index) => html`<td class="${classOf(columns[index + 1] ?? { label: '' })}">${cell}</td>`)}</tr>`,
   )}
 </tbody></table>`
 }

@@ -21,7 +21,7 @@ import { sendUnknown } from '../home/not-found-page.ts'
 import { answerText, refusal } from '../home/question.ts'
 import { sliceTime, slowestCalls, timeByKind, type TimedContext } from '../performance/exclusive-time.ts'
 import { renderSlowestFive } from '../performance/findings.ts'
-import { renderTimeBar } from '../performance/performance-panel.ts'
+import { renderTimeBar, timesText } from '../performance/performance-panel.ts'
 import { foldThreshold, hatchPattern, renderWaterfall } from '../performance/waterfall.ts'
 import { type Boot, type BootState, readBoot } from './boot-file.ts'
 import { bootSentence, newestBoot, unfinishedSteps, waitText } from './boot-log.ts'
@@ -32,20 +32,22 @@ const tones: Record<BootState, Tone> = { ready: 'good', starting: 'neutral', stu
 
 /** How the application started: its plugins, what each of them waited for, and what hangs or failed. */
 function bootBlocks(boot: Boot, context: BootContext): Block[] {
-  const { duration, spans, versions } = boot
+  const { before, duration, spans, versions } = boot
   if (spans.length === 0) return [...emptyBlocks('No plugin was registered after the profiler.')]
   const problems = problemsOf(boot)
   const timed = { profile: timedBoot(boot), editorUrl: context.editorUrl, root: context.root }
   const slices = sliceTime(timed.profile)
+  const whole = before + duration
+  const times = [['before', before] as const, ...timeByKind(slices)]
   const threshold = foldThreshold(context.query, duration)
   return [
     ...(problems.length === 0
       ? []
       : [{ section: 'Findings', count: problems.length, blocks: [{ findings: problems }] }]),
     {
-      section: `Where ${formatDuration(duration)} went`,
-      note: 'each millisecond counted once',
-      blocks: [{ html: renderTimeBar(timeByKind(slices), duration), markdown: '' }],
+      section: `Where ${formatDuration(whole)} went`,
+      note: 'since the process began, each millisecond counted once',
+      blocks: [{ html: renderTimeBar(times, whole), markdown: timesText(times) }],
     },
     { html: renderSlowestFive(slowestCalls(timed.profile, slices), timed, 'the start'), markdown: '' },
     {
@@ -68,7 +70,7 @@ function renderBootPage(boot: Boot, context: BootContext): string {
     root: context.root,
     header: renderHeader(boot, context),
     main: html`${hatchPattern}${blocksHtml(bootBlocks(boot, context), context, 2)}`,
-    footer: html`<p>A start is kept until the next one. Unaccounted is the time between plugins, such as that of the application’s own code.</p>`,
+    footer: html`<p>A start is kept until the next one. Before Fastify, a process loads modules and runs the application’s own code, as it does between plugins, unaccounted.</p>`,
   })
 }
 
@@ -82,14 +84,12 @@ function timedBoot({ duration, spans }: Boot): TimedContext['profile'] {
   return { duration, spans, token: '', lifecycle: [], eventLoop: { blocked: [] }, request: { bodySize: null } }
 }
 
-function factsOf({ before, dropped, duration, process, spans, time }: Boot): Fact[] {
+function factsOf({ dropped, process, spans, time }: Boot): Fact[] {
   const ofKind = (wanted: Span['kind']) => spans.filter(({ kind }) => kind === wanted).length
   return [
     ['Process', process],
-    ['Modules before', formatDuration(before)],
     ['Plugins', ofKind('plugin')],
     ['SQL', ofKind('query')],
-    ['Together', formatDuration(before + duration)],
     ['When', { html: renderTime(time), markdown: formatTime(time) }],
     ...(dropped > 0 ? [['Left out', count(dropped, 'call')] as const] : []),
   ]

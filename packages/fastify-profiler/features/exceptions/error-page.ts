@@ -9,11 +9,8 @@ import { formatDuration } from '../../core/view/units.ts'
 import { profileUrl } from '../../core/view/urls.ts'
 import { curlCommand } from '../request/curl-command.ts'
 import { comparePaths, isRoutingFailure, nearPaths, renderPiece } from '../routing/routing-panel.ts'
-import { renderExceptionSections } from './exception-panel.ts'
+import { causeFacts, renderExceptionSections } from './exception-panel.ts'
 import { renderErrorMarkdown } from './exceptions-markdown.ts'
-import { nearestOwnFrame, rootCauseOf } from './exceptions.ts'
-
-const causeLength = 120
 
 /**
  * The diagnostic page for a failed request, on the application's own URL. Its stylesheet is inlined, so that the page
@@ -56,27 +53,15 @@ ${renderExceptionSections(context, 2)}
 /** What led to the failure, most telling first. */
 function errorFacts(context: ViewContext): Fact[] {
   const { profile } = context
-  const { exceptions } = profile
-  const rootIndex = rootCauseOf(exceptions)
-  const root = rootIndex === 0 ? undefined : exceptions[rootIndex]
-  const line = nearestOwnFrame(exceptions, rootIndex)
   const referer = profile.request.headers.find(([name]) => name.toLowerCase() === 'referer')?.[1]
-  const isRouting = isRoutingFailure(profile)
   return [
     ['Time', formatDuration(profile.duration)],
-    ...(isRouting ? nearestFact(profile) : []),
-    ...(root === undefined || isRouting
-      ? []
-      : [['Root cause', { strong: causeText(root.class, root.message), tone: 'error' }] as const]),
-    ...(line === null || isRouting ? [] : [['Your line', { place: line }] as const]),
+    ...(isRoutingFailure(profile) ? nearestFact(profile) : []),
+    ...causeFacts(profile),
     ...(referer === undefined ? [] : [['Linked from', { code: referer }] as const]),
     ...Object.entries(profile.labels).map(([name, value]) => [titled(name), value] as const),
     ['When', timeText(profile.time)],
   ]
-}
-
-function causeText(name: string, message: string): string {
-  return (message === '' ? name : message).slice(0, causeLength)
 }
 
 function nearestFact({ path, routing }: Profile): Fact[] {

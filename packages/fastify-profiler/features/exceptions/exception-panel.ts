@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { BuiltInPanel, Tone, ViewContext } from '../../core/panel.ts'
-import type { Exception } from '../../core/profile.ts'
-import { blocksHtml } from '../../core/view/block.ts'
+import type { Exception, Profile } from '../../core/profile.ts'
+import { blocksHtml, type Fact } from '../../core/view/block.ts'
 import { type HeadingLevel, renderEmptyState, renderHeading, statusTone } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import type { PageSources } from '../../core/feature.ts'
@@ -13,7 +13,14 @@ import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
 import { exceptionSectionsMarkdown, renderErrorMarkdown } from './exceptions-markdown.ts'
 import { failedQueryOf, renderFailedQuery } from './failed-query.ts'
-import { crashText, exceptionCard, renderExceptions, renderStackTraces } from './exceptions.ts'
+import {
+  crashText,
+  exceptionCard,
+  nearestOwnFrame,
+  renderExceptions,
+  renderStackTraces,
+  rootCauseOf,
+} from './exceptions.ts'
 
 /**
  * The sections of a failed request, on its error page and in the profiler: Exceptions, Logs, Stack Traces.
@@ -38,6 +45,38 @@ ${body}</section>`
 ${section('exceptions', counted('Exceptions', exceptions.length), html`${crash !== undefined && html`<p class="notice error">${crashText(crash)}</p>`}${thrown}`)}
 ${section('logs', counted('Logs', logs.length), renderLogTable(profile, context))}
 ${section('stack-traces', counted('Stack Traces', exceptions.length), renderStackTraces(exceptions, root, !isRouting))}`
+}
+
+const causeLength = 120
+
+/** The root cause of a failed request, and the line of the application to look at. */
+export function causeFacts(profile: Profile): Fact[] {
+  const { exceptions } = profile
+  const [thrown] = exceptions
+  if (thrown === undefined || isRoutingFailure(profile)) return []
+  const index = rootCauseOf(exceptions)
+  const root = index === 0 ? undefined : exceptions[index]
+  const sender = failedQueryOf(profile)?.query.location ?? null
+  const line = isOfClient(thrown) ? null : (nearestOwnFrame(exceptions, index) ?? sender)
+  return [
+    ...(root === undefined
+      ? []
+      : [['Root cause', { strong: (root.message || root.class).slice(0, causeLength), tone: 'error' }] as const]),
+    ...(line === null ? [] : [['Your line', { place: line }] as const]),
+  ]
+}
+
+/** What Fastify refuses, such as a malformed URL, is the fault of no line that its stack names. */
+function isOfClient({ code, statusCode }: Exception): boolean {
+  return code?.startsWith('FST_ERR_') === true && statusCode !== null && statusCode < 500
+}
+
+/** What a request failed with, in the header of its pages. */
+export function exceptionFacts(profile: Profile): Fact[] {
+  const [thrown] = profile.exceptions
+  if (thrown === undefined || isRoutingFailure(profile)) return []
+  const text = (thrown.message || thrown.class).slice(0, causeLength)
+  return [['Error', { strong: text, tone: toneOf(thrown) }], ...causeFacts(profile)]
 }
 
 /** A deliberate 4xx is a warning, not an error. */

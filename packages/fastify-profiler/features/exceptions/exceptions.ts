@@ -149,7 +149,7 @@ export function renderExceptions(
   const open = isRoutingFailure(profile) ? [] : [cause, 0]
   const same = samePlaces(exceptions, order)
   const brief = foldedExceptions(exceptions)
-  return html`${renderExceptionTree(exceptions, place)}
+  return html`${exceptions.length > 1 && renderExceptionTree(exceptions, place)}
 ${order.map(index => {
   const exception = exceptions[index]
   if (exception === undefined) return null
@@ -180,9 +180,17 @@ function renderException(
   return html`<article class="exception" id="${id}" aria-labelledby="${id}-class">
 ${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${relation === 'logged' && html` ${renderBadge('From the log')}`}${uncaught !== undefined && html` ${renderBadge('nobody caught it', 'error')} ${renderBadge(uncaught)}`}${renderRole(exceptions, index)}`)}
 <p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>
+${adviceOf(exception).map(advice => html`<p class="notice warning">${advice}</p>`)}
 ${isBrief ? renderFrameList(tellingFrames(exception), place, 0) : renderStack(exceptions, index, exception, place)}
 ${entries.length > 0 && html`<details class="fold"><summary>${count(entries.length, 'property', 'properties')}: ${entries.map(([name]) => name).join(', ')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, entries)}</details>`}
 </article>`
+}
+
+/** What an error says to do. That of a database stands beside its statement. */
+function adviceOf({ properties }: Exception): string[] {
+  if ('severity' in properties) return []
+  const { help, hint, remedy } = properties
+  return [hint, remedy, help].filter(advice => typeof advice === 'string' && advice !== '').map(String)
 }
 
 /** What an exception is in its chain: Root cause, 5 of 6. */

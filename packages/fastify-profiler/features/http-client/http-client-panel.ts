@@ -1,7 +1,15 @@
 import type { BuiltInPanel, Tone, ToolbarCard } from '../../core/panel.ts'
 import type { HttpCall, HttpUse } from '../../core/profile.ts'
-import type { Inline } from '../../core/view/block.ts'
-import { count as counted, formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
+import type { Finding, Inline } from '../../core/view/block.ts'
+import { figures } from '../../core/view/elements.ts'
+import {
+  count as counted,
+  formatDuration,
+  formatMilliseconds,
+  formatNumber,
+  formatShare,
+} from '../../core/view/units.ts'
+import { type BarPiece, renderAxis, renderTicks, renderTrack, waterfallScale } from '../performance/waterfall.ts'
 
 /** The outgoing requests that took longest. */
 export function httpCard({ calls, count, duration, failed }: HttpUse): ToolbarCard {
@@ -34,6 +42,7 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
   }),
   view(data, { profile }) {
     const { count, failed, duration, calls } = data
+    const scale = waterfallScale(profile)
     return [
       {
         metrics: [
@@ -42,27 +51,46 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
         ],
       },
       ...(calls.length < count ? [{ notice: shownOf(data) }] : []),
+      { findings: calls.flatMap(call => failureOf(call)) },
+      { html: renderTicks(scale), markdown: '' },
       {
         title: 'Requests',
+        lines: 'calls',
         columns: [
-          { label: '#', kind: 'number' },
-          { label: 'Duration', kind: 'number' },
-          { label: 'Until the head', kind: 'number' },
-          { label: 'Status', kind: 'number' },
-          { label: 'Bytes', kind: 'number' },
           { label: 'Request' },
+          { label: 'Called from', kind: 'short' },
+          figures('Status'),
+          figures('kB', true),
+          figures('First byte', true),
+          figures('ms'),
+          { label: 'When', head: renderAxis(scale, profile.duration), only: 'page' },
         ],
-        rows: calls.map((call, index) => [
-          index + 1,
-          call.duration === null ? '–' : formatDuration(call.duration),
-          call.head === null ? '–' : formatDuration(call.head),
-          call.status ?? '–',
-          call.size ?? '–',
+        rows: calls.map(call => [
           callText(call),
+          call.location === null ? null : { place: call.location },
+          call.status ?? '–',
+          call.size === null ? '–' : formatNumber(call.size / 1000),
+          call.head === null ? '–' : formatMilliseconds(call.head),
+          call.duration === null ? '–' : formatMilliseconds(call.duration),
+          { html: renderTrack(callPieces(call, scale), scale), markdown: '' },
         ]),
+      },
+      {
+        text: 'Pale: until the first byte of the response. Calls at once are counted once in the time above.',
+        look: 'muted',
       },
     ]
   },
+}
+
+/** Pale until the first byte, then full. One that is not over goes on. */
+function callPieces({ blocked, duration, head, start }: HttpCall, scale: number): BarPiece[] {
+  const end = duration === null ? scale : start + duration + blocked
+  const first = head === null ? end : Math.min(start + head + blocked, end)
+  return [
+    { colour: 'http calling', start, end: first },
+    ...(first < end ? [{ colour: 'http', start: first, end }] : []),
+  ]
 }
 
 /** What requests at once would have taken one after another; null if there were none. */
@@ -79,14 +107,26 @@ function toneOf({ failed }: HttpUse): Tone {
   return failed > 0 ? 'error' : 'neutral'
 }
 
-function callText({ blocked, method, url, duration, error, isLate, location, token }: HttpCall): Inline {
+/** A request that failed, or that was not over. */
+function failureOf({ duration, error, location, method, url }: HttpCall): Finding[] {
+  if (error === null && duration !== null) return []
   return [
+    {
+      tone: error === null ? 'warning' : 'error',
+      claim: { code: `${method} ${url}` },
+      detail: error === null ? notOver : `failed: ${error}`,
+      places: location === null ? [] : [location],
+    },
+  ]
+}
+
+function callText({ blocked, method, url, duration, error, isLate, token }: HttpCall): Inline {
+  return [
+    duration === null ? [{ badge: 'unfinished', tone: 'warning' }, ' '] : null,
+    error === null ? null : [{ badge: 'failed', tone: 'error' }, ' '],
     { code: `${method} ${url}` },
     ...(isLate ? [' ', { badge: 'after the response' }] : []),
-    duration === null ? [' ', { badge: 'unfinished', tone: 'warning' }, ` ${notOver}`] : null,
     blocked > 0 ? [' ', { small: `event loop blocked for ${formatDuration(blocked)} meanwhile` }] : null,
-    error === null ? null : [' ', { badge: 'failed', tone: 'error' }, ` ${error}`],
-    location === null ? null : [' ', { small: { place: location } }],
     token === null ? null : [' ', { small: ['its profile there: ', { code: token }] }],
   ]
 }

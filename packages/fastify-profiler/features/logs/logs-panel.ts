@@ -14,6 +14,7 @@ import {
   renderBadge,
   renderEmptyState,
   renderLocation,
+  renderSeverity,
   renderValue,
   valueText,
 } from '../../core/view/elements.ts'
@@ -47,13 +48,11 @@ const frameworkLines: Record<string, string> = {
   'request completed': 'res',
 }
 
-/** Separates the lines of the application from those that Fastify logs about every request. */
-function splitLogs(logs: readonly LogLine[]): { own: LogLine[]; framework: LogLine[] } {
-  const isFramework = ({ level, message, fields }: LogLine) => {
-    const field = Object.hasOwn(frameworkLines, message) ? frameworkLines[message] : undefined
-    return field !== undefined && level === 30 && Object.hasOwn(fields, field)
-  }
-  return { own: logs.filter(line => !isFramework(line)), framework: logs.filter(isFramework) }
+/** Whether Fastify itself logged a line: one of its pair, or the error that a request ended with. */
+function isOfFramework({ fields, level, location, message }: LogLine): boolean {
+  const field = Object.hasOwn(frameworkLines, message) ? frameworkLines[message] : undefined
+  if (field !== undefined) return level === 30 && Object.hasOwn(fields, field)
+  return location === undefined && Object.hasOwn(fields, 'res') && Object.hasOwn(fields, 'err')
 }
 
 /** A line without the id that all lines of a request share. */
@@ -73,15 +72,49 @@ const SHORT_MESSAGE = 60
 
 /**
  * The log lines of a request: its own first, one line each that opens, then the framework's folded. A checkbox for each
- * level hides its lines by the stylesheet alone; a script adds a text filter.
+ * level hides its lines by the stylesheet alone. `query`: where the text filter stands, on a page with only logs; on
+ * any other a script filters.
  */
-export function renderLogTable({ logs, requestId }: Pick<Profile, 'logs' | 'requestId'>, place: Place): Markup {
+export function renderLogTable(
+  { logs, requestId }: Pick<Profile, 'logs' | 'requestId'>,
+  place: Place,
+  query?: URLSearchParams,
+): Markup {
   if (logs.length === 0) return renderEmptyState('Nothing was logged during this request.')
-  const { own, framework } = splitLogs(logs.map(line => withoutRequestId(line, requestId)))
+  const lines = logs.map(line => withoutRequestId(line, requestId))
+  const framework = lines.filter(isOfFramework)
+  const own = lines.filter(line => !isOfFramework(line))
+  const wanted = query?.get('filter') ?? ''
+  const shown = wanted === '' ? own : own.filter(line => isAbout(line, wanted.toLowerCase()))
   return html`<div class="logs">
-<div class="head">${renderLevels(logs)}${logs.length > FILTERED && html`<label class="log-filter" hidden>Filter <input type="search" maxlength="200"></label>`}${requestId !== null && html`<span class="right">Request ID <code>${requestId}</code></span>`}</div>
-${own.length > 0 ? renderLines(own, place) : renderEmptyState('The application logged nothing itself.')}
-${framework.length > 0 && html`<details class="fold"><summary>Fastify’s own ${framework.length === 1 ? 'line' : 'lines'}: ${framework.map(({ message }) => message).join(', ')}</summary>${renderLines(framework, place)}</details>`}</div>`
+${query !== undefined && shown.length > 1 && renderFirstProblem(shown, place)}
+<div class="head">${renderLevels(logs)}${(logs.length > FILTERED || wanted !== '') && renderFilter(wanted, query)}${requestId !== null && html`<span class="right">Request ID <code>${requestId}</code></span>`}</div>
+${shown.length > 0 ? html`<p class="cells log-head muted" aria-hidden="true"><span class="number">ms</span><span>Level</span><span>Message</span></p>${renderLines(shown, place)}` : renderEmptyState(own.length > 0 ? `None of ${count(own.length, 'line')} contains "${wanted}".` : 'The application logged nothing itself.')}
+${framework.length > 0 && html`<details class="fold"><summary>Fastify’s own ${framework.length === 1 ? 'line' : 'lines'}: ${framework.map(({ message }) => message.slice(0, GLIMPSE)).join(', ')}</summary>${renderLines(framework, place)}</details>`}</div>`
+}
+
+function isAbout({ fields, level, message }: LogLine, wanted: string): boolean {
+  return `${levelName(level)} ${message} ${valueText(fields)}`.toLowerCase().includes(wanted)
+}
+
+/** In a page of its own, Enter puts the filter into the URL; a part of another page filters by script alone. */
+function renderFilter(wanted: string, query: URLSearchParams | undefined): Markup {
+  const label = html`<label class="log-filter"${query === undefined && html` hidden`}>Filter <input type="search" name="filter" value="${wanted}" maxlength="200"></label>`
+  return query === undefined ? label : html`<form><input type="hidden" name="panel" value="logs">${label}</form>`
+}
+
+/** First error: payment failed, app.js:81, at 0.93 ms; or else the first warning. */
+function renderFirstProblem(lines: readonly LogLine[], place: Place): Markup | null {
+  const first = firstProblem(lines)
+  if (first === undefined) return null
+  const { level, location, message, start } = first
+  return html`<p class="row">${renderSeverity(levelTone(level))}<span>First ${level >= 50 ? 'error' : 'warning'}: <a href="#${firstId}">${message.slice(0, GLIMPSE) || 'no message'}</a>${location !== undefined && html`, ${renderLocation(location, place)}`}, at ${formatDuration(start)}</span></p>`
+}
+
+const firstId = 'first-problem'
+
+function firstProblem(lines: readonly LogLine[]): LogLine | undefined {
+  return lines.find(({ level }) => level >= 50) ?? lines.find(({ level }) => level >= 40)
 }
 
 /** Lines that other features have, each under its heading. */
@@ -117,22 +150,57 @@ function renderLevels(logs: readonly LogLine[]): Markup | null {
 }
 
 function renderLines(lines: readonly LogLine[], place: Place): Markup {
-  return html`<ol class="log-lines rows">${lines.map(
-    line => html`
-<li class="level-${levelName(line.level)}">${renderLine(line, place)}</li>`,
-  )}
+  const first = firstProblem(lines)
+  return html`<ol class="log-lines rows">${runsOf(lines).map(run => {
+    const [line] = run
+    if (line === undefined) return null
+    return html`
+<li class="level-${levelName(line.level)}"${first !== undefined && run.includes(first) && html` id="${firstId}"`}>${run.length === 1 ? renderLine(line, place) : renderRun(line, run, place)}</li>`
+  })}
 </ol>`
 }
 
+/** Divides lines into runs: of debug and trace those of a level, of others those with the same message. */
+function runsOf(lines: readonly LogLine[]): LogLine[][] {
+  const runs: LogLine[][] = []
+  for (const line of lines) {
+    const run = runs.at(-1)
+    const first = run?.[0]
+    const isSame = first?.level === line.level && first.isLate === line.isLate
+    if (isSame && (line.level < 30 || first.message === line.message)) run?.push(line)
+    else runs.push([line])
+  }
+  return runs
+}
+
+/** Lines as one that opens: 14 debug, 0.2 ms; 20 × cache miss. */
+function renderRun(first: LogLine, run: readonly LogLine[], place: Place): Markup {
+  const { level, message, start } = first
+  const took = formatDuration((run.at(-1)?.start ?? start) - start)
+  const text =
+    level < 30
+      ? html`${counted(run.length, levelName(level), levelName(level))}, ${took}`
+      : html`<b>${run.length.toLocaleString('en')} ×</b> ${message.slice(0, GLIMPSE) || 'No message.'}`
+  return html`<details><summary class="cells">${renderStart(start)}${renderLevel(level)}<span class="cut">${text}</span></summary><ol class="rows">${run.map(line => html`<li>${renderLine(line, place)}</li>`)}</ol></details>`
+}
+
+function renderStart(start: number): Markup {
+  return html`<span class="number">${alignNumber(start)}</span>`
+}
+
+function renderLevel(level: number): Markup {
+  return renderBadge(levelName(level), levelTone(level))
+}
+
+/** A line on its own: what does not fit opens below it, which it does by itself for a warning or an error. */
 function renderLine({ fields, isLate, level, location, message, start }: LogLine, place: Place): Markup {
   const entries = Object.entries(fields)
-  const head = html`<span class="number" title="milliseconds">${alignNumber(start)}</span>${renderBadge(levelName(level), levelTone(level))}<span class="cut">${isLate && html`${renderBadge('after the response')} `}${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
+  const head = html`${renderStart(start)}${renderLevel(level)}<span class="cut">${isLate && html`${renderBadge('after the response')} `}${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
   const from =
     location === undefined ? null : html`<p><span class="muted">From</span> ${renderLocation(location, place)}</p>`
-  if (entries.length === 0 && location === undefined && message.length <= SHORT_MESSAGE && !message.includes('\n')) {
-    return html`<p class="cells">${head}</p>`
-  }
-  return html`<details><summary class="cells">${head}</summary><p class="message">${message}</p>${from}
+  const isLong = message.length > SHORT_MESSAGE || message.includes('\n')
+  if (entries.length === 0 && location === undefined && !isLong) return html`<p class="cells">${head}</p>`
+  return html`<details${level >= 40 && html` open`}><summary class="cells">${head}</summary>${isLong && html`<p class="message">${message}</p>`}${from}
 ${entries.length > 0 && html`<dl class="fields">${entries.map(([name, value]) => html`<div><dt>${name}</dt> <dd>${renderValue(value, LOGGED_LENGTH)}</dd></div>`)}</dl>`}</details>`
 }
 
@@ -174,7 +242,7 @@ export const logsPanel: BuiltInPanel<LogLine[]> = {
   },
   view: (logs, context) => [
     {
-      html: html`${renderLogTable(context.profile, context)}
+      html: html`${renderLogTable(context.profile, context, context.isFile === true ? undefined : (context.query ?? new URLSearchParams()))}
 ${renderFurtherLines(context.profile, context)}`,
       markdown: logsMarkdown(logs, context.root),
     },

@@ -326,6 +326,7 @@ const views: Record<TimeKind, KindView> = {
   cache: { label: 'Cache', colour: 'cache' },
   other: { label: 'Other', colour: 'io' },
   several: { label: 'Several at once', colour: 'several' },
+  before: { label: 'Before Fastify', colour: 'io' },
   plugin: { label: 'Plugins', colour: 'handler' },
   hook: { label: 'Hooks', colour: 'hook' },
   handler: { label: 'Handler', colour: 'handler' },

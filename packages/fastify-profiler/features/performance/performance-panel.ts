@@ -42,13 +42,17 @@ const smallestShare = 0.1
 
 /** One bar for the whole request, divided by kind, with a legend that has the numbers. */
 export function renderTimeBar(times: Times, total: number): Markup {
-  const words = times.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
-  return html`<svg class="stack" width="100%" height="24" role="img" aria-label="${words}">${renderPieces(stackedPieces(times), total, 0, 24)}</svg>
+  return html`<svg class="stack" width="100%" height="24" role="img" aria-label="${timesText(times)}">${renderPieces(stackedPieces(times), total, 0, 24)}</svg>
 <ul class="legend row">${times.map(
     ([kind, time]) => html`
 <li>${renderKind(kind)}${kindView(kind).label} <b>${formatNumber(time)}</b>${time >= total * smallestShare && html` <span class="muted">${formatShare(time, total)}</span>`}</li>`,
   )}
 </ul>`
+}
+
+/** The same in words. */
+export function timesText(times: Times): string {
+  return times.map(([kind, time]) => `${kindView(kind).label} ${formatDuration(time)}`).join(', ')
 }
 
 /** The times as pieces one after another. */

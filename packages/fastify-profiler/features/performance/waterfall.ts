@@ -215,9 +215,7 @@ export function renderWaterfall(context: TimedContext, threshold: number): Marku
   }
   const long = rows.filter(row => !row.isShort)
   const short = rows.filter(row => row.isShort)
-  return html`<svg width="0" height="0" class="sr-only" aria-hidden="true"><defs><g id="ticks">${axisTicks(scale).map(
-    tick => html`<line class="tick" x1="${percent(tick, scale)}" x2="${percent(tick, scale)}" y1="0" y2="28"/>`,
-  )}</g></defs></svg>
+  return html`${renderTicks(scale)}
 ${renderRows('Waterfall', long, scale, context, renderHead(scale, profile))}
 ${short.length > 0 && html`<details class="fold"><summary>${foldedText(short, lengthOf(short.map(({ start, time }) => ({ start, end: start + time }))), threshold)}</summary>${renderRows('Folded', short, scale, context, null)}</details>`}`
 }
@@ -237,17 +235,34 @@ ${head}
 }
 
 function renderHead(scale: number, { duration }: Timed): Markup {
+  return html`
+<thead><tr><th scope="col">What ran</th><th scope="col" class="number">ms</th><th scope="col" class="number only-wide">Share</th><th scope="col">${renderAxis(scale, duration)}</th></tr></thead>`
+}
+
+/** The lines behind all bars of a page, drawn once. */
+export function renderTicks(scale: number): Markup {
+  return html`<svg width="0" height="0" class="sr-only" aria-hidden="true"><defs><g id="ticks">${axisTicks(scale).map(
+    tick => html`<line class="tick" x1="${percent(tick, scale)}" x2="${percent(tick, scale)}" y1="0" y2="28"/>`,
+  )}</g></defs></svg>`
+}
+
+/** The scale above a column of bars. */
+export function renderAxis(scale: number, duration: number): Markup {
   const ticks = axisTicks(scale)
   const isCut = duration > scale
-  return html`
-<thead><tr><th scope="col">What ran</th><th scope="col" class="number">ms</th><th scope="col" class="number only-wide">Share</th><th scope="col"><svg class="axis" height="20" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${ticks.map(tick => html`<text class="only-wide" x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick.toLocaleString('en')}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)}${isCut && ` of ${formatNumber(duration)}`} ms</text></svg></th></tr></thead>`
+  return html`<svg class="axis" height="20" role="img" aria-label="0 to ${formatDuration(scale)}"><text x="0%" y="14">0</text>${ticks.map(tick => html`<text class="only-wide" x="${percent(tick, scale)}" y="14" text-anchor="middle">${tick.toLocaleString('en')}</text>`)}<text x="100%" y="14" text-anchor="end">${formatNumber(scale)}${isCut && ` of ${formatNumber(duration)}`} ms</text></svg>`
+}
+
+/** The bar of a row. */
+export function renderTrack(pieces: readonly BarPiece[], scale: number): Markup {
+  return html`<svg class="track" height="28" aria-hidden="true"><use href="#ticks"/>${renderPieces(pieces, scale, 9, 10)}</svg>`
 }
 
 function renderRow(row: WaterfallRow, scale: number, context: TimedContext): Markup {
   const { kind, spans, depth, time, pieces } = row
   const [span] = spans
   return html`
-<tr><th scope="row"><span class="line">${renderIndent(depth)}${renderKind(kind)}${span === undefined ? renderGap(row, scale, context.profile) : renderSpan(span, spans, context)}</span></th><td class="number">${formatMilliseconds(time)}</td><td class="number muted only-wide">${formatShare(time, context.profile.duration)}</td><td><svg class="track" height="28" aria-hidden="true"><use href="#ticks"/>${renderPieces(pieces, scale, 9, 10)}</svg></td></tr>`
+<tr><th scope="row"><span class="line">${renderIndent(depth)}${renderKind(kind)}${span === undefined ? renderGap(row, scale, context.profile) : renderSpan(span, spans, context)}</span></th><td class="number">${formatMilliseconds(time)}</td><td class="number muted only-wide">${formatShare(time, context.profile.duration)}</td><td>${renderTrack(pieces, scale)}</td></tr>`
 }
 
 /** Time that no span accounts for. One that goes on beyond the scale says until when, since its bar cannot. */

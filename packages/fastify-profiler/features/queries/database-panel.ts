@@ -19,6 +19,7 @@ import { profileUrl } from '../../core/view/urls.ts'
 import { waitedFrom } from '../performance/findings.ts'
 import { percent } from '../performance/waterfall.ts'
 import { repetitionTexts } from './remedy.ts'
+import { factsOf } from './statement.ts'
 import { statementShape } from './statement-shape.ts'
 
 /** The queries that one line sent with one statement, in one transaction or outside of any. */
@@ -108,16 +109,28 @@ function renderQueryList(data: DatabaseUse, context: ViewContext, order: 'sent' 
   const body =
     order === 'time'
       ? groups.sort((one, other) => other.duration - one.duration).map(row)
-      : divideByTransaction(groups).map(run => renderRun(run, row))
+      : divideByTransaction(groups).map(run => renderRun(run, data, row))
   return html`<div class="query-head cells muted" aria-hidden="true"><span class="number">No.</span><span class="number">ms</span><span class="number only-wide">Share</span><span class="only-wide">Each, up to ${formatDuration(longest)}</span><span class="number only-wide">Rows</span><span>Statement</span></div>
 <div class="queries">${body}</div>`
 }
 
-function renderRun({ transaction, groups }: TransactionRun, row: (group: QueryGroup) => Markup): Markup {
+function renderRun(
+  { transaction, groups }: TransactionRun,
+  data: DatabaseUse,
+  row: (group: QueryGroup) => Markup,
+): Markup {
   if (transaction === null) return html`${groups.map(row)}`
   const sum = groups.reduce((total, { duration }) => total + duration, 0)
   const queries = groups.reduce((total, group) => total + group.queries.length, 0)
-  return html`<section class="transaction"><p class="muted">Transaction ${transaction}: ${count(queries, 'query', 'queries')}, ${formatDuration(sum)}</p>${groups.map(row)}</section>`
+  return html`<section class="transaction"><p class="muted">Transaction ${transaction}: ${count(queries, 'query', 'queries')}, ${formatDuration(sum)}, ${endingOf(transaction, data)}</p>${groups.map(row)}</section>`
+}
+
+/** How a transaction ended, by its last statement: a database may answer commit by rolling back what failed before. */
+function endingOf(transaction: number, { count, queries }: DatabaseUse): string {
+  const last = queries.findLast(query => query.transaction === transaction)
+  const isEnd = last !== undefined && factsOf(last.sql).transaction === 'end'
+  if (isEnd) return `ended by ${factsOf(last.sql).name}${last.error === null ? '' : ', which failed'}`
+  return queries.length < count ? 'its end is not listed' : 'not ended by this request'
 }
 
 function renderRow(group: QueryGroup, data: DatabaseUse, { longest, whole }: ListScale, context: ViewContext): Markup {

@@ -28,22 +28,24 @@ t.test('an HTTP request without a response is shown with its error and caller, a
       ],
     },
     { notice: /^Listed are the first 1 of 3 requests/ },
+    { findings: [{ tone: 'error', detail: `failed: ${hostile}`, places: [location] }] },
+    { markdown: '' },
     {
       rows: [
         [
-          1,
-          '–',
-          '–',
-          '–',
-          '–',
           [
+            [{ badge: 'unfinished', tone: 'warning' }, ' '],
+            [{ badge: 'failed', tone: 'error' }, ' '],
             {},
-            [' ', { badge: 'unfinished', tone: 'warning' }, / not arrived in full/],
             null,
-            [' ', { badge: 'failed', tone: 'error' }, ` ${hostile}`],
-            [' ', { small: { place: location } }],
             [' ', { small: [String, { code: 'abcdefghijkl' }] }],
           ],
+          { place: location },
+          '–',
+          '–',
+          '–',
+          '–',
+          { markdown: '' },
         ],
       ],
     },
@@ -52,11 +54,11 @@ t.test('an HTTP request without a response is shown with its error and caller, a
 })
 
 t.test('an HTTP request has its status, size and times', async t => {
-  const [, calls] = httpClientPanel.view(
+  const [, , , calls] = httpClientPanel.view(
     { count: 1, failed: 0, duration: 5.5, calls: [exampleCall()] },
     context(profile()),
   )
-  t.match(calls, { rows: [[1, '5.50 ms', '5.10 ms', 200, 512]] })
+  t.match(calls, { rows: [[{}, null, 200, '0.51', /5\.10/, /5\.50/, { html: /<rect class="http"/ }]] })
 })
 
 t.test('a profile with too many queries and HTTP requests loses half of them until it fits', async t => {

@@ -51,9 +51,12 @@ t.test('a repeated statement is a finding with its line, and its row is marked',
   t.match(page(use([query(), query()])), '<b>2 ×</b>')
 })
 
-t.test('the queries of a transaction are in a bracket', async t => {
+t.test('the queries of a transaction are in a bracket that says how it ended', async t => {
   const markup = page(use([query(), query({ transaction: 1, sql: 'begin' }), query({ transaction: 1 }), query()]))
-  t.match(text(markup), 'Transaction 1: 2 queries, 4.00 ms')
+  t.match(text(markup), 'Transaction 1: 2 queries, 4.00 ms, not ended by this request')
+  const ended = (sql: string, error: string | null = null) => text(page(use([query({ transaction: 1, sql, error })])))
+  t.match(ended('ROLLBACK'), 'ended by rollback')
+  t.match(ended('commit', 'serialization'), 'ended by commit, which failed')
   t.equal(markup.match(/<section class="transaction"/g)?.length, 1)
   const runs = divideByTransaction(groupQueries([query({ sql: 'a' }), query({ sql: 'b' }), query({ transaction: 2 })]))
   const found = runs.map(({ transaction, groups }) => [transaction, groups.length])

@@ -20,6 +20,14 @@ t.test('the header shows the status, the request, the message and what led to it
   )
 })
 
+t.test('what Fastify refuses has no line that is at fault, and advice stands open', async t => {
+  const frames = [ownFrame()]
+  const refused = { code: 'FST_ERR_BAD_URL', statusCode: 400, frames }
+  t.notMatch(header(failedProfile({ exceptions: [exception(refused)] })), 'Your line')
+  const advised = exception({ frames, properties: { hint: 'Add a license.', help: '' } })
+  t.match(page(failedProfile({ exceptions: [advised] })), '<p class="notice warning">Add a license.</p>')
+})
+
 t.test('the header of a routing failure names the nearest route, and the page that linked here', async t => {
   const missing = notFoundProfile()
   const text = header({

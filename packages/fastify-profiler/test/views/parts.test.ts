@@ -390,6 +390,32 @@ t.test('many lines can be filtered by their text, and lines of a single level ha
   t.match(logs(...Array.from({ length: 7 }, () => line())), 'class="log-filter" hidden')
 })
 
+t.test('debug lines in a row fold into one that counts them, and so do equal messages', async t => {
+  const text = logs(
+    line({ level: 20, message: 'a' }),
+    line({ level: 20, message: 'b', start: 1.2 }),
+    line({ message: 'miss' }),
+    line({ message: 'miss' }),
+    line(),
+  )
+  t.match(text, />2 debug, 0\.20 ms<.*<b>2 ×<\/b> miss<.*>said</s)
+  t.equal(text.match(/<li class="level-/g)?.length, 3)
+})
+
+t.test('the first error leads to its line, which is open, and a filter stands in the URL', async t => {
+  const lines = [line(), line({ level: 40, message: 'low' }), line({ level: 50, message: 'bad', fields: { a: 1 } })]
+  const of = (query: string) =>
+    String(renderLogTable({ logs: lines, requestId: null }, place, new URLSearchParams(query)))
+  t.match(of(''), /First error: <a href="#first-problem">bad<\/a>, at 1\.00 ms.* id="first-problem"><details open>/s)
+  t.match(of('filter=LOW'), /value="LOW".*>low</s)
+  t.notMatch(of('filter=LOW'), />said<|>bad</)
+  t.match(of('filter=none'), 'None of 3 lines contains &quot;none&quot;.')
+})
+
+t.test('the error that Fastify logs itself is folded with its lines', async t => {
+  t.match(logs(line(), line({ level: 50, message: 'Oh', fields: { res: {}, err: {} } })), 'Fastify’s own line: Oh<')
+})
+
 t.test('a request that logged nothing says so', async t => {
   t.match(logs(), 'Nothing was logged')
 })

@@ -31,6 +31,10 @@ function unfold() {
 
 addEventListener('hashchange', unfold)
 
+// On a narrow screen the menu is one scrolling row.
+const openPanel = document.querySelector('.menu [aria-current]')
+if (openPanel !== null) openPanel.closest('.menu').scrollLeft = openPanel.offsetLeft - 32
+
 // A text filter for log lines. The levels need no script.
 for (const label of document.querySelectorAll('.log-filter')) {
   label.hidden = false
