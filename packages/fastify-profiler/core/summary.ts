@@ -18,7 +18,8 @@ export type TimeKind =
 
 /** Something that is wrong with a route, as one request has shown. */
 export interface Trouble {
-  what: 'fails' | 'failed query' | 'failed call' | 'repeated' | 'row' | 'waited' | 'blocked' | 'slow'
+  what:
+    'fails' | 'failed query' | 'failed call' | 'repeated' | 'row' | 'waited' | 'open' | 'blocked' | 'slow' | 'misses'
   claim: string
   /** The error, or what to do. */
   detail: string

@@ -1,6 +1,7 @@
 import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { nearestOwnFrame, rootCauseOf } from '../exceptions/exceptions.ts'
+import { onlyMisses } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedCalls } from './failed-calls.ts'
 import { causeOf, type Finding, findingsOf, findingText, slowFrom } from './findings.ts'
@@ -37,7 +38,7 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const failed = Number(status) >= 500
   const isFine = !failed && !database?.failed && !database?.repetitions.length && !http?.failed
   // Most requests end here, since this runs for each of them.
-  if (duration < slowFrom && isFine) return []
+  if (duration < slowFrom && isFine && onlyMisses(profile).length === 0) return []
   const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
     const kind = kindOf(finding, duration)
     if (kind === null) return []
@@ -75,6 +76,12 @@ function kindOf(finding: Finding, duration: number): { what: Trouble['what']; is
       return timed('waited', causeOf(finding) === 'busy')
     case 'blocked':
       return timed('blocked', finding.by.length === 0)
+    case 'open':
+      return timed('open', true)
+    case 'misses':
+      // A cold cache misses once.
+      return timed('misses', true)
+    case 'twice':
     case 'unaccounted':
       return null
     default: {

@@ -33,6 +33,13 @@ function parametersOf(name: string, args: readonly unknown[]): unknown[] {
 
 const rowsIn = () => null
 
+/** How many of the values that a command asked for are there; null for other commands. */
+function foundBy(name: string, reply: unknown): number | null {
+  if (/^h?exists$/i.test(name)) return Number(reply)
+  if (!/^(?:m?get|hm?get)$/i.test(name)) return null
+  return [reply].flat().filter(value => value != null).length
+}
+
 /** node-redis up to 5.10. Later versions have channels: see channelDriver(). */
 export const redisDriver: Driver = {
   packages: ['@redis/client'],
@@ -40,7 +47,11 @@ export const redisDriver: Driver = {
     const prototype = prototypeOf(exports, 'default')
     if (prototype === null || hasChannels(prototype)) return
     for (const name of commandsOf(prototype)) {
-      replaceMethod(prototype, name, method => watchedMethod(method, { read: args => readCommand(name, args), rowsIn }))
+      const sending = {
+        read: (args: readonly unknown[]) => readCommand(name, args.flat()),
+        rowsIn: foundBy.bind(null, name),
+      }
+      replaceMethod(prototype, name, method => watchedMethod(method, sending))
     }
     replaceMethod(prototype, 'sendCommand', method =>
       watchedMethod(method, { read: ([args]) => readList(args), rowsIn }),
@@ -118,7 +129,7 @@ function begin(command: object, below: AnyFunction): void {
     const call = beginQuery(readCommand(name, listOf(args)), below)
     if (call === null) return
     known.add(command)
-    hear(command, 'resolve', value => call.end(null, value))
+    hear(command, 'resolve', value => call.end(foundBy(name, value), value))
     hear(command, 'reject', error => call.fail(error))
   }, undefined)
 }
@@ -166,7 +177,11 @@ function follow(name: string, read: (context: object) => AskedQuery | null): voi
     },
     end() {},
     asyncStart() {},
-    asyncEnd: context => callOf(context)?.end(null, propertyOf(context, 'result')),
+    asyncEnd(context) {
+      const call = callOf(context)
+      const result = propertyOf(context, 'result')
+      call?.end(foundBy(call.query.statement, result), result)
+    },
     error: context => callOf(context)?.fail(propertyOf(context, 'error')),
   })
 }
