@@ -13,6 +13,7 @@ import { Boundary, complainTo, driverBoundary } from './core/guard.ts'
 import { markAsWatched, packageVersion } from './core/package-version.ts'
 import type { Configuration, Profile, Unseen } from './core/profile.ts'
 import { ProfileArchive } from './core/store/profile-archive.ts'
+import { LateWork } from './core/store/late-work.ts'
 import { ProfileWriter } from './core/store/profile-writer.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult } from './core/summary.ts'
 import { AnswerDiagnostics } from './core/view/debug-answer.ts'
@@ -97,7 +98,9 @@ export class Profiler {
     const written = (summary: ProfileSummary, profile: Profile) => {
       for (const listen of listeners) listen(summary, profile)
     }
-    const writer = new ProfileWriter({ open, collector, store, patience, boundary, bytes: bounds.bytes, written })
+    const late = new LateWork({ boundary, collector, recorded, store })
+    const { bytes } = bounds
+    const writer = new ProfileWriter({ open, collector, store, patience, late, boundary, bytes, written })
     const editor = new AnswerDiagnostics({ ...parts, collector })
     this.access = access
     this.#start = start

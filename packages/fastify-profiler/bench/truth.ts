@@ -58,7 +58,8 @@ try {
 }
 print()
 
-async function judge(name: string, index: number, cases: readonly Case[]): Promise<Verdict[]> {
+/** Starts one of the applications. */
+async function open(name: string, index: number) {
   const application = start('application', {
     NEIGHBOUR: String(neighbourOrigin),
     TRUTH_APPLICATION: name,
@@ -66,19 +67,27 @@ async function judge(name: string, index: number, cases: readonly Case[]): Promi
     TRUTH_ID: `${process.pid}_${index}`,
   })
   const [{ missing, origin }] = await once(application, 'message')
+  return { application, missing, origin }
+}
+
+async function judge(name: string, index: number, cases: readonly Case[]): Promise<Verdict[]> {
+  let { application, missing, origin } = await open(name, index)
   if (missing.includes(name)) {
     console.log(`Nothing is tried on ${name}, which cannot be reached.`)
     cases = []
   }
   const tokens: string[][] = []
-  for (const { atOnce = 1, name } of cases) {
+  for (const { atOnce = 1, isFatal, name: path } of cases) {
     const sent: string[] = []
     for (let turn = 0; turn < turns; turn++) {
-      const some = await Promise.all(Array.from({ length: atOnce }, () => send(`${origin}/${name}`)))
+      const some = await Promise.all(Array.from({ length: atOnce }, () => send(`${origin}/${path}`)))
       sent.push(...some.slice(-1))
     }
     // The first request opens connections, and compiles.
     tokens.push(sent.slice(1))
+    if (!isFatal) continue
+    await once(application, 'exit')
+    ;({ application, missing, origin } = await open(name, index))
   }
   if (cases.some(({ expects }) => expects === 'after the response')) await setTimeout(latest)
   const overview = troublesIn(await ask(origin, 'overview', { max_tokens: 20_000 }))

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from './bounds.ts'
-import { type Collecting, features } from './feature.ts'
+import { type Collecting, type CollectingRecorded, features } from './feature.ts'
 import type { FinishedRequest, Panel } from './panel.ts'
 import { attempt, isFunction, isObject, kindOfFailure, read, textOf } from './foreign-value.ts'
 import type { Boundary } from './guard.ts'
@@ -21,6 +21,7 @@ import {
   type Outcome,
   type Profile,
   profileVersion,
+  type Query,
   type RequestRecord,
   type ResponseRecord,
   type Span,
@@ -164,12 +165,17 @@ function learnSecrets(
   secrets.learnFromHeaders(headers.request)
   secrets.learnFromHeaders(headers.response)
   secrets.learnFromUrl(recorder.url)
-  for (const secret of recorder.secrets) secrets.add(secret)
-  secrets.dropped += recorder.droppedSecrets
-  for (const { learn } of features) learn?.(recorder, secrets)
+  learnRecorded(recorder, secrets)
   for (const part of ['body', 'params', 'query']) secrets.learnFrom(request === null ? null : read(request, part))
   for (const url of [recorder.url, headerOf(headers.request, 'referer') ?? '']) secrets.learnSpellings(url)
   return secrets
+}
+
+/** Learns the secrets that panels have named, and those in what features have recorded. */
+function learnRecorded(recorder: Recorder, secrets: RequestSecrets): void {
+  for (const secret of recorder.secrets) secrets.add(secret)
+  secrets.dropped += recorder.droppedSecrets
+  for (const { learn } of features) learn?.(recorder, secrets)
 }
 
 /** Spans whose names may contain secrets. The names of all others are those of functions. */
@@ -239,14 +245,15 @@ interface CollectionParts {
   toError: (thrown: Error) => Error
 }
 
-/** A profile, and the text of its samples to store; null if there is none. */
 interface Collected {
   profile: Profile
+  /** The text of its samples to store; null if there are none. */
   samples: string | null
+  secrets: RequestSecrets
 }
 
 /** Why a request failed, if there is a feature that tells. */
-function collectFailures(collecting: Collecting): Pick<Profile, 'exceptions' | 'lifecycle'> {
+function collectFailures(collecting: CollectingRecorded): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const failures = features.find(({ failures }) => failures !== undefined)?.failures
   return failures?.(collecting) ?? { exceptions: [], lifecycle: [] }
 }
@@ -308,7 +315,7 @@ function collect(exchange: Exchange, parts: CollectionParts, route: MatchedPatte
   collectPanels(profile, { request, reply, recorder }, parts.panels, mask)
   countDropped(recorder, collecting, secrets)
   profile.cost.collect = Math.round((performance.now() - before) * 1000)
-  return { profile, samples }
+  return { profile, samples, secrets }
 }
 
 /** Makes a profile of an exchange that `collect` cannot read. It has the head of the request and response only. */
@@ -373,8 +380,36 @@ function describeResponse(exchange: Exchange, headers: readonly HeaderLine[], ma
   }
 }
 
-/** Of a request whose exceptions alone are told. */
-const noTime = { duration: 0, blocked: [] }
+/** Adds to a stored profile what came later. */
+function addPart(profile: Profile, { database, exceptions = [], http, logs = [] }: Partial<Profile>): void {
+  const before = profile.exceptions.length
+  const parentOf = ({ parent }: Exception) => (parent === null ? null : parent + before)
+  profile.exceptions.push(...exceptions.map(exception => ({ ...exception, parent: parentOf(exception) })))
+  profile.logs.push(...logs)
+  if (database != null) {
+    const { failed, queries, rows, shapes } = database
+    const all = (profile.database ??= { ...database, count: 0, failed: 0, rows: 0, repetitions: [], queries: [] })
+    all.count += addCalls(all.queries, queries)
+    all.failed += failed
+    all.rows += rows
+    all.shapes = Math.max(all.shapes, shapes, new Set(all.queries.map(({ sql }) => sql)).size)
+  }
+  if (http != null) {
+    const all = (profile.http ??= { ...http, count: 0, failed: 0, calls: [] })
+    all.count += addCalls(all.calls, http.calls)
+    all.failed += http.failed
+  }
+}
+
+/** Adds calls, and replaces those that were unfinished. @returns the number of new ones */
+function addCalls<Call extends Pick<Query, 'duration' | 'start'>>(calls: Call[], added: readonly Call[]): number {
+  const count = calls.length
+  for (const call of added) {
+    const place = calls.findIndex(({ duration, start }) => duration === null && start === call.start)
+    calls.splice(place === -1 ? calls.length : place, 1, call)
+  }
+  return calls.length - count
+}
 
 /** Makes a profile of every exchange, even if not all of it can be read. */
 export class Collector {
@@ -396,32 +431,33 @@ export class Collector {
    * bare profile instead, so that every request has one.
    * @returns the result of `use`
    */
-  collect<Result>(exchange: Exchange, use: (profile: Profile, samples: string | null) => Result): Result {
+  collect<Result>(exchange: Exchange, use: (collected: Collected) => Result): Result {
     try {
-      const { profile, samples } = collect(exchange, this.#parts, matchedPattern(exchange))
-      return use(profile, samples)
+      return use(collect(exchange, this.#parts, matchedPattern(exchange)))
     } catch (error) {
       this.#boundary.tell(error)
-      const { profile, samples } = collectBare(exchange, this.#parts, kindOfFailure(error))
-      return use(profile, samples)
+      return use(collectBare(exchange, this.#parts, kindOfFailure(error)))
     }
+  }
+
+  /** Adds to a stored profile what its request has done since, with the request's own secrets masked. */
+  addLate(profile: Profile, recorder: Recorder, secrets: RequestSecrets): void {
+    learnRecorded(recorder, secrets)
+    const collecting = this.#collecting(recorder, secrets, profile.duration)
+    addPart(profile, collectFailures(collecting))
+    for (const { collectLate } of features) addPart(profile, collectLate?.(collecting) ?? {})
   }
 
   /** Makes only the exceptions of an exchange, masked and bounded. Throws if a value cannot be read. */
   collectExceptions(exchange: Exchange): Exception[] {
-    const { bounds, routes, secrets, toError } = this.#parts
-    const mask = new Mask(bounds, learnSecrets(exchange, headerLinesOf(exchange), secrets, bounds))
-    const collecting = {
-      exchange,
-      route: null,
-      mask,
-      bounds,
-      routes,
-      time: noTime,
-      toError,
-      drop() {},
-      keepSamples() {},
-    }
-    return collectFailures(collecting).exceptions
+    const { bounds, secrets } = this.#parts
+    const own = learnSecrets(exchange, headerLinesOf(exchange), secrets, bounds)
+    return collectFailures(this.#collecting(exchange.recorder, own, 0)).exceptions
+  }
+
+  #collecting(recorder: Recorder, secrets: RequestSecrets, duration: number): CollectingRecorded {
+    const { bounds, toError } = this.#parts
+    const time = { duration, blocked: [] }
+    return { exchange: { recorder }, mask: new Mask(bounds, secrets), bounds, time, toError, drop() {} }
   }
 }

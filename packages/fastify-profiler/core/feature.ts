@@ -200,21 +200,26 @@ export interface Command<Asked = TypedCommand> extends Typed {
   run: (asked: Asked) => Promise<number>
 }
 
-/** An exchange whose profile is made. */
-export interface Collecting {
-  exchange: Exchange
-  /** The pattern and the handler of the route that matched; null for none. */
-  route: MatchedPattern | null
+/** What a request has recorded, before its profile is made or after. */
+export interface CollectingRecorded {
+  exchange: Pick<Exchange, 'recorder'>
   /** Through which everything recorded goes. */
   mask: Mask
   bounds: ProfileBounds
-  routes: KnownRoutes
   /** The time of the request, and when the event loop was blocked meanwhile. */
   time: RequestTime
   /** Converts an error as the application's error handler does. */
   toError: (thrown: Error) => Error
   /** Notes that something was left out, unless its count is 0. */
   drop: (what: Dropped['what'], count: number, why: () => string) => void
+}
+
+/** An exchange whose profile is made. */
+export interface Collecting extends CollectingRecorded {
+  exchange: Exchange
+  /** The pattern and the handler of the route that matched; null for none. */
+  route: MatchedPattern | null
+  routes: KnownRoutes
   /** Stores the text of its samples beside the profile. */
   keepSamples: (text: string) => void
 }
@@ -270,8 +275,10 @@ export interface Feature {
   learn?: (recorder: Recorder, secrets: RequestSecrets) => void
   /** Its part of a profile, masked and bounded, after the response was sent. */
   collect?: (collecting: Collecting) => Partial<Profile>
+  /** What to add to a stored profile: its calls, exceptions and log lines of what the request did since. */
+  collectLate?: (collecting: CollectingRecorded) => Partial<Profile>
   /** Tells why a request failed: one feature, before the rest, since nothing matters more if there is much to mask. */
-  failures?: (collecting: Collecting) => Pick<Profile, 'exceptions' | 'lifecycle'>
+  failures?: (collecting: CollectingRecorded) => Pick<Profile, 'exceptions' | 'lifecycle'>
   /** Changes responses. */
   answer?: Answers
   /** What arrived for a profile after its response, from a file of its own. Added whenever the profile is read. */

@@ -15,6 +15,14 @@ export interface RequestTime {
 /** Times differ by this much between clocks. */
 const tolerance = 0.05
 
+/** Milliseconds by which a call that was awaited may seem to end after the response. */
+const inaccuracy = 1
+
+/** Whether a time of a request is after its response. */
+export function isAfterResponse({ duration }: Pick<RequestTime, 'duration'>, time: number): boolean {
+  return time > duration + inaccuracy
+}
+
 /**
  * A period without the times in which the event loop was blocked. These are left in for an operation that began and
  * ended in one of them: no answer can have come from outside, so that its own work has blocked the loop.

@@ -59,6 +59,8 @@ export interface Profile {
   labels: Record<string, string>
   /** The data of the application's panels, by panel name. */
   panels: Record<string, Json>
+  /** When an error of it ended the process, in milliseconds since 1970. Missing if none did. */
+  crash?: number
 }
 
 /**
@@ -133,7 +135,8 @@ export interface Exception {
   message: string
   code: string | null
   statusCode: number | null
-  relation: 'thrown' | 'cause' | 'member'
+  /** logged: known by a line of the log alone. */
+  relation: 'thrown' | 'cause' | 'member' | 'logged'
   parent: number | null
   /** Own properties other than name, message, stack, cause, errors, code, statusCode; masked. */
   properties: Record<string, Json>
@@ -142,6 +145,8 @@ export interface Exception {
   spans?: number[]
   /** Ids of the error handlers that were called with it. */
   handlers?: number[]
+  /** When it came, if nobody caught it. */
+  uncaught?: 'before the response' | 'after the response'
 }
 
 /** Levels are pino's: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
@@ -152,6 +157,8 @@ export interface LogLine {
   fields: Record<string, Json>
   /** The line that logged a warning or an error, if code of the application did. */
   location?: Location
+  /** Whether it is a warning or an error after the response. Missing if not. */
+  isLate?: true
 }
 
 export type SpanKind =
@@ -331,6 +338,8 @@ export interface Query {
   location: Location | null
   /** The number of its transaction in the request, from 1; null outside transactions. */
   transaction: number | null
+  /** Whether it ended, or had not ended, after the response. Missing if not. */
+  isLate?: true
 }
 
 /** A query that ran more often than necessary. */
@@ -378,6 +387,8 @@ export interface HttpCall {
   location: Location | null
   /** The token of the profile of the called application; null if it sent none. */
   token: string | null
+  /** Whether it ended, or had not ended, after the response. Missing if not. */
+  isLate?: true
 }
 
 export interface EventLoopUse {

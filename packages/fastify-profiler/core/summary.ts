@@ -19,7 +19,18 @@ export type TimeKind =
 /** Something that is wrong with a route, as one request has shown. */
 export interface Trouble {
   what:
-    'fails' | 'failed query' | 'failed call' | 'repeated' | 'row' | 'waited' | 'open' | 'blocked' | 'slow' | 'misses'
+    | 'crash'
+    | 'fails'
+    | 'failed query'
+    | 'failed call'
+    | 'uncaught'
+    | 'repeated'
+    | 'row'
+    | 'waited'
+    | 'open'
+    | 'blocked'
+    | 'slow'
+    | 'misses'
   claim: string
   /** The error, or what to do. */
   detail: string
@@ -53,8 +64,8 @@ export interface ProfileSummary {
   repeated: number
   /** Whether that statement changed rows. Missing if not. */
   repeatedWrites?: true
-  /** The queries and calls that failed, and the first error. Missing if none did. */
-  failures?: { queries: number; calls: number; first: string }
+  /** The queries and calls that failed, the errors that nobody caught, and the first error. Missing if none did. */
+  failures?: { queries: number; calls: number; errors?: number; first: string }
   /** Missing if there are none. */
   troubles?: readonly Trouble[]
   /** Milliseconds by what they were spent on, longest first. Together they are the duration. */

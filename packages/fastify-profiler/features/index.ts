@@ -12,6 +12,7 @@ import { exceptionPanel, exceptionRoutes } from './exceptions/exception-panel.ts
 import { summariseExceptions } from './exceptions/exceptions.ts'
 import { explainFailure } from './exceptions/failed-answer.ts'
 import { readSources } from './exceptions/source-excerpt.ts'
+import { knowApplication, watchUncaught } from './exceptions/uncaught.ts'
 import { explainButton, explainQuestion, explainRoutes } from './explain/explain-page.ts'
 import { ownConnections } from './explain/own-connection.ts'
 import { exportAction, exportRoutes } from './export/export-routes.ts'
@@ -27,6 +28,7 @@ import { lifecyclePanel } from './lifecycle/lifecycle-panel.ts'
 import { collectLogs, markEarlierLogger, watchLoggers } from './logs/log-recorder.ts'
 import { clearLogs, logFacts, logsPanel } from './logs/logs-panel.ts'
 import { adviseOnCalls } from './performance/findings.ts'
+import { watchNest } from './nest.ts'
 import { performancePanel, waitingFact } from './performance/performance-panel.ts'
 import { summarisePerformance } from './performance/troubles.ts'
 import { databasePanel } from './queries/database-panel.ts'
@@ -43,12 +45,16 @@ import { collectSamples, readLines } from './samples/describe-samples.ts'
 import { sampleIfAsked } from './samples/sampling.ts'
 import { permitCachedToolbar, toolbarScript } from './toolbar/toolbar-place.ts'
 import { addToolbar } from './toolbar/toolbar.ts'
+import { watchTrpc } from './trpc.ts'
 
 // What features add to the type of a profile.
 export type * from './samples/samples.ts'
 
 // In the order of the menu and of the header. The application's own panels come before the last.
 features.push(
+  // Before the logs, which say what is not recorded of them.
+  { name: 'nest', start: watchNest },
+  { name: 'trpc', start: watchTrpc },
   {
     name: 'home',
     style: 'features/home/home.css',
@@ -79,6 +85,8 @@ features.push(
     panel: exceptionPanel,
     style: 'features/exceptions/exceptions.css',
     routes: exceptionRoutes,
+    subscribe: watchUncaught,
+    start: knowApplication,
     failures: collectExceptions,
     summarise: summariseExceptions,
     readSources,
@@ -92,6 +100,7 @@ features.push(
     start: watchLoggers,
     entered: markEarlierLogger,
     collect: collectLogs,
+    collectLate: collectLogs,
     readSources: clearLogs,
     summarise: ({ logs }) => ({ logErrors: logs.filter(({ level }) => level >= 50).length }),
   },
@@ -104,6 +113,7 @@ features.push(
     start: watchLibraries,
     learn: learnFromQueries,
     collect: collectQueries,
+    collectLate: collectQueries,
     summarise: summariseQueries,
   },
   {
@@ -113,6 +123,7 @@ features.push(
     subscribe: watchHttpCalls,
     learn: learnFromHttpCalls,
     collect: collectHttpCalls,
+    collectLate: collectHttpCalls,
   },
   { name: 'routing', panel: routingPanel, style: 'features/routing/routing.css', collect: collectRouting },
   { name: 'lifecycle', panel: lifecyclePanel, style: 'features/lifecycle/lifecycle.css' },

@@ -137,14 +137,14 @@ t.test('requests to others that failed are in the answer, and the slowest query 
 t.test('queries that outlived the response are named with their line', async t => {
   const queries = [
     query({ start: 1, duration: 5 }),
-    query({ start: 20, duration: 80, sql: 'update carts' }),
-    query({ start: 2, duration: null, sql: 'delete from carts', location: null }),
+    query({ start: 20, duration: 80, sql: 'update carts', isLate: true }),
+    query({ start: 2, duration: null, sql: 'delete from carts', location: null, isLate: true }),
   ]
   const sources = sourcesOf([profile({ token: 'late', duration: 24, database: databaseOf(queries) })])
   const { text } = await answerTo('profile', { token: 'late' }, sources)
   t.match(
     text,
-    /still ran when the response was sent\n\n```data\n- Query 2 `routes\/museums\.ts:12:38`: `update carts`\n- Query 3: `delete from carts`\n```/,
+    /ran after the response\n\n```data\n- Query 2 `routes\/museums\.ts:12:38`: `update carts`\n- Query 3: `delete from carts`\n```/,
   )
 })
 

@@ -18,6 +18,30 @@ const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some(each => each?.address === '::1')
 
+t.test('an error page replaces the answer to an error that was caught, but no page of the application', async t => {
+  const app = await profiledApp(t)
+  const bodies: Record<string, string> = {
+    'application/json': '{"sorry":1}',
+    'text/html': '<html><body>sorry</body></html>',
+  }
+  app.get<{ Querystring: Record<'type' | 'how', string> }>('/', async (request, reply) => {
+    const { how, type } = request.query
+    const error = new Error('it broke')
+    if (how === 'caught') request.recorder?.exception(error)
+    else request.log.error(error)
+    return reply.code(500).type(type).send(bodies[type])
+  })
+  for (const [how, type, expected] of [
+    ['caught', 'application/json', 'Stack Traces'],
+    ['caught', 'text/html', 'sorry'],
+    ['logged', 'application/json', 'sorry'],
+    ['logged', 'text/html', 'sorry'],
+  ] as const) {
+    const { body } = await app.inject({ url: '/', query: { how, type }, headers: browser })
+    t.match(body, expected, `${how} ${type}`)
+  }
+})
+
 t.test('a failed request is answered with the error page if the client wants HTML', async t => {
   const app = await profiledApp(t)
   app.get('/broken', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import t from 'tap'
 import { servePostgres } from './drivers/postgres-server.ts'
-import { pageOf, profiledApp } from './profiled-app.ts'
+import { pageOf, profiledApp, profileOf } from './profiled-app.ts'
 
 const port = await servePostgres(t)
 const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester' })
@@ -43,6 +43,19 @@ app.get('/caught', async (_request, reply) => {
     return reply.code(500).send('Sorry')
   }
 })
+app.get('/logged', async request => {
+  const [cause, retried] = [new Error('no wood'), new Error('A museum burnt')]
+  request.log.error(retried)
+  request.log.warn({ err: new Error('only a warning') })
+  request.log.error({ err: Object.assign(retried, { cause }) })
+  return 'Built again'
+})
+app.get('/logged-and-thrown', async request => {
+  const error = new Error('The museum burns')
+  request.log.error(new Error('it smells'))
+  request.log.error(error)
+  throw error
+})
 app.get('/thrown', async () => {
   throw new Error('The museum burns')
 })
@@ -74,6 +87,23 @@ t.test('a 404, a call that was sent again, and a failure that the response tells
 t.test('a 5xx without an exception says so', async t => {
   t.match(await findingsOf('/caught'), /500 without an exception/)
   t.notMatch(await findingsOf('/thrown'), /without an exception/)
+  const { headers } = await app.inject('/caught')
+  const panel = await pageOf(app, `${headers['x-debug-token']}?panel=exception`, 'text/markdown')
+  t.match(panel, /500 without an exception.*request\.log\.error\(error\)/s)
+})
+
+t.test('an error in an error line is an exception of the request, after those that were thrown', async t => {
+  for (const [url, expected] of [
+    ['/logged', ['logged A museum burnt', 'cause no wood']],
+    ['/logged-and-thrown', ['thrown The museum burns', 'logged it smells']],
+  ] as const) {
+    const profile = await profileOf(app, url)
+    t.strictSame(
+      profile.exceptions.map(({ relation, message }) => `${relation} ${message}`),
+      expected,
+    )
+    t.ok(profile.exceptions[0]?.frames.some(({ file }) => /failures\.test/.test(file)))
+  }
 })
 
 t.test('what failed is found by search, and marked in the list', async t => {
@@ -95,7 +125,7 @@ t.test('the overview tells of routes that answer in spite of a failure', async t
   app.get('/missing', async () => call('/missing'))
   for (const url of ['/both', '/both', '/missing']) await app.inject(url)
   const home = await pageOf(app, '')
-  t.match(home, /GET \/both, 2 of 2: 1 query failed[^]*cannot fail loudly[^]*failures\.test\.ts:\d+/)
-  t.match(home, /GET \/both, 2 of 2: 1 call failed/)
+  t.match(home, /GET \/both: 1 query failed[^]*2 of 2<[^]*cannot fail loudly[^]*failures\.test\.ts:\d+/)
+  t.match(home, /GET \/both: 1 call failed[^]*2 of 2</)
   t.notMatch(home, /GET \/missing, /)
 })

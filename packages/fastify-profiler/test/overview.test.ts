@@ -3,9 +3,10 @@ import { type ProfileSummary, type SortOrder, sortOrders, type Trouble } from '.
 import '../features/index.ts'
 import { summarise } from '../core/store/profile-writer.ts'
 import { repetitionsOf, statementTotals } from '../features/queries/summarise-queries.ts'
-import { renderOverview, troublesLately } from '../features/home/lately.ts'
+import { renderTables, troublesLately } from '../features/home/lately.ts'
 import { overviewOf } from '../features/home/overview.ts'
 import { foldPolls, matcherOf, pageOf } from '../core/store/search.ts'
+import { blocksMarkdown } from '../core/view/block.ts'
 import { noPlace } from '../core/view/elements.ts'
 import { readSearch } from '../features/home/search-criteria.ts'
 import { readWords, wordsOf } from '../features/home/search-words.ts'
@@ -57,12 +58,12 @@ t.test('routes that fail come first, then those that take most time, and unmatch
   t.match(found.routes[0], { failed: 2, exception: 'Error: second' })
 })
 
-t.test('the home page folds all routes but eight, with the number of their requests', async t => {
+t.test('the home page folds all routes but five, with the number of their requests', async t => {
   const found = overview(...Array.from({ length: 60 }, (_, n) => requestOf({ route: `/<${n % 52}>`, duration: n })))
-  const page = String(renderOverview(found, '15min', '/_profiler', noPlace))
-  const [open = '', folded = ''] = page.split('<summary>44 more routes, ')
-  t.equal(open.match(/GET \/&lt;/g)?.length, 8)
-  t.equal(folded.match(/GET \/&lt;/g)?.length, 44)
+  const page = String(renderTables(found, '/_profiler', noPlace))
+  const [open = '', folded = ''] = page.split('<summary>47 more routes, ')
+  t.equal(open.match(/GET \/&lt;/g)?.length, 5)
+  t.equal(folded.match(/GET \/&lt;/g)?.length, 47)
 })
 
 t.test('a route has the median number of its queries', async t => {
@@ -106,15 +107,21 @@ t.test('of half of the requests or one long one, times are a trouble', async t =
   }
 })
 
-t.test('the first trouble of each kind comes before all others, with its line', async t => {
+t.test('a crash, then the first trouble of each kind, comes before all others, with its line', async t => {
   const of = (route: string, ...troubles: Trouble[]) => requestOf({ route, troubles })
   const found = troublesLately(
     overview(of('/a', trouble('repeated')), of('/b', trouble('repeated')), of('/c', trouble('row'))),
     '',
   )
-  const claims = found.map(({ claim }) => claim)
-  t.same(claims, ['GET /a, 1 of 1: repeated', 'GET /c, 1 of 1: row', 'GET /b, 1 of 1: repeated'])
+  const claims = blocksMarkdown([{ findings: found }], '').match(/GET .*? in 1 of 1 requests/g)
+  t.same(claims, [
+    'GET /a: repeated, in 1 of 1 requests',
+    'GET /c: row, in 1 of 1 requests',
+    'GET /b: repeated, in 1 of 1 requests',
+  ])
   t.match(found[0], { places: [{ line: 7 }] })
+  const [first] = troublesLately(overview(of('/a', trouble('failed query')), of('/b', trouble('crash'))), '')
+  t.match(first, { claim: 'GET /b, 1 of 1: crash', tone: 'error' })
 })
 
 t.test('rows past the bound are left out, and counted', async t => {
@@ -136,15 +143,24 @@ t.test('each row has the token of a request to look at', async t => {
   t.match(overview(...requests, loop, failed), { routes: [{ token: 'failed' }], exceptions: [{ token: 'failed' }] })
 })
 
-t.test('a period is divided into twelve slices', async t => {
-  const [route] = overview(
-    requestOf({ time: 0, duration: 5 }),
-    requestOf({ time: 11.9 * minute, status: 500 }),
-    requestOf({ time: 12 * minute }),
-  ).routes
-  const found = route?.slices.map(({ count, failed }) => [count, failed])
-  t.same(found, [[1, 0], ...Array.from({ length: 10 }, () => [0, 0]), [2, 1]])
-  t.equal(overviewOf([requestOf({ time: 7 })], 0, 7).routes[0]?.slices[0]?.count, 1)
+t.test('a route is slower since the moment from which three quarters of its requests take longer', async t => {
+  const series = (...durations: number[]) =>
+    overview(
+      ...durations.map((duration, n) => requestOf({ duration, time: n * 1000, times: [['handler', duration / 2]] })),
+    ).routes[0]?.slower ?? null
+  const many = (count: number, ...durations: number[]) => Array.from({ length: count }, () => durations).flat()
+  const found = series(...many(16, 10), ...many(16, 80))
+  t.same(found, { since: 16_000, before: 10, after: 80, kind: { name: 'handler', before: 5, after: 40 } })
+  for (const durations of [
+    many(30, 10),
+    [...many(15, 80), ...many(15, 10)],
+    many(15, 10, 80),
+    [...many(15, 10), ...many(9, 80)],
+    [...many(15, 1), ...many(15, 5)],
+    [...many(15, 10, 80), ...many(10, 10, 80, 80)],
+  ]) {
+    t.equal(series(...durations), null)
+  }
 })
 
 t.test('statements are summed over all requests, most time first', async t => {
@@ -299,6 +315,13 @@ t.test('an invalid field in the search box is reported, and the others count', a
     'sort takes duration, sql, sqlTime, size, oldest, not "odd".',
     'period takes 15min, 1h, all, not "odd".',
   ])
+})
+
+t.test('a field of the search box that is nearly one is asked about, and searched for as text', async t => {
+  const { criteria, problems } = read('rout:/x Licence:Louvre http://localhost a:b path:/x')
+  t.same(criteria, { text: 'rout:/x Licence:Louvre http://localhost a:b path:/x' })
+  t.match(problems, [/“rout:”. Did you mean route:\?/, /“Licence:”. Did you mean license:\?/])
+  t.equal(problems.length, 2)
 })
 
 t.test('the fields of the form and the search box can be combined', async t => {

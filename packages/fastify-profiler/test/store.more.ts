@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { makeFolder } from './folder.ts'
-import { everythingStored, keptLines, profiledApp } from './profiled-app.ts'
+import { everythingStored, keptLines, pageOf, profiledApp } from './profiled-app.ts'
 import { bytesIn, storeIn, tokensIn, write } from './stores.ts'
 import { configuration } from './views/example-profile.ts'
 
@@ -178,4 +178,55 @@ t.test('folders and pipes named like segments stop neither writing nor reading',
   t.equal(store.find('latest')?.token, 'token-29')
   t.ok(store.search({}).total <= 20)
   t.same(complaints, [])
+})
+
+/** An application with handlers of its own, whose request ends in an error that nobody catches. */
+const crashing = (handlers: string, work: string) => `
+  import Fastify from 'fastify'
+  const app = Fastify()
+  ${handlers}
+  const fail = () => { throw new TypeError('no card for hunter2secret', { cause: new Error('No such order') }) }
+  app.get('/orders/:id', async () => { ${work} })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const url = 'http://127.0.0.1:' + app.server.address().port + '/orders/7?password=hunter2secret'
+  await fetch(url).then(response => response.text()).catch(() => null)
+  setTimeout(() => app.close(), 1000)
+`
+
+t.test('a crash is the same with the profiler, and the next start tells whose work it was', async t => {
+  const closing = `process.on('uncaughtException', () => app.close().then(() => process.exit(3)))`
+  const going = `process.on('uncaughtException', error => console.log(error.message))`
+  const handling = `process.on('unhandledRejection', error => console.log(error.message, process.exitCode))`
+  const later = 'setTimeout(fail, 200)'
+  const cases: Array<[name: string, handlers: string, work: string, crashes: boolean]> = [
+    ['after the response', '', later, true],
+    ['before the response', '', 'setTimeout(fail, 20); await new Promise(() => {})', true],
+    ['a rejection', '', 'void new Promise(resolve => setTimeout(resolve, 200)).then(fail)', true],
+    ['the application closes', closing, later, true],
+    ['the application goes on', going, later, false],
+    ['the application handles rejections', handling, 'void Promise.resolve().then(fail)', false],
+    ['a hostile value', '', 'setTimeout(() => { throw { get message() { throw 1 } } }, 200)', true],
+  ]
+  for (const [name, handlers, work, crashes] of cases) {
+    const directory = makeFolder()
+    const run = (...flags: string[]) =>
+      spawnSync(process.execPath, [...flags, '--input-type=module', '--eval', crashing(handlers, work)], {
+        encoding: 'utf8',
+        env: { ...process.env, NODE_ENV: '', FASTIFY_PROFILER_DIRECTORY: directory },
+      })
+    const [bare, profiled] = [run(), run('--import', 'fastify-profiler/register')]
+    // How V8 came to an asynchronous function depends on what else is going on.
+    const errorsOf = ({ stderr }: typeof bare) => stderr.replace(/^(?:fastify-profiler:|\s+at) .*\n/gm, '')
+    t.equal(profiled.status, bare.status, `${name}: the exit code`)
+    t.equal(profiled.stdout, bare.stdout, `${name}: the output`)
+    t.equal(errorsOf(profiled), errorsOf(bare), `${name}: the errors`)
+    const next = await profiledApp(t, { directory })
+    const home = await pageOf(next, '')
+    const page = await pageOf(next, 'latest?panel=exception')
+    t.equal(/GET \/orders\/:id, 1 of 1: The process crashed at/.test(home), crashes, `${name}: Home`)
+    t.equal(/The process crashed at/.test(page), crashes, `${name}: the profile`)
+    t.match(page, name === 'before the response' ? name : /nobody caught it/, name)
+    t.notMatch(JSON.stringify(await next.profiler.find('latest')), /hunter2secret/)
+    if (!name.includes('hostile')) t.match(page, /TypeError[^]*No such order/, name)
+  }
 })

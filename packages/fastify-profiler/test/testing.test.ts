@@ -191,13 +191,17 @@ t.test('log lines over the bound may be errors', async t => {
 
 t.test('a database library that is not watched is named, and no check of queries passes', async t => {
   const root = makeFolder()
-  const library = join(root, 'node_modules/mssql')
-  mkdirSync(library, { recursive: true })
-  writeFileSync(join(library, 'package.json'), '{ "name": "mssql", "version": "11.0.1" }')
-  writeFileSync(join(root, 'package.json'), '{ "dependencies": { "mssql": "11", "pg": "8", "oracledb": "6" } }')
+  const install = (folder: string, manifest: object) => {
+    mkdirSync(join(root, folder), { recursive: true })
+    writeFileSync(join(root, folder, 'package.json'), JSON.stringify(manifest))
+  }
+  install('.', { dependencies: { mssql: '11', pg: '8', oracledb: '6', shop: '1' } })
+  install('node_modules/mssql', { version: '11.0.1' })
+  install('node_modules/shop', { dependencies: { mariadb: '3' } })
+  install('node_modules/shop/node_modules/mariadb', { version: '3.4.5' })
   const profile = await profileOf(addRoutes(await profiledApp(t, { root })), '/museums')
   const says = 'mssql 11.0.1 is installed and not watched: its queries are missing.'
-  t.strictSame(profile.notes, [says])
+  t.strictSame(profile.notes, [says, 'mariadb 3.4.5 is installed and not watched: its queries are missing.'])
   for (const check of [
     () => expectProfile(profile).noLoops(),
     () => expectProfile(profile).queries({ max: 3 }),
@@ -205,7 +209,7 @@ t.test('a database library that is not watched is named, and no check of queries
   ]) {
     t.match(failureOf(check), `GET /museums cannot be checked:\n  ${says} If that is right here: `)
   }
-  const expectation = expectProfile(profile, { unseen: ['mssql'] })
+  const expectation = expectProfile(profile, { unseen: ['mssql', 'mariadb'] })
   t.equal(expectation.queries({ max: 3 }).noLoops().noErrors(), expectation)
 })
 

@@ -1,7 +1,7 @@
 import { built } from './builders.ts'
 import type { Case } from './case.ts'
 import { caches, mariadb } from './other-stores.ts'
-import { problems } from './other-problems.ts'
+import { ends, problems, rejects } from './other-problems.ts'
 import { loops, shapes } from './plain-pg.ts'
 
 /** The applications by their style, each in a process of its own. */
@@ -12,4 +12,6 @@ export const applications: Record<string, readonly Case[]> = {
   MariaDB: mariadb,
   Redis: caches,
   'other problems': problems,
+  'a crash': rejects,
+  'an exit': ends,
 }

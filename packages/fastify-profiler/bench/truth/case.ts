@@ -9,6 +9,7 @@ export const kinds = {
   'failed query': /quer(?:y|ies) failed|failed quer(?:y|ies)/,
   'failed call': /(?:call|request)s?(?: to \S+)? failed|failed (?:call|request)s?|\(\d+ failed\)/,
   'after the response': /after the response|still ran when the response/,
+  crash: /The process crashed at/,
   'caught 5xx': /exception.*(?:caught|seen)/i,
   'waits in a row': /one after another/,
   'blocked loop': /blocked/,
@@ -32,6 +33,8 @@ export interface Case {
   atOnce?: number
   /** Its hooks. */
   options?: RouteShorthandOptions
+  /** Whether the process ends some time after the response. It is started again. */
+  isFatal?: true
   run: (stores: Stores, reply: FastifyReply) => unknown
 }
 

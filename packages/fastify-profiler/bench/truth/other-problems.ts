@@ -124,6 +124,9 @@ export const problems: Case[] = [
     'begins-late': async ({ pool }) => {
       void setTimeout(1600).then(() => pool.query('insert into visits (room_id) values (1)'))
     },
+    'logs-an-error-late': async (_stores, { log }) => {
+      void setTimeout(1500).then(() => log.error('The museum burns'))
+    },
     'fails-unawaited': async ({ pool }) => {
       void pool.query('select pg_sleep(0.05) from museums where id = 1 and 1 / (id - 1) = 1').catch(() => null)
     },
@@ -204,7 +207,27 @@ export const problems: Case[] = [
       await transaction(pool, async client => client.query('update rooms set floor = 1 where id = 2'))
       return text(`${neighbour}/calm`)
     },
+    'a-timer-afterwards': async () => {
+      void setTimeout(1500).then(() => 'nothing')
+    },
+    'logs-afterwards': async (_stores, { log }) => {
+      void setTimeout(1500).then(() => log.info('The museum closes'))
+    },
     refused: async (_stores, reply) => reply.code(404).send({ error: 'No such museum' }),
     'new-connection': async ({ small }) => small.query('select 1'),
   }),
 ]
+
+/** Ends the process by an error that nobody catches. */
+export const rejects: Case[] = planted('crash', {
+  'rejects-late': async ({ pool }) => {
+    void setTimeout(1500).then(() => pool.query('insert into no_such_table values (1)'))
+  },
+}).map(crash => ({ ...crash, isFatal: true }))
+
+/** Ends the process on purpose. */
+export const ends: Case[] = healthy({
+  'exits-late': async () => {
+    void setTimeout(1500).then(() => process.exit(1))
+  },
+}).map(end => ({ ...end, isFatal: true }))

@@ -53,7 +53,8 @@ export function openPool(): pg.Pool {
 
 export async function openStores(): Promise<Stores> {
   const pool = openPool()
-  await pool.query(`create schema ${schema}`)
+  // A process that has crashed leaves them.
+  await pool.query(`drop schema if exists ${schema} cascade; create schema ${schema}`)
   for (const statement of create) await pool.query(statement)
   return {
     pool,
@@ -68,7 +69,7 @@ export async function openStores(): Promise<Stores> {
 
 async function openMysql(): Promise<mysql.Pool> {
   const pool = mysql.createPool({ uri: MYSQL_URL, multipleStatements: true })
-  await pool.query(`create database ${schema}; use ${schema};
+  await pool.query(`drop database if exists ${schema}; create database ${schema}; use ${schema};
     create table rooms (id int primary key, museum_id int, title varchar(50));
     insert into rooms select seq, seq % 50, concat('Room ', seq) from seq_1_to_200;
     create table visits (id int auto_increment primary key, room_id int)`)

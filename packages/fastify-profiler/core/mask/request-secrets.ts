@@ -112,6 +112,11 @@ export class RequestSecrets {
     this.#isKnownCurrent = false
   }
 
+  /** Lets go of the values that it has learnt from. */
+  release(): void {
+    for (const seen of this.#seen) seen.clear()
+  }
+
   /** Learns the secrets of a structure by the names of its fields. */
   learnFrom(value: unknown): void {
     attempt(() => this.#learnFrom(value, '', 0), undefined)

@@ -108,11 +108,17 @@ export class ProfileStore {
       const [newest] = this.search({ perPage: 1 }).profiles
       return newest === undefined ? null : this.find(newest.token)
     }
+    const profile = this.read(token)
+    return profile && this.#completed(profile)
+  }
+
+  /** A profile without what is added to it when it is found; null if there is none. */
+  read(token: string): Profile | null {
     const text = this.#textOf(token)
     if (text === null) return null
     try {
       const profile = parseProfile(text, token)
-      if (profile !== null) return this.#completed(profile)
+      if (profile !== null) return profile
     } catch {
       // Reported below, like valid JSON that is no profile.
     }

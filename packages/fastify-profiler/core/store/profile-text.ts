@@ -121,10 +121,10 @@ export type ProfileText = readonly [rest: string, spans: string, samples?: strin
 export const separator = '\t'
 
 /** Serialises a profile. Shortens it until it fits into `bytes`, and adds what was left out to `dropped`. */
-export function serialise(profile: Profile, bytes: number): ProfileText {
+export function serialise(profile: Profile, bytes: number, samples: string | null = null): ProfileText {
   let text = textOf(profile)
   while (isOver(text, bytes) && shorten(profile, bytes)) text = textOf(profile)
-  return text
+  return samples === null ? text : [text[0], text[1], samples]
 }
 
 /** Whether a text is longer than `bytes`. Encodes it only if its number of characters does not decide. */

@@ -7,14 +7,17 @@ import type { Boundary } from '../guard.ts'
 import type { Profile } from '../profile.ts'
 import type { ProfileSummary } from '../summary.ts'
 import type { Exchange, OpenExchanges, Patience } from '../watch/exchange.ts'
+import type { RequestSecrets } from '../mask/request-secrets.ts'
+import type { Recorder } from '../watch/recorder.ts'
 import type { ProfileStore } from './profile-store.ts'
-import { type ProfileText, serialise } from './profile-text.ts'
+import { serialise } from './profile-text.ts'
 
 interface ProfileWriterParts {
   open: OpenExchanges
   collector: Collector
   store: ProfileStore
   patience: Patience
+  late: { follow: (recorder: Recorder, secrets: RequestSecrets) => void; stop: () => void }
   boundary: Boundary
   /** The limit of a stored profile. */
   bytes: number
@@ -52,31 +55,40 @@ export class ProfileWriter {
     })
   }
 
-  /** Stores the profiles of all open exchanges now. */
+  /** Stores the profiles of all open exchanges now, and what came late. Nothing is followed any more. */
   writeOpen(): void {
-    const { boundary, open, store } = this.#parts
+    const { boundary, late, open, store } = this.#parts
     for (const exchange of open.list()) boundary.guard(() => this.#write(exchange), null)
+    late.stop()
     boundary.guard(() => store.flush(), undefined)
   }
 
   /** @returns null if it is stored already */
   #write(exchange: Exchange): Profile | null {
-    const { boundary, bytes, collector, open, store, written } = this.#parts
+    const { boundary, bytes, collector, late, open, store, written } = this.#parts
     if (!open.remove(exchange)) return null
     exchange.recorder.finish()
-    const { profile, text } = collector.collect(exchange, (profile, samples) => {
+    const { profile, secrets, text } = collector.collect(exchange, ({ profile, samples, secrets }) => {
       profile.cost.store = Math.round((this.#textCost + store.writingCost) * 1000)
       const before = performance.now()
-      const [rest, spans] = serialise(profile, bytes)
-      const text: ProfileText = samples === null ? [rest, spans] : [rest, spans, samples]
+      const text = serialise(profile, bytes, samples)
       this.#textCost = performance.now() - before
-      return { profile, text }
+      return { profile, secrets, text }
     })
     const summary = summarise(profile, call => boundary.guard(call, undefined))
     store.write(summary, text)
+    late.follow(exchange.recorder, secrets)
     written(summary, profile)
     return profile
   }
+}
+
+/** Stores a profile again, with a change. Does nothing if there is none. @param bytes the limit of its size */
+export function rewrite(store: ProfileStore, token: string, bytes: number, change: (profile: Profile) => void): void {
+  const profile = store.read(token)
+  if (profile === null) return
+  change(profile)
+  store.write(summarise(profile), serialise(profile, bytes, store.findSamples(token)))
 }
 
 /** Makes the summary of a profile, for lists and searches. @param guard makes a call that may fail */

@@ -81,9 +81,17 @@ export class Segments {
     this.#makeRoom(segment, batch)
     const before = segment.size
     const appended = segment.append({ lines: batch, bytes: bytes.subarray(0, bytesOf(batch)) })
-    for (const entry of appended) this.#byToken.set(entry.summary.token, entry)
+    for (const entry of appended) this.#add(entry)
     this.#bytes += segment.size - before
     return count
+  }
+
+  /** Adds a profile, or replaces an earlier version of it. */
+  #add(entry: Entry): void {
+    const { token } = entry.summary
+    const earlier = this.#byToken.get(token)
+    if (earlier !== undefined) earlier.segment.entries.splice(earlier.segment.entries.lastIndexOf(earlier), 1)
+    this.#byToken.set(token, entry)
   }
 
   /** Called after a failed write. The next one begins a new segment, or tries again if this one is empty. */
@@ -209,7 +217,7 @@ export class Segments {
     try {
       const added = segment.readOn()
       if (added === null) return this.#readAgain(segment)
-      for (const entry of added) this.#byToken.set(entry.summary.token, entry)
+      for (const entry of added) this.#add(entry)
     } catch (error) {
       if (!isMissing(error)) troubles.meet('read', error, 'The profiler cannot read a segment of its store')
     }

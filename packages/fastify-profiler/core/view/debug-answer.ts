@@ -106,7 +106,7 @@ export class AnswerDiagnostics implements AnswerEditor {
       link: () => this.#linkOf(exchange),
       exceptions: () => collector.collectExceptions(exchange),
       view: () => {
-        const profile = collector.collect(exchange, profile => profile)
+        const profile = collector.collect(exchange, ({ profile }) => profile)
         profile.status = exchange.response.statusCode
         profile.outcome = 'completed'
         return makeViewContext(profile, this.#parts)

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Asset, features } from '../feature.ts'
+import { attempt, isRecord } from '../foreign-value.ts'
 import { type Content, html, type Markup } from './html.ts'
 import { profileUrl } from './urls.ts'
 
@@ -92,6 +94,8 @@ ${body}
 interface Page {
   title: string
   base: string
+  /** The application's folder. */
+  root: string
   /** The panel to open in other profiles. */
   panel?: string | undefined
   /** Between the top bar and the columns: what the page is about. */
@@ -104,7 +108,7 @@ interface Page {
 }
 
 /** A complete profiler page: top bar, header, menu and content. */
-export function renderPage({ title, base, panel, header, menu, main, footer }: Page): string {
+export function renderPage({ title, base, root, panel, header, menu, main, footer }: Page): string {
   const content = html`<main id="main" tabindex="-1">
 ${main}
 </main>`
@@ -114,20 +118,31 @@ ${main}
     style: linkStylesheet(assetUrl(base, 'profiler.css')),
     script: assetUrl(base, 'profiler.js'),
     body: html`<a class="sr-only" href="#main">Skip to content</a>
-${renderTopBar(base, panel, menu === undefined)}
+${renderTopBar({ base, root }, panel, menu === undefined)}
 ${header}
 ${menu === undefined ? html`<div class="wide">${content}</div>` : html`<div class="layout">${menu}${content}</div>`}
 ${footer !== undefined && html`<footer class="bottom">${footer}</footer>`}`,
   })
 }
 
-/** Links to the other pages, and a search box unless the page has its own. */
-export function renderTopBar(base: string, panel: string | undefined, searches: boolean): Markup {
+/** The application's name, links to the other pages, and a search box unless the page has its own. */
+export function renderTopBar(
+  { base, root }: Pick<Page, 'base' | 'root'>,
+  panel: string | undefined,
+  searches: boolean,
+): Markup {
+  const name = applicationName(root)
   return html`<header class="top">
-<a class="brand" href="${base}/">Profiler</a>
+<a class="brand cut" href="${base}/">${name === null ? 'Profiler' : html`${name} <small>profiler</small>`}</a>
 <nav aria-label="Profiler"><a href="${base}/">Home</a><a href="${profileUrl(base, 'latest', panel)}">Latest</a>${features.map(({ link }) => link !== undefined && html`<a href="${base}/${link.path}">${link.label}</a>`)}</nav>
 ${!searches && html`<form class="quick" action="${base}/search" role="search" aria-label="Search requests">${panel !== undefined && html`<input type="hidden" name="panel" value="${panel}">`}<input type="search" name="q" aria-label="Search requests" placeholder="Search: status:5xx route:/cart slower:100ms" maxlength="500"></form>`}
 </header>`
+}
+
+/** The name in the package.json of the application's folder; null without one. */
+function applicationName(root: string): string | null {
+  const content = attempt((): unknown => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')), null)
+  return isRecord(content) && typeof content.name === 'string' && content.name !== '' ? content.name : null
 }
 
 const shared =

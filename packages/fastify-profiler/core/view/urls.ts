@@ -1,8 +1,15 @@
+import { attempt } from '../foreign-value.ts'
 import type { SearchCriteria } from '../summary.ts'
 
 /** Encodes text for a URL's path or query; a lone surrogate becomes a replacement character. */
 export function urlPart(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
+}
+
+/** A URL as people read it. What separates its parts, hides or rearranges text stays escaped. */
+export function readableUrl(url: string): string {
+  const escaped = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|[/?#&=+%;\\]/gu
+  return url.replace(/(?:%[\da-f]{2})+/gi, run => attempt(() => decodeURIComponent(run).replace(escaped, urlPart), run))
 }
 
 /** The URL of a profile, with a panel open if one is given. */

@@ -4,19 +4,26 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { ProfileBounds } from '../bounds.ts'
 import { isError, read } from '../foreign-value.ts'
-import type { ConnectionWait, DispatchPointName, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
+import type { ConnectionWait, DispatchPointName, Exception, Location, Span, SpanKind, SpanOutcome } from '../profile.ts'
 import { eventLoop } from './event-loop.ts'
 import { MoreOperations } from './more-operations.ts'
 import { RequestClock, RunningCalls, SpanList, Work } from './running-calls.ts'
 
+/** Who told of an error: Fastify, code of the application that caught it, or a line of the log. The first says most. */
+const sources = ['thrown', 'caught', 'logged'] as const
+export type FailureSource = (typeof sources)[number]
+
 export interface Failure {
   error: unknown
+  from: FailureSource
   /** Ids of the spans that threw it, in order: a caught error may be thrown again. */
   spans: number[]
   /** Ids of the error handlers that were called with it. */
   handlers: number[]
   /** The dispatch point in which Fastify itself failed; null if a span threw it, or if the application handled it. */
   phase: DispatchPointName | null
+  /** Nobody caught it: before the response, or after it. Missing if somebody did. */
+  uncaught?: Exception['uncaught']
 }
 
 /** Remembers each error of one request once. */
@@ -31,11 +38,13 @@ class Failures {
   }
 
   /** Remembers an error, or one more span that threw it. */
-  add(error: unknown, span: number | null): void {
+  add(error: unknown, span: number | null, from: FailureSource = 'thrown'): void {
     const spans = span === null ? [] : [span]
     const known = this.of(error)
-    if (known !== undefined) known.spans.push(...spans)
-    else if (this.list.length < this.#limit) this.list.push({ error, spans, handlers: [], phase: null })
+    if (known !== undefined) {
+      known.spans.push(...spans)
+      known.from = sources.find(source => source === from || source === known.from) ?? from
+    } else if (this.list.length < this.#limit) this.list.push({ error, from, spans, handlers: [], phase: null })
     else if (error !== this.#lastDropped) {
       // The same error is added by each hook and handler it passes through.
       this.#lastDropped = error
@@ -147,7 +156,7 @@ const secretsKept = 1000
  */
 export class Recorder {
   /** 72 random bits, URL-safe. */
-  readonly token = newToken()
+  readonly token: string
   readonly parent: string | null
   /** Whether the profiler has sent the request, to repeat its parent. */
   isReplay?: true
@@ -163,7 +172,7 @@ export class Recorder {
   readonly heapAtStart = getHeapStatistics().used_heap_size
   /** The client's address, read at once because a closed socket has none. */
   readonly remoteAddress: string | null
-  readonly clock = new RequestClock(this.token)
+  readonly clock: RequestClock
   /** The open spans of panels and response hooks. The profile waits for these, for a limited time. */
   readonly work = new Work()
   /** For the tracer. */
@@ -176,6 +185,8 @@ export class Recorder {
   finished = false
   /** Milliseconds until the response was sent or the client left; null before. */
   ended: number | null = null
+  /** Finds what records the request once this one has finished; null if nothing does. */
+  successor: () => Recorder | null = () => null
 
   readonly #bounds: ProfileBounds
   readonly #propagateTo: readonly string[]
@@ -186,7 +197,10 @@ export class Recorder {
   /** How many operations of each kind have spans. */
   readonly #operations: Partial<Record<SpanKind, number>> = {}
 
-  constructor(raw: IncomingMessage, parent: string | null, { bounds, propagateTo }: RecorderParts) {
+  /** @param before the recorder of the same request until its profile was stored */
+  constructor(raw: IncomingMessage, parent: string | null, { bounds, propagateTo }: RecorderParts, before?: Recorder) {
+    this.token = before?.token ?? newToken()
+    this.clock = before?.clock ?? new RequestClock(this.token)
     this.raw = raw
     this.parent = parent ?? parentIn(raw)
     const { method = 'GET', url = '/', socket } = raw
@@ -214,8 +228,18 @@ export class Recorder {
     return this.#failures.list
   }
 
+  /** How many lines were written. */
+  get lineCount(): number {
+    return this.lines.length + this.droppedLines
+  }
+
   get droppedFailures(): number {
     return this.#failures.dropped
+  }
+
+  /** What records the request now: this one, or its successor; null if nothing does any more. */
+  get open(): Recorder | null {
+    return this.finished ? this.successor() : this
   }
 
   /** Milliseconds since the request arrived. */
@@ -279,8 +303,15 @@ export class Recorder {
   }
 
   /** Adds an error that was handled, but that belongs on the exception panel. */
-  exception(error: unknown): void {
-    this.#failures.add(error, null)
+  exception(error: unknown, from: FailureSource = 'caught'): void {
+    this.#failures.add(error, null, from)
+  }
+
+  /** Nobody has caught an error of the request. */
+  uncaught(error: unknown, when: NonNullable<Failure['uncaught']>): void {
+    this.exception(error)
+    const failure = this.#failures.of(error)
+    if (failure !== undefined) failure.uncaught = when
   }
 
   /** Adds a sentence about what could not be recorded. */
@@ -357,6 +388,13 @@ export class Recorder {
     this.spans.push(...this.#more.close())
     this.calls.clear()
     eventLoop.leave()
+  }
+
+  /** Drops what the stored profile has, since late work may keep this recorder for long. */
+  release(): void {
+    this.#spans.spans = []
+    this.secrets.clear()
+    this.forget()
   }
 
   /** Drops all recorded values except secrets. Called if one of them cannot be read. */

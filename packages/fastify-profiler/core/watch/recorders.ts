@@ -32,6 +32,11 @@ export function currentRecorder(): Recorder | undefined {
   return recorderScope.getStore() ?? loadingRecorder()
 }
 
+/** What records the work that runs; null outside of requests, and long after one. */
+export function openRecorder(): Recorder | null {
+  return currentRecorder()?.open ?? null
+}
+
 function loadingRecorder(): Recorder | undefined {
   const recorder = loadingScope.getStore()?.recorder
   return recorder?.finished === false ? recorder : undefined

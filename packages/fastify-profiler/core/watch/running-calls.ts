@@ -212,7 +212,7 @@ export class RunningCalls {
 
 /** Holds the spans of one request within their bound. */
 export class SpanList {
-  readonly spans: Span[] = []
+  spans: Span[] = []
   /** The number of spans that were left out. */
   dropped = 0
   readonly #limit: number

@@ -65,6 +65,7 @@ function renderBootPage(boot: Boot, context: BootContext): string {
   return renderPage({
     title: `Boot · ${bootSentence(boot)}`,
     base: context.base,
+    root: context.root,
     header: renderHeader(boot, context),
     main: html`${hatchPattern}${blocksHtml(bootBlocks(boot, context), context, 2)}`,
     footer: html`<p>A start is kept until the next one. Unaccounted is the time between plugins, such as that of the application’s own code.</p>`,

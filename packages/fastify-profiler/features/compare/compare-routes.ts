@@ -86,7 +86,7 @@ export function compareRoutes(app: FastifyInstance, sources: PageSources): void 
     }
     const comparison = compareSets({ method, route, at }, await requestsAround(archive, { method, route }, at))
     return sendFormats(request, reply, {
-      html: () => renderSetComparisonPage(comparison, base),
+      html: () => renderSetComparisonPage(comparison, base, sources.root),
       json: () => ({ sentence: setSentence(comparison), ...comparison }),
       markdown: () => renderSetComparisonMarkdown(comparison, base),
     })

@@ -164,12 +164,13 @@ export function setBlocks(comparison: SetComparison, base: string): Block[] {
 }
 
 /** The comparison of a route before a moment and since. */
-export function renderSetComparisonPage(comparison: SetComparison, base: string): string {
+export function renderSetComparisonPage(comparison: SetComparison, base: string, root: string): string {
   const { method, route } = comparison
   const sentence = setSentence(comparison)
   return renderPage({
     title: `${sentence} · ${method} ${route.slice(0, 80)}`,
     base,
+    root,
     main: html`${hatchPattern}<h1 class="headline">${sentence}</h1>
 ${blocksHtml(setBlocks(comparison, base), noPlace, 2)}`,
     footer: html`<p>Compared are at most 200 requests before and 200 since.</p>`,

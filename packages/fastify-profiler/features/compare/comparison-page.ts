@@ -135,6 +135,7 @@ export function renderComparisonPage(comparison: Comparison, place: Place): stri
   return renderPage({
     title: `${comparisonSentence(comparison)} · ${b.method} ${b.url.slice(0, 80)}`,
     base: place.base,
+    root: place.root,
     header: html`<div class="two sides">${renderBand('A', a, place, null)}${renderBand('B', b, place, b.time - a.time)}</div>`,
     main: html`${hatchPattern}<section><div class="head"><h1 class="headline">${verdictText(comparison.verdict)} <small>${surenessText(comparison.verdict)}</small></h1>${renderActions(comparison, place)}</div>
 ${blocksHtml(verdict, place)}</section>

@@ -1,6 +1,6 @@
 import type { ProfileBounds } from '../../core/bounds.ts'
 import { isForeign, isProfilerFile, pathOf } from '../../core/call-site.ts'
-import type { Collecting } from '../../core/feature.ts'
+import type { CollectingRecorded } from '../../core/feature.ts'
 import { attempt, isError, listOf, nameOfError, read, textOf } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { DispatchPointName, Exception, Frame, Profile } from '../../core/profile.ts'
@@ -87,9 +87,10 @@ interface ExceptionChains {
   thrown: Array<number | null>
 }
 
-/** Describes all thrown values with their members and causes, as a flat list, depth first. */
+/** Describes all thrown values with their members and causes, as a flat list, depth first; those of the log last. */
 function describeExceptions(
   thrown: readonly unknown[],
+  failures: readonly Failure[],
   mask: Mask,
   bounds: ProfileBounds,
   losses: ChainLosses,
@@ -121,7 +122,8 @@ function describeExceptions(
     }
   }
 
-  for (const error of thrown) add(error, 'thrown', null)
+  for (const [index, error] of thrown.entries()) if (failures[index]?.from !== 'logged') add(error, 'thrown', null)
+  for (const error of thrown) add(error, 'logged', null)
   losses.exceptions += leftOut.size
   return { list, thrown: thrown.map(error => indexes.get(error) ?? null) }
 }
@@ -196,7 +198,7 @@ interface DescribedFailures {
 }
 
 /** The exceptions of a request, and the dispatch points, which they interrupted. */
-export function collectExceptions(collecting: Collecting): Pick<Profile, 'exceptions' | 'lifecycle'> {
+export function collectExceptions(collecting: CollectingRecorded): Pick<Profile, 'exceptions' | 'lifecycle'> {
   const { bounds, drop, exchange, mask, toError } = collecting
   const { droppedFailures, failures, marks, spans } = exchange.recorder
   const { exceptions, losses, origins } = describeFailures(failures, toError, mask, bounds)
@@ -213,7 +215,7 @@ function describeFailures(
 ): DescribedFailures {
   const losses: ChainLosses = { exceptions: 0, frames: 0 }
   const thrown = failures.map(({ error }) => (isError(error) ? attempt(() => toError(error), error) : error))
-  const chains = describeExceptions(thrown, mask, bounds, losses)
+  const chains = describeExceptions(thrown, failures, mask, bounds, losses)
   for (const { frames } of chains.list) {
     for (const frame of frames) if (frame.function !== null) frame.function = mask.text(frame.function)
   }
@@ -230,6 +232,7 @@ function originsOf(failures: readonly Failure[], { list, thrown }: ExceptionChai
     if (exception === undefined) return
     exception.spans = failure.spans
     exception.handlers = failure.handlers
+    if (failure.uncaught !== undefined) exception.uncaught = failure.uncaught
     for (const span of failure.spans) spans.set(span, index)
     if (failure.phase !== null) phases.set(failure.phase, index)
   })

@@ -31,7 +31,7 @@ export function renderErrorPage(context: ViewContext): string {
     style: html`<style>${new Markup(assets['profiler.css'].body)}</style>`,
     script: assetUrl(base, 'profiler.js'),
     body: html`<a class="sr-only" href="#main">Skip to content</a>
-${renderTopBar(base, 'exception', false)}
+${renderTopBar(context, 'exception', false)}
 <section class="request ${statusTone(profile.status)}" aria-label="This request">
 <div class="asked">${renderRequestLine(profile, null)}
 <div class="actions"><button type="button" data-copy="markdown" hidden>Copy as Markdown</button><button type="button" data-copy-text="${curlCommand(profile)}" hidden>Copy as cURL</button><a class="button primary" href="${profileUrl(base, profile.token, 'exception')}">Open profile</a></div></div>

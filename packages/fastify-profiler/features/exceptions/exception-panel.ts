@@ -10,9 +10,10 @@ import { sendFormats } from '../../core/view/send-formats.ts'
 import { sendMissing, sendUnknown } from '../home/not-found-page.ts'
 import { renderLogTable } from '../logs/logs-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
+import { isSilentFailure, silentFailure } from '../performance/failed-calls.ts'
 import { exceptionSectionsMarkdown, renderErrorMarkdown } from './exceptions-markdown.ts'
 import { failedQueryOf, renderFailedQuery } from './failed-query.ts'
-import { exceptionCard, renderExceptions, renderStackTraces } from './exceptions.ts'
+import { crashText, exceptionCard, renderExceptions, renderStackTraces } from './exceptions.ts'
 
 /**
  * The sections of a failed request, on its error page and in the profiler: Exceptions, Logs, Stack Traces.
@@ -20,7 +21,7 @@ import { exceptionCard, renderExceptions, renderStackTraces } from './exceptions
  */
 export function renderExceptionSections(context: ViewContext, level: HeadingLevel): Markup {
   const { profile, root } = context
-  const { exceptions, logs } = profile
+  const { crash, exceptions, logs } = profile
   const section = (id: string, title: Markup, body: Markup) => html`
 <section id="${id}" aria-labelledby="${id}-title">${renderHeading(level, `${id}-title`, title)}
 ${body}</section>`
@@ -29,12 +30,12 @@ ${body}</section>`
   const failed = failedQueryOf(profile)
   const thrown =
     exceptions.length === 0
-      ? renderEmptyState('No exception was thrown.')
+      ? renderEmptyState(`No exception was ${isSilentFailure(profile) ? 'seen' : 'thrown'}.`)
       : html`${failed !== null && renderFailedQuery(failed, context, inner)}${renderExceptions(profile, context, inner)}`
   const matches = html`Nearest routes`
   const isRouting = isRoutingFailure(profile)
   return html`${isRouting && section('matches', matches, blocksHtml(nearestRoutes(profile), context))}
-${section('exceptions', counted('Exceptions', exceptions.length), thrown)}
+${section('exceptions', counted('Exceptions', exceptions.length), html`${crash !== undefined && html`<p class="notice error">${crashText(crash)}</p>`}${thrown}`)}
 ${section('logs', counted('Logs', logs.length), renderLogTable(profile, context))}
 ${section('stack-traces', counted('Stack Traces', exceptions.length), renderStackTraces(exceptions, root, !isRouting))}`
 }
@@ -48,7 +49,9 @@ function toneOf(thrown: Exception | undefined): Tone {
 export const exceptionPanel: BuiltInPanel<Exception[]> = {
   name: 'exception',
   label: 'Exception',
-  read: profile => (profile.exceptions.length > 0 || isRoutingFailure(profile) ? profile.exceptions : null),
+  read: profile =>
+    profile.exceptions.length > 0 || isRoutingFailure(profile) || isSilentFailure(profile) ? profile.exceptions : null,
+  opens: ({ exceptions }) => (exceptions.length > 0 ? 2 : 0),
   badge: ({ length, 0: thrown }) => (length === 0 ? null : { text: String(length), tone: toneOf(thrown) }),
   toolbarItem(exceptions, { root }) {
     const [thrown] = exceptions
@@ -56,7 +59,12 @@ export const exceptionPanel: BuiltInPanel<Exception[]> = {
     const card = exceptionCard(thrown, exceptions, root)
     return { label: 'Exception', value: thrown.class, tone: toneOf(thrown), card }
   },
-  view: (_, context) => [{ html: renderExceptionSections(context, 3), markdown: exceptionSectionsMarkdown(context) }],
+  view(_, context) {
+    const { profile } = context
+    const sections = { html: renderExceptionSections(context, 3), markdown: exceptionSectionsMarkdown(context) }
+    if (!isSilentFailure(profile)) return [sections]
+    return [{ notice: `${profile.status} ${silentFailure.join(' ')}`, tone: 'error' }, sections]
+  },
 }
 
 /** The exception of a request as a document of its own, with its stylesheet. */

@@ -8,7 +8,7 @@ import { fitLines, fitParts, shortened } from '../home/fit-markdown.ts'
 import { logsMarkdown } from '../logs/logs-panel.ts'
 import { isRoutingFailure, nearestRoutes } from '../routing/routing-panel.ts'
 import { failedQueryMarkdown, failedQueryOf } from './failed-query.ts'
-import { foldedExceptions, stackTraceText, tellingFrames } from './exceptions.ts'
+import { crashText, foldedExceptions, stackTraceText, tellingFrames } from './exceptions.ts'
 
 /** Every exception of the chain with its message, its properties and the source line that threw it. */
 export function exceptionsMarkdown(exceptions: readonly Exception[], heading: string, root: string): string {
@@ -18,7 +18,7 @@ export function exceptionsMarkdown(exceptions: readonly Exception[], heading: st
       const source = folded[index] === true ? undefined : exception.frames.find(({ kind }) => kind === 'own')
       const properties = Object.entries(exception.properties)
       return blocks(
-        `${heading} ${index + 1}. ${plain(exception.class)} (${exception.relation})`,
+        `${heading} ${index + 1}. ${plain(exception.class)} (${exception.relation}${exception.uncaught === undefined ? '' : `, nobody caught it, ${exception.uncaught}`})`,
         codeBlock(exception.message === '' ? 'No message.' : exception.message),
         properties.map(([name, value]) => `- ${code(name)}: ${code(valueText(value))}`).join('\n'),
         source === undefined ? null : code(locationText(source, root)),
@@ -133,9 +133,10 @@ function telling(logs: readonly LogLine[]): readonly LogLine[] {
 
 /** The sections of a failed request as Markdown, below the heading of its panel. */
 export function exceptionSectionsMarkdown({ profile, root }: ViewContext): string {
-  const { exceptions, logs } = profile
+  const { crash, exceptions, logs } = profile
   const failed = failedQueryOf(profile)
   return blocks(
+    crash === undefined ? null : crashText(crash),
     failed === null ? null : blocks(`### Query ${failed.number} failed`, failedQueryMarkdown(failed)),
     isRoutingFailure(profile) ? blocks('### Nearest routes', blocksMarkdown(nearestRoutes(profile), root)) : null,
     `### Exceptions (${exceptions.length})`,

@@ -12,9 +12,14 @@ import {
 } from '../../core/view/elements.ts'
 import type { ProfileSummary } from '../../core/summary.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { count } from '../../core/view/units.ts'
+import { count, formatTime } from '../../core/view/units.ts'
 import { isRoutingFailure } from '../routing/routing-panel.ts'
 import { renderExcerpt } from './source-excerpt.ts'
+
+/** The index of the error that has ended the process, or else of the first. */
+export function worstOf({ crash, exceptions }: Pick<Profile, 'crash' | 'exceptions'>): number {
+  return crash === undefined ? 0 : exceptions.findLastIndex(({ uncaught }) => uncaught !== undefined)
+}
 
 /** The index of the error at the bottom of a chain: the cause, or else the first member, of each in turn. */
 export function rootCauseOf(exceptions: readonly Exception[], from = 0): number {
@@ -94,7 +99,7 @@ function renderPlace(exception: Exception, place: Pick<ViewContext, 'root' | 'ed
 /** How an error relates to its parent, for readers that do not see the indentation. */
 function relationText({ parent, relation }: Exception, all: readonly Exception[]): string {
   const above = all[parent ?? -1]
-  if (above === undefined) return 'Thrown:'
+  if (above === undefined) return relation === 'logged' ? 'Logged:' : 'Thrown:'
   return `${relation === 'cause' ? 'Cause' : 'Member'} of ${above.class}:`
 }
 
@@ -169,11 +174,11 @@ function renderException(
   place: Place,
   isBrief: boolean,
 ): Markup {
-  const { code, message, properties, statusCode } = exception
+  const { code, message, properties, relation, statusCode, uncaught } = exception
   const id = `exception-${index + 1}`
   const entries = Object.entries(properties)
   return html`<article class="exception" id="${id}" aria-labelledby="${id}-class">
-${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${renderRole(exceptions, index)}`)}
+${renderHeading(place.level, `${id}-class`, html`${exception.class}${code !== null && html` ${renderBadge(code)}`}${statusCode !== null && html` ${renderBadge(statusCode)}`}${relation === 'logged' && html` ${renderBadge('From the log')}`}${uncaught !== undefined && html` ${renderBadge('nobody caught it', 'error')} ${renderBadge(uncaught)}`}${renderRole(exceptions, index)}`)}
 <p class="message">${message === '' ? html`<span class="muted">No message.</span>` : message}</p>
 ${isBrief ? renderFrameList(tellingFrames(exception), place, 0) : renderStack(exceptions, index, exception, place)}
 ${entries.length > 0 && html`<details class="fold"><summary>${count(entries.length, 'property', 'properties')}: ${entries.map(([name]) => name).join(', ')}</summary>${renderKeyValueTable(`Properties of ${exception.class}`, entries)}</details>`}
@@ -282,6 +287,11 @@ export function renderStackTraces(exceptions: readonly Exception[], root: string
   )}`
 }
 
+/** That an error which nobody caught has ended the process. @param time milliseconds since 1970 */
+export function crashText(time: number): string {
+  return `The process crashed at ${formatTime(time)} of an error that nobody caught.`
+}
+
 /** The chain of exceptions, each with its message. */
 export function exceptionCard(thrown: Exception, all: readonly Exception[], root: string): ToolbarCard {
   const place = thrown.frames.find(({ kind }) => kind === 'own')
@@ -293,6 +303,7 @@ export function exceptionCard(thrown: Exception, all: readonly Exception[], root
 }
 
 /** What lists and searches know about the exceptions of a request. */
-export function summariseExceptions({ exceptions: [thrown] }: Profile): Pick<ProfileSummary, 'exception'> {
+export function summariseExceptions(profile: Profile): Pick<ProfileSummary, 'exception'> {
+  const thrown = profile.exceptions[worstOf(profile)]
   return { exception: thrown === undefined ? null : `${thrown.class}: ${thrown.message}`.slice(0, 200) }
 }

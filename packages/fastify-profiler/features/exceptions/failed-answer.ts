@@ -30,8 +30,11 @@ const ofTheOldBody = [
 export function explainFailure(exchange: Exchange, { exceptions, link, view }: Diagnosis): Replace | null {
   const { raw, recorder, request, response } = exchange
   if (response.statusCode < 400) return null
-  // A handler may send an error status on purpose (an invalid form, "no such user").
-  const isAccident = recorder.failures.length > 0 || request === null || request.is404
+  const type = String(response.getHeader('content-type') ?? '')
+  const isPage = /^text\/html\b/i.test(type)
+  // A handler may send an error status on purpose (an invalid form, "no such user"), or a page for what it caught.
+  const isUnanswered = recorder.failures.some(({ from }) => from === 'thrown' || (from === 'caught' && !isPage))
+  const isAccident = isUnanswered || request === null || request.is404
   const form = preferredForm(raw)
   if (isAccident && form === 'html' && isNavigation(raw)) {
     return () => {
@@ -48,7 +51,6 @@ export function explainFailure(exchange: Exchange, { exceptions, link, view }: D
       return Buffer.from(text)
     }
   }
-  const type = String(response.getHeader('content-type') ?? '')
   if (!/^application\/problem\+json\b/i.test(type) || untouched.some(name => response.hasHeader(name))) return null
   return body => withExceptions(body, exceptions(), recorder.token, link())
 }

@@ -66,11 +66,12 @@ export function renderExplainPage(
   canRun: boolean,
   context: ViewContext,
 ): string {
-  const { base, profile } = context
+  const { base, profile, root } = context
   const { method, token, url } = profile
   return renderPage({
     title: `Plan of query ${number} · ${method} ${url.slice(0, 80)}`,
     base,
+    root,
     panel: 'database',
     main: html`<h1>Plan of query ${number}</h1>
 <p><a href="${profileUrl(base, token, 'database')}#query-${number}">Back to ${method} ${url.slice(0, 200)}</a></p>

@@ -7,7 +7,7 @@ import { html, Markup } from '../../core/view/html.ts'
 import type { PageSources, ProfileAction } from '../../core/feature.ts'
 import { assets, filePolicy, renderDocument } from '../../core/view/page.ts'
 import { renderCost, renderGaps, renderProfileHeader } from '../home/profile-header.ts'
-import { menuEntries, panelData, renderPanelBody, renderPanelMenu } from '../home/profile-page.ts'
+import { menuEntries, panelData, panelsByWeight, renderPanelBody, renderPanelMenu } from '../home/profile-page.ts'
 import { formatTime } from '../../core/view/units.ts'
 import { urlPart } from '../../core/view/urls.ts'
 import { sendUnknown } from '../home/not-found-page.ts'
@@ -28,11 +28,11 @@ export const exportAction: ProfileAction = (profile, base) =>
   )}
 </ul></details>`
 
-/** A profile as one document that needs no server: every panel with data, one below the other. */
+/** A profile as one document that needs no server: every panel with data, the most telling first. */
 export function renderProfileFile({ profile, ...views }: ViewContext, panels: readonly AnyPanel[]): string {
   const context = { ...views, profile, editorUrl: null, explains: false, isFile: true }
   const hasData = (panel: AnyPanel) => panelData(panel, profile) !== null
-  const filled = panels.filter(hasData)
+  const filled = panelsByWeight(panels, profile).filter(hasData)
   const empty = panels.filter(panel => !hasData(panel)).map(({ label }) => label)
   return renderDocument({
     title: `${statusText(profile.status)}: ${profile.method} ${profile.url.slice(0, 80)} · Profile ${profile.token}`,

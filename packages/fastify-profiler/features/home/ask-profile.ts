@@ -19,9 +19,6 @@ import { answerText, callText, missingProfile, questions, refusal, type Section,
 /** Lines of this level say that something is wrong. */
 const warning = 40
 
-/** Milliseconds by which a query that was awaited may seem to end after the response. */
-const inaccuracy = 1
-
 /** One request: what is telling about it, or one panel in full. */
 export const profileQuestion: Question = {
   name: 'profile',
@@ -98,17 +95,17 @@ function tellingSections(context: ViewContext, filled: readonly AnyPanel[]): Sec
     ...(client !== undefined && failedCalls(profile).some(({ what }) => what === 'call')
       ? [panelSection(context, client, 0)]
       : []),
-    ...(late === '' ? [] : [part('Queries that still ran when the response was sent', 'database', late)]),
+    ...(late === '' ? [] : [part('Queries that ran after the response', 'database', late)]),
     part('Findings and slowest calls', 'performance', panelMarkdown(performancePanel, profile, context)),
     ...(lines === '' ? [] : [part('The lines of the findings', 'performance', lines)]),
   ]
 }
 
-/** The queries that outlived the response, most likely because nobody awaited them. Empty if none did. */
-function lateQueries({ database, duration }: Profile, root: string): string {
+/** The queries that ended after the response, most likely because nobody awaited them. Empty if none did. */
+function lateQueries({ database }: Profile, root: string): string {
   return (database?.queries ?? [])
     .map((query, index) => ({ ...query, number: index + 1 }))
-    .filter(query => query.start + query.blocked + (query.duration ?? Infinity) > duration + inaccuracy)
+    .filter(({ isLate }) => isLate)
     .map(({ location, number, sql }) => {
       const place = location === null ? '' : ` ${code(locationText(location, root))}`
       return `- Query ${number}${place}: ${code(sql)}`

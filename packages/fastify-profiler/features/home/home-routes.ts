@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { features, type PageSources } from '../../core/feature.ts'
-import type { Profile } from '../../core/profile.ts'
 import { previousRequest, sightingsOf } from './like-requests.ts'
 import { queryOf } from '../../core/view/page-guard.ts'
 import { findAsset } from '../../core/view/page.ts'
-import { panelData, renderProfileMarkdown, renderProfilePage } from './profile-page.ts'
+import { panelData, panelsByWeight, renderProfileMarkdown, renderProfilePage } from './profile-page.ts'
 import { sendFormats } from '../../core/view/send-formats.ts'
 import { profileUrl, urlPart } from '../../core/view/urls.ts'
 import { sendMissing, sendUnknown } from './not-found-page.ts'
@@ -49,7 +48,7 @@ function profileRoutes(app: FastifyInstance, sources: PageSources): void {
     if (profile === null) return sendUnknown(request, reply, request.params.token, sources)
     const { token } = profile
     const wanted = queryOf(request).get('panel') || null
-    const name = wanted ?? defaultPanel(profile)
+    const name = wanted ?? panelsByWeight(panels, profile)[0]?.name ?? ''
     const open = panels.find(panel => panel.name === name)
     if (open === undefined) return sendMissing(request, reply, { what: 'panel', token, panel: name, panels }, sources)
     const { profiles: caused } = await archive.search({ parent: token, perPage: causedShown })
@@ -63,10 +62,6 @@ function profileRoutes(app: FastifyInstance, sources: PageSources): void {
       markdown: () => renderProfileMarkdown(context, panels, wanted ?? undefined),
     })
   })
-}
-
-function defaultPanel(profile: Profile): string {
-  return profile.exceptions.length > 0 ? 'exception' : 'request'
 }
 
 /** Every other path below the profiler's: a redirect without its trailing slash, else 404. */

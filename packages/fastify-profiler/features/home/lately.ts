@@ -6,47 +6,78 @@ import {
   type Overview,
   type StatementOverview,
   type RouteOverview,
-  type RouteTrouble,
 } from './overview.ts'
 import type { Period } from './search-criteria.ts'
+import type { Location } from '../../core/profile.ts'
 import { type Block, blocksHtml, type Finding, type Inline } from '../../core/view/block.ts'
 import { figures, type Place } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
 import { code } from '../../core/view/markdown.ts'
-import { count, formatDuration, formatMilliseconds, formatTime, renderAge } from '../../core/view/units.ts'
+import {
+  count,
+  formatDuration,
+  formatMilliseconds,
+  formatNumber,
+  formatTime,
+  renderAge,
+  renderClock,
+} from '../../core/view/units.ts'
 import { searchQuery } from '../../core/view/urls.ts'
-import { renderSparkline, slowFrom } from './profile-list.ts'
+import { kindView } from '../performance/exclusive-time.ts'
+import { slowFrom } from './profile-list.ts'
 
-/** A route got slower if its median grew by this factor and this many milliseconds. */
-const slowerBy = 1.5
-const slowerFrom = 10
-const enoughRequests = 20
+/** Something that is wrong with a route lately. */
+interface RouteFinding extends Finding {
+  what: string
+  route: string
+}
 
 /** What is wrong with a route lately, in words, the worst first. */
-function troublesOf(route: RouteOverview): Array<Omit<RouteTrouble, 'count' | 'what'> & { what: string }> {
-  const { count: all, exception, failed, token } = route
-  const name = routeName(route)
+function findingsOf(route: RouteOverview, base: string): RouteFinding[] {
+  const { count: all, exception, failed, slower, token } = route
+  const name = shortened(routeName(route), longestCell)
+  const url = routeUrl(route, base)
   const thrown = route.troubles.find(({ what }) => what === 'fails')
   const { detail, location } = thrown ?? { detail: exception ?? '', location: null }
-  const [before, after] = halves(route)
-  const isSlower = before > 0 && after >= before * slowerBy && after - before >= slowerFrom && all >= enoughRequests
-  const slower = `${name} got slower: p95 ${formatDuration(before)} → ${formatDuration(after)}.`
+  const found = (what: string, claim: Inline, detail: string, location: Location | null, example: string) => ({
+    what,
+    route: name,
+    tone: failures.has(what) ? ('error' as const) : ('warning' as const),
+    claim,
+    detail: shortened(detail, longestCell),
+    places: [location ?? []].flat(),
+    aside: { html: html``, markdown: code(example) },
+  })
+  const these = (some: number, to = url) => ({
+    link: `${some.toLocaleString('en')} of ${all.toLocaleString('en')}`,
+    to,
+  })
   return [
-    ...(failed > 0 ? [{ what: 'fails', claim: `${name} fails: ${failed} of ${all}.`, detail, location, token }] : []),
+    ...(failed > 0
+      ? [found('fails', [`${name} fails: `, these(failed, `${url}&status=5xx`), '.'], detail, location, token)]
+      : []),
     ...route.troubles
       .filter(({ what }) => what !== 'fails')
-      .map(({ count, ...trouble }) => ({ ...trouble, claim: `${name}, ${count} of ${all}: ${trouble.claim}` })),
-    ...(isSlower ? [{ what: 'slower', claim: slower, detail: '', location: null, token }] : []),
+      .map(({ what, claim, count: some, detail, location, token }) => {
+        const said = shortened(claim, longestCell).replace(/\.$/, '')
+        return found(what, [`${name}: ${said}, in `, these(some), ' requests.'], detail, location, token)
+      }),
+    ...(slower === null
+      ? []
+      : [found('slower', [`${name} `, ...slowerText(slower, url)], kindText(slower), null, token)]),
   ]
 }
 
-/** The median of the p95 of the slices in each half of the period. */
-function halves({ slices }: RouteOverview): [before: number, after: number] {
-  const median = (part: RouteOverview['slices']) => {
-    const values = part.filter(({ count }) => count > 0).map(({ p95 }) => p95)
-    return values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
-  }
-  return [median(slices.slice(0, slices.length / 2)), median(slices.slice(slices.length / 2))]
+type Slower = NonNullable<RouteOverview['slower']>
+
+function slowerText({ before, after, since }: Slower, to: string): Inline[] {
+  const time = { html: renderClock(since), markdown: formatTime(since) }
+  return [{ link: 'got slower', to }, `: p50 ${formatNumber(before)} → ${formatDuration(after)} since `, time, '.']
+}
+
+function kindText({ kind }: Slower): string {
+  if (kind === null) return ''
+  return `${kindView(kind.name).label}: ${formatNumber(kind.before)} → ${formatDuration(kind.after)}.`
 }
 
 /** The name of a route: "GET /museums/:id". */
@@ -56,30 +87,50 @@ function routeName({ method, route }: Pick<RouteOverview, 'method' | 'route'>): 
 
 const periodNames: Record<Period, string> = { '15min': '15 min', '1h': '1 h', all: 'All' }
 
-const findingsShown = 8
+const findingsShown = 6
+const namesShown = 3
 
 /** Rows of a table that are not folded. */
-const rowsOpen = 8
+const rowsOpen = 5
 
-/** What matters lately: sentences first, then the requests by route, by statement and by exception. */
-export function renderOverview(overview: Overview, period: Period, base: string, place: Place): Markup {
-  const { exceptions, failed, left, p95, refused, requests, routes, statements } = overview
-  const part = (section: string, note: string | undefined, ...blocks: Block[]) =>
-    blocksHtml([{ section, ...(note !== undefined && { note }), blocks }], place, 2)
+/** What matters lately in sentences: one of each kind of trouble before the second of any. */
+export function renderTroubles(overview: Overview, period: Period, base: string, place: Place): Markup {
+  const { failed, p95, refused, requests } = overview
   const troubles = troublesLately(overview, base)
   const others = troubles.slice(findingsShown)
+  const names = [...new Set(others.map(({ route }) => route))]
+  const more = names.length > namesShown ? ', …' : ''
+  const fold = `${others.length} more: ${names.slice(0, namesShown).join(', ')}${more}`
   const findings: Block[] = [
     { findings: troubles.slice(0, findingsShown) },
-    ...(others.length === 0 ? [] : [{ fold: `${others.length} more`, blocks: [{ findings: others }] }]),
+    ...(others.length === 0 ? [] : [{ fold, blocks: [{ findings: others }] }]),
   ]
   return html`<section><div class="head"><h1>What matters lately</h1><span class="muted">${count(requests, 'request')}${failed > 0 && html` · <b class="error">${failed.toLocaleString('en')} failed</b>`}${refused > 0 && ` · ${refused.toLocaleString('en')} refused`} · p95 ${formatDuration(p95)}</span><nav class="right chips" aria-label="Period">${Object.entries(periodNames).map(([name, label]) => html`<a class="chip" href="${base}/?period=${name}"${name === period && html` aria-current="true"`}>${label}</a>`)}</nav></div>
-${blocksHtml(findings, place)}</section>
-<div class="two home">${part(
-    'By route',
-    'failed first, then most time; ms; SQL is the median count',
-    ...folded(routes, left.routes, 'more route', some => routeTable(some, base)),
-  )}<div>${statements.length > 0 && part('By SQL shape', 'most time first; ms', ...folded(statements, left.statements, 'more statement', some => statementTable(some, base)))}
-${exceptions.length > 0 && part('By exception', undefined, ...folded(exceptions, left.exceptions, 'more exception', some => exceptionTable(some, base)))}</div></div>`
+${blocksHtml(findings, place)}</section>`
+}
+
+/** The requests lately by route, by statement and by exception, beside each other. */
+export function renderTables({ exceptions, left, routes, statements }: Overview, base: string, place: Place): Markup {
+  const part = (section: string, note: string, blocks: Block[]): Block[] =>
+    blocks.length === 0 ? [] : [{ section, note, blocks }]
+  const tables = [
+    ...part(
+      'By route',
+      'failed first',
+      folded(routes, left.routes, 'more route', some => routeTable(some, base)),
+    ),
+    ...part(
+      'By SQL shape',
+      'most time first',
+      folded(statements, left.statements, 'more statement', some => statementTable(some, base)),
+    ),
+    ...part(
+      'By exception',
+      'failed first',
+      folded(exceptions, left.exceptions, 'more exception', some => exceptionTable(some, base)),
+    ),
+  ]
+  return html`<div class="home">${blocksHtml(tables, place, 2)}</div>`
 }
 
 /** A table of the first rows, and a folded one of the others. @param left those that are not even there */
@@ -90,6 +141,7 @@ function folded<Row extends { count: number }>(
   tableOf: (rows: readonly Row[]) => Block,
 ): Block[] {
   const others = rows.slice(rowsOpen)
+  if (rows.length === 0) return []
   if (others.length === 0) return [tableOf(rows)]
   const asked = others.reduce((sum, { count }) => sum + count, 0)
   const unlisted = left > 0 ? `, and ${left.toLocaleString('en')} that are not listed` : ''
@@ -103,27 +155,19 @@ function folded<Row extends { count: number }>(
 }
 
 /**
- * What is wrong with routes lately, each with its requests, or for a text with one to look at. The first of each kind
- * comes before all others.
+ * What is wrong with routes lately, each with its requests, or for a text with one to look at. Crashes come first, then
+ * the first of each kind, then all others.
  */
-export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: string): Finding[] {
-  const kinds = new Map<string, number>()
-  const found = routes.flatMap(route =>
-    troublesOf(route).map(({ what, claim, detail, location, token }) => {
-      const rank = kinds.get(what) ?? 0
-      kinds.set(what, rank + 1)
-      const url = `${routeUrl(route, base)}${what === 'fails' ? '&status=5xx' : ''}`
-      const finding: Finding = {
-        tone: failures.has(what) ? 'error' : 'warning',
-        claim: shortened(claim, longestCell),
-        detail: shortened(detail, longestCell),
-        places: [location ?? []].flat(),
-        aside: { html: html` <a href="${url}">Requests</a>`, markdown: code(token) },
-      }
-      return { finding, rank: Math.min(rank, 1) }
-    }),
-  )
-  return found.sort((one, other) => one.rank - other.rank).map(({ finding }) => finding)
+export function troublesLately({ routes }: Pick<Overview, 'routes'>, base: string): RouteFinding[] {
+  const kinds = new Set<string>()
+  const ranked = routes
+    .flatMap(route => findingsOf(route, base))
+    .map(finding => {
+      const rank = finding.what === 'crash' ? -1 : kinds.has(finding.what) ? 2 : 0
+      kinds.add(finding.what)
+      return { finding, rank: rank + Number(finding.tone !== 'error') }
+    })
+  return ranked.sort((one, other) => one.rank - other.rank).map(({ finding }) => finding)
 }
 
 function routeUrl({ method, route }: RouteOverview, base: string): string {
@@ -134,9 +178,10 @@ function routeUrl({ method, route }: RouteOverview, base: string): string {
 const longestCell = 160
 
 /** What links to all requests of a row in a page, and leads to one of them in a text. */
-const example = { label: 'Profile', only: 'text' } as const
+const inText = { only: 'text' } as const
+const example = { label: 'Profile', ...inText }
 const tally = figures('Count')
-const times = [figures('p50', true), figures('p95'), figures('Worst', true)]
+const times = [{ label: 'p50', ...inText }, figures('p95 ms'), { label: 'Worst', ...inText }]
 
 function timesOf({ p50, p95, worst }: Pick<RouteOverview, 'p50' | 'p95' | 'worst'>): Inline[] {
   return [formatMilliseconds(p50), slowCell(p95), slowCell(worst)]
@@ -150,17 +195,15 @@ export function routeTable(routes: readonly RouteOverview[], base: string): Bloc
     columns: [
       { label: 'Route' },
       example,
-      { label: 'p95 over time', isWide: true, only: 'page' },
       tally,
       ...times,
-      figures('4xx', true),
+      { label: '4xx', ...inText },
       figures('5xx'),
       figures('SQL', true),
     ],
     rows: routes.map(route => [
       { link: { code: shortened(routeName(route), longestCell) }, to: routeUrl(route, base) },
       { code: route.token },
-      { html: renderSparkline(route.slices, 'p95'), markdown: '' },
       route.count.toLocaleString('en'),
       ...timesOf(route),
       countCell(route.refused),
@@ -202,20 +245,13 @@ export function exceptionTable(exceptions: readonly ExceptionOverview[], base: s
   return {
     title: 'By exception',
     lines: 'overview',
-    columns: [
-      { label: 'Exception' },
-      example,
-      { label: 'Over time', isWide: true, only: 'page' },
-      tally,
-      figures('Last'),
-    ],
-    rows: exceptions.map(({ token, exception, count, fails, last, slices }) => [
+    columns: [{ label: 'Exception' }, example, tally, figures('Last')],
+    rows: exceptions.map(({ token, exception, count, fails, last }) => [
       {
         link: { strong: shortened(exception, longestCell), tone: fails ? 'error' : 'warning' },
         to: `${base}/search?${searchQuery({ exception: exceptionWords(exception) }, 1)}`,
       },
       { code: token },
-      { html: renderSparkline(slices, 'count'), markdown: '' },
       countCell(count, fails ? 'error' : undefined),
       { muted: { html: renderAge(last), markdown: formatTime(last) } },
     ]),

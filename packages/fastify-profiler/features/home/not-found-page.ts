@@ -59,6 +59,7 @@ export function renderNotFoundPage(
   return renderPage({
     title: 'Not found · Profiler',
     base: options.base,
+    root: options.root,
     main: html`${hatchPattern}${blocksHtml(notFoundBlocks(missing, newest, options), noPlace, 1)}`,
   })
 }

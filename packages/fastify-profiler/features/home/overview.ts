@@ -1,4 +1,4 @@
-import type { ProfileSummary, Trouble } from '../../core/summary.ts'
+import type { ProfileSummary, TimeKind, Trouble } from '../../core/summary.ts'
 
 /** What happened lately, by route, statement and exception. Times are milliseconds. */
 export interface Overview {
@@ -37,7 +37,16 @@ export interface RouteOverview extends Durations {
   troubles: RouteTrouble[]
   /** The request to look at: the newest that failed, or that has the worst trouble, or the slowest. */
   token: string
-  slices: PeriodSlice[]
+  /** Null if it did not get slower. */
+  slower: Slower | null
+}
+
+/** Since when the requests of a route take longer. Times are medians, but means for the kind that grew most. */
+interface Slower {
+  since: number
+  before: number
+  after: number
+  kind: { name: TimeKind; before: number; after: number } | null
 }
 
 /** A trouble as the newest request with it tells. */
@@ -45,13 +54,6 @@ export interface RouteTrouble extends Trouble {
   token: string
   /** How many requests have it. */
   count: number
-}
-
-/** The requests of a twelfth of the period. */
-export interface PeriodSlice {
-  count: number
-  p95: number
-  failed: number
 }
 
 export interface StatementOverview extends Durations {
@@ -68,17 +70,13 @@ export interface ExceptionOverview {
   last: number
   /** The newest request that had it. */
   token: string
-  slices: PeriodSlice[]
 }
 
-const slicesPerPeriod = 12
 const rowsKept = 200
 
 /** Summarises requests that are newer than a time, up to now. */
 export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, now = Date.now()): Overview {
   const lately = [...summaries].filter(({ time }) => time >= since && time <= now)
-  const first = lately.reduce((earliest, { time }) => Math.min(earliest, time), now)
-  const period = { start: Math.max(since, first), end: now }
   const routes = gather(lately, ({ method, route }) => (route === null ? 'no route' : `${method} ${route}`))
   const exceptions = gather(
     lately.filter(({ exception }) => exception !== null),
@@ -90,13 +88,10 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
     failed: lately.filter(isFailed).length,
     refused: lately.filter(isRefused).length,
     p95: durationsOf(lately.map(({ duration }) => duration)).p95,
-    routes: [...routes.values()]
-      .map(list => routeOf(list, period))
-      .sort(byTrouble)
-      .slice(0, rowsKept),
+    routes: [...routes.values()].map(routeOf).sort(byTrouble).slice(0, rowsKept),
     statements: statements.slice(0, rowsKept),
     exceptions: [...exceptions.values()]
-      .map(list => exceptionOf(list, period))
+      .map(exceptionOf)
       .sort((one, other) => Number(other.fails) - Number(one.fails) || other.count - one.count)
       .slice(0, rowsKept),
     left: {
@@ -105,11 +100,6 @@ export function overviewOf(summaries: Iterable<ProfileSummary>, since: number, n
       exceptions: Math.max(0, exceptions.size - rowsKept),
     },
   }
-}
-
-interface Interval {
-  start: number
-  end: number
 }
 
 /** At least one request. */
@@ -126,7 +116,7 @@ function gather(summaries: readonly ProfileSummary[], keyOf: (summary: ProfileSu
   return groups
 }
 
-function routeOf(group: Group, period: Interval): RouteOverview {
+function routeOf(group: Group): RouteOverview {
   const [{ method, route }] = group
   const failures = group.filter(isFailed)
   const newest = failures.reduce<ProfileSummary | null>(
@@ -144,8 +134,52 @@ function routeOf(group: Group, period: Interval): RouteOverview {
     exception: newest?.exception ?? null,
     troubles,
     token: (newest ?? troubles[0] ?? most(group, ({ duration }) => duration)).token,
-    slices: slicesOf(group, period),
+    slower: slowerOf(group),
   }
+}
+
+/** A route got slower if its median grew by this factor and this many milliseconds, with so many requests each side. */
+const slowerBy = 1.5
+const slowerFrom = 10
+const slowerCount = 10
+
+/** Finds the moment since which three of four requests take longer than three of four did before. */
+function slowerOf(group: Group): Slower | null {
+  if (group.length < 2 * slowerCount) return null
+  const list = group.toSorted((one, other) => one.time - other.time)
+  const sizes = list.map(({ duration }) => Math.log(duration + 1))
+  const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length
+  let [sum, lowest, border] = [0, 0, 0]
+  // Quicker ones than the mean lower the sum, and slower ones raise it.
+  for (const [index, size] of sizes.entries()) {
+    sum += size - mean
+    if (sum < lowest) [lowest, border] = [sum, index + 1]
+  }
+  const [early, late] = [list.slice(0, border), list.slice(border)]
+  const [first] = late
+  if (first === undefined || Math.min(early.length, late.length) < slowerCount) return null
+  const [old, now] = [early, late].map(part => Float64Array.from(part, ({ duration }) => duration).sort())
+  if (old === undefined || now === undefined) return null
+  const [before, after] = [quantile(old, 0.5), quantile(now, 0.5)]
+  const isSlower = after >= before * slowerBy && after - before >= slowerFrom
+  if (!isSlower || quantile(now, 0.25) <= quantile(old, 0.75)) return null
+  return { since: first.time, before, after, kind: grownKind(early, late, (after - before) / 2) }
+}
+
+/** The kind of time that grew by so many milliseconds. */
+function grownKind(early: readonly ProfileSummary[], late: readonly ProfileSummary[], by: number) {
+  const kinds = new Map<TimeKind, NonNullable<Slower['kind']>>()
+  for (const [side, list] of [
+    ['before', early],
+    ['after', late],
+  ] as const) {
+    for (const [name, time] of list.flatMap(({ times }) => times)) {
+      const known = kinds.get(name) ?? { name, before: 0, after: 0 }
+      known[side] += time / list.length
+      kinds.set(name, known)
+    }
+  }
+  return [...kinds.values()].find(({ before, after }) => after - before >= by) ?? null
 }
 
 /** Of one request, a trouble that only its time makes one has to take this many milliseconds. */
@@ -174,21 +208,20 @@ function keyOf({ location, what }: Trouble): string {
 }
 
 /** The kinds of troubles of which something failed, and did not only take long. */
-export const failures: ReadonlySet<string> = new Set<Trouble['what']>(['fails', 'failed query', 'failed call'])
+export const failures: ReadonlySet<string> = new Set(['crash', 'fails', 'failed query', 'failed call', 'uncaught'])
 
 function isFailure({ what }: Trouble): boolean {
   return failures.has(what)
 }
 
-function exceptionOf(group: Group, period: Interval): ExceptionOverview {
+function exceptionOf(group: Group): ExceptionOverview {
   const newest = most(group, ({ time }) => time)
   return {
     exception: newest.exception ?? '',
     count: group.length,
-    fails: group.some(isFailed),
+    fails: group.some(summary => isFailed(summary) || (summary.failures?.errors ?? 0) > 0),
     last: newest.time,
     token: newest.token,
-    slices: slicesOf(group, period),
   }
 }
 
@@ -213,19 +246,6 @@ function statementsOf(summaries: readonly ProfileSummary[]): StatementOverview[]
   return [...bySql]
     .sort(([, one], [, other]) => other.total - one.total)
     .map(([sql, { count, each, token }]) => ({ sql, ...durationsOf(each), count, token }))
-}
-
-function slicesOf(summaries: readonly ProfileSummary[], { start, end }: Interval): PeriodSlice[] {
-  const width = (end - start) / slicesPerPeriod
-  const slices = Array.from({ length: slicesPerPeriod }, (): ProfileSummary[] => [])
-  for (const summary of summaries) {
-    const place = width > 0 ? Math.floor((summary.time - start) / width) : 0
-    slices[Math.min(place, slicesPerPeriod - 1)]?.push(summary)
-  }
-  return slices.map(list => {
-    const { count, p95 } = durationsOf(list.map(({ duration }) => duration))
-    return { count, p95, failed: list.filter(isFailed).length }
-  })
 }
 
 /** The quantile of sorted values by nearest rank; 0 without values. */

@@ -6,7 +6,7 @@ import { type Fact, type Inline, renderFacts } from '../../core/view/block.ts'
 import { outcomeText, outcomeTone, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, Markup } from '../../core/view/html.ts'
 import { formatBytes, formatDuration, formatTime, renderTime } from '../../core/view/units.ts'
-import { profileUrl, searchQuery } from '../../core/view/urls.ts'
+import { profileUrl, readableUrl, searchQuery } from '../../core/view/urls.ts'
 
 /** What the parent of a profile is to it. */
 export function parentName({ isReplay }: Pick<Profile, 'isReplay'>): string {
@@ -21,7 +21,7 @@ export function renderRequestLine(
   const query = url.indexOf('?')
   const path = query === -1 ? url : url.slice(0, query)
   const name = new Markup(level === null ? 'p' : 'h1')
-  return html`<span class="badge solid" title="${statusText(status)}">${status ?? '–'}</span><${name} class="url">${method} ${path}${query !== -1 && html`<span class="muted">${url.slice(query)}</span>`}</${name}>`
+  return html`<span class="badge solid" title="${statusText(status)}">${status ?? '–'}</span><${name} class="url">${method} ${readableUrl(path)}${query !== -1 && html`<span class="muted">${readableUrl(url.slice(query))}</span>`}</${name}>`
 }
 
 /** What the header has beside the facts of a profile. */
@@ -70,7 +70,12 @@ function relationFacts(profile: Profile, caused: readonly ProfileSummary[], base
     ...(parent === null ? [] : [[parentName(profile), { link: parent, to: profileUrl(base, parent) }] as const]),
     ...(subrequests.length === 0
       ? []
-      : [['Subrequests', links(subrequests, ({ status, method, url }) => `${status} ${method} ${url}`)] as const]),
+      : [
+          [
+            'Subrequests',
+            links(subrequests, ({ status, method, url }) => `${status} ${method} ${readableUrl(url)}`),
+          ] as const,
+        ]),
     ...(replays.length === 0
       ? []
       : [

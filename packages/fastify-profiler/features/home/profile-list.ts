@@ -1,10 +1,9 @@
 import { features } from '../../core/feature.ts'
-import type { PeriodSlice } from './overview.ts'
 import type { ProfileSummary, SearchCriteria, SearchResult, SortOrder } from '../../core/summary.ts'
 import { outcomeText, statusText, statusTone, titled } from '../../core/view/elements.ts'
 import { type Content, html, type Markup } from '../../core/view/html.ts'
 import { alignNumber, count, formatDuration, formatMilliseconds, renderAge } from '../../core/view/units.ts'
-import { profileUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
+import { profileUrl, readableUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
 import { stackedPieces } from '../performance/performance-panel.ts'
 import { renderPieces } from '../performance/waterfall.ts'
 
@@ -102,7 +101,7 @@ export function renderProfileRow(profile: ProfileSummary, facts: readonly Fact[]
   const polls = options.polls?.[token] ?? null
   const tone = statusTone(status)
   return html`
-<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${url}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${facts.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
+<tr${polls !== null && html` class="polls"`} data-key="${status ?? '–'} ${method} ${url}"><td class="only-wide">${renderTick(profile)}</td><td><span class="badge ${tone}${tone === 'error' && ' solid'}" title="${statusText(status)}">${status ?? '–'}</span></td><th scope="row"><a href="${profileUrl(options.base, token, options.panel)}"><code>${method} ${readableUrl(url)}</code></a> <span class="notes">${renderNotes(profile, polls, options.base)}</span></th>${facts.map(({ valueOf }) => html`<td class="only-wide">${valueOf(profile)}</td>`)}<td class="number${duration >= slowFrom && ' warning'}">${formatMilliseconds(duration)}</td><td class="only-wide"><svg width="96" height="8" aria-hidden="true">${renderPieces(stackedPieces(times), duration, 0, 8)}</svg></td><td class="number only-wide${repeated > 0 && ' warning'}">${queries.count > 0 && queries.count}</td><td class="number only-wide">${queries.count > 0 && formatMilliseconds(queries.duration)}</td><td class="number only-wide">${size !== null && size > 0 && alignNumber(size / 1000)}</td><td class="number muted">${renderAge(time)}</td></tr>`
 }
 
 /** What is worth knowing about a request beside its URL. */
@@ -118,28 +117,13 @@ function renderNotes(profile: ProfileSummary, polls: number | null, base: string
     said !== null && html`<span class="muted">${said.toLowerCase()}</span> `,
     repeated > 0 &&
       html`<span class="warning">${repeatedWrites === true ? `${repeated} writes, one at a time` : `N+1: ${count(repeated, 'query', 'queries')} of one shape`}</span> `,
-    failures !== undefined &&
-      failures.queries > 0 &&
-      html`<span class="error">${count(failures.queries, 'failed query', 'failed queries')}</span> `,
-    failures !== undefined &&
-      failures.calls > 0 &&
-      html`<span class="error">${count(failures.calls, 'failed call')}</span> `,
-    logErrors > 0 && html`<span class="error">${count(logErrors, 'logged error')}</span>`,
+    counted(failures?.queries, 'failed query', 'failed queries'),
+    counted(failures?.calls, 'failed call'),
+    counted(failures?.errors, 'uncaught error'),
+    counted(logErrors, 'logged error'),
   ]
 }
 
-const width = 60
-const height = 18
-
-/** One bar for each slice of a period: its p95, or its number of requests. Red where a request failed. */
-export function renderSparkline(slices: readonly PeriodSlice[], of: 'p95' | 'count'): Markup {
-  // Never zero, since heights are divided by it.
-  const highest = Math.max(...slices.map(slice => slice[of]), Number.MIN_VALUE)
-  const step = width / slices.length
-  return html`<svg class="spark" width="88" height="${height}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">${slices.map(
-    (slice, index) => {
-      const tall = Math.max(1, Math.round((slice[of] / highest) * (height - 1)))
-      return html`<rect${slice.failed > 0 && html` class="error"`} x="${index * step}" y="${height - tall}" width="${step - 1.4}" height="${tall}"/>`
-    },
-  )}</svg>`
+function counted(amount: number | undefined, ...names: [one: string, many?: string]): Content {
+  return amount !== undefined && amount > 0 && html`<span class="error">${count(amount, ...names)}</span> `
 }

@@ -31,6 +31,12 @@ export function panelData(panel: AnyPanel, profile: Profile): unknown {
   return 'read' in panel ? panel.read(profile) : collected(panel.name, profile)
 }
 
+/** The panels, the one that says most about a request first. */
+export function panelsByWeight(panels: readonly AnyPanel[], profile: Profile): AnyPanel[] {
+  const weightOf = (panel: AnyPanel) => ('read' in panel && panel.opens?.(profile)) || 0
+  return panels.toSorted((one, other) => weightOf(other) - weightOf(one))
+}
+
 function collected(name: string, { panels }: Profile): Json {
   return Object.hasOwn(panels, name) ? (panels[name] ?? null) : null
 }
@@ -91,12 +97,13 @@ export function renderProfilePage(
   related = noRelated,
   actions: readonly ProfileAction[] = [],
 ): string {
-  const { profile, base } = context
+  const { profile, base, root } = context
   const panel = panels.find(({ name }) => name === open)
   const label = panel?.label ?? open
   return renderPage({
     title: `${label} · ${profile.status ?? 'no response'} ${profile.method} ${profile.url.slice(0, 80)}`,
     base,
+    root,
     panel: open,
     header: renderProfileHeader(context, {
       actions: renderProfileActions(profile, base, open, related, actions),

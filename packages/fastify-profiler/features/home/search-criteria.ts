@@ -1,7 +1,7 @@
 import { failedKinds, type SearchCriteria, type SearchResult, type SortOrder, sortOrders } from '../../core/summary.ts'
 import * as forms from './search-forms.ts'
 import type { SearchForm } from './search-forms.ts'
-import { readWords } from './search-words.ts'
+import { readWords, unknownFilters } from './search-words.ts'
 import { perPageLimit } from '../../core/store/search.ts'
 
 /** How many characters and names a message about invalid input quotes. */
@@ -127,7 +127,8 @@ export function readSearch(asked: URLSearchParams, { labels, panels }: SearchNam
   const contradictions = limits
     .filter(([from, to]) => (criteria[from] ?? -Infinity) > (criteria[to] ?? Infinity))
     .map(([from, to]) => `${from} is greater than ${to}, so nothing can match.`)
-  return { criteria, problems: [...parameters.problems(), ...contradictions], panel, period }
+  const words = asked.getAll('q').flatMap(text => unknownFilters(text.slice(0, forms.longestText), labels))
+  return { criteria, problems: [...parameters.problems(), ...words, ...contradictions], panel, period }
 }
 
 /** Adds the parameters that the words of "q" stand for. */

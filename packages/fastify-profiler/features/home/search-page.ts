@@ -15,13 +15,15 @@ import { sendFormats } from '../../core/view/send-formats.ts'
 import { count, formatDuration, formatTime } from '../../core/view/units.ts'
 import { inputTime, profileUrl, searchQuery, urlPart } from '../../core/view/urls.ts'
 import { hatchPattern } from '../performance/waterfall.ts'
-import { renderOverview } from './lately.ts'
+import { renderTables, renderTroubles } from './lately.ts'
 import { liveRowsOf, serverId } from './live-rows.ts'
 import { factsOf, renderProfileList, renderProfileRow, slowFrom } from './profile-list.ts'
 
 /** Where the form leads, and what it offers besides the standard fields. */
 export interface SearchBarOptions {
   base: string
+  /** The application's folder. */
+  root: string
   /** Labels to search by: ["license"]. */
   labels?: readonly string[]
   /** The panel in which results open. */
@@ -75,7 +77,10 @@ function range(legend: string, name: string, attributes: Markup, from: Content, 
 <input name="${name}From" aria-label="${legend}, from" ${attributes} value="${from}"><span class="short" aria-hidden="true">to</span><input name="${name}To" aria-label="${legend}, to" ${attributes} value="${to}"></fieldset>`
 }
 
-/** What the home page shows above the list. */
+/** Requests on the home page. */
+const newestShown = 10
+
+/** What the home page shows around the list. */
 interface HomeOverview {
   overview: Overview
   period: Period
@@ -95,18 +100,21 @@ export function renderSearchPage(
 ): string {
   const { criteria, problems, profiles, total } = result
   const title = isSearch(criteria) ? `${count(total, 'request')} found` : 'Requests'
-  const overview =
-    home !== null && home.overview.requests > 0 && renderOverview(home.overview, home.period, options.base, home.place)
+  const { base } = options
+  const hasOverview = home !== null && home.overview.requests > 0
+  const newest = home === null ? profiles : profiles.slice(0, newestShown)
   return renderPage({
     title: `${title} · Profiler`,
-    base: options.base,
+    base,
+    root: options.root,
     panel: options.panel,
-    main: html`${hatchPattern}${overview}<section aria-labelledby="requests"><div class="head">${overview === false ? html`<h1 id="requests">${title}</h1>` : html`<h2 id="requests">${title}</h2>`}${!isSearch(criteria) && html`<span class="count">${total.toLocaleString('en')}</span>`}${home !== null && renderLiveControls(options)}${renderShortcuts(options)}</div>
+    main: html`${hatchPattern}${hasOverview && renderTroubles(home.overview, home.period, base, home.place)}<section aria-labelledby="requests"><div class="head">${hasOverview ? html`<h2 id="requests">${title}</h2>` : html`<h1 id="requests">${title}</h1>`}${!isSearch(criteria) && html`<span class="count">${total.toLocaleString('en')}</span>`}${home !== null && renderLiveControls(options)}${renderShortcuts(options)}</div>
 ${renderProblems(problems)}
 ${renderSearchBox(criteria, options)}
-${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(profiles, { ...options, criteria, polls: result.polls, isLive: home !== null })}
-${renderPaging(result, options)}</section>`,
-    footer: html`<p>Amber: ${slowFrom} ms or more, or one query repeated in a loop. Red bars: a request failed in that time.</p>`,
+${profiles.length === 0 ? renderEmptyState(isSearch(criteria) ? 'No stored request matches.' : 'No requests stored yet. Open any page of the application.') : renderProfileList(newest, { ...options, criteria, polls: result.polls, isLive: home !== null })}
+${home === null ? renderPaging(result, options) : total > newest.length && html`<p><a href="${base}/search?page=1">All requests</a></p>`}</section>
+${hasOverview && renderTables(home.overview, base, home.place)}`,
+    footer: html`<p>Amber: ${slowFrom} ms or more, or one query repeated in a loop.${hasOverview && ' SQL of a route: the median count.'}</p>`,
   })
 }
 
@@ -176,8 +184,8 @@ export function searchOf(request: FastifyRequest, { labels, panels }: PageSource
 }
 
 /** The search form of a page that shows a search. */
-export function searchBarOptions({ panel }: Search, { base, labels }: PageSources): SearchBarOptions {
-  return { base, labels, ...(panel !== null && { panel }) }
+export function searchBarOptions({ panel }: Search, { base, labels, root }: PageSources): SearchBarOptions {
+  return { base, root, labels, ...(panel !== null && { panel }) }
 }
 
 /** Answers with the requests that the query describes: without one, with the newest. */
@@ -211,9 +219,9 @@ function tokenAlone({ criteria, problems }: Search): string | null {
 const minute = 60_000
 const lengths: Record<Period, number> = { '15min': 15 * minute, '1h': 60 * minute, all: Infinity }
 
-/** The overview of the home page; null for a search and for later pages. Without recent requests it is about all. */
+/** The overview of the home page; null for a search or all requests. Without recent requests it is about everything. */
 function homeOf({ criteria, period }: Search, { archive, editorUrl, root }: PageSources): HomeOverview | null {
-  if (isSearch(criteria) || (criteria.page ?? 1) > 1) return null
+  if (isSearch(criteria) || criteria.page !== undefined) return null
   const place = { editorUrl, root }
   const since = (period: Period) => overviewOf(archive.summaries(), Date.now() - lengths[period])
   const overview = since(period ?? '15min')

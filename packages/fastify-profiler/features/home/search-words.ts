@@ -1,4 +1,5 @@
 import type { SearchCriteria } from '../../core/summary.ts'
+import { pathDistance } from '../routing/similar-routes.ts'
 
 /** Words of the search box that set a field: "slower:100ms" is durationFrom=100. */
 const keys: Record<string, string> = {
@@ -42,6 +43,19 @@ export function readWords(text: string, labels: readonly string[]): URLSearchPar
   }
   if (free.length > 0) query.append('text', free.join(' '))
   return query
+}
+
+/** Asks about words such as "rout:/x", which are fields but for a letter or two. */
+export function unknownFilters(text: string, labels: readonly string[]): string[] {
+  const names = [...Object.keys(keys), ...labels]
+  return [...text.matchAll(words)].flatMap(([word]) => {
+    const [, key = ''] = /^(\w{3,}):./.exec(word) ?? []
+    const [nearest] = names
+      .map(name => ({ name, distance: pathDistance([key], [name]) }))
+      .sort((one, other) => one.distance - other.distance)
+    const isNear = key !== '' && nearest !== undefined && nearest.distance > 0 && nearest.distance <= 2
+    return isNear ? `There is no filter “${key}:”. Did you mean ${nearest.name}:?` : []
+  })
 }
 
 /** "100ms", "1.5s" and "100" as milliseconds; any other text as it is. */

@@ -1,10 +1,10 @@
 import { findCaller } from '../../core/call-site.ts'
-import type { Collecting } from '../../core/feature.ts'
+import type { CollectingRecorded } from '../../core/feature.ts'
 import { type AnyFunction, attempt, textOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Mask } from '../../core/mask/mask.ts'
 import type { RequestSecrets } from '../../core/mask/request-secrets.ts'
-import { lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
+import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
 import {
   type BlockedTime,
   type HttpCall,
@@ -17,7 +17,7 @@ import {
 import { isRefusal } from '../performance/failed-calls.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
-import { currentRecorder } from '../../core/watch/recorders.ts'
+import { openRecorder } from '../../core/watch/recorders.ts'
 
 /** An HTTP request that the application has made. Times are milliseconds. */
 interface RecordedHttpCall {
@@ -81,9 +81,13 @@ class RecordedHttpCalls {
       failure: null,
       span,
     }
+    this.add(call)
+    return call
+  }
+
+  add(call: RecordedHttpCall): void {
     this.count++
     if (this.first.length < httpCallsKept) this.first.push(call)
-    return call
   }
 
   end(call: RecordedHttpCall, now: number, blocked: readonly BlockedTime[]): void {
@@ -131,9 +135,13 @@ export class HttpClientCall {
   }
 
   #end(failure: RecordedHttpCall['failure']): void {
-    const { recorder } = this
     const call = this.#call
-    if (recorder.finished || call.duration !== null) return
+    const recorder = call.duration === null ? this.recorder.open : null
+    if (recorder === null) return
+    if (recorder !== this.recorder) {
+      httpCallsOf(recorder).add(call)
+      recorder.record({ kind: 'http', name: call.method }, 0)
+    }
     call.failure = failure
     const now = recorder.now()
     httpCallsOf(recorder).end(call, now, recorder.clock.blockedWithin(call.start, now))
@@ -143,8 +151,8 @@ export class HttpClientCall {
 
 /** Records that the application makes an HTTP request. @returns null outside a profiled request */
 export function beginHttpCall(method: string, url: string, below: AnyFunction): HttpClientCall | null {
-  const recorder = currentRecorder()
-  if (recorder === undefined || recorder.finished) return null
+  const recorder = openRecorder()
+  if (recorder === null) return null
   return driverBoundary.guard(() => {
     const httpCalls = httpCallsOf(recorder)
     const location = findCaller(below)
@@ -170,7 +178,7 @@ export function learnFromHttpCalls(recorder: Recorder, secrets: RequestSecrets):
 }
 
 /** The HTTP requests that the application has made to answer a request. */
-export function collectHttpCalls({ exchange, mask, time }: Collecting): Pick<Profile, 'http'> {
+export function collectHttpCalls({ exchange, mask, time }: CollectingRecorded): Pick<Profile, 'http'> {
   const { recorder } = exchange
   const calls = recordedHttpCalls(recorder)
   return { http: calls === null ? null : describeHttpCalls(calls, recorder.spans, time, mask) }
@@ -179,10 +187,10 @@ export function collectHttpCalls({ exchange, mask, time }: Collecting): Pick<Pro
 function describeHttpCalls(calls: RecordedHttpCalls, spans: readonly Span[], time: RequestTime, mask: Mask): HttpUse {
   const { count, failed, first } = calls
   const duration = toMicroseconds(timeOf('http', spans, time))
-  return { count, failed, duration, calls: first.map(call => describeCall(call, mask)) }
+  return { count, failed, duration, calls: first.map(call => describeCall(call, time, mask)) }
 }
 
-function describeCall(call: RecordedHttpCall, mask: Mask): HttpCall {
+function describeCall(call: RecordedHttpCall, time: RequestTime, mask: Mask): HttpCall {
   const { method, url, status, size, start, head, duration, blocked, failure, location, token } = call
   return {
     method: mask.text(method),
@@ -196,5 +204,6 @@ function describeCall(call: RecordedHttpCall, mask: Mask): HttpCall {
     error: failure === null ? null : mask.text(textOf(failure.error)),
     location,
     token: mask.textOrNull(token),
+    ...(isAfterResponse(time, start + blocked + (duration ?? Infinity)) && { isLate: true }),
   }
 }

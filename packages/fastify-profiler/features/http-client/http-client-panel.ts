@@ -79,9 +79,10 @@ function toneOf({ failed }: HttpUse): Tone {
   return failed > 0 ? 'error' : 'neutral'
 }
 
-function callText({ blocked, method, url, duration, error, location, token }: HttpCall): Inline {
+function callText({ blocked, method, url, duration, error, isLate, location, token }: HttpCall): Inline {
   return [
     { code: `${method} ${url}` },
+    ...(isLate ? [' ', { badge: 'after the response' }] : []),
     duration === null ? [' ', { badge: 'unfinished', tone: 'warning' }, ` ${notOver}`] : null,
     blocked > 0 ? [' ', { small: `event loop blocked for ${formatDuration(blocked)} meanwhile` }] : null,
     error === null ? null : [' ', { badge: 'failed', tone: 'error' }, ` ${error}`],

@@ -9,9 +9,10 @@ import type {
 } from 'fastify'
 import { destination, type DestinationStream, type Logger, type LoggerOptions, transport } from 'pino'
 import { findCaller } from '../../core/call-site.ts'
-import type { Collecting, PageSources } from '../../core/feature.ts'
-import { attempt, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
+import type { CollectingRecorded, PageSources } from '../../core/feature.ts'
+import { attempt, isError, isObject, isRecord, propertyOf, setMethod } from '../../core/foreign-value.ts'
 import type { Mask } from '../../core/mask/mask.ts'
+import { isAfterResponse, type RequestTime } from '../../core/periods.ts'
 import { type Json, type LogLine, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { EnteredRequest } from '../../core/watch/exchanges.ts'
 import type { RecordedLine, Recorder } from '../../core/watch/recorder.ts'
@@ -33,6 +34,7 @@ interface Metadata {
 
 /** Lines of this level and above have their caller. A stack for each line would cost a request 3 µs a line. */
 const warning = 40
+const error = 50
 
 /** Shows each line of a logger to its request's recorder on the way to the application's stream. */
 class RecordingStream implements DestinationStream, Metadata {
@@ -72,10 +74,15 @@ class RecordingStream implements DestinationStream, Metadata {
   }
 
   #record(line: string): void {
-    const recorder = recorderFor(this.lastLogger)
-    if (recorder === undefined) return
+    const { lastLevel = 0, lastLogger, lastObj } = this
+    const isTelling = lastLevel >= warning
+    const begun = recorderFor(lastLogger)
+    const recorder = begun?.finished === true && !isTelling ? null : begun?.open
+    if (recorder == null) return
     const { write } = RecordingStream.prototype
-    recorder.line(line, (this.lastLevel ?? 0) >= warning ? findCaller(write) : null)
+    recorder.line(line, isTelling ? findCaller(write) : null)
+    const err = lastLevel >= error ? propertyOf(lastObj, 'err') : null
+    if (isError(err)) recorder.exception(err, 'logged')
   }
 
   /** Called by pino before the process ends. */
@@ -193,7 +200,7 @@ function recordsEveryLevel(logger: object): boolean {
 }
 
 /** Records the lines of a logger and of its children: of every level if it is pino. The output stays the same. */
-function recordEveryLineOf(logger: object): void {
+export function recordEveryLineOf(logger: object): void {
   if (streamOf(logger) instanceof RecordingStream) return
   if (!writeEveryLevel(logger, (stream, isWanted) => new RecordingStream(stream, isWanted))) recordLinesOf(logger)
 }
@@ -252,6 +259,13 @@ function followRequestLoggers(app: FastifyInstance, recorders: Recorders): void 
   })
 }
 
+const othersLoggers = new WeakSet<FastifyInstance>()
+
+/** Tells that an application writes its lines with another logger than Fastify's, and that those are recorded. */
+export function hasOtherLogger(app: FastifyInstance): void {
+  othersLoggers.add(app)
+}
+
 /** Records the log of an application, and tells what cannot be recorded of it. */
 export function watchLoggers({ app, notes, recorders, unseen }: PageSources): void {
   followRequestLoggers(app, recorders)
@@ -269,8 +283,9 @@ interface LoggerGap {
 }
 
 /** What the profiler does not see of an application's log; null if it sees every line. */
-function loggerGap({ log }: Pick<FastifyInstance, 'log'>): LoggerGap | null {
-  if (recordsEveryLevel(log)) return null
+function loggerGap(app: FastifyInstance): LoggerGap | null {
+  const { log } = app
+  if (recordsEveryLevel(log) || othersLoggers.has(app)) return null
   const none = 'There are no log lines, since'
   if (isSilent(log)) return { says: `${none} the application was made without a logger.`, hidesErrors: true }
   if (streamOf(log) === null) return { says: `${none} the application's logger is not pino.`, hidesErrors: true }
@@ -289,24 +304,26 @@ function isSilent(log: FastifyBaseLogger): boolean {
 const ownFields = new Set(['level', 'time', 'pid', 'hostname', 'msg', '__proto__'])
 
 /** The log of a request. */
-export function collectLogs({ exchange, mask }: Collecting): Pick<Profile, 'logs'> {
-  return { logs: exchange.recorder.lines.map(line => describeLogLine(line, mask)) }
+export function collectLogs({ exchange, mask, time }: CollectingRecorded): Pick<Profile, 'logs'> {
+  return { logs: exchange.recorder.lines.map(line => describeLogLine(line, time, mask)) }
 }
 
 /** A line as the profile has it, masked. */
-function describeLogLine({ start, line, location }: RecordedLine, mask: Mask): LogLine {
+function describeLogLine({ start, line, location }: RecordedLine, time: RequestTime, mask: Mask): LogLine {
   const parsed = parseLine(line)
-  const { level, msg } = parsed
+  const { level: known, msg } = parsed
+  const level = typeof known === 'number' ? known : 30
   const fields: Record<string, Json> = {}
   for (const name of Object.keys(parsed)) {
     if (!ownFields.has(name)) fields[mask.text(name)] = mask.value(parsed[name], name)
   }
   return {
-    level: typeof level === 'number' ? level : 30,
+    level,
     start: toMicroseconds(start),
     message: typeof msg === 'string' ? mask.text(msg) : '',
     fields,
     ...(location !== null && { location }),
+    ...(level >= warning && isAfterResponse(time, start) && { isLate: true }),
   }
 }
 

@@ -124,9 +124,9 @@ function renderLines(lines: readonly LogLine[], place: Place): Markup {
 </ol>`
 }
 
-function renderLine({ level, start, message, fields, location }: LogLine, place: Place): Markup {
+function renderLine({ fields, isLate, level, location, message, start }: LogLine, place: Place): Markup {
   const entries = Object.entries(fields)
-  const head = html`<span class="number" title="milliseconds">${alignNumber(start)}</span>${renderBadge(levelName(level), levelTone(level))}<span class="cut">${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
+  const head = html`<span class="number" title="milliseconds">${alignNumber(start)}</span>${renderBadge(levelName(level), levelTone(level))}<span class="cut">${isLate && html`${renderBadge('after the response')} `}${message === '' ? html`<span class="muted">No message.</span>` : message.slice(0, GLIMPSE)}${entries.length > 0 && html` <code class="muted">${glimpse(entries)}</code>`}</span>${location !== undefined && html`<code class="muted only-wide">${lineText(location, place.root)}</code>`}`
   const from =
     location === undefined ? null : html`<p><span class="muted">From</span> ${renderLocation(location, place)}</p>`
   if (entries.length === 0 && location === undefined && message.length <= SHORT_MESSAGE && !message.includes('\n')) {
@@ -149,9 +149,9 @@ function glimpse(entries: ReadonlyArray<readonly [name: string, value: Json]>): 
 export function logsMarkdown(logs: readonly LogLine[], root: string): string {
   return table(
     ['Level', 'Start', 'Message', 'Fields', 'From'],
-    logs.map(({ level, start, message, fields, location }) => [
+    logs.map(({ fields, isLate, level, location, message, start }) => [
       levelName(level),
-      formatDuration(start),
+      `${formatDuration(start)}${isLate ? ' (after the response)' : ''}`,
       plain(message),
       Object.keys(fields).length === 0 ? '' : code(valueText(fields, 0, LOGGED_LENGTH)),
       location === undefined ? '' : code(locationText(location, root)),

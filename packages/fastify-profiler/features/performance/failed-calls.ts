@@ -1,12 +1,12 @@
 import type { Exception, HttpCall, Location, Profile, Query } from '../../core/profile.ts'
 
-/** A query or an HTTP request of a request that failed, and that was not sent again with success. */
+/** A query or an HTTP request that failed, and was not sent again with success, or an error that nobody caught. */
 interface FailedCall {
-  what: 'query' | 'call'
+  what: 'query' | 'call' | 'error'
   error: string
   time: number
-  /** Milliseconds since the request arrived. */
-  end: number
+  /** Whether it failed after the response. */
+  isLate: boolean
   location: Location | null
 }
 
@@ -20,8 +20,8 @@ export function isErrorOf({ error }: Query, { message }: Pick<Exception, 'messag
   return message !== '' && error?.endsWith(message) === true
 }
 
-/** The queries and calls that failed. */
-export function failedCalls({ database, http }: Pick<Profile, 'database' | 'http'>): FailedCall[] {
+/** The queries and calls that failed, and the errors that nobody caught. */
+export function failedCalls({ database, exceptions, http }: Profile): FailedCall[] {
   const queries = database?.queries ?? []
   const calls = http?.calls ?? []
   const isMended = (one: HttpCall) =>
@@ -29,23 +29,35 @@ export function failedCalls({ database, http }: Pick<Profile, 'database' | 'http
       return start > one.start && method === one.method && url === one.url && status !== null && status < 400
     })
   return [
-    ...queries.flatMap(({ duration, error, location, parameters, sql, start, waited }): FailedCall[] => {
+    ...queries.flatMap(({ duration, error, isLate = false, location, parameters, sql, start }): FailedCall[] => {
       if (error === null) return []
       const values = JSON.stringify(parameters)
       const later = queries.filter(other => other.start > start && other.sql === sql && other.error === null)
       if (later.some(other => JSON.stringify(other.parameters) === values)) return []
-      return [{ what: 'query', error, time: duration ?? 0, end: start + waited + (duration ?? 0), location }]
+      return [{ what: 'query', error, time: duration ?? 0, isLate, location }]
     }),
     ...calls.flatMap((call): FailedCall[] => {
-      const { duration, error, location, method, start, status, url } = call
+      const { duration, error, isLate = false, location, method, status, url } = call
       if ((error === null && !isRefusal(status)) || isMended(call)) return []
       const text = `${method} ${url}: ${error ?? status}`
-      return [{ what: 'call', error: text, time: duration ?? 0, end: start + (duration ?? 0), location }]
+      return [{ what: 'call', error: text, time: duration ?? 0, isLate, location }]
+    }),
+    ...exceptions.flatMap(({ class: name, frames, message, uncaught }): FailedCall[] => {
+      if (uncaught === undefined) return []
+      const isLate = uncaught === 'after the response'
+      const location = frames.find(({ kind }) => kind === 'own') ?? null
+      return [{ what: 'error', error: message === '' ? name : `${name}: ${message}`, time: 0, isLate, location }]
     }),
   ]
 }
 
-/** The failures that the response of a request does not tell of. */
-export function swallowedFailures(profile: Pick<Profile, 'database' | 'http' | 'status'>): FailedCall[] {
-  return profile.status !== null && profile.status < 400 ? failedCalls(profile) : []
+/** Whether the application answered with a 5xx, and nothing told of an exception. */
+export function isSilentFailure({ exceptions, outcome, status }: Pick<Profile, 'exceptions' | 'outcome' | 'status'>) {
+  return status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
 }
+
+/** What a 5xx without an exception says, and how the next one gets it. */
+export const silentFailure = [
+  'without an exception: the application’s own handler answered, and what it caught was not seen.',
+  'Log it with request.log.error(error), or hand it over with request.recorder?.exception(error).',
+] as const

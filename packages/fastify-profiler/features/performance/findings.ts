@@ -4,7 +4,7 @@ import type { ConnectionWait, Location, PoolCounts, Profile, Repetition } from '
 import type { Block, Inline } from '../../core/view/block.ts'
 import { locationText, renderLocation } from '../../core/view/elements.ts'
 import { html, type Markup } from '../../core/view/html.ts'
-import { swallowedFailures } from './failed-calls.ts'
+import { failedCalls, isSilentFailure, silentFailure } from './failed-calls.ts'
 import { count, formatDuration, formatMilliseconds, formatShare } from '../../core/view/units.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
 import { factsOf } from '../queries/statement.ts'
@@ -31,7 +31,7 @@ import { openTransactions } from './open-transactions.ts'
  */
 export type Finding = { time: number; location: Location | null } & (
   | { what: 'repeated'; repetition: Repetition }
-  | { what: 'failed'; call: 'query' | 'call'; count: number; error: string; isLate: boolean }
+  | { what: 'failed'; call: 'query' | 'call' | 'error'; count: number; error: string; isLate: boolean }
   | { what: 'caught'; status: number }
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
@@ -53,9 +53,6 @@ const slowShare = 0.15
 export const waitedFrom = 1
 const findingsShown = 5
 
-/** Milliseconds by which a call that was awaited may seem to end after the response. */
-const clockError = 1
-
 /** The findings of a request: failures, then most time first. */
 export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   const repeated = repeatedQueries(profile).map(finding => withOwnTime(finding, profile, slices))
@@ -76,18 +73,19 @@ export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Find
 
 /** What failed without a word in the response, and a failed response without an exception. */
 function failuresOf(profile: Profile): Finding[] {
-  const { exceptions, outcome, status } = profile
-  const failed = swallowedFailures(profile)
-  const found = (['query', 'call'] as const).flatMap((call): Finding[] => {
+  const { status } = profile
+  const failed = status !== null && status < 400 ? failedCalls(profile) : []
+  const found = (['query', 'call', 'error'] as const).flatMap((call): Finding[] => {
     const those = failed.filter(({ what }) => what === call)
     const [first] = those
     if (first === undefined) return []
     const time = those.reduce((sum, { time }) => sum + time, 0)
-    const isLate = those.every(({ end }) => end > profile.duration + clockError)
+    const isLate = those.every(({ isLate }) => isLate)
     return [{ what: 'failed', call, count: those.length, error: first.error, isLate, time, location: first.location }]
   })
-  const isCaught = status !== null && status >= 500 && exceptions.length === 0 && outcome === 'completed'
-  return isCaught ? [...found, { what: 'caught', status, time: 0, location: null }] : found
+  return status !== null && isSilentFailure(profile)
+    ? [...found, { what: 'caught', status, time: 0, location: null }]
+    : found
 }
 
 /** The findings that a line of code is to blame for, most time first: queries in a loop, and awaits in a row. */
@@ -228,15 +226,14 @@ export function findingText(finding: Finding, duration: number): readonly [claim
     return [`${what}, ${time}.`, remedy]
   }
   if (finding.what === 'failed') {
-    const { call, count, error, isLate } = finding
-    const what = count === 1 ? `1 ${call}` : `${count} ${call === 'query' ? 'queries' : 'calls'}`
-    return [`${what} failed${isLate ? ' after the response' : ', and the response does not tell'}.`, error]
+    const { call, error, isLate } = finding
+    const what = count(finding.count, call, call === 'query' ? 'queries' : undefined)
+    const how = call === 'error' ? ' that nobody caught' : ' failed'
+    return [`${what}${how}${isLate ? ' after the response' : ', and the response does not tell'}.`, error]
   }
   if (finding.what === 'caught') {
-    return [
-      `${finding.status} without an exception: whoever sent it may have caught one, which was not seen.`,
-      'Throw it, or hand it over with request.recorder?.exception(error).',
-    ]
+    const [claim, remedy] = silentFailure
+    return [`${finding.status} ${claim}`, remedy]
   }
   if (finding.what === 'row') {
     const { count, saved } = finding
@@ -269,7 +266,8 @@ export function findingText(finding: Finding, duration: number): readonly [claim
   return [`${callName(finding.call)}: ${time}, ${share} of the request.${blocked}`, slowRemedy(finding)]
 }
 
-const sampling = 'A request with the header X-Profile: cpu shows which functions.'
+/** How to find what blocks. */
+export const sampling = 'A request with the header X-Profile: cpu shows which functions.'
 
 function blockedRemedy({ by: [first, ...others] }: Extract<Finding, { what: 'blocked' }>): Inline {
   const why = 'No query or call is charged for it.'

@@ -66,6 +66,11 @@ export const performancePanel: BuiltInPanel<Profile> = {
   name: 'performance',
   label: 'Performance',
   read: profile => profile,
+  opens(profile) {
+    const slices = sliceTime(profile)
+    const [most] = timeByKind(slices)
+    return findingsOf(profile, slices).length > 0 || most?.[0] === 'sql' ? 1 : 0
+  },
   badge: ({ duration }) => ({ text: formatDuration(duration), tone: 'neutral' }),
   toolbarItem(profile) {
     const [row] = awaitsInARow(profile)

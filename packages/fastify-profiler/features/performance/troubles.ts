@@ -1,10 +1,12 @@
 import { type Location, type Profile, toMicroseconds } from '../../core/profile.ts'
 import type { ProfileSummary, Trouble } from '../../core/summary.ts'
-import { nearestOwnFrame, rootCauseOf } from '../exceptions/exceptions.ts'
+import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
+import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
+import { repetitionTexts } from '../queries/remedy.ts'
 import { onlyMisses } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedCalls } from './failed-calls.ts'
-import { causeOf, type Finding, findingsOf, findingText, slowFrom } from './findings.ts'
+import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
 
 /** A query is slow from this many milliseconds on, if it takes this part of its request. */
 const slowQueryFrom = 20
@@ -23,36 +25,58 @@ export function summarisePerformance(profile: Profile): Partial<ProfileSummary> 
   }
 }
 
-/** How many queries and calls failed, with the first error. */
+/** How many queries and calls failed, and errors were not caught, with the first error. */
 function failuresOf(profile: Profile): Pick<ProfileSummary, 'failures'> {
   const failed = failedCalls(profile)
   const [first] = failed
   if (first === undefined) return {}
-  const queries = failed.filter(({ what }) => what === 'query').length
-  return { failures: { queries, calls: failed.length - queries, first: first.error.slice(0, longestText) } }
+  const amount = (wanted: typeof first.what) => failed.filter(({ what }) => what === wanted).length
+  const amounts = { queries: amount('query'), calls: amount('call'), errors: amount('error') }
+  return { failures: { ...amounts, first: first.error.slice(0, longestText) } }
 }
 
 /** What is worth changing about a request's route, as far as one request tells. */
 function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
-  const { database, duration, exceptions, http, status } = profile
+  const { crash, database, duration, exceptions, http, status } = profile
   const failed = Number(status) >= 500
-  const isFine = !failed && !database?.failed && !database?.repetitions.length && !http?.failed
+  const isCaught = exceptions.every(({ uncaught }) => uncaught === undefined)
+  const isFine = !failed && isCaught && !database?.failed && !database?.repetitions.length && !http?.failed
   // Most requests end here, since this runs for each of them.
   if (duration < slowFrom && isFine && onlyMisses(profile).length === 0) return []
   const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
     const kind = kindOf(finding, duration)
-    if (kind === null) return []
-    const [claim, detail] = findingText(finding, duration)
+    if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
+    const [claim, detail] = textOf(finding, profile)
     const told = trouble(kind.what, claim, typeof detail === 'string' ? detail : '', finding.location)
     return [{ ...told, ...(kind.isTimed && { time: finding.time }) }]
   })
-  const [thrown] = exceptions
-  if (thrown === undefined || !failed) return found
-  const root = rootCauseOf(exceptions)
+  const worst = worstOf(profile)
+  const thrown = exceptions[worst]
+  if (thrown === undefined || (!failed && crash === undefined)) return found
+  const root = rootCauseOf(exceptions, worst)
   const texts = [...new Set([thrown, exceptions[root] ?? thrown])].map(
     ({ class: name, message }) => `${name}: ${message}`,
   )
-  return [trouble('fails', '', texts.join(', caused by '), nearestOwnFrame(exceptions, root)), ...found]
+  const [what, claim] = crash === undefined ? (['fails', ''] as const) : (['crash', crashText(crash)] as const)
+  return [trouble(what, claim, texts.join(', caused by '), nearestOwnFrame(exceptions, root)), ...found]
+}
+
+/** What a finding says beside the name of its route. */
+function textOf(finding: Finding, { duration, method, routing }: Profile): ReturnType<typeof findingText> {
+  const [claim, remedy] = findingText(finding, duration)
+  const time = formatDuration(finding.time)
+  if (finding.what === 'repeated' && finding.repetition.kind === 'loop') {
+    const [, all] = repetitionTexts(finding.repetition)
+    const share = `${formatNumber(finding.time)} of ${formatDuration(duration)}`
+    return [`one query ${finding.repetition.count.toLocaleString('en')} times (N+1)`, `${share}. ${all}`]
+  }
+  if (finding.what !== 'slow') return [claim, remedy]
+  const { blocking } = finding.call
+  const name = callName(finding.call)
+  const share = `${formatShare(finding.time, duration)} of the request`
+  if (blocking < slowFrom) return [`${name} took ${time}, ${share}`, remedy]
+  const code = name.startsWith(`${method} ${routing.matched?.url}`) ? 'its code' : name
+  return [`${code} blocked the event loop for ${formatDuration(blocking)}`, sampling]
 }
 
 function trouble(what: Trouble['what'], claim: string, detail: string, location: Location | null): Trouble {
@@ -65,7 +89,7 @@ function kindOf(finding: Finding, duration: number): { what: Trouble['what']; is
   const timed = (what: Trouble['what'], isOwn: boolean) => (isOwn ? { what, isTimed: true } : null)
   switch (finding.what) {
     case 'failed':
-      return { what: finding.call === 'query' ? 'failed query' : 'failed call', isTimed: false }
+      return { what: finding.call === 'error' ? 'uncaught' : `failed ${finding.call}`, isTimed: false }
     case 'caught':
       return { what: 'fails', isTimed: false }
     case 'repeated':

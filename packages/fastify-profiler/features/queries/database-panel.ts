@@ -128,7 +128,7 @@ function renderRow(group: QueryGroup, data: DatabaseUse, { longest, whole }: Lis
     data.repetitions.some(({ sql }) => statementShape(sql) === statementShape(first.sql)) && queries.length > 1
   const isOver = queries.some(query => query.duration !== null)
   const rows = queries.reduce((sum, query) => sum + (query.rows ?? 0), 0)
-  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
+  return html`<div class="query-row" id="query-${number}"><details><summary class="cells"><span class="number muted">${queries.length > 1 ? `${number}–${last}` : number}</span><span class="number">${isOver ? formatMilliseconds(duration) : '–'}</span><span class="number muted only-wide">${formatShare(duration, whole)}</span>${renderSpread(queries, longest)}<span class="number only-wide">${rows}</span><span class="cut">${queries.length > 1 && html`<b${isRepeated && html` class="warning"`}>${queries.length} ×</b> `}${queries.some(({ error }) => error !== null) && html`${renderBadge('failed', 'error')} `}${!isOver && html`${renderBadge('unfinished', 'warning')} `}${queries.some(({ isLate }) => isLate) && html`${renderBadge('after the response')} `}${waited >= waitedFrom && html`<span class="muted">waited ${queries.length > 1 && 'up to '}${formatDuration(waited)}</span> `}<code>${highlightSql(first.sql.slice(0, STATEMENT_LENGTH))}</code></span></summary>
 ${renderQueryBody(group, context)}</details><span class="at cut">${first.location === null ? html`<span class="place muted" title="${noPlace}">library</span>` : renderLocation(first.location, context)}</span></div>`
 }
 
@@ -293,13 +293,18 @@ function queryTable(queries: readonly Query[]): Block {
         ].map(label => ({
           label,
         })),
-        rows: queries.map(({ blocked, duration, waited, rows, sql, parameters, error, location }, index) => [
+        rows: queries.map(({ blocked, duration, waited, rows, sql, parameters, error, isLate, location }, index) => [
           index + 1,
           duration === null ? null : formatDuration(duration),
           waited > 0 ? formatDuration(waited) : null,
           blocked > 0 ? formatDuration(blocked) : null,
           rows,
-          [{ code: sql }, duration === null ? ` ${notOver}` : null, error === null ? null : ` failed: ${error}`],
+          [
+            { code: sql },
+            isLate ? ' after the response' : null,
+            duration === null ? ` ${notOver}` : null,
+            error === null ? null : ` failed: ${error}`,
+          ],
           parameters.length === 0 ? null : { code: parametersText(parameters) },
           location === null ? null : { place: location },
         ]),

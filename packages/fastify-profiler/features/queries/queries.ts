@@ -5,9 +5,16 @@ import type { AnyFunction } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import type { Location, PoolCounts } from '../../core/profile.ts'
 import type { Recorder } from '../../core/watch/recorder.ts'
-import { currentRecorder, recorderScope } from '../../core/watch/recorders.ts'
+import { currentRecorder, openRecorder, recorderScope } from '../../core/watch/recorders.ts'
 import { secretsInQuery } from './bound-values.ts'
-import { type AskedQuery, divideTime, queriesOf, type RecordedQuery, type UnusedWait } from './recorded-queries.ts'
+import {
+  type AskedQuery,
+  divideTime,
+  queriesOf,
+  type RecordedQuery,
+  type Sender,
+  type UnusedWait,
+} from './recorded-queries.ts'
 import { factsOf } from './statement.ts'
 
 /** What is known of a connection: who took it from its pool, and when it was last free. */
@@ -38,12 +45,13 @@ export function withCaller<Result>(location: Location | null, call: () => Result
 
 /** The line of the application that calls `below`; null outside a profiled request. */
 export function callerInRequest(below: AnyFunction): Location | null {
-  return openRecorder() && driverBoundary.guard(() => findCaller(below), null)
+  return openRecorder() && (callerHint ?? driverBoundary.guard(() => findCaller(below), null))
 }
 
-function openRecorder(): Recorder | null {
-  const recorder = currentRecorder()
-  return recorder?.finished === false ? recorder : null
+/** Who asks for a query, for a library that loses it until the query is sent; null outside a profiled request. */
+export function senderInRequest(asked: AskedQuery, below: AnyFunction): Sender | null {
+  const recorder = openRecorder()
+  return recorder && driverBoundary.guard(() => senderOf(recorder, asked, below), null)
 }
 
 /**
@@ -77,38 +85,46 @@ function callersOf(location: Location, below: AnyFunction): readonly Location[] 
   return callers
 }
 
+type SentQuery = AskedQuery & { connection: object }
+
 /** A query that a builder, a pool or a driver has begun. Ending it twice does nothing. */
 export class QueryCall {
   readonly recorder: Recorder
   readonly query: RecordedQuery
-  readonly #connection: object | null
+  #connection: object | null = null
   /** False for a driver that sends what a query builder or a pool has opened: that ends last. */
   readonly #isOpener: boolean
   #isOver = false
 
   constructor(recorder: Recorder, asked: AskedQuery, below: AnyFunction) {
-    const { connection, parameters, system } = asked
+    const { connection } = asked
     const above = unsentAbove(recorder, asked.statement)
-    const query = above ?? open(recorder, asked, below)
     this.recorder = recorder
-    this.query = query
-    this.#connection = connection
+    this.query = above ?? open(recorder, asked, below)
     this.#isOpener = above === undefined
-    const { repetitions } = queriesOf(recorder)
-    // A query that cannot be analysed is still recorded.
-    const analyse = () => driverBoundary.guard(() => repetitions.begin(query), undefined)
-    if (above === undefined) analyse()
-    if (connection === null) return
+    if (above === undefined) this.#analyse()
+    if (connection !== null) this.send({ ...asked, connection }, above === undefined ? this.query.start : undefined)
+  }
+
+  /** The query is sent. Some libraries know its statement and parameters only now. */
+  send({ connection, parameters, statement, system }: SentQuery, sent = this.recorder.now()): void {
+    const { query, recorder } = this
+    this.#connection = connection
     query.system = system
-    if (query.parameters.length === 0 && parameters.length > 0) {
-      query.parameters = parameters
-      analyse()
+    if (query.statement !== statement || (query.parameters.length === 0 && parameters.length > 0)) {
+      Object.assign(query, { statement, parameters })
+      this.#analyse()
     }
-    query.sent = above === undefined ? query.start : recorder.now()
-    if (above !== undefined) query.wait ??= { start: query.start, duration: 0, pool: null }
-    if (query.wait !== null) query.wait.duration = query.sent - query.start
+    query.sent = sent
+    if (sent > query.start) query.wait ??= { start: query.start, duration: 0, pool: null }
+    if (query.wait !== null) query.wait.duration = sent - query.start
     queriesOf(recorder).send(query, connection)
     addWait(recorder, query, connection)
+  }
+
+  /** A query that cannot be analysed is still recorded. */
+  #analyse(): void {
+    driverBoundary.guard(() => queriesOf(this.recorder).repetitions.begin(this.query), undefined)
   }
 
   /** Makes the calls that have the query sent. */
@@ -126,8 +142,9 @@ export class QueryCall {
   }
 
   #end(rows: number | null, failure: RecordedQuery['failure'], result?: unknown): void {
-    const { query, recorder } = this
-    if (recorder.finished || this.#isOver) return
+    const { query } = this
+    const recorder = this.#isOver ? null : this.recorder.open
+    if (recorder === null) return
     this.#isOver = true
     query.rows ??= rows
     query.failure ??= failure
@@ -139,12 +156,18 @@ export class QueryCall {
       divideTime(query, now, recorder.clock.blockedWithin(query.wait?.start ?? query.start, now))
     }
     if (!this.#isOpener) return
+    if (recorder !== this.recorder) {
+      queriesOf(recorder).begin(query)
+      recorder.record({ kind: 'query', name: query.system }, 0)
+    }
     // Whoever awaits a query is on the stack again when it ends, even if its sender was not.
     query.location ??= findCaller(findCaller)
     queriesOf(recorder).end(query, result)
     // Learnt at once, since only the first queries are kept.
     for (const secret of secretsInQuery(query.statement, query.parameters)) recorder.conceal(secret)
-    query.span.end(query.failure === null ? 'continued' : 'threw', { location: query.location })
+    const { location, statement } = query
+    const description = { location, name: factsOf(statement).name, detail: statement }
+    query.span.end(query.failure === null ? 'continued' : 'threw', description)
   }
 }
 
@@ -162,24 +185,33 @@ export function beginQuery(asked: AskedQuery, below: AnyFunction): QueryCall | n
 /** The query that this statement is sent for; undefined for a statement that only prepares a connection for one. */
 function unsentAbove(recorder: Recorder, statement: string): RecordedQuery | undefined {
   const above = askedAbove.getStore()
-  if (above === undefined || above.recorder !== recorder) return undefined
+  if (above === undefined || above.recorder.token !== recorder.token) return undefined
   const { query } = above
-  return query.statement === statement && query.sent === null && query.duration === null ? query : undefined
+  // A command of MongoDB may add the collection.
+  const isSame = query.statement === statement || statement.startsWith(`${query.statement} `)
+  return isSame && query.sent === null && query.duration === null ? query : undefined
 }
 
-function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): RecordedQuery {
-  const queries = queriesOf(recorder)
-  const { connection, parameters, statement, system } = asked
+function senderOf(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Sender {
+  const { connection, statement } = asked
   const holder = connection === null ? undefined : connections.get(connection)
   const found = asked.location ?? callerHint
   const location = found ?? findCaller(below) ?? holder?.location ?? null
   if (found == null && location !== null) learnCaller(location, statement)
-  const times = queries.repetitions.ask(asked)
+  const times = queriesOf(recorder).repetitions.ask(asked)
+  const isRepeated = callersFrom <= times && times <= callersTo && location !== null
+  return { location, ...(isRepeated && { callers: callersOf(location, below) }) }
+}
+
+function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): RecordedQuery {
+  const queries = queriesOf(recorder)
+  const { parameters, statement, system, sender = senderOf(recorder, asked, below) } = asked
+  const { location } = sender
   const query: RecordedQuery = {
     system,
     statement,
     parameters,
-    location,
+    ...sender,
     start: recorder.now(),
     sent: null,
     duration: null,
@@ -191,7 +223,6 @@ function open(recorder: Recorder, asked: AskedQuery, below: AnyFunction): Record
     transaction: null,
     values: [],
     feeder: null,
-    ...(callersFrom <= times && times <= callersTo && location !== null && { callers: callersOf(location, below) }),
     span: recorder.span({ kind: 'query', name: factsOf(statement).name, detail: statement, location }),
   }
   queries.begin(query)

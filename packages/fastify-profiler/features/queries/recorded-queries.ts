@@ -1,5 +1,5 @@
 import { maskSpans } from '../../core/collect.ts'
-import type { Collecting } from '../../core/feature.ts'
+import type { CollectingRecorded } from '../../core/feature.ts'
 import { isObject, textOf } from '../../core/foreign-value.ts'
 import { driverBoundary } from '../../core/guard.ts'
 import { masked } from '../../core/mask/known-secrets.ts'
@@ -18,7 +18,7 @@ import {
   type StatementTotals,
   toMicroseconds,
 } from '../../core/profile.ts'
-import { lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
+import { isAfterResponse, lengthOf, type RequestTime, timeOf, unblocked } from '../../core/periods.ts'
 import { Attachment } from '../../core/watch/attachment.ts'
 import type { OpenSpan, Recorder } from '../../core/watch/recorder.ts'
 import { keptParameters, type Room } from '../request/known-values.ts'
@@ -30,7 +30,7 @@ import { factsOf } from './statement.ts'
 export interface RecordedQuery extends RepeatedQuery {
   /** "postgresql", "mysql", "sqlite", "mongodb" or "redis". */
   system: string
-  readonly statement: string
+  statement: string
   parameters: readonly unknown[]
   /** The caller; null if no code of the application is on the stack. */
   location: Location | null
@@ -179,7 +179,12 @@ export interface AskedQuery {
   connection: object | null
   /** The caller, if the library has lost it from the stack. Default: looked for on the stack. */
   location?: Location | null | undefined
+  /** Who asked for it, if that is known from before. */
+  sender?: Sender | undefined
 }
+
+/** The line that asks for a query. */
+export type Sender = Pick<RecordedQuery, 'location' | 'callers'>
 
 /** Limits of all parameters of a request. */
 const parametersKept: Room = { values: 500, characters: 200_000 }
@@ -192,7 +197,7 @@ export function learnFromQueries(recorder: Recorder, secrets: RequestSecrets): v
 }
 
 /** The queries of a request. */
-export function collectQueries({ exchange: { recorder }, mask, time }: Collecting): Pick<Profile, 'database'> {
+export function collectQueries({ exchange: { recorder }, mask, time }: CollectingRecorded): Pick<Profile, 'database'> {
   const { spans } = recorder
   const waits = unusedWaits(recorder)
   maskSpans(waits, mask)
@@ -228,7 +233,7 @@ function describeQueries(
     shapes: statements.size,
     ...(count > first.length && { statements: describeStatements([...statements.values()], mask) }),
     repetitions: repetitions.found().map(repetition => maskRepetition(repetition, mask)),
-    queries: first.map(query => describeQuery(query, room, mask)),
+    queries: first.map(query => describeQuery(query, room, time, mask)),
   }
 }
 
@@ -243,7 +248,7 @@ function describeStatements(statements: readonly StatementTotals[], mask: Mask):
     }))
 }
 
-function describeQuery(query: RecordedQuery, room: Room, mask: Mask): Query {
+function describeQuery(query: RecordedQuery, room: Room, time: RequestTime, mask: Mask): Query {
   const { system, statement, start, duration, waited, blocked, rows, failure, location, transaction } = query
   const { sql, parameters, secrets } = maskQuery(statement, query.parameters)
   return {
@@ -258,6 +263,7 @@ function describeQuery(query: RecordedQuery, room: Room, mask: Mask): Query {
     error: failure === null ? null : mask.text(errorText(failure.error, secrets)),
     location,
     transaction,
+    ...(isAfterResponse(time, start + waited + blocked + (duration ?? Infinity)) && { isLate: true }),
   }
 }
 

@@ -22,11 +22,17 @@ export const replayAction: ProfileAction = ({ method, token }, base) =>
   html`<form method="post" action="${base}/${urlPart(token)}/replay"><button>Replay</button></form>`
 
 /** Says why a request was not sent again, and how to do it by hand. */
-export function renderNotReplayedPage({ message }: NotRepeatable, profile: Profile, base: string): string {
+export function renderNotReplayedPage(
+  { message }: NotRepeatable,
+  profile: Profile,
+  base: string,
+  root: string,
+): string {
   const { method, token, url } = profile
   return renderPage({
     title: 'Not replayed · Profiler',
     base,
+    root,
     main: html`<h1>Not replayed</h1>
 <p class="notice warning">${message}</p>
 <p><a href="${profileUrl(base, token)}">Back to ${method} ${url.slice(0, 200)}</a></p>
@@ -51,7 +57,7 @@ export function replayRoutes(app: FastifyInstance, sources: PageSources): void {
     const replayed = await repeat(sources.app, profile)
     if (!(replayed instanceof NotRepeatable)) return reply.redirect(profileUrl(base, replayed), 303)
     return sendFormats(request, reply.code(422), {
-      html: () => renderNotReplayedPage(replayed, profile, base),
+      html: () => renderNotReplayedPage(replayed, profile, base, sources.root),
       json: () => ({ error: replayed.message }),
       markdown: () => renderNotReplayedMarkdown(replayed),
     })

@@ -238,6 +238,7 @@ export const routingPanel: BuiltInPanel<Routing> = {
   name: 'routing',
   label: 'Routing',
   read: ({ routing }) => routing,
+  opens: profile => (isRoutingFailure(profile) ? 3 : 0),
   badge: ({ matched }) => (matched === null ? { text: 'no match', tone: 'warning' } : null),
   toolbarItem: ({ matched }) =>
     matched === null

@@ -29,6 +29,12 @@ export interface Request {
   status?: number
   /** The number of queries. Default: 0. Each is on a line that ends with "// query". */
   queries?: number
+  /** The exceptions by their messages, outermost first. Each is thrown on a line that ends with "// thrown". */
+  throws?: readonly string[]
+  /** A span of the timeline. */
+  span?: string
+  /** A line of the log. */
+  logs?: string
 }
 
 export type Service = 'PostgreSQL' | 'MariaDB' | 'Redis'
@@ -69,13 +75,14 @@ export const applications: readonly Application[] = [
     ],
   },
   {
-    name: 'drizzle on pg',
+    name: 'drizzle on pg and on postgres.js',
     folder: 'drizzle',
-    packages: ['drizzle-orm', 'pg'],
+    packages: ['drizzle-orm', 'pg', 'postgres'],
     needs: 'PostgreSQL',
     requests: [
       { path: '/types', queries: 1 },
       { path: '/now', queries: 1 },
+      { path: '/postgres-js', queries: 2 },
     ],
   },
   {
@@ -150,6 +157,28 @@ export const applications: readonly Application[] = [
     requests: [
       { path: '/shops/louvre', queries: 1 },
       { path: '/shops', status: 404 },
+    ],
+  },
+  {
+    name: 'NestJS 12',
+    folder: 'nest',
+    packages: ['@nestjs/common@12', '@nestjs/core@12', '@nestjs/platform-fastify@12', 'reflect-metadata', 'rxjs'],
+    requests: [
+      { path: '/orders/7', span: 'OrdersController.find', logs: 'Order 7' },
+      { path: '/orders/13', status: 500, throws: ['Order 13 is broken', 'no price'], logs: 'Order 13 is broken' },
+      { path: '/order', status: 404 },
+    ],
+  },
+  {
+    name: 'tRPC, mercurius, Yoga and Apollo that fail',
+    folder: 'resolvers',
+    packages: ['@trpc/server', 'mercurius', 'graphql@16', 'graphql-yoga', '@apollo/server', '@as-integrations/fastify'],
+    requests: [
+      { path: '/trpc/order', status: 500, throws: ['The order is broken', 'The order is broken', 'no price'] },
+      ...['mercurius', 'yoga', 'apollo'].map(path => ({
+        path: `/${path}?query=%7Border%7D`,
+        throws: ['The order is broken', 'no price'],
+      })),
     ],
   },
   {

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { once } from 'node:events'
-import type { Profile, Span } from '../../core/profile.ts'
+import type { Location, Profile, Span } from '../../core/profile.ts'
 import type { SearchResult } from '../../core/summary.ts'
 import type { Application, Request } from './catalogue.ts'
 
@@ -32,6 +32,7 @@ export async function sendRequests({ requests }: Application, origin: string, fo
       continue
     }
     sight.profiled++
+    sight.misses.push(...unseenIn(profile, request).map(what => `${title}: ${what}`))
     const queries = profile.spans.filter(isQuery)
     const placed = queries.filter(isPlaced)
     sight.seen += Math.min(queries.length, expected)
@@ -80,6 +81,17 @@ async function profileOf({ path }: Request, origin: string): Promise<Profile | n
   return null
 }
 
+/** What a request's profile lacks, besides queries. */
+function unseenIn({ exceptions, logs, spans }: Profile, { throws, span, logs: line }: Request): string[] {
+  const messages = exceptions.map(({ message }) => message)
+  const isThrown = exceptions.every(({ frames }) => frames.some(frame => isMarked(frame, '// thrown')))
+  return [
+    ...(throws !== undefined && (`${throws}` !== `${messages}` || !isThrown) ? [`exceptions seen: ${messages}`] : []),
+    ...(span !== undefined && !spans.some(({ name, location }) => name === span && location) ? [`no ${span}`] : []),
+    ...(line !== undefined && !logs.some(({ message }) => message === line) ? [`no line "${line}"`] : []),
+  ]
+}
+
 const operations = ['query', 'cache', 'command']
 const control = /^(?:begin|start transaction|commit|rollback)\b/i
 
@@ -89,8 +101,12 @@ function isQuery({ kind, name, detail }: Span): boolean {
 
 /** Whether a query's place is marked with "// query". */
 function isPlaced({ location }: Span): boolean {
-  if (location === null) return false
-  const lines = readFileSync(location.file, 'utf8').split('\n')
-  // The mark of a call that ends with a function is on that function's first line.
-  return lines.slice(location.line - 1, location.line + 1).some(line => line.endsWith('// query'))
+  return location !== null && isMarked(location, '// query')
+}
+
+/** Whether a line of an application ends with a mark. That of a call that ends with a function is on its first line. */
+function isMarked({ file, line }: Location, mark: string): boolean {
+  if (!existsSync(file)) return false
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return lines.slice(line - 1, line + 1).some(line => line.endsWith(mark))
 }

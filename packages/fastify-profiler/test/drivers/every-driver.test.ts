@@ -6,6 +6,7 @@ import { MongoClient } from 'mongodb'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import QueryStream from 'pg-query-stream'
+import openPostgres from 'postgres'
 import { createClient } from 'redis'
 import t from 'tap'
 import { currentRecorder } from '../../index.ts'
@@ -37,6 +38,7 @@ const lineOf = linesOf(import.meta.filename)
 const host = '127.0.0.1'
 const postgres = { host, port: await servePostgres(t), user: 'tester' }
 const pool = new pg.Pool({ ...postgres, max: 1 })
+const sqlTag = openPostgres({ ...postgres, max: 1 })
 const mysql = createPool({ host, port: await serveMysql(t), user: 'root', connectionLimit: 1 })
 const promised = mysql.promise()
 const kyselyPool = new pg.Pool({ ...postgres, max: 1 })
@@ -55,7 +57,7 @@ const ioredis = new Redis({ port: redisPort, host, enableReadyCheck: false })
 t.teardown(async () => {
   redis.destroy()
   ioredis.disconnect()
-  await Promise.all([pool.end(), promised.end(), kysely.destroy(), knexed.destroy(), mongo.close()])
+  await Promise.all([pool.end(), sqlTag.end(), promised.end(), kysely.destroy(), knexed.destroy(), mongo.close()])
 })
 
 const parameters = [7, '[masked]']
@@ -85,6 +87,22 @@ const libraries: Record<string, Library> = {
       'a text': done => pool.query('select 1', done), // pg calls back with a text
       'a text and values': done => pool.query('select 1', [], done), // pg calls back with a text and values
       options: done => pool.query({ text: 'select 1', values: [] }, done), // pg calls back with options
+    },
+  },
+  'postgres.js': {
+    ask: id => sqlTag`select one from users where id = ${id} and password = ${'hunter2'}`.execute(), // postgres.js asks
+    asked: { system: 'postgresql', sql: selected, parameters, rows: 1 },
+    fail: () => sqlTag`fail`.execute(), // postgres.js fails
+    thrown: { code: '42601', message: 'cannot fail', stack: /every-driver/ },
+    sleep: async () => await sqlTag.unsafe('select sleep 30'),
+    transact: () =>
+      sqlTag.begin(async transaction => {
+        await transaction`update ${transaction('users')} set ${transaction({ one: 1 })}` // postgres.js changes
+      }),
+    async stream() {
+      const rows: unknown[] = []
+      for await (const batch of sqlTag`select one`.cursor(10)) rows.push(...batch) // postgres.js streams
+      return rows
     },
   },
   mysql2: {
@@ -170,7 +188,8 @@ for (const [name, { ask, asked, fail, thrown, sleep, transact, stream, callbacks
     const { database, spans } = await profileOf(t, () => ask(7))
     const location = { line: lineOf(`${name} asks`) }
     t.match(database, { count: 1, failed: 0, queries: [{ ...asked, error: null, transaction: null, location }] })
-    t.ok(Number(database?.queries[0]?.duration) > 0)
+    const { duration = null, blocked = 0 } = database?.queries[0] ?? {}
+    t.ok(Number(duration) + blocked > 0)
     t.match(
       spans.filter(({ kind }) => kind === 'query'),
       [{ detail: asked.sql, outcome: 'continued', location }],

@@ -92,6 +92,23 @@ t.test('an ES module that cannot be loaded is told once in the log', async t => 
   t.equal(lines.filter(line => line.includes('ERR_MODULE_NOT_FOUND')).length, 1)
 })
 
+t.test('the ES modules of a copy that only a dependency of the application has are watched', async t => {
+  const root = makeFolder()
+  const copy = join(root, 'node_modules/shop/node_modules/postgres')
+  mkdirSync(join(copy, 'src'), { recursive: true })
+  mkdirSync(join(copy, 'cjs/src'), { recursive: true })
+  writeFileSync(join(root, 'package.json'), '{ "dependencies": { "shop": "1" } }')
+  writeFileSync(join(root, 'node_modules/shop/package.json'), '{ "dependencies": { "postgres": "3" } }')
+  writeFileSync(join(copy, 'package.json'), '{ "main": "cjs/src/index.js", "type": "module" }')
+  writeFileSync(join(copy, 'cjs/src/index.js'), '')
+  const file = join(copy, 'src/query.js')
+  writeFileSync(file, 'export class Query { handle () {} }')
+  const app = await profiledApp(t, { root, directory: join(root, 'profiles') })
+  await app.ready()
+  const { Query } = await import(file)
+  t.ok('parameters' in Query.prototype)
+})
+
 t.test("a module of the application's own is shown as the caller, unless it only passes queries on", async t => {
   const folder = makeFolder()
   const file = makePackage(folder, 'pg', client)

@@ -36,7 +36,7 @@ function reply(to: number, answer: Document): Buffer {
 
 function answerTo(command: Document): Document {
   if (Object.values(command)[0] === 'fail') return { ok: 0, code: 13, errmsg: 'cannot do that' }
-  if ('find' in command) {
+  if ('find' in command || 'aggregate' in command) {
     return { ok: 1, cursor: { id: BSON.Long.ZERO, ns: 'museum.art', firstBatch: [{ name: 'Mona Lisa' }] } }
   }
   if ('update' in command || 'insert' in command) return { ok: 1, n: 1, nModified: 1 }

@@ -14,10 +14,11 @@ t.test('a command has its name and collection, what it asks for, its documents a
     t.match(await art.findOne({ name: 'Mona Lisa', password: 'hunter2' }), { name: 'Mona Lisa' }) // found
     t.match(await art.find({ year: 1503 }).toArray(), [{ name: 'Mona Lisa' }]) // listed
     await art.updateOne({ name: 'Mona Lisa' }, { $set: { year: 1503 } }) // changed
+    await art.aggregate([{ $match: { year: 1503 } }]).toArray() // aggregated
   })
   t.match(database, {
-    count: 3,
-    rows: 3,
+    count: 4,
+    rows: 4,
     queries: [
       {
         system: 'mongodb',
@@ -28,6 +29,7 @@ t.test('a command has its name and collection, what it asks for, its documents a
       },
       { sql: 'find art', location: { line: lineOf('listed') } },
       { sql: 'update art', rows: 1, location: { line: lineOf('changed') } },
+      { sql: 'aggregate art', rows: 1, location: { line: lineOf('aggregated') } },
     ],
   })
 })

@@ -26,7 +26,6 @@ function int32(value: number): Buffer {
   return buffer
 }
 
-const ready = message('Z', Buffer.from('I'))
 const column = [1, 'one', int32(0), 0, int32(25), -1, int32(-1), 0] as const
 
 /** The answer to a statement, without ReadyForQuery: an error, a transaction's tag, or one row. */
@@ -37,6 +36,16 @@ function answerTo(sql: string): Buffer {
   if (/^(?:begin|commit|rollback)/i.test(sql)) return message('C', sql.toUpperCase())
   const row = message('D', 1, int32(1), Buffer.from('1'))
   return Buffer.concat([message('T', ...column), row, message('C', 'SELECT 1')])
+}
+
+/** The parameters of a statement that is prepared, and its column. */
+function descriptionOf(sql: string): Buffer {
+  const parameters = sql.match(/\$\d/g) ?? []
+  return Buffer.concat([
+    message('1'),
+    message('t', parameters.length, ...parameters.map(() => int32(25))),
+    message('T', ...column),
+  ])
 }
 
 /**
@@ -52,7 +61,14 @@ function serve(socket: Socket): void {
   let received = Buffer.alloc(0)
   let hasBegun = false
   let sql = ''
+  let hasFailed = false
+  let status = 'I'
+  const ready = () => message('Z', Buffer.from(status))
   let answers = Promise.resolve()
+  const run = (text: string) => {
+    if (/^(?:begin|commit|rollback)/i.test(text)) status = text.startsWith('begin') ? 'T' : 'I'
+    return answerTo(text)
+  }
   const answer = (text: string, bytes: () => Buffer) => {
     const [, milliseconds = '0'] = /sleep (\d+)/.exec(text) ?? []
     answers = answers
@@ -74,17 +90,25 @@ function serve(socket: Socket): void {
       const body = received.subarray(at + 4, length)
       received = received.subarray(length)
       hasBegun = true
-      if (type === 'startup') answer(String(body), () => Buffer.concat([message('R', int32(0)), ready]))
+      if (type === 'startup') answer(String(body), () => Buffer.concat([message('R', int32(0)), ready()]))
       if (type === 'Q') {
         const text = String(body.subarray(0, -1))
-        answer(text, () => Buffer.concat([answerTo(text), ready]))
+        answer(text, () => Buffer.concat([run(text), ready()]))
       }
       if (type === 'P') sql = String(body.subarray(body.indexOf(0) + 1)).replace(/\0.*/s, '')
-      if (type === 'E') {
+      if (type === 'D' && String(body).startsWith('S')) {
         const text = sql
-        answer(text, () => Buffer.concat([message('1'), message('2'), answerTo(text)]))
+        hasFailed = text.startsWith('fail')
+        answer('', () => (text.startsWith('fail') ? answerTo(text) : descriptionOf(text)))
       }
-      if (type === 'S') answer('', () => ready)
+      if (type === 'E' && !hasFailed) {
+        const text = sql
+        answer(text, () => Buffer.concat([message('1'), message('2'), run(text)]))
+      }
+      if (type === 'S') {
+        hasFailed = false
+        answer('', ready)
+      }
       if (type === 'X') socket.end()
     }
   })

@@ -1,6 +1,10 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import t from 'tap'
+import { makeFolder } from '../folder.ts'
 import { linesOf, profileOf } from './driver-app.ts'
 import { serveRedis } from './redis-server.ts'
 
@@ -64,4 +68,21 @@ t.test('a command that waits for its connection has its caller', async t => {
   })
   const found = database?.queries.filter(({ sql }) => sql === 'get')
   t.match(found, [{ parameters: ['early'], location: { line: lineOf('early') } }])
+})
+
+t.test('a command that a library sends after its caller is off the stack has the line that awaits it', async t => {
+  const library = join(makeFolder(), 'node_modules', 'queue')
+  mkdirSync(library, { recursive: true })
+  writeFileSync(
+    join(library, 'index.cjs'),
+    `const trace = async call => call()
+exports.add = async send => trace(async () => { await null; return await send() })`,
+  )
+  const { add } = createRequire(import.meta.url)(join(library, 'index.cjs'))
+  const send = ioredis.get.bind(ioredis, 'fail')
+  const { database } = await profileOf(t, async () => {
+    await t.rejects(async () => await add(send)) // awaited
+  })
+  const found = database?.queries.filter(({ sql }) => sql === 'get')
+  t.match(found, [{ error: /cannot do that/, location: { line: lineOf('awaited') } }])
 })

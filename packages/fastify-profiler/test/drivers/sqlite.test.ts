@@ -12,12 +12,16 @@ class Statement {
     this.source = source
   }
 
+  bind(..._values: unknown[]): this {
+    return this
+  }
+
   all(..._values: unknown[]): unknown[] {
     return [{ one: 1 }, { one: 2 }]
   }
 
-  get(...values: unknown[]): unknown {
-    return values[0] === 'nobody' ? undefined : { one: 1 }
+  get(..._values: unknown[]): unknown {
+    return this.source === 'select none' ? undefined : { one: 1 }
   }
 
   run(..._values: unknown[]): { changes: number } {
@@ -32,6 +36,7 @@ class Statement {
 
 class Database {
   prepare(source: string): Statement {
+    if (source.startsWith('wrong')) throw new TypeError('It is wrong.')
     return new Statement(source)
   }
 
@@ -49,7 +54,7 @@ t.test('statements have their SQL, parameters, rows, transaction and caller', as
     t.same(db.prepare('select one from museums where id = ?').all(7).length, 2) // all
     db.prepare('select password from users where name = @name').get({ name: 'nobody', token: 'hunter2' })
     db.prepare('select one').get()
-    db.prepare('select one').get('nobody')
+    db.prepare('select none').bind(5, 'nobody').get()
     db.prepare('update users set password = ?').run(['hunter2'])
     db.exec('commit')
     t.strictSame([...db.prepare('select one').iterate()], [{ one: 1 }])
@@ -61,7 +66,7 @@ t.test('statements have their SQL, parameters, rows, transaction and caller', as
       { parameters: [7], rows: 2, transaction: 1, location: { line: lineOf('all') } },
       { parameters: [{ name: 'nobody', token: '[masked]' }], rows: 1 },
       { rows: 1 },
-      { rows: 0 },
+      { parameters: [5, 'nobody'], rows: 0 },
       { parameters: ['[masked]'], rows: 3 },
       { sql: 'commit', transaction: 1 },
       { rows: null, transaction: null },
@@ -69,11 +74,19 @@ t.test('statements have their SQL, parameters, rows, transaction and caller', as
   })
 })
 
-t.test('the application gets the error of the driver itself', async t => {
+t.test('the application gets the error of the driver itself, also of a statement that cannot be prepared', async t => {
   const { database } = await profileOf(t, () => {
     t.throws(() => new Database().prepare('fail').run(), { name: 'TypeError', message: 'It failed.' })
+    t.throws(() => new Database().prepare('wrong'), { message: 'It is wrong.' }) // wrong
   })
-  t.match(database, { count: 1, failed: 1, queries: [{ error: 'TypeError: It failed.', rows: null }] })
+  t.match(database, {
+    count: 2,
+    failed: 2,
+    queries: [
+      { sql: 'fail', error: 'TypeError: It failed.', rows: null },
+      { sql: 'wrong', error: 'TypeError: It is wrong.', location: { line: lineOf('wrong') } },
+    ],
+  })
 })
 
 t.test('a statement that was prepared unseen has its own connection, or that of its database', async t => {

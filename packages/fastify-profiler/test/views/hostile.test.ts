@@ -51,15 +51,16 @@ function pages(profile: Profile): string[] {
     renderErrorPage(of),
     ...panels.map(({ name }) => renderProfilePage(of, panels, name, undefined, actions)),
     renderProfileFile(of, panels),
-    renderNotReplayedPage(new NotRepeatable(profile.url), profile, '/_profiler'),
-    renderSearchPage(list, { base: '/_profiler', labels: Object.keys(profile.labels), panel: profile.url }),
+    renderNotReplayedPage(new NotRepeatable(profile.url), profile, '/_profiler', ''),
+    renderSearchPage(list, { base: '/_profiler', root: '', labels: Object.keys(profile.labels), panel: profile.url }),
     renderSearchPage(
       list,
-      { base: '/_profiler' },
+      { base: '/_profiler', root: '' },
       { overview: overviewOf([hostileSummary], 0, Infinity), period: 'all', place: noPlace },
     ),
     renderNotFoundPage({ what: 'panel', token: profile.token, panel: profile.url, panels }, list.profiles, {
       base: '/_profiler',
+      root: '',
     }),
     String(renderToolbar(of, panels, true)),
     ...comparisonPages(profile),
@@ -82,7 +83,10 @@ function comparisonPages(of: Profile): string[] {
     { ...summary(of), time: 1 },
     { ...summary(of), time: 9 },
   ])
-  return [...pairs.map(pair => renderComparisonPage(pair, context(of))), renderSetComparisonPage(sets, '/_profiler')]
+  return [
+    ...pairs.map(pair => renderComparisonPage(pair, context(of))),
+    renderSetComparisonPage(sets, '/_profiler', ''),
+  ]
 }
 
 const location = { file: '/srv/museum/routes/cart.ts', line: 41, column: 5 }

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Json, NearMiss, Profile } from '../../core/profile.ts'
 import type { AnyPanel, ViewContext } from '../../core/panel.ts'
-import { renderProfileMarkdown } from '../../features/home/profile-page.ts'
-import { renderProfilePage } from '../../features/home/profile-page.ts'
+import { renderProfileFile } from '../../features/export/export-routes.ts'
+import { panelsByWeight, renderProfileMarkdown, renderProfilePage } from '../../features/home/profile-page.ts'
 import { lifecyclePanel } from '../../features/lifecycle/lifecycle-panel.ts'
 import { nearestRoutes, nearMissText, routingPanel } from '../../features/routing/routing-panel.ts'
 import { actions, panels } from './example-panels.ts'
@@ -357,4 +357,17 @@ t.test('the Markdown has every panel with data, or the one that is asked for', a
   t.match(one, '### Query')
   t.notMatch(one, '## Performance')
   t.notMatch(markdownOf(profile({ request: { ...request, query: {}, headers: [] } }), 'request'), '### Query')
+})
+
+t.test('a request opens at the panel that says most about it, and its file begins with it', async t => {
+  const quiet = profile({ database: null, spans: [], duration: 1 })
+  for (const [of, name] of [
+    [notFoundProfile(), 'routing'],
+    [failedProfile(), 'exception'],
+    [profile(), 'performance'],
+    [quiet, 'request'],
+  ] as const) {
+    t.equal(panelsByWeight(panels, of)[0]?.name, name)
+    t.match(/id="panel-([\w-]+)"/.exec(renderProfileFile(context(of), panels))?.[1], name)
+  }
 })

@@ -68,11 +68,16 @@ function showTimes() {
 showTimes()
 setInterval(showTimes, 10_000)
 
+function numberOf(text) {
+  return Number(text.replaceAll(',', ''))
+}
+
 // New requests appear at the top of the list as they happen. They wait while the pointer or the focus is on it.
 function follow(table) {
   const [live, pause, fresh] = ['.live', '.pause', '.fresh'].map(name => document.querySelector(name))
   const body = table.tBodies[0]
-  const most = Math.max(20, body.rows.length)
+  const total = table.closest('section').querySelector('.count')
+  const most = Math.max(10, body.rows.length)
   let waiting = []
   let missed = 0
 
@@ -83,7 +88,7 @@ function follow(table) {
     const poll = [...body.querySelectorAll('.polls')].find(({ dataset }) => dataset.key === added.dataset.key)
     if (poll !== undefined) {
       const link = poll.querySelector('th a:last-of-type')
-      link.textContent = link.textContent.replace(/^[\d,]+/, count => Number(count.replaceAll(',', '')) + 1)
+      link.textContent = link.textContent.replace(/^[\d,]+/, count => (numberOf(count) + 1).toLocaleString('en'))
       poll.querySelector('time').replaceWith(added.querySelector('time'))
       return
     }
@@ -99,6 +104,7 @@ function follow(table) {
       body.querySelector(':checked') !== null
     if (!isBusy) {
       for (const row of waiting) add(row)
+      total.textContent = (numberOf(total.textContent) + waiting.length).toLocaleString('en')
       waiting = []
     }
     const amount = waiting.length + missed
@@ -159,3 +165,34 @@ for (const tray of document.querySelectorAll('.tray')) {
   document.addEventListener('change', showChosen)
   showChosen()
 }
+
+// Keys for the search box and for the rows of lists. A button lists them.
+const keys = document.createElement('dialog')
+keys.setAttribute('aria-label', 'Keys')
+keys.innerHTML =
+  '<form method="dialog"><dl class="pairs"><div><dt><kbd>/</kbd></dt><dd>Search</dd></div><div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>Next and previous row</dd></div><div><dt><kbd>Enter</kbd></dt><dd>Open it</dd></div><div><dt><kbd>?</kbd></dt><dd>These keys</dd></div></dl><button>Close</button></form>'
+const help = document.createElement('button')
+help.type = 'button'
+help.className = 'only-wide'
+help.textContent = 'Keys'
+help.addEventListener('click', () => keys.showModal())
+document.querySelector('.top nav').append(help)
+document.body.append(keys)
+
+function move(step) {
+  const rows = [...document.querySelectorAll('main :is(.lines tbody th a:first-of-type, .rows summary)')]
+  const shown = rows.filter(row => row.checkVisibility())
+  const at = shown.indexOf(document.activeElement)
+  shown[Math.max(0, Math.min(at + step, shown.length - 1))]?.focus()
+}
+
+addEventListener('keydown', event => {
+  const { altKey, ctrlKey, key, metaKey, target } = event
+  if (altKey || ctrlKey || metaKey || keys.open || target.closest('input, select, textarea') !== null) return
+  if (key === '/') document.querySelector('input[name="q"]')?.focus()
+  else if (key === 'j') move(1)
+  else if (key === 'k') move(-1)
+  else if (key === '?') keys.showModal()
+  else return
+  event.preventDefault()
+})

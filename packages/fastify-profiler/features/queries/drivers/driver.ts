@@ -154,7 +154,7 @@ function followResult(result: unknown, call: QueryCall, end: (result: unknown) =
 }
 
 /** Tells of a promise's end. The promise that it returns must be passed on, or rejections would count as handled. */
-function followPromise(
+export function followPromise(
   promise: PromiseLike<unknown>,
   resolved: (result: unknown) => void,
   rejected: (error: unknown) => void,
@@ -169,6 +169,21 @@ function followPromise(
       throw error
     },
   )
+}
+
+/** Functions that settle a promise, and tell so. */
+const heard = new WeakSet<AnyFunction>()
+
+/** Tells when an object settles its promise by a function of its own. The promise stays as it is, handled or not. */
+export function hear(owner: object, name: 'resolve' | 'reject', tell: (value: unknown) => void): void {
+  const settle: unknown = Reflect.get(owner, name)
+  if (!isFunction(settle) || heard.has(settle)) return
+  const watched = function (this: unknown, ...values: unknown[]): unknown {
+    tell(values[0])
+    return Reflect.apply(settle, this, values)
+  }
+  heard.add(watched)
+  Reflect.set(owner, name, watched)
 }
 
 /** A stream or cursor ends by itself. Nothing of it is read, and an error that nobody handles stays one. */

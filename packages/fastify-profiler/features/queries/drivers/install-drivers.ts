@@ -4,14 +4,16 @@ import { pathToFileURL } from 'node:url'
 import type { PageSources, RunningFeature } from '../../../core/feature.ts'
 import { attempt, isObject } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
-import { unwatchedLibraries } from '../unwatched.ts'
+import { type Dependent, dependentsIn, unwatchedLibraries } from '../unwatched.ts'
 import { type Driver, replaceMethod } from './driver.ts'
 import { drizzleDriver } from './drizzle.ts'
+import { graphqlDriver } from './graphql.ts'
 import { knexDriver } from './knex.ts'
 import { kyselyDriver } from './kysely.ts'
 import { mongodbDriver } from './mongodb.ts'
 import { mysql2Driver } from './mysql2.ts'
 import { pgDriver } from './pg.ts'
+import { postgresDriver } from './postgres.ts'
 import { channelDriver, ioredisDriver, redisDriver } from './redis.ts'
 import { sqliteDriver } from './sqlite.ts'
 
@@ -19,6 +21,7 @@ import { sqliteDriver } from './sqlite.ts'
 const allDrivers: readonly Driver[] = [
   channelDriver,
   pgDriver,
+  postgresDriver,
   mysql2Driver,
   kyselyDriver,
   knexDriver,
@@ -27,6 +30,7 @@ const allDrivers: readonly Driver[] = [
   ioredisDriver,
   redisDriver,
   sqliteDriver,
+  graphqlDriver,
 ]
 
 /** The package of a file, also in pnpm's folders: that below the last node_modules. */
@@ -51,8 +55,10 @@ export function installDrivers(): void {
 /** Watches the libraries that an application has loaded, and tells of those that nothing watches. */
 export function watchLibraries({ advise, notes, root, unseen }: PageSources): RunningFeature {
   lookForModules()
-  const folders = [root, process.cwd()]
-  const patched = folders.flatMap(folder => allDrivers.map(driver => patchModules(driver, folder)))
+  const patched = [...new Set([root, process.cwd()])].flatMap(folder => {
+    const dependents = dependentsIn(folder)
+    return allDrivers.map(driver => patchModules(driver, folder, dependents))
+  })
   for (const library of unwatchedLibraries(root)) {
     unseen.push(library)
     notes.add(library.says)
@@ -113,12 +119,18 @@ function patch(name: string, exports: unknown): void {
 }
 
 /** Nothing tells of ES modules that are loaded later, so that they are loaded now, if the application has them. */
-async function patchModules({ packages = [], moduleFiles }: Driver, folder: string): Promise<void> {
+async function patchModules(
+  { packages = [], moduleFiles }: Driver,
+  folder: string,
+  dependents: readonly Dependent[],
+): Promise<void> {
   if (moduleFiles === undefined) return
   for (const name of packages) {
-    const file = attempt(() => createRequire(join(folder, 'package.json')).resolve(name), null)
-    if (file === null) continue
-    for (const moduleFile of moduleFiles(file)) {
+    const from = dependents.filter(({ names }) => names.includes(name)).map(({ file }) => file)
+    const copies = [join(folder, 'package.json'), ...from].flatMap(
+      file => attempt(() => createRequire(file).resolve(name), null) ?? [],
+    )
+    for (const moduleFile of new Set(copies.flatMap(moduleFiles))) {
       try {
         const exports: unknown = await import(pathToFileURL(moduleFile).href)
         patch(name, exports)

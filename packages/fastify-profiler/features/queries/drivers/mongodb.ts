@@ -24,8 +24,9 @@ const envelope = /^(?:lsid|txnNumber|\$.*)$/
 function readOperation([, operation]: readonly unknown[]): AskedQuery | null {
   const name = textIn(operation, 'commandName')
   if (name === '' || housekeeping.test(name)) return null
-  const namespace: unknown = propertyOf(operation, 'ns')
-  const statement = statementOf(name, textIn(namespace, 'collection'))
+  const collection = textIn(propertyOf(operation, 'ns'), 'collection')
+  // Only the command of some operations, such as aggregate, has their collection.
+  const statement = statementOf(name, collection === '$cmd' ? '' : collection)
   return { system: 'mongodb', statement, parameters: [], connection: null }
 }
 

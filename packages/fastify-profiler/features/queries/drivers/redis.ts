@@ -1,9 +1,10 @@
 import { tracingChannel } from 'node:diagnostics_channel'
+import { isPromise } from 'node:util/types'
 import { type AnyFunction, isFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
 import { driverBoundary } from '../../../core/guard.ts'
 import { beginQuery, type QueryCall } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
-import { type Driver, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
+import { type Driver, followPromise, hear, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
 
 /** Commands whose arguments are keys and positions, none of them a value. */
 const keysOnly =
@@ -109,40 +110,37 @@ function read(_args: readonly unknown[], pipeline: object): AskedQuery | null {
 const batches = ['exec', (exec: AnyFunction) => watchedMethod(exec, { read, rowsIn: () => null })] as const
 const commands = ['sendCommand', watchedSend] as const
 
-/** Commands are sent again after a reconnection. */
+/** Commands are sent again after a reconnection, when nobody takes their promise. */
 const known = new WeakSet<object>()
 
 function watchedSend(send: AnyFunction): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
     const [command, stream] = args
     // A stream collects the commands of a pipeline, which are told together.
-    if (stream === undefined && isObject(command) && !known.has(command)) begin(command, watched)
-    return Reflect.apply(send, this, args)
+    const isNew = stream === undefined && isObject(command) && !known.has(command)
+    const call = isNew ? begin(command, watched) : null
+    if (isNew) known.add(command)
+    const result: unknown = Reflect.apply(send, this, args)
+    if (call?.query.location !== null || !isPromise(result)) return result
+    // A library such as BullMQ has lost its caller, and finds it again when its own promise is awaited.
+    return followPromise(
+      result,
+      value => call.end(foundBy(call.query.statement, value), value),
+      error => call.fail(error),
+    )
   }
 }
 
-function begin(command: object, below: AnyFunction): void {
-  driverBoundary.guard(() => {
+function begin(command: object, below: AnyFunction): QueryCall | null {
+  return driverBoundary.guard(() => {
     const args: unknown = Reflect.get(command, 'args')
     const name: unknown = Reflect.get(command, 'name')
-    if (typeof name !== 'string') return
-    const call = beginQuery(readCommand(name, listOf(args)), below)
-    if (call === null) return
-    known.add(command)
-    hear(command, 'resolve', value => call.end(foundBy(name, value), value))
+    const call = typeof name === 'string' ? beginQuery(readCommand(name, listOf(args)), below) : null
+    if (call === null || call.query.location === null) return call
+    hear(command, 'resolve', value => call.end(foundBy(call.query.statement, value), value))
     hear(command, 'reject', error => call.fail(error))
-  }, undefined)
-}
-
-/** A command has the functions that settle its promise. The promise itself stays as it is, handled or not. */
-function hear(command: object, name: 'resolve' | 'reject', tell: (value: unknown) => void): void {
-  const settle: unknown = Reflect.get(command, name)
-  if (!isFunction(settle)) return
-  Reflect.set(command, name, function (this: unknown, ...values: unknown[]): unknown {
-    tell(values[0])
-    const settled: unknown = Reflect.apply(settle, this, values)
-    return settled
-  })
+    return call
+  }, null)
 }
 
 /** Tracing channels, and the query that the start of each tells of; null if it is none or told by another one. */

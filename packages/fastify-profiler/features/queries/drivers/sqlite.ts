@@ -1,4 +1,5 @@
 import { type AnyFunction, isObject } from '../../../core/foreign-value.ts'
+import { beginQuery } from '../queries.ts'
 import type { AskedQuery } from '../recorded-queries.ts'
 import { classItself, type Driver, prototypeOf, replaceMethod, watchedMethod } from './driver.ts'
 
@@ -20,9 +21,10 @@ const databases = new WeakMap<object, object>()
 /** The class of statements is exported by neither library, so that it is patched when the first is prepared. */
 function watchedPrepare(prepare: AnyFunction): AnyFunction {
   return function watched(this: object, ...args: unknown[]): unknown {
-    const statement: unknown = Reflect.apply(prepare, this, args)
+    const statement: unknown = prepared(prepare, this, args, watched)
     if (!isObject(statement)) return statement
     databases.set(statement, this)
+    replaceMethod(statement, 'bind', watchedBind)
     const rowsOf: Record<string, (result: unknown) => number | null> = {
       all: result => (Array.isArray(result) ? result.length : null),
       get: result => (result === undefined ? 0 : 1),
@@ -37,6 +39,27 @@ function watchedPrepare(prepare: AnyFunction): AnyFunction {
   }
 }
 
+/** The values that were bound to a statement for good. */
+const bound = new WeakMap<object, readonly unknown[]>()
+
+function watchedBind(bind: AnyFunction): AnyFunction {
+  return function watched(this: object, ...values: unknown[]): unknown {
+    bound.set(this, values)
+    return Reflect.apply(bind, this, values)
+  }
+}
+
+/** A statement that is wrong fails before it can be a query. */
+function prepared(prepare: AnyFunction, database: object, args: readonly unknown[], below: AnyFunction): unknown {
+  try {
+    return Reflect.apply(prepare, database, args)
+  } catch (error) {
+    const asked = readText(args, database)
+    if (asked !== null) beginQuery(asked, below)?.fail(error)
+    throw error
+  }
+}
+
 function readText([sql]: readonly unknown[], database: object): AskedQuery | null {
   return typeof sql === 'string' ? { system: 'sqlite', statement: sql, parameters: [], connection: database } : null
 }
@@ -48,5 +71,5 @@ function readStatement(args: readonly unknown[], statement: object): AskedQuery 
   // better-sqlite3 begins its transactions past its own `prepare`.
   const own: unknown = Reflect.get(statement, 'database')
   const connection = isObject(own) ? own : (databases.get(statement) ?? statement)
-  return { system: 'sqlite', statement: sql, parameters: args.flat(1), connection }
+  return { system: 'sqlite', statement: sql, parameters: (bound.get(statement) ?? args).flat(1), connection }
 }

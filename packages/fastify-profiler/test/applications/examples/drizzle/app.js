@@ -1,8 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { pgTable, text } from 'drizzle-orm/pg-core'
+import { drizzle as drizzlePostgresJs } from 'drizzle-orm/postgres-js'
 import Fastify from 'fastify'
 import pg from 'pg'
+import postgres from 'postgres'
 
 const types = pgTable('pg_type', { name: text('typname') })
 
@@ -11,7 +13,9 @@ export function build() {
   const app = Fastify()
   const pool = new pg.Pool({ connectionString: process.env.POSTGRES_URL })
   const db = drizzle(pool)
-  app.addHook('onClose', async () => pool.end())
+  const tag = postgres(process.env.POSTGRES_URL)
+  const other = drizzlePostgresJs(tag)
+  app.addHook('onClose', async () => Promise.all([pool.end(), tag.end()]))
 
   app.get('/types', async () => {
     return await db.select().from(types).limit(2) // query
@@ -19,6 +23,10 @@ export function build() {
   app.get('/now', async () => {
     const result = await db.execute(sql`select now() as at`) // query
     return { rows: result.rows.length }
+  })
+  app.get('/postgres-js', async () => {
+    const [type] = await other.select().from(types).limit(1) // query
+    return await tag`select ${type.name} as name, count(*)::int from pg_type` // query
   })
   return app
 }

@@ -1,0 +1,202 @@
+import { createRequire } from 'node:module'
+import { pino } from 'pino'
+import { captureSites, originalLocation, pathOf } from '../core/call-site.ts'
+import type { PageSources, RunningFeature } from '../core/feature.ts'
+import {
+  type AnyFunction,
+  attempt,
+  isError,
+  isFunction,
+  isObject,
+  isRecord,
+  propertyOf,
+  textOf,
+} from '../core/foreign-value.ts'
+import { driverBoundary } from '../core/guard.ts'
+import type { Location } from '../core/profile.ts'
+import { currentRecorder, openRecorder } from '../core/watch/recorders.ts'
+import { hasOtherLogger, profiledLogger, recordEveryLineOf } from './logs/log-recorder.ts'
+import { prototypeOf, replaceMethod } from './queries/drivers/driver.ts'
+import { dependentFile } from './queries/unwatched.ts'
+
+/**
+ * Watches an application that Nest has made: the exceptions that its filters answer, its controllers and guards, and
+ * the lines of its loggers. Nest is loaded by then, so that `require` returns the application's own copy at once.
+ */
+export function watchNest({ app, root }: PageSources): RunningFeature {
+  const adapter = adapterFile() ?? dependentFile('@nestjs/platform-fastify', root)
+  if (adapter === null) return {}
+  const load = (name: string): unknown => attempt((): unknown => createRequire(adapter)(name), null)
+  driverBoundary.guard(() => {
+    const core = (file: string, name: string) => prototypeOf(load(`@nestjs/core/${file}.js`), name)
+    replaceMethod(core('exceptions/exceptions-handler', 'ExceptionsHandler'), 'next', recordException)
+    replaceMethod(core('router/router-execution-context', 'RouterExecutionContext'), 'create', locateController)
+    replaceMethod(core('interceptors/interceptors-consumer', 'InterceptorsConsumer'), 'intercept', timeController)
+    replaceMethod(core('guards/guards-consumer', 'GuardsConsumer'), 'tryActivate', timeGuards)
+    const common = load('@nestjs/common')
+    for (const owner of [
+      prototypeOf(common, 'Logger'),
+      propertyOf(common, 'Logger'),
+      prototypeOf(common, 'ConsoleLogger'),
+    ]) {
+      for (const [name, level] of Object.entries(levels)) replaceMethod(owner, name, log => recordLine(log, level))
+    }
+    hasOtherLogger(app)
+  }, undefined)
+  return {
+    ready() {
+      // nestjs-pino makes its logger when Nest starts.
+      const logger = propertyOf(propertyOf(load('nestjs-pino'), 'PinoLogger'), 'root')
+      if (isObject(logger)) recordEveryLineOf(logger)
+    },
+  }
+}
+
+const framesSearched = 24
+const inAdapter = /[\\/]@nestjs[\\/]platform-fastify[\\/]/
+
+/** The file of Nest's adapter that makes this Fastify instance; null if nothing on the stack is one. */
+function adapterFile(): string | null {
+  const files = captureSites(adapterFile, framesSearched).map(site => pathOf(site.getFileName() ?? ''))
+  return files.find(file => inAdapter.test(file)) ?? null
+}
+
+function recordException(next: AnyFunction): AnyFunction {
+  return function told(this: object, ...args: unknown[]): unknown {
+    currentRecorder()?.exception(args[0])
+    return Reflect.apply(next, this, args)
+  }
+}
+
+/** Called for each route at the start, when looking for a line delays no request. */
+function locateController(create: AnyFunction): AnyFunction {
+  return function located(this: object, ...args: unknown[]): unknown {
+    driverBoundary.guard(() => placeOf(args[1]), undefined)
+    return Reflect.apply(create, this, args)
+  }
+}
+
+/** Times the controller with its pipes: what the last interceptor calls. */
+function timeController(intercept: AnyFunction): AnyFunction {
+  return function timed(this: object, ...args: unknown[]): unknown {
+    const [, , controller, method, next] = args
+    const name = `${classOf(controller)}.${textOf(propertyOf(method, 'name'))}`
+    if (isFunction(next)) args[4] = () => inSpan(name, method, next)
+    return Reflect.apply(intercept, this, args)
+  }
+}
+
+function timeGuards(tryActivate: AnyFunction): AnyFunction {
+  return function timed(this: object, ...args: unknown[]): unknown {
+    const [guards] = args
+    const call = (): unknown => Reflect.apply(tryActivate, this, args)
+    if (!Array.isArray(guards) || guards.length === 0) return call()
+    return inSpan(guards.map(classOf).join(', '), propertyOf(guards[0], 'canActivate'), call)
+  }
+}
+
+function classOf(instance: unknown): string {
+  return textOf(propertyOf(propertyOf(instance, 'constructor'), 'name'))
+}
+
+/** Calls one of Nest's async functions in a span, on the line of what it calls. */
+function inSpan(name: string, subject: unknown, call: AnyFunction): unknown {
+  const location = driverBoundary.guard(() => placeOf(subject), null)
+  const span = currentRecorder()?.span({ kind: 'handler', name, location })
+  const result: unknown = Reflect.apply(call, undefined, [])
+  if (span === undefined) return result
+  void Promise.resolve(result).then(
+    () => span.end(),
+    () => span.end('threw'),
+  )
+  return result
+}
+
+const places = new WeakMap<object, Location | null>()
+/** The files of scripts, by their ids. */
+const scripts = new Map<string, string>()
+
+/** Where a function stands, which V8 tells the inspector alone. Asked once for each: the first takes 40 to 70 ms. */
+function placeOf(subject: unknown): Location | null {
+  if (!isFunction(subject)) return null
+  const known = places.get(subject)
+  if (known !== undefined) return known
+  const place = attempt(() => findPlace(subject), null)
+  places.set(subject, place)
+  return place
+}
+
+const handle = 'fastify-profiler:function'
+
+/** The inspector answers at once, since it is in the same thread. */
+function findPlace(subject: AnyFunction): Location | null {
+  const { Session } = process.getBuiltinModule('node:inspector')
+  const session = new Session()
+  session.connect()
+  let place: Location | null = null
+  try {
+    Reflect.set(globalThis, handle, subject)
+    session.post('Runtime.evaluate', { expression: `globalThis['${handle}']` }, (_error, { result: { objectId } }) => {
+      if (objectId === undefined) return
+      session.post(
+        'Runtime.getProperties',
+        { objectId, ownProperties: true },
+        (_error, { internalProperties = [] }) => {
+          const found = internalProperties.find(({ name }) => name === '[[FunctionLocation]]')
+          const at: unknown = found?.value?.value
+          const file = fileOf(String(propertyOf(at, 'scriptId')), session)
+          const [line, column] = [Number(propertyOf(at, 'lineNumber')), Number(propertyOf(at, 'columnNumber'))]
+          if (file !== undefined) place = originalLocation({ file, line: line + 1, column: column + 1 })
+        },
+      )
+    })
+  } finally {
+    Reflect.deleteProperty(globalThis, handle)
+    session.disconnect()
+  }
+  return place
+}
+
+function fileOf(script: string, session: InstanceType<typeof import('node:inspector').Session>): string | undefined {
+  if (!scripts.has(script)) {
+    session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, pathOf(params.url)))
+    session.post('Debugger.enable')
+  }
+  return scripts.get(script)
+}
+
+/** Writes the lines of Nest's loggers into profiles, and nowhere else. */
+const { stream, ...options } = profiledLogger(false)
+const lines = pino(options, stream)
+
+/** Pino's level for each of Nest's. */
+const levels = { verbose: 'trace', debug: 'debug', log: 'info', warn: 'warn', error: 'error', fatal: 'fatal' } as const
+
+/** Records a line of a logger, unless the logger below it has done so. */
+function recordLine(log: AnyFunction, level: (typeof levels)[keyof typeof levels]): AnyFunction {
+  return function logged(this: unknown, ...args: unknown[]): unknown {
+    const recorder = openRecorder()
+    const before = recorder?.lineCount
+    const result: unknown = Reflect.apply(log, this, args)
+    if (recorder?.lineCount !== before || recorder === null) return result
+    driverBoundary.guard(() => {
+      const [message, ...others] = args
+      // Nest's Logger passes its context on as the last argument.
+      const last = others.at(-1)
+      const context = typeof last === 'string' && !isStack(last) ? others.pop() : propertyOf(this, 'context')
+      const values = [message, ...others].filter(value => value !== undefined)
+      const [err, stack] = [values.find(isError), values.find(isStack)]
+      const fields: Record<string, unknown> = { context, stack, err }
+      for (const value of values) {
+        if (isRecord(value) && !isFunction(value) && !isError(value)) Object.assign(fields, value)
+      }
+      const texts = values.filter(value => (!isRecord(value) || isFunction(value)) && value !== stack)
+      lines[level](fields, texts.map(textOf).join(' ') || err?.message)
+    }, undefined)
+    return result
+  }
+}
+
+function isStack(value: unknown): boolean {
+  return typeof value === 'string' && /\n\s+at /.test(value)
+}

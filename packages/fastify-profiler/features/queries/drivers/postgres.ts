@@ -1,0 +1,96 @@
+import { Stream } from 'node:stream'
+import { dirname, join } from 'node:path'
+import { type AnyFunction, isObject, listOf, propertyOf } from '../../../core/foreign-value.ts'
+import { driverBoundary } from '../../../core/guard.ts'
+import type { Location } from '../../../core/profile.ts'
+import { currentRecorder } from '../../../core/watch/recorders.ts'
+import { beginQuery, type QueryCall, senderInRequest } from '../queries.ts'
+import type { AskedQuery, Sender } from '../recorded-queries.ts'
+import { type Driver, hear, prototypeOf, replaceMethod } from './driver.ts'
+
+/**
+ * postgres.js. A query is a promise: its constructor knows the caller, `handle` that it is awaited, and the connection
+ * that it gets makes its statement.
+ */
+export const postgresDriver: Driver = {
+  packages: ['postgres'],
+  patch(exports) {
+    const prototype = prototypeOf(exports, 'Query')
+    if (prototype === null || Object.hasOwn(prototype, 'handler')) return
+    whenSet(prototype, 'handler', rememberSender)
+    whenSet(prototype, 'parameters', send)
+    replaceMethod(prototype, 'handle', watchedHandle)
+  },
+  moduleFiles: file => [join(dirname(file), '..', '..', 'src', 'query.js')],
+}
+
+const senders = new WeakMap<object, Sender>()
+const calls = new WeakMap<object, QueryCall>()
+
+/** Tells when a query gets a property, which is its own from then on. */
+function whenSet(prototype: object, name: string, tell: (query: object, value: unknown, below: AnyFunction) => void) {
+  const set = function (this: object, value: unknown): void {
+    Reflect.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true })
+    driverBoundary.guard(() => tell(this, value, set), undefined)
+  }
+  Reflect.defineProperty(prototype, name, { configurable: true, get: () => undefined, set })
+}
+
+function rememberSender(query: object, _handler: unknown, below: AnyFunction): void {
+  const sender = senderInRequest(askedBy(query), below)
+  if (sender?.location) senders.set(query, sender)
+}
+
+/** The query, as far as it is known before it is sent: parts of statements and lists of columns are parameters. */
+function askedBy(query: object): AskedQuery {
+  const texts = listOf(propertyOf(query, 'strings'))
+  const statement = texts.map((text, index) => (index === 0 ? '' : `$${index}`) + String(text)).join('')
+  return { system: 'postgresql', statement, parameters: [], connection: null, sender: senders.get(query) }
+}
+
+function watchedHandle(handle: AnyFunction): AnyFunction {
+  return function watched(this: object, ...args: unknown[]): unknown {
+    if (currentRecorder() !== undefined) driverBoundary.guard(() => follow(this, watched), undefined)
+    return Reflect.apply(handle, this, args)
+  }
+}
+
+function follow(query: object, below: AnyFunction): void {
+  const call = calls.get(query) ?? begin(query, below)
+  if (call === null) return
+  calls.set(query, call)
+  // Each time, since a cursor sets new functions for each batch of rows.
+  hear(query, 'resolve', result => {
+    // COPY answers with a stream first.
+    if (!(result instanceof Stream)) call.end('cursorFn' in query ? null : rowsIn(result), result)
+  })
+  hear(query, 'reject', error => call.fail(error))
+}
+
+function begin(query: object, below: AnyFunction): QueryCall | null {
+  // What a connection asks for itself is executed by nobody else.
+  const isOwn = propertyOf(propertyOf(query, 'handler'), 'name') === 'execute'
+  if (isOwn || propertyOf(query, 'executed') === true) return null
+  return beginQuery(askedBy(query), below)
+}
+
+/** The lines that began the transaction of each connection. */
+const begun = new WeakMap<object, Location | null>()
+
+function send(query: object, values: unknown): void {
+  const call = calls.get(query)
+  const connection = propertyOf(query, 'state')
+  if (call === undefined || !isObject(connection)) return
+  // Its values are converted to text in place.
+  const parameters = [...listOf(values)]
+  call.send({ ...askedBy(query), statement: String(propertyOf(query, 'string')), parameters, connection })
+  if (propertyOf(propertyOf(query, 'options'), 'onexecute') !== undefined) begun.set(connection, call.query.location)
+  call.query.location ??= begun.get(connection) ?? null
+}
+
+/** A text with several statements has a list of results, a description is none. */
+function rowsIn(result: unknown): number | null {
+  const count = propertyOf(result, 'count')
+  if (typeof count === 'number') return count
+  return count === null ? null : listOf(result).reduce((sum: number, one) => sum + (rowsIn(one) ?? 0), 0)
+}

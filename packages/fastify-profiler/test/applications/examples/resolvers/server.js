@@ -1,0 +1,4 @@
+import { build } from './app.js'
+
+const app = await build()
+console.log(await app.listen({ port: Number(process.env.PORT) }))

@@ -1,0 +1,172 @@
+import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as listenTo, type Socket } from 'node:net'
+import pg from 'pg'
+import type { FastifyInstance, InjectOptions, RouteHandlerMethod } from 'fastify'
+import t from 'tap'
+import { servePostgres } from './drivers/postgres-server.ts'
+import { pageOf, profiledApp } from './profiled-app.ts'
+
+const port = await servePostgres(t)
+const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'tester', max: 20 })
+const service = createServer(({ url = '' }, response) => {
+  response.writeHead(url.includes('broken') ? 503 : 200).end()
+}).listen(0, '127.0.0.1')
+await once(service, 'listening')
+const { port: servicePort } = service.address() as AddressInfo
+const origin = `http://127.0.0.1:${servicePort}`
+t.teardown(() => pool.end())
+t.teardown(() => service.close())
+
+/** When the profile has been stored. */
+const stored = (app: FastifyInstance) => app.profiler.settled()
+
+/** Asks for a page again and again, until it says something. */
+async function pageThatSays(app: FastifyInstance, path: string, said: RegExp, accept = 'text/markdown') {
+  for (let end = Date.now() + 10_000; ; await new Promise(resolve => setTimeout(resolve, 20))) {
+    const page = await pageOf(app, path, accept)
+    if (said.test(page) || Date.now() > end) return page
+  }
+}
+
+/** An application that works on when the profile of its answer has been stored. */
+async function lateApp(work: Record<string, RouteHandlerMethod>, t: Parameters<typeof profiledApp>[0]) {
+  const app = await profiledApp(t, { patience: 10 })
+  for (const [path, handler] of Object.entries(work)) app.get(`/${path}`, handler)
+  const ask = async (request: InjectOptions | string) => {
+    const { headers } = await app.inject(request)
+    await stored(app)
+    return String(headers['x-debug-token'])
+  }
+  return { app, ask }
+}
+
+t.test('what begins or fails after the profile is stored is added to it', async t => {
+  const answers = new EventEmitter()
+  const answered = async () => once(answers, 'stored')
+  const { app, ask } = await lateApp(
+    {
+      begins: async () => {
+        void answered().then(() => pool.query('fail begun late').catch(() => null))
+      },
+      fails: async () => {
+        void pool.query('fail after sleep 200').catch(() => null)
+      },
+      succeeds: async () => {
+        void pool.query('select sleep 200')
+      },
+      calls: async () => {
+        void answered().then(async () => (await fetch(`${origin}/broken`)).text())
+      },
+      logs: async request => {
+        void answered().then(() => request.log.error('The museum burns'))
+      },
+    },
+    t,
+  )
+  const tokens: Record<string, string> = {}
+  for (const path of ['begins', 'fails', 'succeeds', 'calls', 'logs']) tokens[path] = await ask(`/${path}`)
+  answers.emit('stored')
+  const cases: Array<[path: string, panel: string, said: RegExp]> = [
+    ['begins', 'database', /fail begun late.*after the response.*failed: .*cannot fail begun late/],
+    ['begins', 'performance', /1 query failed after the response/],
+    ['fails', 'database', /1 failed[^]*fail after sleep 200.*after the response.*failed: .*cannot/],
+    ['succeeds', 'database', /\| 1 \| [\d.]+ ms.*select sleep 200.*after the response/],
+    ['calls', 'http-client', /503.*broken.*after the response/],
+    ['calls', 'performance', /1 call failed after the response/],
+    ['logs', 'logs', /error .*after the response.*The museum burns/],
+  ]
+  for (const [path, panel, said] of cases) {
+    t.match(await pageThatSays(app, `${tokens[path]}?panel=${panel}`, said), said, `${path}: ${panel}`)
+  }
+  const list = await pageOf(app, 'search?q=failed:query')
+  t.match(list, /begins[^]*1 failed query/)
+  t.match(await pageOf(app, 'search?q=failed:call'), /calls[^]*1 failed call/)
+  t.match(await pageOf(app, ''), /GET \/begins, 1 of 1: 1 query failed after the response/)
+  t.equal((await app.profiler.search({})).total, 5, 'each has one profile')
+})
+
+t.test('what comes late is masked with the secrets of its request, and hostile values do no harm', async t => {
+  const answers = new EventEmitter()
+  const hostile = Object.defineProperty(new Error('odd'), 'message', {
+    get() {
+      throw new Error('<script>alert(1)</script>')
+    },
+  })
+  const { app, ask } = await lateApp(
+    {
+      secret: async request => {
+        const secret = String(request.headers['x-api-key'])
+        void once(answers, 'stored').then(async () => {
+          request.log.error({ err: new Error(`no ${secret}`), note: '<script>alert(2)</script>' }, `with ${secret}`)
+          await fetch(`${origin}/broken?of=${secret}`)
+          await pool.query(`fail for '${secret}'`, [secret]).catch(() => null)
+          await pool.query('fail with password', [hostile]).catch(() => null)
+        })
+      },
+    },
+    t,
+  )
+  const secret = 'k3y-0f-the-museum-1789'
+  const token = await ask({ url: '/secret', headers: { 'x-api-key': secret } })
+  answers.emit('stored')
+  t.match(await pageThatSays(app, `${token}?panel=database`, /fail with password/), /fail with password/)
+  const profile = JSON.stringify(await app.profiler.find(token))
+  t.match(profile, /"status":503/)
+  t.match(profile, /with \[masked\]/)
+  t.notMatch(profile, secret)
+  for (const panel of ['database', 'http-client', 'logs']) {
+    t.notMatch(await pageOf(app, `${token}?panel=${panel}`), /<script>alert/)
+  }
+})
+
+t.test('of one request 20 pieces of late work are kept, which is said', async t => {
+  const answers = new EventEmitter()
+  const { app, ask } = await lateApp(
+    {
+      chatty: async request => {
+        void once(answers, 'stored').then(() => {
+          for (let line = 1; line <= 30; line++) request.log.warn(`line ${line}.`)
+          request.log.info('nothing')
+        })
+      },
+    },
+    t,
+  )
+  const token = await ask('/chatty')
+  answers.emit('stored')
+  const page = await pageThatSays(app, `${token}?panel=logs`, /line 20\./)
+  t.match(page, 'line 20.')
+  t.notMatch(page, /line 21\.|nothing/)
+  t.match(JSON.stringify(await app.profiler.find(token)), /holds 20 pieces/)
+})
+
+t.test('of 1,100 requests whose late work goes on, that of the oldest is stored as it is', async t => {
+  const answers = new EventEmitter()
+  answers.setMaxListeners(0)
+  const sockets: Socket[] = []
+  const silent = listenTo(socket => sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const waiting = new pg.Pool({ host: '127.0.0.1', port, max: 1 })
+  const { app, ask } = await lateApp(
+    {
+      many: async () => {
+        void once(answers, 'stored').then(() => waiting.query('select 1').catch(() => null))
+      },
+    },
+    t,
+  )
+  const tokens: string[] = []
+  for (let request = 0; request < 1100; request++) tokens.push(await ask('/many'))
+  answers.emit('stored')
+  const panels = [tokens[0], tokens.at(-1)].map(token => `${token}?panel=database`)
+  const [oldest = '', newest = ''] = panels
+  t.match(await pageThatSays(app, oldest, /select 1/), /Unfinished/)
+  t.notMatch(await pageOf(app, newest, 'text/markdown'), /select 1/, 'the newest still waits')
+  silent.close()
+  for (const socket of sockets) socket.destroy()
+  for (const panel of panels) t.match(await pageThatSays(app, panel, /failed: /), /1 failed[^]*failed: /)
+  t.equal((await app.profiler.search({})).total, 1100)
+  await waiting.end()
+})
