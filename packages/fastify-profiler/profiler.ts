@@ -230,6 +230,7 @@ export class Profiler {
 
   /** The key starts with the time, so that the newest one is last when sorted by key. */
   #describeConfiguration(): Configuration {
+    for (const { complete } of this.#application.routes.all) complete()
     const content = {
       versions: { node: process.version.slice(1), ...this.#parts.versions },
       environment: process.env.NODE_ENV ?? null,

@@ -182,7 +182,7 @@ export interface Span {
   /** The hook or handler that a panel's span was recorded in; null for hooks and handlers themselves. */
   parent: number | null
   kind: SpanKind
-  /** The function's own name, or what a panel calls it. */
+  /** The function's own name, or what a panel calls it: "hit licenses" and "miss licenses" are reads of a cache. */
   name: string
   /** The name of the Fastify hook ("onRequest"); null if it is not a hook. */
   hook: string | null
@@ -272,6 +272,8 @@ export interface Route {
   handler: string
   plugin: string | null
   location: Location | null
+  /** Functions that were registered again for the same of Fastify's hooks, and where. Missing if there are none. */
+  hooksTwice?: ReadonlyArray<{ hook: string; name: string; location: Location | null }>
 }
 
 export interface MatchedRoute extends Route {
@@ -329,7 +331,7 @@ export interface Query {
   waited: number
   /** The time in which the event loop was blocked meanwhile. */
   blocked: number
-  /** Null if the query failed or its rows are unknown. */
+  /** Of Redis, what a command that reads has found. Null if the query failed or its rows are unknown. */
   rows: number | null
   error: string | null
   /** The caller; null if no line of the application is known to have sent it. */

@@ -20,7 +20,18 @@ export type TimeKind =
 /** Something that is wrong with a route, as one request has shown. */
 export interface Trouble {
   what:
-    'crash' | 'fails' | 'failed query' | 'failed call' | 'uncaught' | 'repeated' | 'row' | 'waited' | 'blocked' | 'slow'
+    | 'crash'
+    | 'fails'
+    | 'failed query'
+    | 'failed call'
+    | 'uncaught'
+    | 'repeated'
+    | 'row'
+    | 'waited'
+    | 'open'
+    | 'blocked'
+    | 'slow'
+    | 'misses'
   claim: string
   /** The error, or what to do. */
   detail: string

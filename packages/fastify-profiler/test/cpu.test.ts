@@ -130,6 +130,19 @@ t.test('a function that allocates is the hottest of a request that asks for its 
   t.match(page, '<text x="4" y="14">makeStrings</text>')
 })
 
+t.test('the growth of the memory outside the heap is said beside the allocations, which leave buffers out', async t => {
+  const app = await workshop(t)
+  const kept: Buffer[] = []
+  app.get('/buffers', async () => {
+    for (let n = 0; n < 20; n++) kept.push(Buffer.alloc(2_000_000))
+    return 'done'
+  })
+  const page = await panel(app, await sampled(app, '/buffers', 'allocations'), 'text/markdown')
+  t.match(page, /Memory outside the heap, such as that of buffers, grew by [34]\d\.\d MB: it is not sampled\./)
+  t.equal(kept.length, 20)
+  t.notMatch(await panel(app, await sampled(app, '/quick', 'allocations'), 'text/markdown'), 'outside the heap')
+})
+
 t.test('samples are shown as a picture and as hot lines, in files and Markdown, and can be taken along', async t => {
   const app = await workshop(t)
   const profile = await sampledBusy(app)

@@ -8,8 +8,8 @@ const { TRUTH_APPLICATION = '', TRUTH_FOLDER = '' } = process.env
 const stores = await openStores()
 const app = Fastify(profiledOptions({ logger: { level: 'silent' } }))
 await app.register(profiler, { directory: TRUTH_FOLDER, root: import.meta.dirname })
-for (const { name, run } of applications[TRUTH_APPLICATION] ?? []) {
-  app.get(`/${name}`, async (_request, reply) => {
+for (const { name, options = {}, run } of applications[TRUTH_APPLICATION] ?? []) {
+  app.get(`/${name}`, options, async (_request, reply) => {
     const result = await run(stores, reply)
     return reply.sent ? reply : (result ?? 'done')
   })

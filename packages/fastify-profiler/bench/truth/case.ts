@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, RouteShorthandOptions } from 'fastify'
 import type { Stores } from './stores.ts'
 
 /** How the profiler names each kind of problem, in a claim about one request or one route. */
@@ -15,6 +15,8 @@ export const kinds = {
   'blocked loop': /blocked/,
   'busy pool': /connections?:? .*(?:busy|in use)/,
   'cache misses': /\bmiss(?:es|ed)?\b/,
+  'open transaction': /transaction of query \d+ was open/,
+  'hook twice': /registered twice/,
 } satisfies Record<string, RegExp>
 
 export type Kind = keyof typeof kinds
@@ -29,6 +31,8 @@ export interface Case {
   at?: string
   /** Requests that are sent at the same time, as under load. Default: 1. */
   atOnce?: number
+  /** Its hooks. */
+  options?: RouteShorthandOptions
   /** Whether the process ends some time after the response. It is started again. */
   isFatal?: true
   run: (stores: Stores, reply: FastifyReply) => unknown

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Case, healthy, planted } from './case.ts'
-import { ids } from './plain-pg.ts'
+import { ids, transaction } from './plain-pg.ts'
 
 function burn(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end;);
@@ -16,11 +17,45 @@ const rows: Record<string, Case['run']> = {
   },
   'queries-in-a-row': async ({ pool }) => {
     await pool.query('select pg_sleep(0.03) from museums where id = 1')
-    await pool.query('select pg_sleep(0.03) from rooms where id = 1')
+    await pool.query('select pg_sleep(0.008) from rooms where id = 1')
   },
 }
 
+/** A hook that greets. Each is another function of the same name. */
+function greeter(greeting: string) {
+  return async function greet(_request: FastifyRequest, reply: FastifyReply) {
+    reply.header(`x-${greeting}`, greeting)
+  }
+}
+
+const hello = greeter('hello')
+
 export const problems: Case[] = [
+  { name: 'greets-twice', expects: 'hook twice', options: { preHandler: [hello, hello] }, run: () => 'done' },
+  {
+    name: 'greets-in-two-ways',
+    expects: null,
+    options: { preHandler: [hello, greeter('welcome')], onRequest: hello },
+    run: () => 'done',
+  },
+  ...planted('open transaction', {
+    'call-in-transaction': async ({ neighbour, pool }) =>
+      transaction(pool, async client => {
+        await client.query('update rooms set floor = 1 where id = 1')
+        await text(`${neighbour}/calm`)
+        await client.query('update rooms set floor = 2 where id = 1')
+      }),
+    'call-before-commit': async ({ kysely, neighbour }) =>
+      kysely.transaction().execute(async trx => {
+        await trx.insertInto('visits').values({ room_id: 4 }).execute()
+        await text(`${neighbour}/calm`)
+      }),
+    'sleeps-in-transaction': async ({ pool }) =>
+      transaction(pool, async client => {
+        await client.query('select floor from rooms where id = 1 for update')
+        await setTimeout(80)
+      }),
+  }),
   ...planted('slow query', {
     'one-slow-query': async ({ pool }) => pool.query('select pg_sleep(0.06) from museums where id = 1'),
     'a-slow-query-among-others': async ({ pool }) => {
@@ -163,6 +198,15 @@ export const problems: Case[] = [
         await trx.updateTable('rooms').set({ floor: 1 }).where('id', '=', 4).execute()
         await trx.updateTable('museums').set({ name: 'Museum 4' }).where('id', '=', 4).execute()
       }),
+    'call-beside-transaction': async ({ neighbour, pool }) =>
+      Promise.all([
+        text(`${neighbour}/calm`),
+        transaction(pool, async client => client.query('select pg_sleep(0.008) from rooms where id = 1')),
+      ]),
+    'call-after-transaction': async ({ neighbour, pool }) => {
+      await transaction(pool, async client => client.query('update rooms set floor = 1 where id = 2'))
+      return text(`${neighbour}/calm`)
+    },
     'a-timer-afterwards': async () => {
       void setTimeout(1500).then(() => 'nothing')
     },

@@ -55,8 +55,25 @@ export const caches: Case[] = [
       for (const id of ids(5)) await redis?.get(`museum:${id}`)
       await pool.query('select * from museums where id = any($1)', [ids(5)])
     },
+    'redis-mget-misses': async ({ pool, redis }) => {
+      await redis?.mget(ids(4).map(id => `museum:${id}`))
+      await pool.query('select * from museums where id = any($1)', [ids(4)])
+    },
+    'redis-hashes-of-others': async ({ redis }) => {
+      for (const id of ids(4)) await redis?.hget(`guide:${id}:fr`, 'name')
+    },
   }),
   ...healthy({
+    'redis-read-through': async ({ pool, redis }) => {
+      for (const id of ids(4)) {
+        const known = await redis?.get(`painting:${id}`)
+        if (known != null) continue
+        const { rows } = await pool.query('select * from museums where id = $1', [id])
+        await redis?.set(`painting:${id}`, JSON.stringify(rows), 'EX', 60)
+      }
+    },
+    'redis-some-misses': async ({ redis }) => redis?.mget(['room:1', 'room:998', 'room:999']),
+    'redis-not-revoked': async ({ redis }) => redis?.exists('revoked:1', 'revoked:2', 'revoked:3'),
     'redis-mget': async ({ redis }) => redis?.mget(ids(8).map(id => `room:${id}`)),
     'redis-pipeline': async ({ redis }) => {
       const pipeline = redis?.pipeline()

@@ -49,7 +49,8 @@ function literal(value: unknown): string {
   return typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`
 }
 
-async function transaction(pool: Pool, run: (client: Pick<Pool, 'query'>) => Promise<unknown>): Promise<void> {
+/** Runs in a transaction. */
+export async function transaction(pool: Pool, run: (client: Pick<Pool, 'query'>) => Promise<unknown>): Promise<void> {
   const client = await pool.connect()
   try {
     await client.query('begin')

@@ -9,6 +9,8 @@ export interface KnownRoute {
   route: Route
   /** Live values, such as a pattern for hosts. */
   constraints: Constraints
+  /** Completes the description, once the application is ready. */
+  complete: () => void
 }
 
 /** What Fastify says about the route of a request. */
@@ -29,8 +31,8 @@ export class KnownRoutes {
     this.paths = paths
   }
 
-  add(route: Route, constraints: Constraints = {}): void {
-    this.all.push({ route, constraints })
+  add(route: Route, constraints: Constraints = {}, complete = () => {}): void {
+    this.all.push({ route, constraints, complete })
   }
 
   /** The route whose handler Fastify calls; null if it was added before the profiler. Patterns alone are not unique. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { isPromise } from 'node:util/types'
 import { type AnyFunction, attempt, isError, isFunction, whenThere } from '../foreign-value.ts'
-import type { SpanKind } from '../profile.ts'
+import type { Location, SpanKind } from '../profile.ts'
 import type { Recorder } from './recorder.ts'
 import { currentRecorder, type Recorders, recorderScope } from './recorders.ts'
 import type { TracedFunction } from './running-calls.ts'
@@ -139,11 +139,12 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-const tracedAlready = new WeakSet<object>()
+/** What each traced function stands for, and where it was registered. */
+export const originals = new WeakMap<AnyFunction, { subject: AnyFunction; location: Location | null }>()
 
 /** Marks a function of the profiler, so that `traced` leaves it as it is. */
 export function untraced<Subject extends AnyFunction>(subject: Subject): Subject {
-  tracedAlready.add(subject)
+  originals.set(subject, { subject, location: null })
   return subject
 }
 
@@ -153,7 +154,7 @@ export function traced<Subject extends AnyFunction>(
   description: TracedFunction,
   application: WatchedApplication,
 ): Subject {
-  if (tracedAlready.has(subject)) return subject
+  if (originals.has(subject)) return subject
   const proxy = new Proxy(subject, {
     // Only this frame of the profiler is on the stack when the function begins: V8 keeps just ten frames.
     apply(target, self, args: unknown[]): unknown {
@@ -182,7 +183,7 @@ export function traced<Subject extends AnyFunction>(
       return call.follow(result)
     },
   })
-  tracedAlready.add(proxy)
+  originals.set(proxy, { subject, location: description.location })
   return proxy
 }
 

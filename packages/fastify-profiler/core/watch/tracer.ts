@@ -13,7 +13,7 @@ import {
   nameOf,
   registrationSite,
 } from './describe-function.ts'
-import { traced, untraced } from './traced-call.ts'
+import { originals, traced, untraced } from './traced-call.ts'
 import type { WatchedApplication } from './watched-application.ts'
 
 /** A route that the onRoute hooks are being called with. */
@@ -28,7 +28,7 @@ const seenRoutes = new WeakMap<RouteOptions, SeenRoute>()
 /** Traces the hooks, handler and error handler of every route. */
 function traceRoutes(app: FastifyInstance, application: WatchedApplication): void {
   const routes = new Map<string, { handler: unknown; route: Route }>()
-  app.addHook('onRoute', function profileRoute(route) {
+  app.addHook('onRoute', function profileRoute(this: FastifyInstance, route) {
     if (application.ownPages.include(route.url)) return
     const location = registrationSite(profileRoute)
     const { handler } = route
@@ -50,12 +50,23 @@ function traceRoutes(app: FastifyInstance, application: WatchedApplication): voi
           plugin: application.plugins.current(),
           location,
         }
-    if (!isAdded) application.routes.add(described, constraints)
+    if (!isAdded) application.routes.add(described, constraints, () => findHooksTwice(this, route, described))
     if (methods.includes('GET')) routes.set(key, { handler, route: described })
     const seen = { described, given: new Map() }
     seenRoutes.set(route, seen)
     traceRoute(route, seen, application)
   })
+}
+
+/** Remembers the hooks of a route whose function was registered before. */
+function findHooksTwice(app: FastifyInstance, route: RouteOptions, described: Route): void {
+  const twice = Object.keys(dispatchPoints).flatMap(hook => {
+    const lists = [...hooksOf(app), route].map((owner): unknown => Reflect.get(owner, hook))
+    const all = lists.flat().flatMap(listed => (isFunction(listed) ? (originals.get(listed) ?? []) : []))
+    const again = all.filter(({ subject }, index) => all.findIndex(other => other.subject === subject) < index)
+    return again.map(({ location, subject }) => ({ hook, name: nameOf(subject), location }))
+  })
+  if (twice.length > 0) described.hooksTwice = twice
 }
 
 /** The handler's name, or that of its route: "GET /users/:id". */

@@ -9,6 +9,7 @@ import { count, formatDuration, formatMilliseconds, formatShare } from '../../co
 import { repetitionTexts } from '../queries/remedy.ts'
 import { factsOf } from '../queries/statement.ts'
 import { awaitsInARow, type AwaitsInARow } from './awaits-in-a-row.ts'
+import { onlyMisses } from './cache-misses.ts'
 import {
   gatherCalls,
   kindView,
@@ -19,12 +20,14 @@ import {
   type TimedContext,
   type TimeSlice,
 } from './exclusive-time.ts'
+import { openTransactions } from './open-transactions.ts'
 
 /**
  * What is worth changing in a request. failed: queries or calls failed, and the response does not tell. caught: a
  * failed response whose exception nobody saw. repeated: a query ran again and again. row: calls awaited one after
- * another could overlap. slow: a call took much of the request. waited: queries waited for a connection. blocked: code
- * of others, or of nobody known, blocked the event loop. unaccounted: most of the time belongs to nobody.
+ * another could overlap. slow: a call took much of the request. waited: queries waited for a connection. open: a
+ * transaction was open meanwhile. blocked: code of others, or of nobody known, blocked the event loop. misses: a cache
+ * had nothing. twice: a hook was registered twice. unaccounted: most of the time belongs to nobody.
  */
 export type Finding = { time: number; location: Location | null } & (
   | { what: 'repeated'; repetition: Repetition }
@@ -33,7 +36,10 @@ export type Finding = { time: number; location: Location | null } & (
   | { what: 'row'; count: number; saved: number }
   | { what: 'slow'; call: SlowCall }
   | { what: 'waited'; pool: PoolCounts | null; longest: number }
+  | { what: 'open'; query: number; meanwhile: string }
   | { what: 'blocked'; by: readonly string[] }
+  | { what: 'misses'; of: string; reads: number }
+  | { what: 'twice'; hook: string; name: string }
   | { what: 'unaccounted' }
 )
 
@@ -50,9 +56,18 @@ const findingsShown = 5
 /** The findings of a request: failures, then most time first. */
 export function findingsOf(profile: Profile, slices: readonly TimeSlice[]): Finding[] {
   const repeated = repeatedQueries(profile).map(finding => withOwnTime(finding, profile, slices))
-  const wasteful = [...repeated, ...rowsOf(profile), ...slowCalls(profile, slices), ...lostTime(profile, slices)].sort(
-    (one, other) => other.time - one.time,
-  )
+  const wasteful = [
+    ...repeated,
+    ...rowsOf(profile),
+    ...slowCalls(profile, slices),
+    ...openTransactions(profile)
+      .filter(({ time }) => time >= profile.duration * slowShare)
+      .map(open => ({ what: 'open' as const, ...open })),
+    ...lostTime(profile, slices),
+    // What these cost is in the times of others.
+    ...onlyMisses(profile).map(misses => ({ what: 'misses' as const, time: 0, ...misses })),
+    ...(profile.routing.matched?.hooksTwice ?? []).map(twice => ({ what: 'twice' as const, time: 0, ...twice })),
+  ].sort((one, other) => other.time - one.time)
   return [...failuresOf(profile), ...wasteful].slice(0, findingsShown)
 }
 
@@ -228,6 +243,18 @@ export function findingText(finding: Finding, duration: number): readonly [claim
     ]
   }
   if (finding.what === 'waited') return waitText(finding)
+  if (finding.what === 'open') {
+    const { meanwhile, query } = finding
+    const claim = `The transaction of query ${query} was open for ${time} while ${meanwhile}.`
+    return [claim, 'It holds its connection and its locks meanwhile.']
+  }
+  if (finding.what === 'misses') {
+    const { of, reads } = finding
+    return [`${of}: ${reads} reads, ${reads} misses.`, 'If this goes on, compare with the keys that are set.']
+  }
+  if (finding.what === 'twice') {
+    return [`${finding.hook} ${finding.name} is registered twice.`, 'It runs twice in each request to the route.']
+  }
   if (finding.what === 'blocked') {
     return [`The event loop was blocked for ${time} meanwhile, ${share} of the request.`, blockedRemedy(finding)]
   }
@@ -285,6 +312,7 @@ const tones: Partial<Record<Finding['what'], 'error' | 'neutral'>> = {
   failed: 'error',
   caught: 'error',
   waited: 'neutral',
+  misses: 'neutral',
 }
 
 /** The findings, each with its line. */

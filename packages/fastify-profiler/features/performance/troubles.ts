@@ -3,6 +3,7 @@ import type { ProfileSummary, Trouble } from '../../core/summary.ts'
 import { formatDuration, formatNumber, formatShare } from '../../core/view/units.ts'
 import { crashText, nearestOwnFrame, rootCauseOf, worstOf } from '../exceptions/exceptions.ts'
 import { repetitionTexts } from '../queries/remedy.ts'
+import { onlyMisses } from './cache-misses.ts'
 import { sliceTime, timeByKind, type TimeSlice } from './exclusive-time.ts'
 import { failedCalls } from './failed-calls.ts'
 import { callName, causeOf, type Finding, findingsOf, findingText, sampling, slowFrom } from './findings.ts'
@@ -41,7 +42,7 @@ function troublesOf(profile: Profile, slices: readonly TimeSlice[]): Trouble[] {
   const isCaught = exceptions.every(({ uncaught }) => uncaught === undefined)
   const isFine = !failed && isCaught && !database?.failed && !database?.repetitions.length && !http?.failed
   // Most requests end here, since this runs for each of them.
-  if (duration < slowFrom && isFine) return []
+  if (duration < slowFrom && isFine && onlyMisses(profile).length === 0) return []
   const found = findingsOf(profile, slices).flatMap((finding): Trouble[] => {
     const kind = kindOf(finding, duration)
     if (kind === null || (kind.what === 'uncaught' && crash !== undefined)) return []
@@ -99,6 +100,12 @@ function kindOf(finding: Finding, duration: number): { what: Trouble['what']; is
       return timed('waited', causeOf(finding) === 'busy')
     case 'blocked':
       return timed('blocked', finding.by.length === 0)
+    case 'open':
+      return timed('open', true)
+    case 'misses':
+      // A cold cache misses once.
+      return timed('misses', true)
+    case 'twice':
     case 'unaccounted':
       return null
     default: {

@@ -188,11 +188,15 @@ function headline(samples: Samples): string {
   return `${functionName(first.function)}${by}: ${formatShare(first.amount, total)} of ${totalText(samples)} ${what}.`
 }
 
-function howSampled({ duration, hot, interval, kind, total }: Samples): string {
+function howSampled({ duration, external, hot, interval, kind, total }: Samples): string {
   const each = kind === 'cpu' ? `every ${formatNumber(interval)} µs` : `about every ${formatBytes(interval)}`
   const collected = hot.find(({ function: name }) => name === garbageCollection)
   const share = collected === undefined ? '' : ` Garbage collection took ${formatShare(collected.amount, total)}.`
-  return `Sampled ${each} for ${formatDuration(duration)}.${share}`
+  const outside =
+    external === undefined
+      ? ''
+      : ` Memory outside the heap, such as that of buffers, grew by ${formatBytes(external)}: it is not sampled.`
+  return `Sampled ${each} for ${formatDuration(duration)}.${share}${outside}`
 }
 
 function totalText({ kind, total }: Samples): string {

@@ -50,7 +50,7 @@ const functionsKept = 10
 export function collectSamples({ bounds, exchange, keepSamples, mask }: Collecting): Pick<Profile, 'samples'> {
   const sampling = samplingOf(exchange.recorder)
   if (sampling === null) return {}
-  const { duration, kind, others, othersCount, raw, why } = sampling
+  const { duration, external, kind, others, othersCount, raw, why } = sampling
   if (why !== null) return { samples: { kind, why: mask.text(why) } }
   if (raw === null) return {}
   maskSamples(raw, mask)
@@ -63,6 +63,7 @@ export function collectSamples({ bounds, exchange, keepSamples, mask }: Collecti
     duration: toMicroseconds(duration),
     interval: samplingIntervals[kind],
     total: toMicroseconds(amountOf(calls)),
+    ...(kind === 'allocations' && external >= samplingIntervals.allocations && { external }),
     hot: hotFunctions(calls),
     charged: chargedCode(calls, functionsKept),
     others: { count: othersCount, tokens: [...others] },

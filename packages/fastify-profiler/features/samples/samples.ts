@@ -28,6 +28,8 @@ export interface Samples {
   interval: number
   /** The sum of all functions. */
   total: number
+  /** By how many bytes the process's memory outside the heap has grown meanwhile, such as that of buffers. */
+  external?: number
   /** The functions with the largest amounts of their own, largest first. */
   hot: FunctionUse[]
   /** The application's functions, each with what it called in libraries and Node, largest first. */

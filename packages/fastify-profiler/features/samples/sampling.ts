@@ -98,6 +98,8 @@ export class Sampling {
   why: string | null = null
   /** Milliseconds that it took. */
   duration = 0
+  /** Bytes by which the memory outside the heap has grown. */
+  external = 0
   /** The number of other requests that ran meanwhile, and the tokens of the first. */
   othersCount = 0
   readonly others: string[] = []
@@ -120,6 +122,7 @@ export class Sampling {
     this.#attempt(() => {
       const stop = startSampler(this.kind)
       const started = performance.now()
+      const { external } = process.memoryUsage()
       const timer = setTimeout(() => {
         this.#recorder.note(`Sampling was stopped after ${most / 1000} s.`)
         this.stop()
@@ -128,6 +131,7 @@ export class Sampling {
       const end = () => {
         clearTimeout(timer)
         this.duration = performance.now() - started
+        this.external = process.memoryUsage().external - external
         this.raw = stop()
       }
       running = { sampling: this, end }

@@ -171,13 +171,13 @@ const libraries: Record<string, Library> = {
   },
   'node-redis': {
     ask: id => redis.get(`user:${id}`), // node-redis asks
-    asked: { system: 'redis', sql: 'get', parameters: ['user:7'], rows: null },
+    asked: { system: 'redis', sql: 'get', parameters: ['user:7'], rows: 1 },
     fail: () => redis.get('fail'), // node-redis fails
     thrown: { message: /cannot do that/ },
   },
   ioredis: {
     ask: id => ioredis.get(`user:${id}`), // ioredis asks
-    asked: { system: 'redis', sql: 'get', parameters: ['user:7'], rows: null },
+    asked: { system: 'redis', sql: 'get', parameters: ['user:7'], rows: 1 },
     fail: () => ioredis.get('fail'), // ioredis fails
     thrown: { message: /cannot do that/ },
   },

@@ -2,8 +2,8 @@ import type { Test } from 'tap'
 import { standIn } from './stand-in-server.ts'
 
 /**
- * Stands in for Redis: it answers every command with OK, "get" with a value, "multi" and "exec" as Redis does. Commands
- * with the key "fail" fail.
+ * Stands in for Redis: it answers every command with OK, "get" and "hget" with a value, "mget" with the first only,
+ * "multi" and "exec" as Redis does. Commands with the key "fail" fail, and keys that begin with "no" are not there.
  * @returns the port
  */
 export function serveRedis(t: Test): Promise<number> {
@@ -36,7 +36,9 @@ function answerTo(name: string, key: string | undefined): string {
   if (key === 'fail') return '-ERR cannot do that\r\n'
   if (/^hello$/i.test(name)) return '%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n'
   if (/^info$/i.test(name)) return '$17\r\nredis_version:7.0\r\n'
-  return /^get$/i.test(name) ? '$4\r\nLisa\r\n' : '+OK\r\n'
+  const value = key?.startsWith('no') === true ? '$-1\r\n' : '$4\r\nLisa\r\n'
+  if (/^mget$/i.test(name)) return `*3\r\n${value}$-1\r\n$-1\r\n`
+  return /^h?get$/i.test(name) ? value : '+OK\r\n'
 }
 
 /** The first command, a list of texts, and its length; null if it has not arrived in full. */

@@ -34,6 +34,13 @@ function parametersOf(name: string, args: readonly unknown[]): unknown[] {
 
 const rowsIn = () => null
 
+/** How many of the values that a command asked for are there; null for other commands. */
+function foundBy(name: string, reply: unknown): number | null {
+  if (/^h?exists$/i.test(name)) return Number(reply)
+  if (!/^(?:m?get|hm?get)$/i.test(name)) return null
+  return [reply].flat().filter(value => value != null).length
+}
+
 /** node-redis up to 5.10. Later versions have channels: see channelDriver(). */
 export const redisDriver: Driver = {
   packages: ['@redis/client'],
@@ -41,7 +48,11 @@ export const redisDriver: Driver = {
     const prototype = prototypeOf(exports, 'default')
     if (prototype === null || hasChannels(prototype)) return
     for (const name of commandsOf(prototype)) {
-      replaceMethod(prototype, name, method => watchedMethod(method, { read: args => readCommand(name, args), rowsIn }))
+      const sending = {
+        read: (args: readonly unknown[]) => readCommand(name, args.flat()),
+        rowsIn: foundBy.bind(null, name),
+      }
+      replaceMethod(prototype, name, method => watchedMethod(method, sending))
     }
     replaceMethod(prototype, 'sendCommand', method =>
       watchedMethod(method, { read: ([args]) => readList(args), rowsIn }),
@@ -114,7 +125,7 @@ function watchedSend(send: AnyFunction): AnyFunction {
     // A library such as BullMQ has lost its caller, and finds it again when its own promise is awaited.
     return followPromise(
       result,
-      value => call.end(null, value),
+      value => call.end(foundBy(call.query.statement, value), value),
       error => call.fail(error),
     )
   }
@@ -126,7 +137,7 @@ function begin(command: object, below: AnyFunction): QueryCall | null {
     const name: unknown = Reflect.get(command, 'name')
     const call = typeof name === 'string' ? beginQuery(readCommand(name, listOf(args)), below) : null
     if (call === null || call.query.location === null) return call
-    hear(command, 'resolve', value => call.end(null, value))
+    hear(command, 'resolve', value => call.end(foundBy(call.query.statement, value), value))
     hear(command, 'reject', error => call.fail(error))
     return call
   }, null)
@@ -164,7 +175,11 @@ function follow(name: string, read: (context: object) => AskedQuery | null): voi
     },
     end() {},
     asyncStart() {},
-    asyncEnd: context => callOf(context)?.end(null, propertyOf(context, 'result')),
+    asyncEnd(context) {
+      const call = callOf(context)
+      const result = propertyOf(context, 'result')
+      call?.end(foundBy(call.query.statement, result), result)
+    },
     error: context => callOf(context)?.fail(propertyOf(context, 'error')),
   })
 }

@@ -1,0 +1,36 @@
+import { textOf } from '../../core/foreign-value.ts'
+import type { Location, Profile } from '../../core/profile.ts'
+
+/** Fewer misses say nothing about a cache. */
+const leastReads = 3
+
+/** Commands that read the values of keys, or the fields of one. EXISTS may well ask for what should not be there. */
+const readers = /^(?:m?get|hm?get)$/
+
+/** The patterns of keys whose reads have all missed: in Redis, and in the caches that panels record. */
+export function onlyMisses({ database, spans }: Pick<Profile, 'database' | 'spans'>) {
+  const found = new Map<string, { of: string; reads: number; hits: number; location: Location | null }>()
+  const add = (of: string, isHit: boolean, location: Location | null) => {
+    const known = found.get(of) ?? { of, reads: 0, hits: 0, location }
+    known.reads++
+    if (isHit) known.hits++
+    found.set(of, known)
+  }
+  const some = database !== null && database.count > database.queries.length ? ' in the first queries' : ''
+  for (const { location, parameters, rows, sql, system } of database?.queries ?? []) {
+    if (system !== 'redis' || rows === null || !readers.test(sql)) continue
+    const keys = sql === 'mget' ? parameters : parameters.slice(0, 1)
+    for (const key of keys.map(textOf)) add(`${sql.toUpperCase()} ${patternOf(key)}${some}`, rows > 0, location)
+  }
+  for (const { detail, kind, location, name } of spans) {
+    const [, answer, what] = (kind === 'cache' ? /^(hit|miss)\b\s*(.*)/.exec(name) : null) ?? []
+    if (answer !== undefined) add(what || patternOf(detail ?? ''), answer === 'hit', location)
+  }
+  return [...found.values()].filter(({ hits, reads }) => hits === 0 && reads >= leastReads)
+}
+
+/** A key without its numbers and ids, or else without its last part: "museum:*". */
+function patternOf(key: string): string {
+  const pattern = key.replace(/(?=[a-f-]*\d)[\da-f-]{8,}|\d+/gi, '*')
+  return pattern === key ? key.replace(/:[^:]+$/, ':*') : pattern
+}

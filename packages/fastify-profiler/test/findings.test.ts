@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { RouteShorthandOptions } from 'fastify'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { createClient } from 'redis'
+import t from 'tap'
+import { servePostgres } from './drivers/postgres-server.ts'
+import { serveRedis } from './drivers/redis-server.ts'
+import { pageOf, profiledApp } from './profiled-app.ts'
+
+const redisAddress = { port: await serveRedis(t), host: '127.0.0.1' }
+const redis = new Redis({ ...redisAddress, lazyConnect: true, enableReadyCheck: false })
+const nodeRedis = createClient({ socket: redisAddress, RESP: 3 })
+await nodeRedis.connect()
+const pool = new pg.Pool({ host: '127.0.0.1', port: await servePostgres(t), user: 'tester', max: 2 })
+const service = createServer(async (_request, response) => {
+  await setTimeout(40)
+  response.end()
+}).listen(0, '127.0.0.1')
+await once(service, 'listening')
+const { port } = service.address() as AddressInfo
+t.teardown(async () => {
+  redis.disconnect()
+  nodeRedis.destroy()
+  service.close()
+  await pool.end()
+})
+
+const call = async () => (await fetch(`http://127.0.0.1:${port}/prices`)).text()
+
+async function transaction(run: () => unknown): Promise<void> {
+  const client = await pool.connect()
+  for (const sql of ['begin', 'select 1']) await client.query(sql)
+  await run()
+  await client.query('commit')
+  client.release()
+}
+
+/** The transaction has one of two connections, and the first query the other. */
+const waitForPool = () => Promise.all(['sleep 40', 'select 2'].map(sql => pool.query(sql)))
+
+const greeter = () =>
+  function greet(_request: unknown, _reply: unknown, done: () => void): void {
+    done()
+  }
+const greet = greeter()
+
+const each = (keys: readonly string[], read: (key: string) => Promise<unknown>) => Promise.all(keys.map(read))
+const get = (...keys: string[]) => each(keys, key => redis.get(key))
+
+/** What a request does, what is found, and its hooks. */
+const cases: Array<[what: string, run: () => unknown, found: RegExp | null, options?: RouteShorthandOptions]> = [
+  ['reads that all miss', () => get('no:1', 'no:2', 'no:3'), /GET no:\*: 3 reads, 3 misses/],
+  ['an MGET of nothing', () => redis.mget('none:a', 'none:b', 'none:c'), /MGET none:\*: 3 reads, 3 misses/],
+  [
+    'missing fields',
+    () => each(['no1', 'no2', 'no3'], key => nodeRedis.hGet(key, 'x')),
+    /HGET no\*: 3 reads, 3 misses/,
+  ],
+  ['two misses', () => get('no:1', 'no:2', 'n:3'), null],
+  ['an MGET of one', () => redis.mget('n:1', 'n:2', 'n:3'), null],
+  ['a call in a transaction', () => transaction(call), /query 1 was open for .* while GET \S+prices was under way/],
+  ['a pause in a transaction', () => transaction(() => setTimeout(80)), /open for .* while none of its queries ran/],
+  ['a wait in a transaction', () => transaction(waitForPool), /open for .* while query \d waited for a connection/],
+  ['a call beside a transaction', () => Promise.all([call(), transaction(() => null)]), null],
+  ['a hook twice', () => 'done', /preHandler greet is registered twice/, { preHandler: [greet, greet] }],
+  ['two hooks of one name', () => 'done', null, { preHandler: [greet, greeter()], onRequest: greet }],
+]
+
+for (const [what, run, found, options = {}] of cases) {
+  t.test(`${what} ${found === null ? 'is no finding' : 'is a finding with its line'}`, async t => {
+    const app = await profiledApp(t)
+    app.get('/', options, async () => {
+      await run()
+      return 'done'
+    })
+    const { headers } = await app.inject('/')
+    await app.profiler.settled()
+    const page = await pageOf(app, `${headers['x-debug-token']}?panel=performance`, 'text/markdown')
+    if (found === null) t.notMatch(page, /misses|was open|twice/)
+    else t.match(page.split('\n').find(line => found.test(line)) ?? page, /findings\.test\.ts:\d+/)
+  })
+}
+
+t.test('the overview tells of a cache that misses again and again, not of one that was cold', async t => {
+  const app = await profiledApp(t)
+  let isCold = true
+  app.get('/broken', () => get('no:1', 'no:2', 'no:3'))
+  app.get('/cold', async () => {
+    const key = isCold ? 'no' : 'n'
+    isCold = false
+    return get(`${key}:1`, `${key}:2`, `${key}:3`)
+  })
+  for (const url of ['/broken', '/cold', '/broken', '/cold', '/cold']) await app.inject(url)
+  const home = await pageOf(app, '')
+  t.match(home, /GET \/broken: GET no:\*: 3 reads, 3 misses/)
+  t.notMatch(home, /GET \/cold: /)
+})
