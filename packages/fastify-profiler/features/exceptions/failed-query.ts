@@ -22,8 +22,11 @@ interface FailedQuery {
 
 /** Finds the query that made a request fail; null if none did. */
 export function failedQueryOf({ database, exceptions }: Pick<Profile, 'database' | 'exceptions'>): FailedQuery | null {
+  // Errors of the log come last. Beside a thrown one, they did not make the request fail.
+  const logged = exceptions.findIndex(({ relation }) => relation === 'logged')
+  const thrown = logged > 0 ? exceptions.slice(0, logged) : exceptions
   for (const [index, query] of (database?.queries ?? []).entries()) {
-    const exception = exceptions.find(exception => isErrorOf(query, exception))
+    const exception = thrown.find(exception => isErrorOf(query, exception))
     if (exception === undefined) continue
     const { hint } = exception.properties
     return {

@@ -177,6 +177,13 @@ for (const [message, properties, sql, marked] of [
   })
 }
 
+t.test('a query whose error was only logged is not what made a request fail', async t => {
+  const logged = failedBy('select nmae', { message: 'column "nmae" does not exist', relation: 'logged' })
+  t.match(renderErrorMarkdown(context(logged)), 'Query 2 failed', 'unless nothing was thrown')
+  logged.exceptions.unshift(exception())
+  t.notMatch(renderErrorMarkdown(context(logged)), 'Query 2 failed')
+})
+
 t.test('a query that failed has what the database suggests, and the line that sent it', async t => {
   const message = 'column "nmae" does not exist'
   const failed = failedBy('select nmae', { message, code: '42703', properties: { hint: 'Perhaps <name>.' } })
