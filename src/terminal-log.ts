@@ -19,8 +19,8 @@ const unprintable = /\\\\|\\u00[01][\da-f]|\\[bfr]|[\x7f-\x9f\u202a-\u202e\u2066
 
 /**
  * A stream for pino that writes one line for each request, with its answer and with the reason if it was refused. It
- * leaves out "incoming request", and "Server listening", because greet() says more. Nothing in a line controls the
- * terminal.
+ * leaves out "incoming request", and "Server listening" and "Database", because greet() says more. Nothing in a line
+ * controls the terminal.
  */
 export function terminalLog(output: Pick<NodeJS.WritableStream, 'write'>) {
   /** The refusals by request id, the oldest first. */
@@ -36,7 +36,7 @@ export function terminalLog(output: Pick<NodeJS.WritableStream, 'write'>) {
     write(text: string): void {
       const line = parse(text)
       const { msg, reqId = '', responseTime } = line
-      if (msg === 'incoming request' || msg.startsWith('Server listening at ')) return
+      if (msg === 'incoming request' || /^(Server listening at|Database:) /.test(msg)) return
       if (isRefusal(line)) return keep(reqId, line)
       if (responseTime === undefined) return print(line)
       print({ ...line, responseTime: Number(responseTime.toFixed(1)) }, reasonOf(refusals.get(reqId)))

@@ -47,7 +47,11 @@ export const httpClientPanel: BuiltInPanel<HttpUse> = {
       {
         metrics: [
           ['Requests', count.toLocaleString('en'), failed > 0 ? `${failed} failed` : null],
-          [`${formatShare(duration, profile.duration)} of the request`, formatDuration(duration), overlapText(data)],
+          [
+            `${formatShare(duration, profile.duration)} of the request`.trim(),
+            formatDuration(duration),
+            overlapText(data),
+          ],
         ],
       },
       ...(calls.length < count ? [{ notice: shownOf(data) }] : []),

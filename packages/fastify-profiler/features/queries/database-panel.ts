@@ -69,7 +69,7 @@ export function queryCard(data: DatabaseUse, { profile, root }: ViewContext): To
   const { count, duration, queries, repetitions, waited } = data
   return {
     title: `${counted(count, 'query', 'queries')}, ${formatDuration(duration)}`,
-    note: `${formatShare(duration, profile.duration)} of the request`,
+    note: `${formatShare(duration, profile.duration)} of the request`.trim(),
     warnings: repetitions.map(repetition => {
       const [what] = repetitionTexts(repetition)
       const [location] = repetition.locations
@@ -257,7 +257,7 @@ function totals({ count, duration, failed, rows, shapes, transactions, waited }:
         count.toLocaleString('en'),
         `of ${counted(shapes, 'shape')}${failed > 0 ? `, ${failed} failed` : ''}`,
       ],
-      [`${formatShare(duration, whole)} of the request`, formatDuration(duration)],
+      [`${formatShare(duration, whole)} of the request`.trim(), formatDuration(duration)],
       ['longest wait for a connection', formatDuration(waited)],
       ['rows read or changed', rows.toLocaleString('en')],
       ...(transactions > 0 ? [[transactions === 1 ? 'transaction' : 'transactions', transactions] as const] : []),
